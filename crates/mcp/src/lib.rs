@@ -1,0 +1,1 @@
+//! The MCP server: tools over a transport.

@@ -1,0 +1,115 @@
+//! What can go wrong, typed by what the caller can do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a program was not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// No such program.
+    #[error("program not found: {program}{}", search_note(searched.as_deref()))]
+    NotFound {
+        /// The program as it was asked for.
+        program: String,
+        /// The `PATH` that was searched; `None` when the program was given as a path.
+        searched: Option<String>,
+    },
+    /// The file is there, but may not be executed.
+    #[error("permission denied: {path} is not executable")]
+    PermissionDenied {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The program is a directory.
+    #[error("{path} is a directory, not a program")]
+    IsDirectory {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The program is a script or a dynamic executable whose interpreter is missing.
+    #[error("{path} exists, but the interpreter it names does not")]
+    NoInterpreter {
+        /// The script or executable.
+        path: PathBuf,
+    },
+    /// The working directory cannot be entered.
+    #[error("cannot enter working directory {path}: {source}")]
+    BadCwd {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// An argument, a variable or the directory cannot be given to a program.
+    #[error("invalid {what}: {reason}")]
+    InvalidInput {
+        /// Which part of the specification.
+        what: &'static str,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// Arguments and environment are longer than a request may be.
+    #[error("arguments and environment are too long")]
+    TooLarge,
+    /// The system has no more terminals, processes, descriptors or memory.
+    #[error("out of {what}: {source}")]
+    ResourceLimit {
+        /// What ran out.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The program was found, and the system would not run it.
+    #[error("cannot execute {path}: {source}")]
+    Exec {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The terminal could not be set up.
+    #[error("cannot set up a terminal: {source}")]
+    Terminal {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The keeper process could not be started.
+    #[error("cannot start the keeper process: {source}")]
+    KeeperStart {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The keeper died or did not answer; the next spawn starts another.
+    #[error("the keeper process is gone; try again")]
+    KeeperGone,
+    /// This system has no pseudo-terminals that the crate knows.
+    #[error("terminals are not supported on this system")]
+    Unsupported,
+}
+
+/// Why a running program could not be signalled, stopped or surveyed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// There is no process to signal any more.
+    #[error("no such process: the program has ended")]
+    NoProcess,
+    /// The system refused.
+    #[error("{0}")]
+    Refused(#[source] io::Error),
+    /// The keeper died or did not answer.
+    #[error("the keeper process is gone")]
+    KeeperGone,
+    /// This system has no pseudo-terminals that the crate knows.
+    #[error("terminals are not supported on this system")]
+    Unsupported,
+}
+
+fn search_note(searched: Option<&str>) -> String {
+    match searched {
+        None => String::new(),
+        Some("") => " (PATH is empty)".to_owned(),
+        Some(path) => format!(" (searched PATH={path})"),
+    }
+}

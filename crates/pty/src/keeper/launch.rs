@@ -1,0 +1,81 @@
+//! Starts a program: a terminal, a fork, and what the child needs, all made ready before.
+//!
+//! Whether `execve` succeeds is not waited for: the child's pipe tells the loop.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::process::Rlimit;
+use rustix::pty::OpenptFlags;
+use rustix::termios::{InputModes, OptionalActions, Winsize};
+
+use super::child::{self, Forked, Plan};
+use super::setup;
+use crate::PtySize;
+use crate::protocol::{Failure, Spawn};
+
+/// A forked child on its way to `execve`.
+pub(super) struct Launched {
+    pub(super) pid: i32,
+    pub(super) tty: String,
+    pub(super) master: OwnedFd,
+    pub(super) slave: OwnedFd,
+    pub(super) pipe: OwnedFd,
+    pub(super) candidates: Vec<Vec<u8>>,
+}
+
+/// What failed, with its error number.
+pub(super) type Refusal = (Failure, i32);
+
+pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched, Refusal> {
+    let plan = Plan::new(spawn).map_err(|_| (Failure::Exec, libc::EINVAL))?;
+    let terminal =
+        open_terminal(spawn.size).map_err(|errno| (Failure::Terminal, errno.raw_os_error()))?;
+    let process = |error: std::io::Error| (Failure::Process, error.raw_os_error().unwrap_or(0));
+    let (pipe, report) = setup::pipe().map_err(process)?;
+    let Forked(pid) =
+        child::fork(&plan, &terminal.slave, &report, descriptor_limit).map_err(process)?;
+    Ok(Launched {
+        pid,
+        tty: terminal.name,
+        master: terminal.master,
+        slave: terminal.slave,
+        pipe,
+        candidates: plan.candidates(),
+    })
+}
+
+struct Terminal {
+    master: OwnedFd,
+    slave: OwnedFd,
+    name: String,
+}
+
+fn open_terminal(size: PtySize) -> Result<Terminal, Errno> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+    #[cfg(target_os = "linux")]
+    let flags = flags | OpenptFlags::CLOEXEC;
+    let master = rustix::pty::openpt(flags)?;
+    rustix::io::fcntl_setfd(&master, rustix::io::FdFlags::CLOEXEC)?;
+    rustix::pty::grantpt(&master)?;
+    rustix::pty::unlockpt(&master)?;
+    let name = rustix::pty::ptsname(&master, Vec::new())?;
+    // By the master, where the system can: the name may mean another terminal in our /dev.
+    #[cfg(target_os = "linux")]
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+    #[cfg(not(target_os = "linux"))]
+    let slave = {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        rustix::fs::open(&*name, flags, Mode::empty())?
+    };
+
+    let mut modes = rustix::termios::tcgetattr(&slave)?;
+    modes.input_modes |= InputModes::IUTF8;
+    rustix::termios::tcsetattr(&slave, OptionalActions::Now, &modes)?;
+    let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&slave, size)?;
+    let status = rustix::fs::fcntl_getfl(&master)?;
+    rustix::fs::fcntl_setfl(&master, status | rustix::fs::OFlags::NONBLOCK)?;
+    Ok(Terminal { master, slave, name: name.to_string_lossy().into_owned() })
+}

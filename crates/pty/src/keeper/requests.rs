@@ -1,0 +1,116 @@
+//! Handles what the server asks.
+
+use std::io;
+use std::time::Duration;
+
+use super::family::{Look, cut};
+use super::launch::launch;
+use super::{Held, Keeper, Start};
+use crate::process_table;
+use crate::protocol::{Event, Failure, ProgramId, Request, RequestId, Spawn};
+use crate::{SESSION_VARIABLE, SignalScope, Survey, sys};
+
+impl Keeper {
+    pub(super) fn handle(&mut self, request: Request) {
+        match request {
+            Request::Spawn { request, spawn } => self.spawn(request, &spawn),
+            Request::Signal { request, program, signal, scope } => {
+                let result = self.signal(program, signal, scope);
+                let errno = result.err().map_or(0, |e| e.raw_os_error().unwrap_or(libc::EIO));
+                self.send(&Event::Done { request, errno }, None);
+            }
+            Request::Stop { request, program, signal, grace_ms } => {
+                self.stop(request, program, signal, grace_ms);
+            }
+            Request::Survey { request, program } => {
+                let event = match self.survey(program) {
+                    Some(survey) => Event::Surveyed { request, survey },
+                    None => Event::Done { request, errno: libc::ESRCH },
+                };
+                self.send(&event, None);
+            }
+            Request::Release { program } => self.release(program),
+            Request::Shutdown { request, grace_ms } => {
+                self.begin_ending(Duration::from_millis(grace_ms.into()), Some(request));
+            }
+        }
+    }
+
+    fn spawn(&mut self, request: RequestId, spawn: &Spawn) {
+        if self.ending.is_some() {
+            return self.refuse(request, Failure::Process, libc::ECANCELED);
+        }
+        let launched = match launch(spawn, self.descriptor_limit) {
+            Ok(launched) => launched,
+            Err((failure, errno)) => return self.refuse(request, failure, errno),
+        };
+        let program = ProgramId(self.next_program);
+        self.next_program += 1;
+        let mark = if spawn.label.is_empty() {
+            Vec::new()
+        } else {
+            [SESSION_VARIABLE.as_bytes(), b"=", &spawn.label].concat()
+        };
+        let start =
+            Start { request, pipe: launched.pipe, candidates: launched.candidates };
+        let held = Held {
+            pid: launched.pid,
+            tty: launched.tty,
+            mark,
+            master: launched.master,
+            slave: Some(launched.slave),
+            start: Some(start),
+            status: None,
+            stop: None,
+        };
+        self.programs.insert(program, held);
+    }
+
+    fn signal(&self, program: ProgramId, signal: i32, scope: SignalScope) -> io::Result<()> {
+        let nobody = || io::Error::from_raw_os_error(libc::ESRCH);
+        let held = self.programs.get(&program).ok_or_else(nobody)?;
+        match scope {
+            SignalScope::Leader if held.status.is_some() => Err(nobody()),
+            SignalScope::Leader => sys::kill(held.pid, signal),
+            SignalScope::Foreground => {
+                sys::kill_group(foreground(held).ok_or_else(nobody)?, signal)
+            }
+            SignalScope::Session if !process_table::KNOWS_SESSIONS => {
+                sys::kill_group(held.pid, signal)
+            }
+            SignalScope::Session => {
+                let members = self.family(program, Look::Thorough).members;
+                let mut result = Err(nobody());
+                // Done if it reached one: others may have ended meanwhile.
+                for process in &members {
+                    let sent = sys::kill(process.info.pid, signal);
+                    if result.is_err() {
+                        result = sent;
+                    }
+                }
+                result
+            }
+        }
+    }
+
+    fn survey(&self, program: ProgramId) -> Option<Survey> {
+        let held = self.programs.get(&program)?;
+        let family = self.family(program, Look::Quick);
+        let foreground = foreground(held);
+        let group: Vec<_> = family
+            .members
+            .iter()
+            .filter(|process| Some(process.info.group) == foreground)
+            .collect();
+        let waiting = process_table::waiting(&group, &held.tty);
+        let (processes, over) = cut(family.members.into_iter().map(|each| each.info).collect());
+        let (detached, more) = cut(family.detached.into_iter().map(|each| each.info).collect());
+        Some(Survey { foreground, processes, detached, unlisted: over + more, waiting })
+    }
+}
+
+/// The terminal's foreground process group.
+fn foreground(held: &Held) -> Option<i32> {
+    let group = rustix::termios::tcgetpgrp(&held.master).ok()?;
+    Some(group.as_raw_nonzero().get())
+}

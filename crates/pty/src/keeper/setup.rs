@@ -1,0 +1,90 @@
+//! Makes this process a keeper: its session, its descriptors, its signals.
+//!
+//! It leaves the server's session, so that a Ctrl+C in the user's terminal does not end it
+//! before it has cleaned up. It has no descriptors but its socket (which came as standard input),
+//! `/dev/null` as standard input and output, and the server's standard error for a panic's last
+//! words, which is let go as soon as the server is gone so that nobody waits for its end.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::net::SocketType;
+use rustix::process::{Resource, Rlimit};
+
+use crate::sys::{self, Descriptors};
+
+/// What the keeper has to work with.
+pub(super) struct Own {
+    pub(super) socket: OwnedFd,
+    pub(super) child_pipe: OwnedFd,
+    pub(super) descriptor_limit: Rlimit,
+}
+
+pub(super) fn become_keeper() -> io::Result<Own> {
+    let _ = rustix::process::setsid();
+    sys::reset_signals();
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE] {
+        sys::ignore_signal(signal);
+    }
+    sys::set_process_name(c"tb-keeper");
+
+    // Nothing of ours is open yet: whatever is there was inherited.
+    sys::close_from(3, Descriptors::Close);
+    let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    if rustix::net::sockopt::socket_type(&socket)? != SocketType::STREAM {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    set_nonblocking(&socket)?;
+    let null = open_null()?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::process::chdir("/")?;
+
+    #[cfg(target_os = "linux")]
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let (child_pipe, written) = pipe()?;
+    set_nonblocking(&child_pipe)?;
+    set_nonblocking(&written)?;
+    sys::write_on_child_exit(written)?;
+    Ok(Own { socket, child_pipe, descriptor_limit: raise_descriptor_limit() })
+}
+
+/// Lets go of the server's standard error.
+pub(super) fn release_stderr() {
+    if let Ok(null) = open_null() {
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+/// A pipe, both ends close-on-exec: (read, write).
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    #[cfg(not(target_vendor = "apple"))]
+    return Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?);
+    #[cfg(target_vendor = "apple")]
+    {
+        // Single-threaded: no fork can come between.
+        let ends = rustix::pipe::pipe()?;
+        rustix::io::fcntl_setfd(&ends.0, rustix::io::FdFlags::CLOEXEC)?;
+        rustix::io::fcntl_setfd(&ends.1, rustix::io::FdFlags::CLOEXEC)?;
+        Ok(ends)
+    }
+}
+
+pub(super) fn set_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(descriptor)?;
+    Ok(rustix::fs::fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
+}
+
+fn open_null() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Each program costs two descriptors, so the common soft limit of 1024 would be the bound on
+/// sessions. Gives the limit as it was, which is what programs get.
+fn raise_descriptor_limit() -> Rlimit {
+    let inherited = rustix::process::getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: inherited.maximum, maximum: inherited.maximum };
+    let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+    inherited
+}

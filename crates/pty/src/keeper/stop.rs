@@ -1,0 +1,204 @@
+//! Ends one session: a signal, a grace, then `SIGKILL` until nobody is left.
+//!
+//! A state machine that the loop advances when its time comes or a child ended. Every process of
+//! the session is signalled by itself, since background jobs have groups of their own; each also
+//! gets `SIGCONT`, so that a stopped one sees the signal. Processes that left the session are
+//! noted and left alone.
+//!
+//! Bounds: the grace, then [`KILL_PATIENCE`] for what the kernel will not let go.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use super::family::{Family, Look, Seen};
+use super::{Held, Keeper};
+use crate::process_table::{self, Process};
+use crate::protocol::{Event, ProgramId, RequestId};
+use crate::{StopReport, sys};
+
+/// How long processes may take to die of `SIGKILL`.
+const KILL_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a program gets whose handle was dropped while it ran.
+const RELEASE_GRACE: Duration = Duration::from_millis(500);
+
+/// A grace is no longer than this.
+const MAX_GRACE: Duration = Duration::from_secs(600);
+
+/// When to look again: soon, then less and less often.
+pub(super) struct Pace {
+    at: Instant,
+    interval: Duration,
+}
+
+impl Pace {
+    const SHORTEST: Duration = Duration::from_millis(1);
+    const LONGEST: Duration = Duration::from_millis(25);
+
+    pub(super) fn start() -> Self {
+        Self { at: Instant::now() + Self::SHORTEST, interval: Self::SHORTEST }
+    }
+
+    pub(super) fn next(&self) -> Instant {
+        self.at
+    }
+
+    pub(super) fn at_once(&mut self) {
+        self.at = Instant::now();
+    }
+
+    /// Whether it is time; if so, sets the next.
+    pub(super) fn is_due(&mut self, now: Instant) -> bool {
+        let due = now >= self.at;
+        if due {
+            self.interval = (self.interval * 2).min(Self::LONGEST);
+            self.at = now + self.interval;
+        }
+        due
+    }
+}
+
+/// A session that is being ended.
+pub(super) struct Stop {
+    waiters: Vec<RequestId>,
+    then: Then,
+    kill_at: Instant,
+    pace: Pace,
+    killed: BTreeSet<i32>,
+    detached: Seen,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Keep,
+    Forget,
+}
+
+impl Stop {
+    fn new(grace: Duration) -> Self {
+        Self {
+            waiters: Vec::new(),
+            then: Then::Keep,
+            kill_at: Instant::now() + grace,
+            pace: Pace::start(),
+            killed: BTreeSet::new(),
+            detached: Seen::default(),
+        }
+    }
+
+    pub(super) fn next_look(&self) -> Instant {
+        self.pace.next()
+    }
+
+    pub(super) fn look_at_once(&mut self) {
+        self.pace.at_once();
+    }
+}
+
+impl Keeper {
+    /// Begins a stop, or joins the one that is under way: the signal is sent again, and the
+    /// shorter grace counts.
+    pub(super) fn stop(&mut self, request: RequestId, program: ProgramId, signal: i32, ms: u32) {
+        let grace = Duration::from_millis(ms.into()).min(MAX_GRACE);
+        match self.begin_stop(program, signal, grace) {
+            Some(stop) => stop.waiters.push(request),
+            None => self.send(&Event::Done { request, errno: libc::ESRCH }, None),
+        }
+    }
+
+    /// Ends what is left of the session, then forgets the program.
+    pub(super) fn release(&mut self, program: ProgramId) {
+        let Some(held) = self.programs.get(&program) else { return };
+        let is_over = held.status.is_some() && held.stop.is_none();
+        if is_over && self.family(program, Look::Quick).members.is_empty() {
+            self.forget(program);
+        } else if let Some(stop) = self.begin_stop(program, libc::SIGHUP, RELEASE_GRACE) {
+            stop.then = Then::Forget;
+        }
+    }
+
+    fn begin_stop(&mut self, program: ProgramId, signal: i32, grace: Duration) -> Option<&mut Stop> {
+        let family = self.family(program, Look::Thorough);
+        let held = self.programs.get_mut(&program)?;
+        signal_members(held, &family.members, signal);
+        if signal != libc::SIGCONT && signal != libc::SIGKILL {
+            signal_members(held, &family.members, libc::SIGCONT);
+        }
+        let stop = held.stop.get_or_insert_with(|| Stop::new(grace));
+        stop.kill_at = stop.kill_at.min(Instant::now() + grace);
+        stop.pace = Pace::start();
+        stop.detached.add(&family.detached);
+        Some(stop)
+    }
+
+    /// A child ended: whoever waits for that looks now.
+    pub(super) fn look_at_once(&mut self) {
+        for stop in self.programs.values_mut().filter_map(|held| held.stop.as_mut()) {
+            stop.look_at_once();
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.look_at_once();
+        }
+    }
+
+    pub(super) fn advance_stops(&mut self) {
+        let now = Instant::now();
+        let due: Vec<ProgramId> = self
+            .programs
+            .iter_mut()
+            .filter_map(|(&program, held)| held.stop.as_mut()?.pace.is_due(now).then_some(program))
+            .collect();
+        for program in due {
+            self.advance_stop(program, now);
+        }
+    }
+
+    fn advance_stop(&mut self, program: ProgramId, now: Instant) {
+        let family = self.family_if_any(program);
+        let Some(held) = self.programs.get_mut(&program) else { return };
+        let Some(mut stop) = held.stop.take() else { return };
+        stop.detached.add(&family.detached);
+        let is_gone = family.members.is_empty() && held.status.is_some();
+        if !is_gone && now < stop.kill_at + KILL_PATIENCE {
+            if now >= stop.kill_at {
+                signal_members(held, &family.members, libc::SIGKILL);
+                stop.killed.extend(family.members.iter().map(|process| process.info.pid));
+            }
+            held.stop = Some(stop);
+            return;
+        }
+        let (detached, unlisted) = stop.detached.living();
+        let report = StopReport {
+            status: held.status,
+            killed: stop.killed.len() as u32,
+            remaining: family.members.len() as u32,
+            detached,
+            unlisted,
+        };
+        for request in stop.waiters {
+            self.send(&Event::Stopped { request, report: report.clone() }, None);
+        }
+        if stop.then == Then::Forget {
+            self.forget(program);
+        }
+    }
+
+    /// Quickly, and thoroughly before concluding that nobody is there.
+    fn family_if_any(&self, program: ProgramId) -> Family {
+        let quick = self.family(program, Look::Quick);
+        if quick.members.is_empty() { self.family(program, Look::Thorough) } else { quick }
+    }
+}
+
+/// Signals each process of the session, or its groups where sessions cannot be told.
+fn signal_members(held: &Held, members: &[Process], signal: i32) {
+    for process in members {
+        let _ = sys::kill(process.info.pid, signal);
+    }
+    if !process_table::KNOWS_SESSIONS && held.status.is_none() {
+        let _ = sys::kill_group(held.pid, signal);
+        if let Ok(group) = rustix::termios::tcgetpgrp(&held.master) {
+            let _ = sys::kill_group(group.as_raw_nonzero().get(), signal);
+        }
+    }
+}

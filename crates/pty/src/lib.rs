@@ -1,0 +1,66 @@
+//! Programs on pseudo-terminals, held by a keeper process.
+//!
+//! [`Keeper::spawn`] starts a program on a terminal of its own and gives a [`Program`]: its bytes
+//! out, its bytes in, its size, its signals, its exit. The crate knows nothing of what the bytes
+//! mean; that is `termbridge-vt`.
+//!
+//! # Who does what
+//!
+//! ```text
+//!   server process                          keeper process (same executable, other role)
+//!   ┌───────────────────────────┐           ┌──────────────────────────────┐
+//!   │ Keeper ─► connection task ├─ socket ──┤ poll loop ─ fork ─► programs │
+//!   │ Program ─ PTY master ◄────┼─ fd ──────┤ reaps, stops, surveys        │
+//!   └───────────────────────────┘           └──────────────────────────────┘
+//! ```
+//!
+//! * [`client`] is the server's end: handles, the one task that owns the socket.
+//! * [`keeper`] is the other process: small, single-threaded, the parent and subreaper of every
+//!   program. [`role`] turns an executable into it before `main`.
+//! * [`protocol`] is what passes between them; [`wire`] moves its frames and descriptors.
+//! * [`process_table`] reads `/proc`; [`sys`] wraps the libc calls that rustix lacks.
+//!
+//! # Invariants
+//!
+//! * Only the keeper forks, so a spawn costs the same however much memory the server holds.
+//! * A program's pid is its session id, and neither is reused before its [`Program`] is dropped:
+//!   the keeper holds the zombie until then.
+//! * When the server is gone, even by `SIGKILL`, the keeper ends every program and everything
+//!   that descends from one, and then itself.
+//! * No descriptor of the server or the keeper reaches a program, other than its terminal.
+//! * `unsafe` stands in [`sys`], [`role`] and the code between fork and exec, nowhere else in
+//!   the workspace.
+
+mod error;
+mod host;
+mod report;
+mod signal;
+mod spec;
+
+#[cfg(unix)]
+mod client;
+#[cfg(unix)]
+mod keeper;
+#[cfg(unix)]
+mod process_table;
+#[cfg(unix)]
+mod protocol;
+#[cfg(unix)]
+mod role;
+#[cfg(unix)]
+mod sys;
+#[cfg(unix)]
+mod wire;
+
+#[cfg(not(unix))]
+mod unsupported;
+
+#[cfg(unix)]
+pub use client::{Keeper, Program};
+pub use error::{ControlError, SpawnError};
+pub use host::{BoxFuture, ProgramHost};
+pub use report::{ExitStatus, LineMode, ProcessInfo, StopReport, Survey, Waiting};
+pub use signal::{Signal, SignalScope, UnknownSignal};
+pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
+#[cfg(not(unix))]
+pub use unsupported::{Keeper, Program};

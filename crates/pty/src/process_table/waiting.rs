@@ -1,0 +1,150 @@
+//! Whether a process is blocked on its terminal's input.
+//!
+//! `/proc/PID/task/TID/syscall` names the system call a sleeping thread is in and its arguments.
+//! A read names its descriptor; poll and select point at lists in the process's memory, and an
+//! epoll instance lists its members in `fdinfo`. A descriptor is the terminal's if its link in
+//! `/proc/PID/fd` says so: no file is opened or looked up, so no file system can stall us.
+//!
+//! The kernel lets us look at descendants of the same user, also under `ptrace_scope=1`. Where
+//! it does not (a set-user-id program), or where the call is one we cannot read, the answer is
+//! `Unknown`.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+
+use super::Process;
+use crate::Waiting;
+
+/// Threads looked at in all.
+const MAX_THREADS: usize = 256;
+
+/// Descriptors of one poll or select looked at.
+const MAX_DESCRIPTORS: usize = 1024;
+
+const READS: &[i64] = &[libc::SYS_read, libc::SYS_readv];
+#[cfg(target_arch = "x86_64")]
+const POLLS: &[i64] = &[libc::SYS_ppoll, libc::SYS_poll];
+#[cfg(not(target_arch = "x86_64"))]
+const POLLS: &[i64] = &[libc::SYS_ppoll];
+#[cfg(target_arch = "x86_64")]
+const SELECTS: &[i64] = &[libc::SYS_pselect6, libc::SYS_select];
+#[cfg(not(target_arch = "x86_64"))]
+const SELECTS: &[i64] = &[libc::SYS_pselect6];
+#[cfg(target_arch = "x86_64")]
+const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2, libc::SYS_epoll_wait];
+#[cfg(not(target_arch = "x86_64"))]
+const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
+
+/// What the processes, together the foreground group, do about the terminal of that name.
+pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
+    let threads = processes.iter().flat_map(|process| threads_of(process)).take(MAX_THREADS);
+    let mut least = Waiting::Unknown;
+    for (pid, thread) in threads {
+        match waiting_thread(pid, thread, terminal) {
+            Waiting::Reading => return Waiting::Reading,
+            Waiting::Polling => least = Waiting::Polling,
+            Waiting::No if least == Waiting::Unknown => least = Waiting::No,
+            Waiting::No | Waiting::Unknown => {}
+        }
+    }
+    least
+}
+
+fn threads_of(process: &Process) -> Vec<(i32, i32)> {
+    let pid = process.info.pid;
+    if process.threads <= 1 {
+        return vec![(pid, pid)];
+    }
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .map(|thread| (pid, thread))
+        .collect()
+}
+
+fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
+    let Ok(line) = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) else {
+        return Waiting::Unknown;
+    };
+    let mut fields = line.split_ascii_whitespace();
+    // "running", or -1 for a thread that sleeps outside of a system call.
+    let Some(call) = fields.next().and_then(|number| number.parse::<i64>().ok()) else {
+        return Waiting::No;
+    };
+    let arguments: Vec<u64> = fields
+        .filter_map(|field| u64::from_str_radix(field.trim_start_matches("0x"), 16).ok())
+        .collect();
+    let (Some(&first), Some(&second)) = (arguments.first(), arguments.get(1)) else {
+        return Waiting::No;
+    };
+    let is_terminal = |descriptor: u64| is_terminal(pid, descriptor, terminal);
+    if READS.contains(&call) {
+        return if is_terminal(first) { Waiting::Reading } else { Waiting::No };
+    }
+    let watched = if POLLS.contains(&call) {
+        polled(pid, first, second)
+    } else if SELECTS.contains(&call) {
+        selected(pid, first, second)
+    } else if EPOLLS.contains(&call) {
+        members(pid, first)
+    } else if call == libc::SYS_restart_syscall {
+        None
+    } else {
+        return Waiting::No;
+    };
+    match watched {
+        None => Waiting::Unknown,
+        Some(watched) if watched.into_iter().any(is_terminal) => Waiting::Polling,
+        Some(_) => Waiting::No,
+    }
+}
+
+/// The kernel's name for the terminal itself, or for "my controlling terminal".
+fn is_terminal(pid: i32, descriptor: u64, terminal: &str) -> bool {
+    fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
+        .is_ok_and(|link| link.as_os_str() == terminal || link.as_os_str() == "/dev/tty")
+}
+
+/// `struct pollfd { int fd; short events; short revents; }`, those that wait for input.
+fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<u64>> {
+    const WANTED: i16 = libc::POLLIN | libc::POLLRDNORM;
+    let count = (count as usize).min(MAX_DESCRIPTORS);
+    let bytes = memory(pid, address, count * 8)?;
+    let (entries, _) = bytes.as_chunks::<8>();
+    let wanted = entries.iter().filter_map(|&[a, b, c, d, e, f, _, _]| {
+        let descriptor = i32::from_ne_bytes([a, b, c, d]);
+        let events = i16::from_ne_bytes([e, f]);
+        (events & WANTED != 0).then(|| u64::try_from(descriptor).ok()).flatten()
+    });
+    Some(wanted.collect())
+}
+
+/// The bits of the read set.
+fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<u64>> {
+    let count = (count as usize).min(MAX_DESCRIPTORS);
+    if address == 0 {
+        return Some(Vec::new());
+    }
+    let bytes = memory(pid, address, count.div_ceil(8))?;
+    Some((0..count).filter(|&n| bytes[n / 8] >> (n % 8) & 1 == 1).map(|n| n as u64).collect())
+}
+
+/// Lines `tfd: 0 events: 19 data: …`, the events in hexadecimal.
+fn members(pid: i32, epoll: u64) -> Option<Vec<u64>> {
+    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{epoll}")).ok()?;
+    let wanted = info.lines().take(MAX_DESCRIPTORS).filter_map(|line| {
+        let mut fields = line.split_ascii_whitespace();
+        let descriptor = fields.by_ref().skip_while(|&field| field != "tfd:").nth(1)?;
+        let events = fields.skip_while(|&field| field != "events:").nth(1)?;
+        let events = u32::from_str_radix(events, 16).ok()?;
+        (events & libc::EPOLLIN as u32 != 0).then(|| descriptor.parse().ok()).flatten()
+    });
+    Some(wanted.collect())
+}
+
+fn memory(pid: i32, address: u64, length: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    File::open(format!("/proc/{pid}/mem")).ok()?.read_exact_at(&mut bytes, address).ok()?;
+    Some(bytes)
+}

@@ -1,0 +1,147 @@
+//! From the server to the keeper.
+
+use super::codec::{Decoder, Encoder, Malformed};
+use super::{ProgramId, RequestId};
+use crate::{PtySize, SignalScope};
+
+const SPAWN: u8 = 1;
+const SIGNAL: u8 = 2;
+const STOP: u8 = 3;
+const SURVEY: u8 = 4;
+const RELEASE: u8 = 5;
+const SHUTDOWN: u8 = 6;
+
+/// A program to start; all of it bytes as `execve` takes them, without the final NUL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spawn {
+    pub(crate) program: Vec<u8>,
+    pub(crate) args: Vec<Vec<u8>>,
+    /// `NAME=value` each, complete.
+    pub(crate) env: Vec<Vec<u8>>,
+    pub(crate) cwd: Vec<u8>,
+    pub(crate) label: Vec<u8>,
+    pub(crate) size: PtySize,
+}
+
+impl Spawn {
+    /// Where a program without a slash is searched for: the child's `PATH`, or what `execvp`
+    /// takes without one.
+    pub(crate) fn search_path(&self) -> &[u8] {
+        self.env.iter().find_map(|entry| entry.strip_prefix(b"PATH=")).unwrap_or(b"/bin:/usr/bin")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Answered by `Spawned` or `SpawnFailed`.
+    Spawn { request: RequestId, spawn: Spawn },
+    /// Answered by `Done`.
+    Signal { request: RequestId, program: ProgramId, signal: i32, scope: SignalScope },
+    /// Ends the session: the signal, the grace, then `SIGKILL`. Answered by `Stopped` or `Done`.
+    Stop { request: RequestId, program: ProgramId, signal: i32, grace_ms: u32 },
+    /// Answered by `Surveyed` or `Done`.
+    Survey { request: RequestId, program: ProgramId },
+    /// The server is done with the program: end what is left of its session, reap it, forget it.
+    Release { program: ProgramId },
+    /// Ends everything; answered by `Done` when nothing is left, and then the keeper exits.
+    Shutdown { request: RequestId, grace_ms: u32 },
+}
+
+impl Request {
+    pub(crate) fn encode(&self) -> Result<Vec<u8>, Malformed> {
+        let mut frame;
+        match self {
+            Self::Spawn { request, spawn } => {
+                frame = Encoder::new(SPAWN);
+                frame
+                    .u64(request.0)
+                    .bytes(&spawn.program)
+                    .list(&spawn.args, |frame, arg| _ = frame.bytes(arg))
+                    .list(&spawn.env, |frame, entry| _ = frame.bytes(entry))
+                    .bytes(&spawn.cwd)
+                    .bytes(&spawn.label)
+                    .u16(spawn.size.cols)
+                    .u16(spawn.size.rows);
+            }
+            Self::Signal { request, program, signal, scope } => {
+                frame = Encoder::new(SIGNAL);
+                frame.u64(request.0).u64(program.0).i32(*signal).u8(scope_code(*scope));
+            }
+            Self::Stop { request, program, signal, grace_ms } => {
+                frame = Encoder::new(STOP);
+                frame.u64(request.0).u64(program.0).i32(*signal).u32(*grace_ms);
+            }
+            Self::Survey { request, program } => {
+                frame = Encoder::new(SURVEY);
+                frame.u64(request.0).u64(program.0);
+            }
+            Self::Release { program } => {
+                frame = Encoder::new(RELEASE);
+                frame.u64(program.0);
+            }
+            Self::Shutdown { request, grace_ms } => {
+                frame = Encoder::new(SHUTDOWN);
+                frame.u64(request.0).u32(*grace_ms);
+            }
+        }
+        frame.finish()
+    }
+
+    pub(crate) fn decode(body: &[u8]) -> Result<Self, Malformed> {
+        let mut body = Decoder::new(body);
+        let tag = body.u8()?;
+        let decoded = match tag {
+            SPAWN => Self::Spawn {
+                request: RequestId(body.u64()?),
+                spawn: Spawn {
+                    program: body.bytes()?,
+                    args: body.list(4, Decoder::bytes)?,
+                    env: body.list(4, Decoder::bytes)?,
+                    cwd: body.bytes()?,
+                    label: body.bytes()?,
+                    size: PtySize { cols: body.u16()?, rows: body.u16()? },
+                },
+            },
+            SIGNAL => Self::Signal {
+                request: RequestId(body.u64()?),
+                program: ProgramId(body.u64()?),
+                signal: body.i32()?,
+                scope: scope_of(body.u8()?)?,
+            },
+            STOP => Self::Stop {
+                request: RequestId(body.u64()?),
+                program: ProgramId(body.u64()?),
+                signal: body.i32()?,
+                grace_ms: body.u32()?,
+            },
+            SURVEY => Self::Survey {
+                request: RequestId(body.u64()?),
+                program: ProgramId(body.u64()?),
+            },
+            RELEASE => Self::Release { program: ProgramId(body.u64()?) },
+            SHUTDOWN => {
+                Self::Shutdown { request: RequestId(body.u64()?), grace_ms: body.u32()? }
+            }
+            unknown => return Err(Malformed::Tag(unknown)),
+        };
+        body.finish()?;
+        Ok(decoded)
+    }
+}
+
+fn scope_code(scope: SignalScope) -> u8 {
+    match scope {
+        SignalScope::Leader => 0,
+        SignalScope::Foreground => 1,
+        SignalScope::Session => 2,
+    }
+}
+
+fn scope_of(code: u8) -> Result<SignalScope, Malformed> {
+    match code {
+        0 => Ok(SignalScope::Leader),
+        1 => Ok(SignalScope::Foreground),
+        2 => Ok(SignalScope::Session),
+        _ => Err(Malformed::Value),
+    }
+}

@@ -1,0 +1,92 @@
+//! What is known of a program: how it ended, what runs in its session, what it waits for.
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ExitStatus {
+    /// It exited with this code.
+    Code(i32),
+    /// A signal ended it.
+    Signal {
+        /// The signal's number.
+        number: i32,
+        /// Whether a core file was written.
+        core_dumped: bool,
+    },
+    /// Not known: the keeper died, and with it whoever could have waited for the program.
+    Lost,
+}
+
+/// One process of a session, or one that descends from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// Process id.
+    pub pid: i32,
+    /// The parent's process id.
+    pub parent: i32,
+    /// Process group.
+    pub group: i32,
+    /// Session id.
+    pub session: i32,
+    /// The kernel's letter: `R` running, `S` sleeping, `D` in the kernel, `T` stopped, `Z` zombie.
+    pub state: char,
+    /// The command's name as the kernel has it (15 bytes at most).
+    pub name: String,
+    /// Processor time used, user and system, in clock ticks.
+    pub ticks: u64,
+}
+
+/// Whether the foreground process waits for the terminal's input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Waiting {
+    /// It is blocked in a read of the terminal.
+    Reading,
+    /// It is blocked in poll, select or epoll with the terminal among what it watches.
+    Polling,
+    /// It runs, or is blocked on something else.
+    No,
+    /// The kernel would not say (another user's process, no `/proc`).
+    Unknown,
+}
+
+/// What runs on a terminal at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survey {
+    /// The foreground process group, when there is one.
+    pub foreground: Option<i32>,
+    /// The living processes of the session.
+    pub processes: Vec<ProcessInfo>,
+    /// Living processes that descend from the program but left its session.
+    pub detached: Vec<ProcessInfo>,
+    /// How many more there were than the two lists hold.
+    pub unlisted: u32,
+    /// What the foreground group does.
+    pub waiting: Waiting,
+}
+
+/// What came of stopping a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StopReport {
+    /// How the program itself ended; `None` when it could not be ended.
+    pub status: Option<ExitStatus>,
+    /// How many processes outlasted the grace and were killed.
+    pub killed: u32,
+    /// How many processes of the session are still there (stuck in the kernel).
+    pub remaining: u32,
+    /// Living processes that descend from the program but left its session: not signalled.
+    pub detached: Vec<ProcessInfo>,
+    /// How many more there were than `detached` holds.
+    pub unlisted: u32,
+}
+
+/// The terminal's line discipline, as the program has set it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LineMode {
+    /// Input is gathered into lines (`ICANON`).
+    pub canonical: bool,
+    /// Input is echoed (`ECHO`); off in canonical mode means a password is asked for.
+    pub echo: bool,
+    /// Control characters raise signals (`ISIG`).
+    pub signals: bool,
+    /// Input is taken as UTF-8 (`IUTF8`).
+    pub utf8: bool,
+}

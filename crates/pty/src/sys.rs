@@ -1,0 +1,153 @@
+//! Safe wrappers of the libc calls that rustix has no safe form of.
+//!
+//! Thin: no policy. What runs between fork and exec is in `keeper::child`, which says there what
+//! it may use of this module.
+
+use std::ffi::CStr;
+use std::io;
+use std::os::fd::{IntoRawFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Sends a signal to one process. Pids below 2 are refused: they mean groups, all, or init.
+pub(crate) fn kill(pid: i32, signal: i32) -> io::Result<()> {
+    if pid < 2 {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    // SAFETY: takes two integers; touches no memory of ours.
+    check(unsafe { libc::kill(pid, signal) })
+}
+
+/// Sends a signal to every process of a group.
+pub(crate) fn kill_group(group: i32, signal: i32) -> io::Result<()> {
+    if group < 2 {
+        return Err(io::Error::from_raw_os_error(libc::ESRCH));
+    }
+    // SAFETY: takes two integers; touches no memory of ours.
+    check(unsafe { libc::kill(-group, signal) })
+}
+
+/// Names this process for `ps` and `top`.
+pub(crate) fn set_process_name(name: &CStr) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: `name` is a NUL-terminated string that the call only reads.
+    unsafe {
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr());
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = name;
+}
+
+/// What is done with a range of descriptors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Descriptors {
+    Close,
+    CloseOnExec,
+}
+
+/// Closes, or marks, every descriptor from `first` on; allocates nothing.
+///
+/// The caller must own all of them: an `OwnedFd` among them that is used later is a bug.
+pub(crate) fn close_from(first: i32, how: Descriptors) {
+    #[cfg(target_os = "linux")]
+    {
+        const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
+        let flags = if how == Descriptors::Close { 0 } else { CLOSE_RANGE_CLOEXEC };
+        // SAFETY: takes three integers; that no descriptor in use is closed is the caller's word.
+        let done = unsafe {
+            libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, flags)
+        };
+        if done == 0 {
+            return;
+        }
+    }
+    // Systems and kernels without close_range: one by one, up to a bound that is not the limit of
+    // a process allowed a billion descriptors.
+    for descriptor in first..4096 {
+        // SAFETY: integers only; the caller's word as above.
+        unsafe {
+            match how {
+                Descriptors::Close => _ = libc::close(descriptor),
+                Descriptors::CloseOnExec => {
+                    libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
+                }
+            }
+        }
+    }
+}
+
+/// Ignores a signal.
+pub(crate) fn ignore_signal(signal: i32) {
+    // SAFETY: SIG_IGN is a valid disposition; no handler of ours is involved.
+    unsafe {
+        libc::signal(signal, libc::SIG_IGN);
+    }
+}
+
+/// Gives every signal its default disposition and unblocks all. Async-signal-safe.
+pub(crate) fn reset_signals() {
+    #[cfg(target_os = "linux")]
+    let greatest = libc::SIGRTMAX();
+    #[cfg(not(target_os = "linux"))]
+    let greatest = 31;
+    // SAFETY: the structures live on this stack and are all-zero valid; SIG_DFL is a valid
+    // disposition; numbers that cannot be changed give an error that is of no interest.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = libc::SIG_DFL;
+        for signal in 1..=greatest {
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+        let mut empty: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut empty);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const empty, std::ptr::null_mut());
+    }
+}
+
+static CHILD_PIPE: AtomicI32 = AtomicI32::new(-1);
+
+/// From now on each `SIGCHLD` writes a byte to `pipe`, which must be non-blocking and is kept
+/// for the rest of the process's life.
+pub(crate) fn write_on_child_exit(pipe: OwnedFd) -> io::Result<()> {
+    CHILD_PIPE.store(pipe.into_raw_fd(), Ordering::Relaxed);
+    // SAFETY: the structure is all-zero valid and lives through the call; the handler has the
+    // signature that a disposition without SA_SIGINFO asks for, and is async-signal-safe.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_child_exit as extern "C" fn(libc::c_int) as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESTART | libc::SA_NOCLDSTOP;
+        check(libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut()))
+    }
+}
+
+extern "C" fn on_child_exit(_: libc::c_int) {
+    // SAFETY: write is async-signal-safe and reads one static byte; a full pipe is no loss, since
+    // one byte in it wakes the loop. errno is put back for whoever was interrupted.
+    unsafe {
+        let errno = errno_place();
+        let saved = *errno;
+        libc::write(CHILD_PIPE.load(Ordering::Relaxed), b"!".as_ptr().cast(), 1);
+        *errno = saved;
+    }
+}
+
+/// Ends the process at once: no destructors, no exit handlers.
+pub(crate) fn exit_now(code: i32) -> ! {
+    // SAFETY: never returns; takes an integer.
+    unsafe { libc::_exit(code) }
+}
+
+#[cfg(target_os = "linux")]
+fn errno_place() -> *mut libc::c_int {
+    // SAFETY: always gives this thread's valid errno location.
+    unsafe { libc::__errno_location() }
+}
+
+#[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
+fn errno_place() -> *mut libc::c_int {
+    // SAFETY: always gives this thread's valid errno location.
+    unsafe { libc::__error() }
+}
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

@@ -1,0 +1,104 @@
+//! The types of the crate where there is no implementation yet: a spawn says so.
+//!
+//! [`Program`] cannot be made here, so its methods are never run; they stand so that the layers
+//! above compile.
+
+use std::io;
+use std::time::Duration;
+
+use crate::{
+    ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, SpawnSpec,
+    StopReport, Survey,
+};
+
+/// Starts programs; on this system it cannot.
+#[derive(Debug, Clone, Default)]
+pub struct Keeper;
+
+/// A program on a terminal; on this system there is none.
+#[derive(Debug)]
+pub struct Program(std::convert::Infallible);
+
+#[allow(clippy::unused_async, missing_docs)]
+impl Keeper {
+    pub fn new() -> Self {
+        Self
+    }
+
+    pub async fn spawn(&self, _spec: SpawnSpec) -> Result<Program, SpawnError> {
+        Err(SpawnError::Unsupported)
+    }
+
+    pub async fn shutdown(&self, _grace: Duration) {}
+
+    pub fn pid(&self) -> Option<u32> {
+        None
+    }
+}
+
+#[allow(clippy::unused_async, missing_docs)]
+impl Program {
+    pub fn pid(&self) -> i32 {
+        match self.0 {}
+    }
+
+    pub fn tty_name(&self) -> &str {
+        match self.0 {}
+    }
+
+    pub async fn read(&self, _buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    pub fn try_read(&self, _buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    pub async fn readable(&self) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub async fn write(&self, _bytes: &[u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    pub fn try_write(&self, _bytes: &[u8]) -> io::Result<usize> {
+        match self.0 {}
+    }
+
+    pub async fn writable(&self) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn resize(&self, _size: PtySize) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn size(&self) -> io::Result<PtySize> {
+        match self.0 {}
+    }
+
+    pub fn line_mode(&self) -> io::Result<LineMode> {
+        match self.0 {}
+    }
+
+    pub async fn exited(&self) -> ExitStatus {
+        match self.0 {}
+    }
+
+    pub fn exit_status(&self) -> Option<ExitStatus> {
+        match self.0 {}
+    }
+
+    pub async fn signal(&self, _signal: Signal, _scope: SignalScope) -> Result<(), ControlError> {
+        match self.0 {}
+    }
+
+    pub async fn stop(&self, _signal: Signal, _grace: Duration) -> Result<StopReport, ControlError> {
+        match self.0 {}
+    }
+
+    pub async fn survey(&self) -> Result<Survey, ControlError> {
+        match self.0 {}
+    }
+}

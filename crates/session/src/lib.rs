@@ -1,0 +1,1 @@
+//! Terminal sessions: launch, see, type, wait, stop.

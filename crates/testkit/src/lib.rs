@@ -1,0 +1,1 @@
+//! Test support: a hermetic environment and an MCP client process.

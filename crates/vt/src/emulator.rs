@@ -1,0 +1,319 @@
+//! [`Terminal`]: the emulator crate behind our own types.
+//!
+//! Bytes go through the scanner; runs go to the emulator as they are, the sequences that are ours
+//! are handled where they stand in the stream. Answers to queries and events are collected and
+//! taken by the owner after each feed.
+//!
+//! Synchronized output (mode 2026) is ours too: the emulator is fed all the same, so that cursor and
+//! marks are right at any point, and readers see the frozen screen until the program ends the update.
+//! Ending an update that takes too long is the owner's work ([`Terminal::end_synchronized`]): there
+//! is no clock here.
+//!
+//! Invariants: never fewer than [`MIN_COLS`] columns (the emulator grows without end at one); what
+//! is kept between feeds is bounded whatever the program prints.
+
+mod core;
+
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::TermMode;
+use alacritty_terminal::vte::ansi::CursorShape as EmulatorShape;
+
+use self::core::Core;
+use crate::changes::{Changes, RowHash, Seq};
+use crate::convert;
+use crate::event::Event;
+use crate::input::InputModes;
+use crate::modes;
+use crate::scanner::Scanner;
+use crate::screen::{Cursor, CursorShape, Row, Screen};
+use crate::search::{Haystack, Typing};
+use crate::style::Palette;
+
+/// Narrowest terminal.
+pub const MIN_COLS: u16 = 2;
+/// Widest terminal.
+pub const MAX_COLS: u16 = 1000;
+/// Lowest terminal.
+pub const MIN_ROWS: u16 = 1;
+/// Tallest terminal.
+pub const MAX_ROWS: u16 = 1000;
+
+/// Bytes one cell costs in the emulator, for estimates.
+const CELL_BYTES: usize = 24;
+
+/// Columns and rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+}
+
+impl Size {
+    /// The nearest size that a terminal can have.
+    pub fn clamped(self) -> Self {
+        Self { cols: self.cols.clamp(MIN_COLS, MAX_COLS), rows: self.rows.clamp(MIN_ROWS, MAX_ROWS) }
+    }
+}
+
+impl Dimensions for Size {
+    fn total_lines(&self) -> usize {
+        self.screen_lines()
+    }
+
+    fn screen_lines(&self) -> usize {
+        usize::from(self.rows)
+    }
+
+    fn columns(&self) -> usize {
+        usize::from(self.cols)
+    }
+}
+
+/// What a terminal is made with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Lines kept after they scrolled off the top.
+    pub scrollback_lines: usize,
+    /// Colours that are reported when a program asks.
+    pub palette: Palette,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { scrollback_lines: 10_000, palette: Palette::default() }
+    }
+}
+
+/// A terminal: fed with a program's output, it holds what a person would see.
+pub struct Terminal {
+    scanner: Scanner,
+    core: Core,
+    changes: Changes,
+    typing: Option<Typing>,
+    /// The beginning of a UTF-8 character whose rest is still to come.
+    cut_character: Vec<u8>,
+}
+
+impl Terminal {
+    /// An empty terminal; a size out of range is taken as the nearest possible one.
+    pub fn new(size: Size, options: Options) -> Self {
+        Self {
+            scanner: Scanner::default(),
+            core: Core::new(size.clamped(), options),
+            changes: Changes::default(),
+            typing: None,
+            cut_character: Vec::new(),
+        }
+    }
+
+    /// Takes a program's output; any bytes, cut anywhere.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        // vte 0.15 loses a character when one that was cut between two reads is followed by another
+        // cut one, so it only ever gets whole characters.
+        let joined;
+        let bytes = if self.cut_character.is_empty() {
+            bytes
+        } else {
+            joined = [&std::mem::take(&mut self.cut_character), bytes].concat();
+            &joined
+        };
+        let (whole, cut) = bytes.split_at(bytes.len() - cut_character_len(bytes));
+        self.cut_character.extend_from_slice(cut);
+        self.scanner.scan(whole, &mut self.core);
+        if !whole.is_ascii() {
+            self.core.limit_combining_marks();
+        }
+    }
+
+    /// Takes the bytes that the terminal owes the program.
+    pub fn take_replies(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.core.replies)
+    }
+
+    /// Takes what happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.core.events)
+    }
+
+    /// The last query that got no answer, in readable form: what a frozen program may wait for.
+    pub fn unanswered_query(&self) -> Option<&str> {
+        self.core.unanswered.as_deref()
+    }
+
+    /// Size in force.
+    pub fn size(&self) -> Size {
+        let term = &self.core.term;
+        Size { cols: term.columns() as u16, rows: term.screen_lines() as u16 }
+    }
+
+    /// Changes the size; lines of the primary screen are wrapped anew.
+    pub fn resize(&mut self, size: Size) {
+        self.core.resize(size.clamped());
+        if let Some(typing) = &mut self.typing {
+            typing.position_lost();
+        }
+    }
+
+    /// Modes that decide which bytes a key or a click becomes.
+    pub fn input_modes(&self) -> InputModes {
+        modes::input_modes(*self.core.term.mode(), self.core.extra)
+    }
+
+    /// What the program last put into the clipboard (OSC 52).
+    pub fn clipboard(&self) -> &str {
+        &self.core.clipboard
+    }
+
+    /// The window's title, empty when none was set.
+    pub fn title(&self) -> &str {
+        &self.core.title
+    }
+
+    /// A synchronized update is open and readers see the screen from before it.
+    pub fn is_synchronized(&self) -> bool {
+        self.core.synchronized
+    }
+
+    /// Ends a synchronized update that the program left open.
+    pub fn end_synchronized(&mut self) {
+        self.core.end_synchronized();
+    }
+
+    /// Compares the screen with the last look and returns its change counter.
+    pub fn look(&mut self) -> Seq {
+        if self.core.frozen.is_some() {
+            return self.changes.seq();
+        }
+        let rows = i32::from(self.size().rows);
+        let grid = self.core.term.grid();
+        let hashes =
+            (0..rows as u16).map(|row| convert::row_hash(&grid[Line(i32::from(row))][..]));
+        let frame = self.frame_hash();
+        self.changes.look(frame, hashes)
+    }
+
+    /// Rows that changed since `since`, as of the last [`Terminal::look`].
+    pub fn rows_since(&self, since: Seq) -> Vec<u16> {
+        self.changes.rows_since(since)
+    }
+
+    /// A copy of what is visible.
+    pub fn screen(&self) -> Screen {
+        match &self.core.frozen {
+            Some(frozen) => (**frozen).clone(),
+            None => self.core.live_screen(),
+        }
+    }
+
+    /// Number of lines that scrolled off the top and are kept. The alternate screen has none.
+    pub fn history_len(&self) -> usize {
+        self.core.term.history_size()
+    }
+
+    /// A line of the history, 0 being the oldest.
+    pub fn history_row(&self, index: usize) -> Option<Row> {
+        let history = self.history_len();
+        let line = Line(i32::try_from(index).ok()? - i32::try_from(history).ok()?);
+        (index < history).then(|| convert::row(&self.core.term.grid()[line][..]))
+    }
+
+    /// Drops the oldest lines until `keep` are left; the limit itself stays.
+    pub fn trim_history(&mut self, keep: usize) {
+        self.core.trim_history(keep);
+    }
+
+    /// Bytes that screen and history take, roughly.
+    pub fn memory_estimate(&self) -> usize {
+        let size = self.size();
+        let lines = self.core.primary_history_len() + 2 * usize::from(size.rows);
+        lines * usize::from(size.cols) * CELL_BYTES
+    }
+
+    /// The visible text to search in. Where something was typed and entered on the primary screen,
+    /// its echo is left out: a wait must not be satisfied by the command that asked for it.
+    pub fn haystack(&self) -> Haystack {
+        let screen = self.screen();
+        let echo = match &self.typing {
+            Some(typing) if !screen.alternate => typing.echo(&screen, self.history_len()),
+            _ => Vec::new(),
+        };
+        Haystack::new(&screen, &echo)
+    }
+
+    /// Notes that input starts now, at the cursor, unless a line is still being typed.
+    pub fn begin_typing(&mut self) {
+        if self.typing.as_ref().is_none_or(Typing::is_entered) {
+            let history = self.history_len();
+            let exact = history < self.core.scrollback_lines;
+            self.typing = Some(Typing::new(&self.screen(), history, exact));
+        }
+    }
+
+    /// Notes text that is about to be typed; `\r` and `\n` are Enter.
+    pub fn note_typed(&mut self, text: &str) {
+        if let Some(typing) = &mut self.typing {
+            typing.push(text);
+        }
+    }
+
+    /// Notes a key that edits the line in ways unknown here.
+    pub fn note_other_key(&mut self) {
+        if let Some(typing) = &mut self.typing {
+            typing.edited();
+        }
+    }
+
+    fn frame_hash(&self) -> u64 {
+        let mut hash = RowHash::new();
+        let cursor = self.core.cursor();
+        let alternate = self.core.term.mode().contains(TermMode::ALT_SCREEN);
+        hash.add(u64::from(cursor.row) << 32 | u64::from(cursor.col));
+        hash.add(u64::from(cursor.visible) << 1 | u64::from(alternate));
+        hash.add(self.core.term.columns() as u64);
+        self.core.title.bytes().for_each(|byte| hash.add(u64::from(byte)));
+        hash.finish()
+    }
+}
+
+/// Length of an unfinished UTF-8 character at the end.
+fn cut_character_len(bytes: &[u8]) -> usize {
+    let starts = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xc0 != 0x80);
+    starts
+        .filter(|back| {
+            let tail = std::str::from_utf8(&bytes[bytes.len() - back..]);
+            tail.is_err_and(|error| error.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
+impl Core {
+    fn live_screen(&self) -> Screen {
+        let grid = self.term.grid();
+        let lines = 0..self.term.screen_lines() as i32;
+        Screen {
+            rows: lines.map(|line| convert::row(&grid[Line(line)][..])).collect(),
+            cursor: self.cursor(),
+            alternate: self.term.mode().contains(TermMode::ALT_SCREEN),
+            title: self.title.clone(),
+        }
+    }
+
+    fn cursor(&self) -> Cursor {
+        let point = self.term.grid().cursor.point;
+        let style = self.term.cursor_style();
+        Cursor {
+            row: point.line.0.max(0) as u16,
+            col: point.column.min(Column(self.term.columns() - 1)).0 as u16,
+            visible: self.term.mode().contains(TermMode::SHOW_CURSOR),
+            shape: match style.shape {
+                EmulatorShape::Underline => CursorShape::Underline,
+                EmulatorShape::Beam => CursorShape::Bar,
+                _ => CursorShape::Block,
+            },
+            blinking: style.blinking,
+        }
+    }
+}

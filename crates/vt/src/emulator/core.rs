@@ -1,0 +1,388 @@
+//! The emulator and what it leaves to us; the scanner's [`Sink`].
+
+use alacritty_terminal::event::{Event as EmulatorEvent, WindowSize};
+use alacritty_terminal::grid::Dimensions;
+use alacritty_terminal::index::{Column, Line};
+use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
+use alacritty_terminal::vte::ansi::{Processor, Rgb};
+
+use super::{Options, Size};
+use crate::convert::{self, MAX_MARKS};
+use crate::event::{Event, Mark};
+use crate::listener::Listener;
+use crate::modes::{CELL_PIXELS, ExtraModes};
+use crate::queries::{self, Csi};
+use crate::scanner::Sink;
+use crate::screen::Screen;
+use crate::sgr;
+use crate::style::Palette;
+
+/// Bytes of answers kept for a program that asks without reading.
+const MAX_REPLIES: usize = 64 * 1024;
+/// Events kept for an owner that does not take them.
+const MAX_EVENTS: usize = 1024;
+/// Longest window title; the emulator keeps a stack of them.
+const MAX_TITLE: usize = 1024;
+/// Longest hyperlink target.
+const MAX_LINK: usize = 4096;
+
+pub(super) struct Core {
+    pub(super) term: Term<Listener>,
+    processor: Processor,
+    listener: Listener,
+    palette: Palette,
+    pub(super) scrollback_lines: usize,
+    pub(super) extra: ExtraModes,
+    /// First and last line of the scrolling region, from 1; the emulator does not tell.
+    margins: Option<(u16, u16)>,
+    pub(super) title: String,
+    pub(super) clipboard: String,
+    pub(super) replies: Vec<u8>,
+    pub(super) events: Vec<Event>,
+    pub(super) unanswered: Option<String>,
+    pub(super) synchronized: bool,
+    pub(super) frozen: Option<Box<Screen>>,
+    /// Lines of the primary screen's history, kept while the alternate screen hides them.
+    hidden_history: usize,
+}
+
+impl Core {
+    pub(super) fn new(size: Size, options: Options) -> Self {
+        let listener = Listener::default();
+        Self {
+            term: Term::new(config(options.scrollback_lines), &size, listener.clone()),
+            processor: Processor::new(),
+            listener,
+            palette: options.palette,
+            scrollback_lines: options.scrollback_lines,
+            extra: ExtraModes::default(),
+            margins: None,
+            title: String::new(),
+            clipboard: String::new(),
+            replies: Vec::new(),
+            events: Vec::new(),
+            unanswered: None,
+            synchronized: false,
+            frozen: None,
+            hidden_history: 0,
+        }
+    }
+
+    pub(super) fn resize(&mut self, size: Size) {
+        self.end_synchronized();
+        self.term.resize(size);
+        self.margins = None;
+    }
+
+    pub(super) fn end_synchronized(&mut self) {
+        self.synchronized = false;
+        self.frozen = None;
+    }
+
+    pub(super) fn primary_history_len(&self) -> usize {
+        if self.term.mode().contains(TermMode::ALT_SCREEN) {
+            self.hidden_history
+        } else {
+            self.term.history_size()
+        }
+    }
+
+    pub(super) fn trim_history(&mut self, keep: usize) {
+        self.term.set_options(config(keep.min(self.scrollback_lines)));
+        self.term.set_options(config(self.scrollback_lines));
+        self.hidden_history = self.hidden_history.min(keep);
+        // Setting options repeats the title, which is no event.
+        drop(self.listener.take());
+    }
+
+    /// A cell takes combining marks without end; nothing a person could read needs that many.
+    pub(super) fn limit_combining_marks(&mut self) {
+        let (lines, columns) = (self.term.screen_lines() as i32, self.term.columns());
+        let grid = self.term.grid_mut();
+        for line in 0..lines {
+            let row = &mut grid[Line(line)];
+            for column in 0..columns {
+                let cell = &mut row[Column(column)];
+                let Some(marks) = cell.zerowidth().filter(|marks| marks.len() > MAX_MARKS) else {
+                    continue;
+                };
+                let kept = marks[..MAX_MARKS].to_vec();
+                let (color, link) = (cell.underline_color(), cell.hyperlink());
+                cell.extra = None;
+                kept.into_iter().for_each(|mark| cell.push_zerowidth(mark));
+                cell.set_underline_color(color);
+                cell.set_hyperlink(link);
+            }
+        }
+    }
+
+    fn reply(&mut self, bytes: &[u8]) {
+        if self.replies.len() + bytes.len() <= MAX_REPLIES {
+            self.replies.extend_from_slice(bytes);
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if self.events.len() < MAX_EVENTS {
+            self.events.push(event);
+        }
+    }
+
+    fn advance(&mut self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
+        if !self.term.mode().contains(TermMode::ALT_SCREEN) {
+            self.hidden_history = self.term.history_size();
+        }
+        self.processor.advance(&mut self.term, bytes);
+        for event in self.listener.take() {
+            self.emulator_event(event);
+        }
+    }
+
+    fn emulator_event(&mut self, event: EmulatorEvent) {
+        match event {
+            EmulatorEvent::PtyWrite(text) => self.reply(text.as_bytes()),
+            EmulatorEvent::Bell => self.event(Event::Bell),
+            EmulatorEvent::Title(title) => {
+                self.title.clone_from(&title);
+                self.event(Event::Title(Some(title)));
+            }
+            EmulatorEvent::ResetTitle => {
+                self.title.clear();
+                self.event(Event::Title(None));
+            }
+            EmulatorEvent::ClipboardStore(_, text) => {
+                self.clipboard.clone_from(&text);
+                self.event(Event::Clipboard(text));
+            }
+            EmulatorEvent::ClipboardLoad(_, format) => {
+                let answer = format(&self.clipboard);
+                self.reply(answer.as_bytes());
+            }
+            EmulatorEvent::ColorRequest(index, format) => {
+                let answer = format(self.color(index));
+                self.reply(answer.as_bytes());
+            }
+            EmulatorEvent::TextAreaSizeRequest(format) => {
+                let answer = format(self.window_size());
+                self.reply(answer.as_bytes());
+            }
+            _ => {}
+        }
+    }
+
+    fn color(&self, index: usize) -> Rgb {
+        let (r, g, b) = match index {
+            0..=255 => self.palette.entries[index],
+            257 => self.palette.background,
+            258 => self.palette.cursor,
+            _ => self.palette.foreground,
+        };
+        self.term.colors()[index].unwrap_or(Rgb { r, g, b })
+    }
+
+    fn window_size(&self) -> WindowSize {
+        WindowSize {
+            num_lines: self.term.screen_lines() as u16,
+            num_cols: self.term.columns() as u16,
+            cell_width: CELL_PIXELS.0,
+            cell_height: CELL_PIXELS.1,
+        }
+    }
+
+    /// Passes a query on and notes it when nothing came back.
+    fn ask_emulator(&mut self, sequence: &[u8]) {
+        let before = self.replies.len();
+        self.advance(sequence);
+        if self.replies.len() == before {
+            self.unanswered = Some(queries::readable(sequence));
+        }
+    }
+
+    fn private_modes(&mut self, csi: &Csi<'_>, rest: &[u8]) {
+        let on = csi.last == b'h';
+        for &mode in &csi.parameters {
+            match mode {
+                2026 => self.synchronized_output(on, rest),
+                47 | 1047 if on != self.term.mode().contains(TermMode::ALT_SCREEN) => {
+                    self.term.swap_alt();
+                }
+                47 | 1047 => {}
+                1048 => self.advance(if on { b"\x1b7" } else { b"\x1b8" }),
+                _ if self.extra.set(mode, on) => {}
+                _ => self.advance(format!("\x1b[?{mode}{}", csi.last as char).as_bytes()),
+            }
+        }
+    }
+
+    fn synchronized_output(&mut self, on: bool, rest: &[u8]) {
+        const END: &[u8] = b"\x1b[?2026l";
+        if !on {
+            self.end_synchronized();
+        } else if !self.synchronized {
+            self.synchronized = true;
+            // Nobody can look before this read is through: only an update that outlasts it needs
+            // the copy.
+            if memchr::memmem::find(rest, END).is_none() {
+                self.frozen = Some(Box::new(self.live_screen()));
+            }
+        }
+    }
+
+    fn report_mode(&mut self, csi: &Csi<'_>, sequence: &[u8]) {
+        let mode = csi.parameter(0);
+        let state = match mode {
+            2026 => Some(self.synchronized),
+            47 | 1047 => Some(self.term.mode().contains(TermMode::ALT_SCREEN)),
+            _ => self.extra.get(mode),
+        };
+        match state {
+            Some(on) => self.reply(format!("\x1b[?{mode};{}$y", if on { 1 } else { 2 }).as_bytes()),
+            None => self.ask_emulator(sequence),
+        }
+    }
+
+    fn soft_reset(&mut self) {
+        let point = self.term.grid().cursor.point;
+        self.advance(b"\x1b[?25h\x1b[?6l\x1b[r\x1b[4l\x1b[?1l\x1b>\x1b[?7h\x1b(B\x0f\x1b[m");
+        self.term.grid_mut().cursor.point = point;
+        self.extra.modify_other_keys = 0;
+        self.margins = None;
+    }
+
+    fn osc(&mut self, payload: &[u8], terminator: &'static [u8]) {
+        let number = payload.split(|byte| *byte == b';').next().unwrap_or_default();
+        let rest = payload.get(number.len() + 1..).unwrap_or_default();
+        let text = || String::from_utf8_lossy(rest);
+        match number {
+            b"7" => self.event(Event::WorkingDirectory(text().into_owned())),
+            b"133" | b"633" => {
+                if let Some(path) = rest.strip_prefix(b"P;Cwd=") {
+                    let path = String::from_utf8_lossy(path).into_owned();
+                    self.event(Event::WorkingDirectory(path));
+                }
+                if let Some(mark) = Mark::parse(&text()) {
+                    self.event(Event::Mark(mark));
+                }
+            }
+            b"0" | b"1" | b"2" if rest.len() > MAX_TITLE => {
+                let text = text();
+                let cut = text.floor_char_boundary(MAX_TITLE);
+                self.pass_osc(&[number, b";", &text.as_bytes()[..cut]].concat(), terminator);
+            }
+            b"8" if rest.len() > MAX_LINK => {}
+            _ if rest.ends_with(b"?") && number != b"8" && !matches!(number, b"0" | b"1" | b"2") => {
+                self.ask_emulator(&[b"\x1b]", payload, terminator].concat());
+            }
+            _ => self.pass_osc(payload, terminator),
+        }
+    }
+
+    fn pass_osc(&mut self, payload: &[u8], terminator: &[u8]) {
+        self.advance(&[b"\x1b]", payload, terminator].concat());
+    }
+
+    fn device_control(&mut self, payload: &[u8]) {
+        if let Some(setting) = payload.strip_prefix(b"$q") {
+            let template = convert::row(std::slice::from_ref(&self.term.grid().cursor.template));
+            let style = template.cells.first().map(|cell| cell.style).unwrap_or_default();
+            let rows = self.term.screen_lines() as u16;
+            let answer = queries::status_string(
+                setting,
+                style,
+                self.margins.unwrap_or((1, rows)),
+                self.cursor(),
+            );
+            self.reply(answer.as_bytes());
+        } else if let Some(names) = payload.strip_prefix(b"+q") {
+            let answer = queries::termcap(names);
+            self.reply(answer.as_bytes());
+        }
+    }
+}
+
+impl Sink for Core {
+    fn wants_csi(sequence: &[u8]) -> bool {
+        queries::is_ours(sequence)
+    }
+
+    fn pass(&mut self, bytes: &[u8]) {
+        self.advance(bytes);
+    }
+
+    fn csi(&mut self, sequence: &[u8], rest: &[u8]) {
+        let csi = Csi::parse(sequence);
+        match (csi.prefix, csi.intermediates, csi.last) {
+            (None, b"", b'm') => {
+                self.advance(sequence);
+                if let Some(on) = sgr::blink(sequence) {
+                    self.term.grid_mut().cursor.template.flags.set(convert::BLINK, on);
+                }
+            }
+            (None, b"", b'r') => {
+                let rows = self.term.screen_lines() as u16;
+                let bottom = Some(csi.parameter(1)).filter(|row| *row != 0).unwrap_or(rows);
+                let (top, bottom) = (csi.parameter(0).max(1), bottom.min(rows));
+                if top < bottom {
+                    self.margins = Some((top, bottom));
+                }
+                self.advance(sequence);
+            }
+            (Some(b'>'), b"", b'm') if csi.parameter(0) == 4 => {
+                self.extra.modify_other_keys = csi.parameter(1).min(2) as u8;
+            }
+            (Some(b'>'), b"", b'n') if csi.parameter(0) == 4 => self.extra.modify_other_keys = 0,
+            (Some(b'?'), b"", b'm') if csi.parameter(0) == 4 => {
+                let level = self.extra.modify_other_keys;
+                self.reply(format!("\x1b[>4;{level}m").as_bytes());
+            }
+            (Some(b'?'), b"", b'h' | b'l') => self.private_modes(&csi, rest),
+            (Some(b'?'), b"$", b'p') => self.report_mode(&csi, sequence),
+            (None, b"!", b'p') => self.soft_reset(),
+            // REP may repeat a combining mark tens of thousands of times.
+            (None, b"", b'b') => {
+                self.advance(sequence);
+                self.limit_combining_marks();
+            }
+            _ => {
+                let size = self.window_size();
+                let cursor = self.cursor();
+                match queries::answer(&csi, size.num_cols, size.num_lines, cursor) {
+                    Some(answer) => self.reply(answer.as_bytes()),
+                    None if queries::is_question(&csi) => self.ask_emulator(sequence),
+                    None => self.advance(sequence),
+                }
+            }
+        }
+    }
+
+    fn string(&mut self, introducer: u8, payload: &[u8], terminator: &'static [u8]) {
+        match introducer {
+            b']' => self.osc(payload, terminator),
+            b'P' => self.device_control(payload),
+            // Kitty graphics: programs follow the question with DA1, which ends their wait.
+            b'_' if payload.starts_with(b"G") => {
+                self.unanswered = Some(String::from("APC G (kitty graphics)"));
+            }
+            _ => {}
+        }
+    }
+
+    fn full_reset(&mut self) {
+        self.extra = ExtraModes::default();
+        self.margins = None;
+        self.end_synchronized();
+    }
+}
+
+fn config(scrolling_history: usize) -> Config {
+    Config {
+        scrolling_history,
+        kitty_keyboard: true,
+        // The clipboard is the session's own: a program may read back what it wrote.
+        osc52: Osc52::CopyPaste,
+        ..Config::default()
+    }
+}

@@ -1,0 +1,439 @@
+//! What programs rely on, one behaviour at a time.
+
+use crate::event::{Event, Mark};
+use crate::format::plain;
+use crate::input::{MouseEncoding, MouseTracking};
+use crate::screen::{CellWidth, CursorShape};
+use crate::style::{Attributes, Color};
+use crate::{Options, Size, Terminal};
+
+fn terminal(cols: u16, rows: u16) -> Terminal {
+    Terminal::new(Size { cols, rows }, Options::default())
+}
+
+fn fed(bytes: impl AsRef<[u8]>) -> Terminal {
+    let mut terminal = terminal(20, 5);
+    terminal.feed(bytes.as_ref());
+    terminal
+}
+
+fn text(terminal: &Terminal) -> String {
+    plain(&terminal.screen().rows)
+}
+
+fn replies(bytes: &str) -> String {
+    String::from_utf8(fed(bytes).take_replies()).expect("answers are text")
+}
+
+#[test]
+fn shows_text_where_the_cursor_is() {
+    let terminal = fed("one\r\ntwo\x1b[4;6Hthree");
+    assert_eq!(text(&terminal), "one\ntwo\n\n     three");
+    let cursor = terminal.screen().cursor;
+    assert_eq!((cursor.row, cursor.col, cursor.visible), (3, 10, true));
+}
+
+#[test]
+fn attributes_and_colors_reach_the_cell() {
+    let table: [(&str, Attributes, Color, Color); 20] = [
+        ("\x1b[1m", Attributes::BOLD, Color::Default, Color::Default),
+        ("\x1b[2m", Attributes::DIM, Color::Default, Color::Default),
+        ("\x1b[3m", Attributes::ITALIC, Color::Default, Color::Default),
+        ("\x1b[4m", Attributes::UNDERLINE, Color::Default, Color::Default),
+        ("\x1b[4:2m", Attributes::DOUBLE_UNDERLINE, Color::Default, Color::Default),
+        ("\x1b[4:3m", Attributes::CURLY_UNDERLINE, Color::Default, Color::Default),
+        ("\x1b[4:4m", Attributes::DOTTED_UNDERLINE, Color::Default, Color::Default),
+        ("\x1b[4:5m", Attributes::DASHED_UNDERLINE, Color::Default, Color::Default),
+        ("\x1b[5m", Attributes::BLINK, Color::Default, Color::Default),
+        ("\x1b[1;6m", Attributes::BOLD.union(Attributes::BLINK), Color::Default, Color::Default),
+        ("\x1b[5m\x1b[25m", Attributes::empty(), Color::Default, Color::Default),
+        ("\x1b[5m\x1b[0m", Attributes::empty(), Color::Default, Color::Default),
+        ("\x1b[7m", Attributes::INVERSE, Color::Default, Color::Default),
+        ("\x1b[8m", Attributes::HIDDEN, Color::Default, Color::Default),
+        ("\x1b[9m", Attributes::STRIKE, Color::Default, Color::Default),
+        ("\x1b[31;44m", Attributes::empty(), Color::Indexed(1), Color::Indexed(4)),
+        ("\x1b[91;104m", Attributes::empty(), Color::Indexed(9), Color::Indexed(12)),
+        ("\x1b[38;5;208m", Attributes::empty(), Color::Indexed(208), Color::Default),
+        ("\x1b[38;2;1;2;3m", Attributes::empty(), Color::Rgb(1, 2, 3), Color::Default),
+        ("\x1b[48:2::9:8:7m", Attributes::empty(), Color::Default, Color::Rgb(9, 8, 7)),
+    ];
+    for (sequence, attributes, fg, bg) in table {
+        let screen = fed(format!("{sequence}x")).screen();
+        let style = screen.rows[0].cells[0].style;
+        assert_eq!((style.attributes, style.fg, style.bg), (attributes, fg, bg), "{sequence:?}");
+    }
+    let colored = fed("\x1b[4;58;5;9mx").screen();
+    assert_eq!(colored.rows[0].cells[0].style.underline_color, Some(Color::Indexed(9)));
+}
+
+#[test]
+fn wide_characters_and_combining_marks_take_the_right_cells() {
+    let screen = fed("漢字e\u{301}🙂x").screen();
+    let row = &screen.rows[0];
+    assert_eq!(row.text(), "漢字e\u{301}🙂x");
+    assert_eq!(row.cells[0].width, CellWidth::Double);
+    assert_eq!(row.cells[1].width, CellWidth::Continuation);
+    assert_eq!(row.cells[4].combining.as_deref(), Some("\u{301}"));
+    assert_eq!(row.cells[5].character, '🙂');
+    assert_eq!(row.cells[7].character, 'x');
+}
+
+/// Known limit of the emulator crate (ARCHITECTURE.md, "Known limits"): a cluster joined by ZWJ takes
+/// the cells of its parts instead of two. When this test fails, the limit is gone: delete both.
+#[test]
+fn joined_clusters_are_not_one_cell() {
+    let screen = fed("👩\u{200d}🚀|").screen();
+    assert_eq!(screen.rows[0].cells[4].character, '|', "a terminal with clusters has it in column 2");
+    assert_eq!(screen.rows[0].text(), "👩\u{200d}🚀|", "the text itself is whole");
+}
+
+#[test]
+fn a_flood_of_combining_marks_stays_bounded() {
+    let mut terminal = terminal(20, 5);
+    for _ in 0..100 {
+        terminal.feed("\u{301}".repeat(2000).as_bytes());
+    }
+    let screen = terminal.screen();
+    let marks = screen.rows[0].cells[0].combining.as_deref().map_or(0, |marks| marks.chars().count());
+    assert_eq!(marks, 30);
+}
+
+#[test]
+fn alternate_screens_hide_and_restore_the_primary() {
+    for (enter, leave) in
+        [("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?47h", "\x1b[?47l"), ("\x1b[?1047h", "\x1b[?1047l")]
+    {
+        let mut terminal = fed("shell$ ");
+        terminal.feed(format!("{enter}\x1b[2J\x1b[Heditor").as_bytes());
+        assert!(terminal.screen().alternate, "{enter:?}");
+        assert_eq!(text(&terminal), "editor", "{enter:?}");
+        terminal.feed(leave.as_bytes());
+        assert!(!terminal.screen().alternate, "{leave:?}");
+        assert_eq!(text(&terminal), "shell$", "{leave:?}");
+    }
+}
+
+#[test]
+fn scroll_regions_tabs_insert_origin_and_autowrap() {
+    assert_eq!(text(&fed("a\r\nb\r\nc\r\nd\r\ne\x1b[2;4r\x1b[4;1H\n")), "a\nc\nd\n\ne");
+    assert_eq!(text(&fed("\x1b[3g\x1b[1;6H\x1bH\r\tx")), "     x");
+    assert_eq!(text(&fed("world\r\x1b[4hhello ")), "hello world");
+    assert_eq!(text(&fed("\x1b[2;4r\x1b[?6h\x1b[1;1Hx")), "\nx");
+    assert_eq!(text(&fed("\x1b[?7l0123456789012345678ABC")), "0123456789012345678C");
+    assert_eq!(text(&fed("\x1b(0lqk\x1b(B")), "┌─┐");
+}
+
+#[test]
+fn long_lines_are_wrapped_anew_on_resize() {
+    let mut terminal = fed("abcdefghijklmnopqrstuvwxyz");
+    assert!(terminal.screen().rows[0].wrapped);
+    terminal.resize(Size { cols: 30, rows: 5 });
+    assert_eq!(text(&terminal), "abcdefghijklmnopqrstuvwxyz");
+    terminal.resize(Size { cols: 10, rows: 5 });
+    let history = (0..terminal.history_len()).filter_map(|index| terminal.history_row(index));
+    let rows: Vec<_> = history.chain(terminal.screen().rows).collect();
+    assert_eq!(plain(&rows), "abcdefghij\nklmnopqrst\nuvwxyz");
+}
+
+#[test]
+fn history_is_kept_up_to_its_limit_and_can_be_trimmed() {
+    let mut terminal = Terminal::new(
+        Size { cols: 20, rows: 5 },
+        Options { scrollback_lines: 100, ..Options::default() },
+    );
+    for line in 0..300 {
+        terminal.feed(format!("line {line}\r\n").as_bytes());
+    }
+    assert_eq!(terminal.history_len(), 100);
+    assert_eq!(terminal.history_row(99).map(|row| row.text()), Some("line 295".into()));
+    assert_eq!(terminal.history_row(100), None);
+    let before = terminal.memory_estimate();
+    terminal.feed(b"\x1b[?1049h");
+    terminal.trim_history(10);
+    terminal.feed(b"\x1b[?1049l");
+    assert_eq!(terminal.history_len(), 10);
+    assert!(terminal.memory_estimate() < before);
+    assert_eq!(terminal.history_row(9).map(|row| row.text()), Some("line 295".into()));
+    assert!(terminal.take_events().iter().all(|event| !matches!(event, Event::Title(_))));
+    terminal.feed(b"x\r\n".repeat(200).as_slice());
+    assert_eq!(terminal.history_len(), 100, "the limit itself stays");
+}
+
+#[test]
+fn sizes_out_of_range_become_the_nearest() {
+    assert_eq!(terminal(0, 0).size(), Size { cols: 2, rows: 1 });
+    assert_eq!(terminal(u16::MAX, u16::MAX).size(), Size { cols: 1000, rows: 1000 });
+    let mut terminal = terminal(80, 24);
+    terminal.resize(Size { cols: 1, rows: 0 });
+    terminal.feed(b"\x1b[?1049hwide \xe6\xbc\xa2\xe5\xad\x97");
+    assert_eq!(terminal.size(), Size { cols: 2, rows: 1 });
+}
+
+#[test]
+fn queries_are_answered() {
+    let table = [
+        ("\x1b[c", "\x1b[?62;22;52c"),
+        ("\x1b[0c", "\x1b[?62;22;52c"),
+        ("\x1b[=c", "\x1bP!|00000000\x1b\\"),
+        ("\x1b[5n", "\x1b[0n"),
+        ("ab\x1b[6n", "\x1b[1;3R"),
+        ("ab\x1b[?6n", "\x1b[?1;3R"),
+        ("\x1b[?996n", "\x1b[?997;1n"),
+        ("\x1b[?25$p", "\x1b[?25;1$y"),
+        ("\x1b[?2004h\x1b[?2004$p", "\x1b[?2004;1$y"),
+        ("\x1b[?2026$p", "\x1b[?2026;2$y"),
+        ("\x1b[?2026h\x1b[?2026$p", "\x1b[?2026;1$y"),
+        ("\x1b[?1016$p", "\x1b[?1016;2$y"),
+        ("\x1b[?7777$p", "\x1b[?7777;0$y"),
+        ("\x1b[4$p", "\x1b[4;2$y"),
+        ("\x1b[1;31m\x1bP$qm\x1b\\", "\x1bP1$r0;1;31m\x1b\\"),
+        ("\x1b[2;4r\x1bP$qr\x1b\\", "\x1bP1$r2;4r\x1b\\"),
+        ("\x1bP$qr\x1b\\", "\x1bP1$r1;5r\x1b\\"),
+        ("\x1b[4 q\x1bP$q q\x1b\\", "\x1bP1$r4 q\x1b\\"),
+        ("\x1bP$qzz\x1b\\", "\x1bP0$r\x1b\\"),
+        ("\x1bP+q544e\x1b\\", "\x1bP1+r544e=787465726D2D323536636F6C6F72\x1b\\"),
+        ("\x1bP+q436F;5a5a\x1b\\", "\x1bP1+r436F=323536\x1b\\\x1bP0+r5a5a\x1b\\"),
+        ("\x1b]4;1;?\x07", "\x1b]4;1;rgb:cccc/6666/6666\x07"),
+        ("\x1b]10;?\x1b\\", "\x1b]10;rgb:c5c5/c8c8/c6c6\x1b\\"),
+        ("\x1b]11;?\x1b\\", "\x1b]11;rgb:1d1d/1f1f/2121\x1b\\"),
+        ("\x1b]12;?\x1b\\", "\x1b]12;rgb:c5c5/c8c8/c6c6\x1b\\"),
+        ("\x1b]11;#102030\x07\x1b]11;?\x07", "\x1b]11;rgb:1010/2020/3030\x07"),
+        ("\x1b[?u", "\x1b[?0u"),
+        ("\x1b[>5u\x1b[?u", "\x1b[?5u"),
+        ("\x1b[>4;2m\x1b[?4m", "\x1b[>4;2m"),
+        ("\x1b[14t", "\x1b[4;80;160t"),
+        ("\x1b[16t", "\x1b[6;16;8t"),
+        ("\x1b[18t", "\x1b[8;5;20t"),
+        ("\x1b[19t", "\x1b[9;5;20t"),
+        ("\x1b[11t", "\x1b[1t"),
+        ("\x1b]2;evil\x07\x1b[21t", "\x1b]l\x1b\\"),
+        ("\x1b[x", "\x1b[2;1;1;128;128;1;0x"),
+    ];
+    for (query, answer) in table {
+        assert_eq!(replies(query), answer, "{query:?}");
+    }
+    assert!(replies("\x1b[>c").starts_with("\x1b[>0;"));
+    assert!(replies("\x1b[>q").starts_with("\x1bP>|termbridge "));
+}
+
+#[test]
+fn a_query_without_an_answer_is_named() {
+    assert_eq!(fed("\x1b[c\x1b[6n").unanswered_query(), None);
+    assert_eq!(fed("\x1b[?4242n").unanswered_query(), Some("CSI ?4242n"));
+    assert_eq!(fed("\x1b]777;?\x07").unanswered_query(), Some("OSC 777;?"));
+}
+
+#[test]
+fn answers_to_a_program_that_does_not_read_stay_bounded() {
+    let mut terminal = terminal(20, 5);
+    terminal.feed("\x1b[c".repeat(100_000).as_bytes());
+    assert!(terminal.take_replies().len() <= 64 * 1024);
+}
+
+#[test]
+fn events_of_the_program() {
+    let mut terminal = fed(concat!(
+        "\x07\x1b]2;my title\x07\x1b]52;c;aGVsbG8=\x07\x1b]7;file://host/tmp\x1b\\",
+        "\x1b]133;A\x07\x1b]133;D;3\x07\x1b]633;P;Cwd=/srv\x07"
+    ));
+    assert_eq!(
+        terminal.take_events(),
+        [
+            Event::Bell,
+            Event::Title(Some("my title".into())),
+            Event::Clipboard("hello".into()),
+            Event::WorkingDirectory("file://host/tmp".into()),
+            Event::Mark(Mark::PromptStart(String::new())),
+            Event::Mark(Mark::CommandEnd("3".into())),
+            Event::WorkingDirectory("/srv".into()),
+            Event::Mark(Mark::Property("Cwd=/srv".into())),
+        ]
+    );
+    assert_eq!((terminal.title(), terminal.clipboard()), ("my title", "hello"));
+    assert_eq!(text(&terminal), "", "none of it is shown");
+    terminal.feed(b"\x1b]52;c;?\x07");
+    assert_eq!(terminal.take_replies(), b"\x1b]52;c;aGVsbG8=\x07", "only what it wrote itself");
+}
+
+#[test]
+fn hyperlinks_and_titles_are_bounded() {
+    let screen = fed("\x1b]8;;https://example.org\x1b\\link\x1b]8;;\x1b\\ x").screen();
+    assert_eq!(screen.rows[0].cells[0].link.as_deref(), Some("https://example.org"));
+    assert_eq!(screen.rows[0].cells[5].link, None);
+    let long = "é".repeat(100_000);
+    assert!(fed(format!("\x1b]8;;https://{long}\x1b\\x")).screen().rows[0].cells[0].link.is_none());
+    assert!(fed(format!("\x1b]2;{long}\x07")).title().len() <= 1024);
+    let mut terminal = fed("\x1b]52;c;");
+    for _ in 0..64 {
+        terminal.feed(&[b'A'; 64 * 1024]);
+    }
+    terminal.feed(b"\x07after");
+    assert_eq!(text(&terminal), "after", "an endless string is dropped, not shown and not kept");
+    assert_eq!(terminal.clipboard(), "");
+}
+
+#[test]
+fn synchronized_output_shows_whole_updates() {
+    let mut terminal = fed("before");
+    let seq = terminal.look();
+    terminal.feed(b"\x1b[?2026h\x1b[2J\x1b[Hhalf");
+    assert!(terminal.is_synchronized());
+    assert_eq!(text(&terminal), "before");
+    assert_eq!(terminal.look(), seq, "no change is seen inside an update");
+    terminal.feed(b" done\x1b[?2026l");
+    assert_eq!(text(&terminal), "half done");
+    assert!(terminal.look() > seq);
+    terminal.feed(b"\x1b[?2026h\rleft");
+    terminal.end_synchronized();
+    assert_eq!(text(&terminal), "left done", "an update left open ends");
+}
+
+#[test]
+fn marks_inside_an_update_know_the_cursor() {
+    let mut terminal = fed("\x1b[?2026habc\x1b[6n\x1b[?2026l");
+    assert_eq!(terminal.take_replies(), b"\x1b[1;4R");
+}
+
+#[test]
+fn the_counter_tells_which_rows_changed() {
+    let mut terminal = fed("one\r\ntwo\r\nthree");
+    let first = terminal.look();
+    assert_eq!(terminal.look(), first, "looking changes nothing");
+    terminal.feed(b"\x1b[2;1HTWO\x1b[3;6H");
+    let second = terminal.look();
+    assert!(second > first);
+    assert_eq!(terminal.rows_since(first), [1]);
+    assert_eq!(terminal.rows_since(second), [0u16; 0]);
+    terminal.feed(b"\x1b[1;1Hone\x1b[2;1HTWO\x1b[3;6H");
+    assert_eq!(terminal.look(), second, "drawn again with the same content");
+    terminal.feed(b"\x1b[1;1H");
+    assert!(terminal.look() > second, "a moved cursor is a change");
+    assert_eq!(terminal.rows_since(second), [0u16; 0], "but not of a row");
+    terminal.resize(Size { cols: 20, rows: 6 });
+    assert!(terminal.look() > second);
+}
+
+#[test]
+fn modes_reach_the_input_side() {
+    let modes = fed("\x1b[?1h\x1b=\x1b[?2004h\x1b[?1003h\x1b[?1006h\x1b[>4;1m\x1b[20h").input_modes();
+    assert!(modes.app_cursor && modes.app_keypad && modes.bracketed_paste && modes.newline_mode);
+    assert_eq!(modes.mouse, MouseTracking::AnyMotion);
+    assert_eq!(modes.mouse_encoding, MouseEncoding::Sgr);
+    assert_eq!(modes.modify_other_keys, 1);
+    assert_eq!(fed("\x1b[?9h").input_modes().mouse, MouseTracking::X10);
+    assert_eq!(fed("\x1b[?1000;1015h").input_modes().mouse_encoding, MouseEncoding::Urxvt);
+    assert_eq!(fed("\x1b[?1000;1015h").input_modes().mouse, MouseTracking::Normal);
+    assert_eq!(fed("\x1b[?1016h").input_modes().mouse_encoding, MouseEncoding::SgrPixels);
+    assert_eq!(fed("\x1b[>4;2m\x1bc").input_modes().modify_other_keys, 0);
+    let reset = fed("\x1b[?1h\x1b[>4;2m\x1b[3;3Hx\x1b[!p");
+    assert!(!reset.input_modes().app_cursor);
+    assert_eq!(reset.screen().cursor.col, 3, "a soft reset leaves the cursor where it is");
+}
+
+#[test]
+fn cursor_shapes() {
+    let table =
+        [(2, CursorShape::Block, false), (3, CursorShape::Underline, true), (6, CursorShape::Bar, false)];
+    for (parameter, shape, blinking) in table {
+        let cursor = fed(format!("\x1b[{parameter} q")).screen().cursor;
+        assert_eq!((cursor.shape, cursor.blinking), (shape, blinking));
+    }
+    assert!(!fed("\x1b[?25l").screen().cursor.visible);
+}
+
+#[test]
+fn the_echo_of_an_entered_line_is_not_found() {
+    let mut terminal = fed("$ ");
+    terminal.begin_typing();
+    terminal.note_typed("echo DONE\r");
+    terminal.feed(b"echo DONE");
+    assert!(!terminal.haystack().text().contains("DONE"));
+    terminal.feed(b"\r\n");
+    assert!(!terminal.haystack().text().contains("DONE"));
+    terminal.feed(b"DONE\r\n$ ");
+    let haystack = terminal.haystack();
+    let at = haystack.text().find("DONE").expect("the output is found");
+    let found = haystack.locate(at..at + 4);
+    assert_eq!((found.row, found.col, found.text.as_str()), (1, 0, "DONE"));
+}
+
+#[test]
+fn the_echo_is_followed_as_it_scrolls_wraps_and_repeats() {
+    // Typed without a prompt and answered by the same text: `cat`.
+    let mut terminal = fed("");
+    terminal.begin_typing();
+    terminal.note_typed("same\r");
+    terminal.feed(b"same\r\n");
+    assert!(!terminal.haystack().text().contains("same"));
+    terminal.feed(b"same\r\n");
+    assert!(terminal.haystack().text().contains("same"));
+
+    // Scrolled up by output, still hidden; wrapped over two rows, hidden too.
+    let mut terminal = fed("1\r\n2\r\n3\r\n4\r\n$ ");
+    terminal.begin_typing();
+    terminal.note_typed("a command that wraps END\r");
+    terminal.feed(b"a command that wraps END\r\nout\r\n");
+    assert!(!terminal.haystack().text().contains("END"), "{:?}", terminal.haystack().text());
+
+    // Several lines at once, each echoed at its own prompt.
+    let mut terminal = fed("$ ");
+    terminal.begin_typing();
+    terminal.note_typed("one\rtwo\r");
+    terminal.feed(b"one\r\n$ two\r\n");
+    let text = terminal.haystack().text().to_owned();
+    assert!(!text.contains("one") && !text.contains("two"), "{text:?}");
+
+    // Completed by Tab: the whole line is echo.
+    let mut terminal = fed("$ ");
+    terminal.begin_typing();
+    terminal.note_typed("ma");
+    terminal.note_other_key();
+    terminal.note_typed("\r");
+    terminal.feed(b"make all\r\n");
+    assert!(!terminal.haystack().text().contains("make"));
+}
+
+#[test]
+fn text_typed_without_enter_is_found() {
+    let mut terminal = fed("> ");
+    terminal.begin_typing();
+    terminal.note_typed("query");
+    terminal.feed(b"query");
+    assert!(terminal.haystack().text().contains("query"));
+    // Enter in a later call: the line began where the first call began.
+    terminal.begin_typing();
+    terminal.note_typed("\r");
+    assert!(!terminal.haystack().text().contains("query"));
+}
+
+#[test]
+fn wrapped_rows_are_searched_as_one_line() {
+    let haystack = fed("0123456789 needle in hay").haystack();
+    assert!(haystack.text().contains("needle in hay"));
+    let at = haystack.text().find("hay").expect("found");
+    assert_eq!((haystack.locate(at..at + 3).row, haystack.locate(at..at + 3).col), (1, 1));
+}
+
+#[test]
+fn highlights_name_what_is_selected() {
+    let mut terminal = terminal(40, 8);
+    terminal.feed(b"Menu\r\n  one\r\n\x1b[7m  two  \x1b[m\r\n  three");
+    let highlights = terminal.screen().highlights();
+    assert_eq!(highlights.len(), 1);
+    assert_eq!((highlights[0].row, highlights[0].text.as_str()), (2, "two"));
+    // A coloured panel is not a selection, the bar on it is.
+    let mut terminal = self::terminal(40, 8);
+    terminal.feed(b"\x1b[44m\x1b[2J\x1b[3;5H\x1b[30;46mfile.txt\x1b[m");
+    let highlights = terminal.screen().highlights();
+    assert_eq!(highlights.len(), 1);
+    assert_eq!(highlights[0].text, "file.txt");
+}
+
+#[test]
+fn a_character_cut_between_reads_costs_no_other() {
+    let mut terminal = terminal(20, 5);
+    terminal.feed(b"\xc3");
+    terminal.feed(b"\xa9a\xf0");
+    terminal.feed(b"\x9f\x99\x82b");
+    assert_eq!(terminal.screen().rows[0].text(), "éa🙂b");
+}

@@ -1,0 +1,71 @@
+//! The bytes of a key press, by whichever encoding the modes call for.
+
+use super::key::{Key, KeyPress};
+use super::modes::{InputModes, KittyFlags};
+use super::parse::InputItem;
+use super::{kitty, legacy, other_keys};
+
+/// The bytes that the terminal sends for one press.
+///
+/// Empty when the terminal sends nothing for it: locks, `PrintScreen` and `Pause` outside the kitty
+/// protocol, or a function key that does not exist. A modifier that the modes cannot express is
+/// dropped: outside the kitty protocol and `modifyOtherKeys`, `Super+a` sends `a`.
+pub fn encode_press(press: &KeyPress, modes: &InputModes) -> Vec<u8> {
+    let press = KeyPress::new(press.key, press.modifiers);
+    kitty::encode(press, modes)
+        .or_else(|| other_keys::encode(press, modes))
+        .unwrap_or_else(|| legacy::encode(press, modes))
+}
+
+/// The bytes of a sequence of text and presses.
+///
+/// Text is sent as it is, except where the program wants every key as an escape code: then each
+/// character is a press of its key. Control characters in text are always sent as they are.
+pub fn encode_items(items: &[InputItem], modes: &InputModes) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for item in items {
+        match item {
+            InputItem::Press(press) => bytes.extend(encode_press(press, modes)),
+            InputItem::Text(text) if modes.kitty.contains(KittyFlags::ALL_AS_ESCAPE) => {
+                for character in text.chars() {
+                    if character.is_control() {
+                        bytes.extend(utf8(character));
+                    } else {
+                        bytes.extend(encode_press(&Key::Char(character).into(), modes));
+                    }
+                }
+            }
+            InputItem::Text(text) => bytes.extend(text.as_bytes()),
+        }
+    }
+    bytes
+}
+
+/// One character in UTF-8.
+pub(super) fn utf8(character: char) -> Vec<u8> {
+    character.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
+}
+
+/// The number and final character of the control sequence of a functional key, where xterm and
+/// the kitty protocol agree: `CSI number ; modifiers final`.
+pub(super) fn functional(key: Key) -> Option<(u32, char)> {
+    Some(match key {
+        Key::Up => (1, 'A'),
+        Key::Down => (1, 'B'),
+        Key::Right => (1, 'C'),
+        Key::Left => (1, 'D'),
+        Key::End => (1, 'F'),
+        Key::Home => (1, 'H'),
+        Key::Insert => (2, '~'),
+        Key::Delete => (3, '~'),
+        Key::PageUp => (5, '~'),
+        Key::PageDown => (6, '~'),
+        Key::F(1) => (1, 'P'),
+        Key::F(2) => (1, 'Q'),
+        Key::F(4) => (1, 'S'),
+        Key::F(5) => (15, '~'),
+        Key::F(number @ 6..=10) => (u32::from(number) + 11, '~'),
+        Key::F(number @ 11..=12) => (u32::from(number) + 12, '~'),
+        _ => return None,
+    })
+}

@@ -1,0 +1,58 @@
+//! Why keys could not be read, in words that say what to write instead.
+
+use super::parse::{MAX_INPUT_BYTES, MAX_INPUT_ITEMS, MAX_REPEAT};
+
+/// Why keys could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// A chord whose last part is no key.
+    #[error("`{chord}` names no key: `{key}` is not a key name{}", hint(suggestion.as_deref()))]
+    UnknownKey {
+        /// The chord as written.
+        chord: String,
+        /// The part that is unknown.
+        key: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+    },
+    /// Modifiers with no key after them.
+    #[error("`{chord}` has no key after its modifiers: write a key too, as in `Ctrl+C`")]
+    MissingKey {
+        /// The chord as written.
+        chord: String,
+    },
+    /// Something that is neither a key name nor a chord, where only one may stand.
+    #[error("`{name}` is not a key name{}", hint(suggestion.as_deref()))]
+    NotAKey {
+        /// What was written.
+        name: String,
+        /// What was probably meant.
+        suggestion: Option<String>,
+    },
+    /// A repeat count outside its range.
+    #[error("`{name}` repeats its key {count} times: the count must be from 1 to {MAX_REPEAT}")]
+    Repeat {
+        /// The name as written.
+        name: String,
+        /// The count as written.
+        count: String,
+    },
+    /// More input than can be sent at once.
+    #[error("the keys are {bytes} bytes long: send at most {MAX_INPUT_BYTES} at a time")]
+    TooLong {
+        /// The length of the input.
+        bytes: usize,
+    },
+    /// More keys than can be sent at once, once repeats are counted.
+    #[error("the keys are more than {MAX_INPUT_ITEMS} presses: send fewer at a time")]
+    TooMany,
+}
+
+fn hint(suggestion: Option<&str>) -> String {
+    match suggestion {
+        Some(name) => format!("; did you mean `{name}`?"),
+        None => {
+            "; keys are single characters and names such as Enter, Escape, Up, PageDown, F5".into()
+        }
+    }
+}

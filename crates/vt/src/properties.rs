@@ -1,0 +1,125 @@
+//! Properties over arbitrary output: whatever a program prints, wherever it is cut.
+
+use proptest::prelude::*;
+
+use crate::format::{html, markers, plain, raw, svg};
+use crate::{Options, Palette, Screen, Size, Terminal};
+
+/// Pieces of real output and of nonsense, mixed.
+fn output() -> impl Strategy<Value = Vec<u8>> {
+    let number = prop_oneof![Just(String::new()), (0u16..60).prop_map(|n| n.to_string())];
+    let csi = (number.clone(), number.clone(), "[A-HJKLMPSTXZ@bdfghlmnpqrstux`]")
+        .prop_map(|(a, b, last)| format!("\x1b[{a};{b}{last}").into_bytes());
+    let sgr = proptest::collection::vec(0u16..110, 0..5).prop_map(|numbers| {
+        let numbers: Vec<String> = numbers.iter().map(u16::to_string).collect();
+        format!("\x1b[{}m", numbers.join(";")).into_bytes()
+    });
+    let color = (any::<u8>(), any::<u8>(), any::<u8>())
+        .prop_map(|(r, g, b)| format!("\x1b[38;2;{r};{g};{b};48;5;{b}m").into_bytes());
+    let mode = (0usize..14, any::<bool>()).prop_map(|(index, on)| {
+        let mode = [1, 5, 6, 7, 9, 25, 47, 1000, 1006, 1047, 1048, 1049, 2004, 2026][index];
+        format!("\x1b[?{mode}{}", if on { 'h' } else { 'l' }).into_bytes()
+    });
+    let string = (0usize..9, "[a-z?;=]{0,12}").prop_map(|(index, text)| {
+        let start = ["]2;", "]8;;http://", "]52;c;", "]133;", "]11;", "P$q", "P+q", "_G", "]7;"][index];
+        format!("\x1b{start}{text}\x1b\\").into_bytes()
+    });
+    let text = prop_oneof![
+        "[ -~]{1,30}".prop_map(String::into_bytes),
+        "[漢字é🙂a\u{301}\u{200d}\u{fe0f}]{1,8}".prop_map(String::into_bytes),
+        Just(b"\r\n".to_vec()),
+        Just(b"\t\x08\x0e\x0f\x1b7\x1b8\x1bM\x1bD\x1bE\x1b(0q\x1b(B".to_vec()),
+        Just(b"\x1bc\x1b[!p".to_vec()),
+    ];
+    let piece = prop_oneof![
+        6 => text, 4 => csi, 3 => sgr, 1 => color, 2 => mode, 2 => string,
+        1 => proptest::collection::vec(any::<u8>(), 0..12),
+    ];
+    proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn size() -> impl Strategy<Value = Size> {
+    (2u16..40, 1u16..12).prop_map(|(cols, rows)| Size { cols, rows })
+}
+
+fn terminal(size: Size) -> Terminal {
+    Terminal::new(size, Options { scrollback_lines: 50, ..Options::default() })
+}
+
+fn after(size: Size, bytes: &[u8]) -> Terminal {
+    let mut terminal = terminal(size);
+    terminal.feed(bytes);
+    terminal.end_synchronized();
+    terminal
+}
+
+/// What `raw` promises to carry over. Wrap marks say how text would reflow, not what is shown.
+fn shown(mut screen: Screen) -> Screen {
+    screen.rows.iter_mut().for_each(|row| row.wrapped = false);
+    screen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn raw_replays_to_the_same_screen(size in size(), bytes in output()) {
+        let screen = shown(after(size, &bytes).screen());
+        let replayed = shown(after(size, raw(&screen).as_bytes()).screen());
+        prop_assert_eq!(replayed, screen);
+    }
+
+    #[test]
+    fn where_the_stream_is_cut_does_not_matter(
+        size in size(), bytes in output(), cuts in proptest::collection::vec(0usize..400, 0..8),
+    ) {
+        let mut whole = after(size, &bytes);
+        let mut cut = terminal(size);
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|at| at.min(bytes.len())).collect();
+        cuts.extend([0, bytes.len()]);
+        cuts.sort_unstable();
+        for pair in cuts.windows(2) {
+            cut.feed(&bytes[pair[0]..pair[1]]);
+        }
+        cut.end_synchronized();
+        prop_assert_eq!(cut.screen(), whole.screen());
+        prop_assert_eq!(cut.history_len(), whole.history_len());
+        prop_assert_eq!(cut.take_replies(), whole.take_replies());
+        prop_assert_eq!(cut.take_events(), whole.take_events());
+    }
+
+    #[test]
+    fn every_byte_alone_gives_the_same(size in size(), bytes in output()) {
+        let whole = after(size, &bytes);
+        let mut single = terminal(size);
+        bytes.iter().for_each(|byte| single.feed(&[*byte]));
+        single.end_synchronized();
+        prop_assert_eq!(single.screen(), whole.screen());
+    }
+
+    #[test]
+    fn formats_and_resizes_hold_for_anything(
+        size in size(), other in size(), bytes in proptest::collection::vec(any::<u8>(), 0..600),
+    ) {
+        let mut terminal = after(size, &bytes);
+        let palette = Palette::default();
+        for _ in 0..2 {
+            let screen = terminal.screen();
+            let size = terminal.size();
+            prop_assert_eq!(screen.rows.len(), usize::from(size.rows));
+            prop_assert!(screen.rows.iter().all(|row| row.cells.len() == usize::from(size.cols)));
+            prop_assert!(screen.cursor.row < size.rows && screen.cursor.col < size.cols);
+            let text = plain(&screen.rows);
+            prop_assert!(!text.contains('\x1b'));
+            for markup in [html(&screen, &palette), svg(&screen, &palette)] {
+                prop_assert!(!markup.contains('\x1b'));
+            }
+            let _ = (markers(&screen.rows), screen.highlights());
+            let haystack = terminal.haystack();
+            let found = haystack.locate(0..haystack.text().len());
+            prop_assert!(found.row < size.rows);
+            terminal.look();
+            terminal.resize(other);
+        }
+    }
+}

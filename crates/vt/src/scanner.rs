@@ -1,0 +1,204 @@
+//! Cuts a program's output at the control sequences that are ours to handle.
+//!
+//! The emulator crate ignores some sequences that matter (queries that would freeze the asker, shell
+//! marks, synchronized output) and keeps strings of any length. So the scanner finds every sequence,
+//! passes long runs through untouched, and hands over the interesting sequences one by one, at the
+//! exact point of the stream where they stand.
+//!
+//! Bytes (ECMA-48): `ESC [ … final`, `ESC ] … BEL|ST`, `ESC P|X|^|_ … ST`, `ESC intermediates final`.
+//! CAN and SUB abort a sequence, ESC starts a new one. The program is not trusted: a control
+//! sequence is held up to [`MAX_CONTROL`] bytes, a string up to [`MAX_STRING`]; past that it is
+//! dropped whole.
+//!
+//! Invariant: what reaches the [`Sink`] does not depend on how the stream was split into reads.
+
+use memchr::{memchr, memchr3};
+
+/// Longest control sequence that is looked at; no terminal takes more than a few dozen parameters.
+const MAX_CONTROL: usize = 1024;
+/// Longest OSC or DCS string that is kept (an OSC 52 clipboard is the largest legitimate one).
+const MAX_STRING: usize = 1024 * 1024;
+
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+const ESC: u8 = 0x1b;
+
+/// Takes the pieces of a stream in order.
+pub(crate) trait Sink {
+    /// Whether the `CSI` sequence needs more than the emulator does with it.
+    fn wants_csi(sequence: &[u8]) -> bool;
+    /// Bytes for the emulator, as they came.
+    fn pass(&mut self, bytes: &[u8]);
+    /// A whole `CSI` sequence that was wanted; `rest` is what follows it in the same read.
+    fn csi(&mut self, sequence: &[u8], rest: &[u8]);
+    /// A whole string (OSC, DCS, SOS, PM, APC) without introducer and terminator.
+    fn string(&mut self, introducer: u8, payload: &[u8], terminator: &'static [u8]);
+    /// `ESC c`.
+    fn full_reset(&mut self);
+}
+
+/// The position in the stream between two reads.
+#[derive(Debug, Default)]
+pub(crate) struct Scanner {
+    /// The unfinished sequence, from its ESC on.
+    pending: Vec<u8>,
+    /// The unfinished sequence went over its bound: it is read to its end and dropped.
+    dropping: bool,
+}
+
+impl Scanner {
+    /// Scans one read.
+    pub(crate) fn scan<S: Sink>(&mut self, mut bytes: &[u8], sink: &mut S) {
+        while !self.pending.is_empty() {
+            if bytes.is_empty() {
+                return;
+            }
+            let held = self.pending.len();
+            self.pending.extend_from_slice(bytes);
+            // The last held byte may be the ESC of a terminator, so it is looked at again.
+            let Some(sequence) = parse(&self.pending, held - 1) else {
+                self.enforce_bound();
+                return;
+            };
+            let buffer = std::mem::take(&mut self.pending);
+            if sequence.len < held {
+                self.pending = buffer[sequence.len..held].to_vec();
+            } else {
+                bytes = &bytes[sequence.len - held..];
+            }
+            if !std::mem::take(&mut self.dropping) {
+                emit(&buffer[..sequence.len], sequence.kind, bytes, sink);
+            }
+        }
+        let mut run = 0;
+        let mut at = 0;
+        while let Some(offset) = memchr(ESC, &bytes[at..]) {
+            let start = at + offset;
+            let Some(sequence) = parse(&bytes[start..], 0) else {
+                sink.pass(&bytes[run..start]);
+                self.pending = bytes[start..].to_vec();
+                self.enforce_bound();
+                return;
+            };
+            at = start + sequence.len;
+            let raw = &bytes[start..at];
+            let passes = match sequence.kind {
+                Kind::Aborted => true,
+                Kind::Csi => !S::wants_csi(raw),
+                Kind::Escape => raw != b"\x1bc",
+                Kind::String(_) | Kind::AbortedString => false,
+            };
+            if !passes {
+                sink.pass(&bytes[run..start]);
+                emit(raw, sequence.kind, &bytes[at..], sink);
+                run = at;
+            }
+        }
+        sink.pass(&bytes[run..]);
+    }
+
+    fn enforce_bound(&mut self) {
+        let bound = match self.pending.get(1) {
+            Some(b']' | b'P' | b'X' | b'^' | b'_') => MAX_STRING,
+            _ => MAX_CONTROL,
+        };
+        if self.pending.len() > bound {
+            let ends_in_escape = self.pending.last() == Some(&ESC);
+            self.pending.truncate(2);
+            if ends_in_escape {
+                self.pending.push(ESC);
+            }
+            self.dropping = true;
+        }
+    }
+}
+
+fn emit<S: Sink>(raw: &[u8], kind: Kind, rest: &[u8], sink: &mut S) {
+    match kind {
+        Kind::Csi if S::wants_csi(raw) => sink.csi(raw, rest),
+        Kind::Escape if raw == b"\x1bc" => {
+            sink.pass(raw);
+            sink.full_reset();
+        }
+        Kind::Aborted | Kind::Csi | Kind::Escape => sink.pass(raw),
+        Kind::AbortedString => {}
+        Kind::String(terminator) => {
+            let end = if raw.ends_with(terminator) { raw.len() - terminator.len() } else { raw.len() };
+            sink.string(raw[1], &raw[2..end.max(2)], terminator);
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `ESC` and a final byte.
+    Escape,
+    Csi,
+    /// With the terminator an answer should use.
+    String(&'static [u8]),
+    /// A control sequence cut short: the emulator knows what to do with it.
+    Aborted,
+    /// A string cut short by CAN or SUB: nothing is left of it.
+    AbortedString,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sequence {
+    len: usize,
+    kind: Kind,
+}
+
+/// Finds the end of the sequence that starts at `bytes[0]`, an ESC; `None` when it is not there yet.
+///
+/// `seen` bytes were looked at before, which only long strings make use of.
+fn parse(bytes: &[u8], seen: usize) -> Option<Sequence> {
+    for (at, &byte) in bytes.iter().enumerate().skip(1) {
+        let len = at + 1;
+        match byte {
+            CAN | SUB => return Some(Sequence { len, kind: Kind::Aborted }),
+            ESC => return Some(Sequence { len: at, kind: Kind::Aborted }),
+            b'[' if at == 1 => return parse_csi(bytes),
+            b']' | b'P' | b'X' | b'^' | b'_' if at == 1 => return parse_string(bytes, seen),
+            0x30..=0x7e => return Some(Sequence { len, kind: Kind::Escape }),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn parse_csi(bytes: &[u8]) -> Option<Sequence> {
+    for (at, &byte) in bytes.iter().enumerate().skip(2) {
+        let len = at + 1;
+        match byte {
+            0x40..=0x7e => return Some(Sequence { len, kind: Kind::Csi }),
+            CAN | SUB => return Some(Sequence { len, kind: Kind::Aborted }),
+            ESC => return Some(Sequence { len: at, kind: Kind::Aborted }),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn parse_string(bytes: &[u8], seen: usize) -> Option<Sequence> {
+    // Only an OSC ends at BEL; elsewhere it is part of the string.
+    let bell = if bytes[1] == b']' { BEL } else { CAN };
+    let from = seen.max(2);
+    let at = from + find_end(bytes.get(from..)?, bell)?;
+    let (len, kind) = match bytes[at] {
+        ESC if *bytes.get(at + 1)? == b'\\' => (at + 2, Kind::String(b"\x1b\\")),
+        ESC => (at, Kind::String(b"\x1b\\")),
+        BEL => (at + 1, Kind::String(b"\x07")),
+        _ => (at + 1, Kind::AbortedString),
+    };
+    Some(Sequence { len, kind })
+}
+
+fn find_end(bytes: &[u8], bell: u8) -> Option<usize> {
+    let end = memchr3(ESC, CAN, bell, bytes);
+    // SUB is a fourth needle; it only matters before the first of the others.
+    match memchr(SUB, &bytes[..end.unwrap_or(bytes.len())]) {
+        None => end,
+        found => found,
+    }
+}

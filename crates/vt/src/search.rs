@@ -1,0 +1,213 @@
+//! Searching what is visible, and leaving out the echo of what was typed.
+//!
+//! A [`Haystack`] is the screen as one text: rows joined by newlines, wrapped rows joined without
+//! one, each byte traceable to its cell. The cells of an echo are replaced by NUL, which no pattern
+//! of a user matches by accident.
+
+use crate::screen::{CellWidth, Row, Screen};
+
+/// The visible text, with the way back from an offset to a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Haystack {
+    text: String,
+    /// Byte offset of each cell's text, with its row and column.
+    cells: Vec<(usize, u16, u16)>,
+}
+
+/// Where something was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Row from 0.
+    pub row: u16,
+    /// Column from 0.
+    pub col: u16,
+    /// The text.
+    pub text: String,
+}
+
+impl Haystack {
+    pub(crate) fn new(screen: &Screen, hidden: &[CellRange]) -> Self {
+        let mut haystack = Self::default();
+        for (index, row) in screen.rows.iter().enumerate() {
+            let end = if row.wrapped { row.cells.len() } else { text_len(row) };
+            for (col, cell) in row.cells[..end].iter().enumerate() {
+                if cell.width == CellWidth::Continuation {
+                    continue;
+                }
+                haystack.cells.push((haystack.text.len(), index as u16, col as u16));
+                if hidden.iter().any(|range| range.contains(index, col)) {
+                    haystack.text.push('\0');
+                } else {
+                    cell.push_text(&mut haystack.text);
+                }
+            }
+            if !row.wrapped {
+                haystack.cells.push((haystack.text.len(), index as u16, end as u16));
+                haystack.text.push('\n');
+            }
+        }
+        haystack
+    }
+
+    /// The text to search.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The cells behind a byte range of [`Haystack::text`].
+    pub fn locate(&self, range: std::ops::Range<usize>) -> Found {
+        let at = self.cells.partition_point(|(offset, ..)| *offset <= range.start);
+        let (_, row, col) = at.checked_sub(1).map_or((0, 0, 0), |index| self.cells[index]);
+        Found { row, col, text: self.text.get(range).unwrap_or_default().to_owned() }
+    }
+}
+
+fn text_len(row: &Row) -> usize {
+    row.cells
+        .iter()
+        .rposition(|cell| !cell.is_blank() || cell.width == CellWidth::Continuation)
+        .map_or(0, |last| last + 1)
+}
+
+/// Cells `start..end` of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CellRange {
+    row: usize,
+    start: usize,
+    end: usize,
+}
+
+impl CellRange {
+    fn contains(&self, row: usize, col: usize) -> bool {
+        row == self.row && (self.start..self.end).contains(&col)
+    }
+}
+
+/// Longest typed text whose echo is traced.
+const MAX_TYPED: usize = 16 * 1024;
+
+/// What was typed and where the cursor stood when it began.
+///
+/// The first line is looked for at that place, later lines below it. A program that shows typed text
+/// as its own content (an editor on the alternate screen) is not an echo and not handled here.
+#[derive(Debug, Clone)]
+pub(crate) struct Typing {
+    /// Row, counted with the history above it.
+    line: usize,
+    /// The history was not full, so `line` stays true as lines scroll off.
+    exact: bool,
+    col: usize,
+    /// What stood before the cursor: the prompt.
+    prompt: String,
+    lines: Vec<String>,
+    /// A key changed the line in ways unknown here: all of the line from `col` on is echo.
+    edited: bool,
+}
+
+impl Typing {
+    pub(crate) fn new(screen: &Screen, history: usize, exact: bool) -> Self {
+        let (row, col) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
+        let prompt = screen.rows.get(row).map(|row| row.text_between(0, col)).unwrap_or_default();
+        let lines = vec![String::new()];
+        Self { line: history + row, exact, col, prompt, lines, edited: false }
+    }
+
+    /// Enter was pressed: the line is with the program.
+    pub(crate) fn is_entered(&self) -> bool {
+        self.lines.len() > 1
+    }
+
+    pub(crate) fn push(&mut self, text: &str) {
+        for character in text.chars() {
+            let Some(line) = self.lines.last_mut() else { return };
+            match character {
+                '\r' | '\n' => self.lines.push(String::new()),
+                _ if line.len() < MAX_TYPED => line.push(character),
+                _ => {}
+            }
+        }
+    }
+
+    pub(crate) fn edited(&mut self) {
+        if !self.is_entered() {
+            self.edited = true;
+        }
+    }
+
+    pub(crate) fn position_lost(&mut self) {
+        self.exact = false;
+    }
+
+    /// The cells of the screen that hold the echo.
+    pub(crate) fn echo(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
+        let mut found = Vec::new();
+        if !self.is_entered() {
+            return found;
+        }
+        let Some(mut row) = self.first_row(screen, history) else { return found };
+        row = self.first_line(screen, row, &mut found);
+        let later = &self.lines[1..];
+        for line in later.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+            let below = screen.rows.iter().enumerate().skip(row + 1);
+            let Some((at, start, end)) = below
+                .map(|(at, row)| (at, row, text_len(row)))
+                .find_map(|(at, row, end)| Some((at, ending(row, end, line)?, end)))
+            else {
+                break;
+            };
+            found.push(CellRange { row: at, start, end });
+            row = at;
+        }
+        found
+    }
+
+    /// The row where typing began, if it is still visible.
+    fn first_row(&self, screen: &Screen, history: usize) -> Option<usize> {
+        if self.exact {
+            return self.line.checked_sub(history).filter(|row| *row < screen.rows.len());
+        }
+        screen.rows.iter().position(|row| {
+            row.text_between(0, self.col) == self.prompt
+                && self.lines[0].trim_end().starts_with(
+                    row.text_between(self.col, row.cells.len()).trim_end(),
+                )
+                && row.text().len() > self.prompt.len()
+        })
+    }
+
+    /// Marks the first line's echo, which may wrap, and returns the row it ends in.
+    fn first_line(&self, screen: &Screen, first: usize, found: &mut Vec<CellRange>) -> usize {
+        let mut typed = self.lines[0].chars().peekable();
+        let mut start = self.col;
+        let mut row_index = first;
+        while let Some(row) = screen.rows.get(row_index) {
+            let mut end = start;
+            for cell in row.cells.iter().skip(start) {
+                let matches = self.edited
+                    || cell.width == CellWidth::Continuation
+                    || typed.next_if_eq(&cell.character).is_some();
+                if !matches {
+                    break;
+                }
+                end += 1;
+            }
+            found.push(CellRange { row: row_index, start, end });
+            // A shell's line editor wraps by itself, without the terminal's mark.
+            let goes_on = end == row.cells.len() && (row.wrapped || typed.peek().is_some());
+            if !goes_on {
+                break;
+            }
+            row_index += 1;
+            start = 0;
+        }
+        row_index
+    }
+}
+
+/// First column of `line` where the row's text, `end` columns long, ends with it.
+fn ending(row: &Row, end: usize, line: &str) -> Option<usize> {
+    if !row.text_between(0, end).ends_with(line) {
+        return None;
+    }
+    (0..end).rev().find(|start| row.text_between(*start, end) == line)
+}

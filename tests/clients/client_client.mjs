@@ -1,0 +1,27 @@
+// Drives termbridge with @modelcontextprotocol/client 2.x.
+//
+// An argument chooses how the protocol version is found: `legacy` (the library's default, the
+// initialize handshake), `auto` (server/discover first), or a version such as `2026-07-28` that the
+// server must speak.
+
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+import { main, serverCommand } from "./steps.mjs";
+
+const requested = process.argv[2] ?? "legacy";
+const mode = requested === "legacy" || requested === "auto" ? requested : { pin: requested };
+
+await main("@modelcontextprotocol/client", async () => {
+  const client = new Client(
+    { name: "client_client", version: "1.0.0" },
+    { versionNegotiation: { mode } },
+  );
+  await client.connect(new StdioClientTransport(serverCommand));
+  return {
+    listTools: () => client.listTools(),
+    callTool: (name, args) => client.callTool({ name, arguments: args }),
+    protocol: () => client.getNegotiatedProtocolVersion(),
+    close: () => client.close(),
+  };
+});
