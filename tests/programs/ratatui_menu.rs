@@ -47,7 +47,9 @@ impl Menu {
     fn run(mut self, terminal: &mut DefaultTerminal) -> io::Result<Option<&'static str>> {
         loop {
             terminal.draw(|frame| self.draw(frame))?;
-            let Event::Key(key) = event::read()? else { continue };
+            let Event::Key(key) = event::read()? else {
+                continue;
+            };
             if key.kind == KeyEventKind::Release {
                 continue;
             }
@@ -59,7 +61,10 @@ impl Menu {
 
     fn visible(&self) -> Vec<&'static str> {
         let needle = self.filter.as_deref().unwrap_or_default().to_lowercase();
-        ITEMS.into_iter().filter(|item| item.to_lowercase().contains(&needle)).collect()
+        ITEMS
+            .into_iter()
+            .filter(|item| item.to_lowercase().contains(&needle))
+            .collect()
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {

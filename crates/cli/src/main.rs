@@ -1,1 +1,32 @@
-fn main() {}
+//! The binary `termbridge`: arguments, configuration, logging, exit codes.
+//!
+//! Each command is a file under `commands`. stdout belongs to the protocol in `mcp` and to the answer
+//! elsewhere; people and logs get stderr.
+
+mod args;
+mod commands;
+mod config;
+mod duration;
+mod logging;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Mcp(arguments) => commands::mcp::run(arguments),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::Completions { shell } => commands::completions::run(shell),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("termbridge: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

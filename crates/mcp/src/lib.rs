@@ -1,1 +1,27 @@
 //! The MCP server: tools over a transport.
+//!
+//! ```text
+//! client ── transport (lines, JSON-RPC codes) ── rmcp ── McpServer ── one file per tool ── Sessions
+//! ```
+//!
+//! A call's arguments are validated against the tool's schema before anything runs; an answer is text
+//! for the model and the same as structured content; an error has a code, a message and a hint that
+//! names the next action. Wire types live here and only here.
+
+mod bound;
+pub mod client;
+mod error;
+mod resources;
+mod schema;
+mod server;
+mod tool;
+mod tools;
+mod toolset;
+mod transport;
+mod validate;
+mod view;
+
+pub use error::ToolError;
+pub use rmcp::model::Tool as ToolDefinition;
+pub use server::{McpServer, ServeError};
+pub use toolset::{Toolset, UnknownToolset};

@@ -1,6 +1,6 @@
 //! Where programs come from, as the layers above see it.
 //!
-//! [`Keeper`] is the implementation for Unix. ConPTY would be another: nothing here names a
+//! [`Keeper`] is the implementation for Unix. `ConPTY` would be another: nothing here names a
 //! descriptor, a signal mask or a process group, and [`Program`] hides what it reads from.
 
 use std::future::Future;

@@ -6,8 +6,9 @@
 //! and briefly; what takes time (a grace, a kill that must be repeated) is state that the loop
 //! comes back to.
 //!
-//! * [`setup`] makes the process a keeper; [`launch`] and [`child`] start a program; [`family`]
-//!   finds the processes of one; [`stop`] ends one; [`ending`] ends all.
+//! * [`setup`] makes the process a keeper; [`requests`] handles what is asked; [`launch`] and
+//!   [`child`] start a program; [`reap`] learns of exits; [`family`] finds the processes of a
+//!   program; [`stop`] ends one; [`ending`] ends all.
 //!
 //! # Invariants
 //!
@@ -24,6 +25,7 @@ mod child;
 mod ending;
 mod family;
 mod launch;
+mod reap;
 mod requests;
 mod setup;
 mod stop;
@@ -34,10 +36,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Pid, Rlimit, WaitId, WaitIdOptions, WaitOptions};
+use rustix::process::Rlimit;
 
 use crate::ExitStatus;
-use crate::protocol::{Event, Failure, ProgramId, Request, RequestId};
+use crate::protocol::{Event, ProgramId, Request, RequestId};
 use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox};
 use ending::Ending;
 use stop::Stop;
@@ -101,7 +103,12 @@ impl Keeper {
     }
 
     fn run(mut self) -> io::Result<()> {
-        self.send(&Event::Hello { version: crate::protocol::VERSION }, None);
+        self.send(
+            &Event::Hello {
+                version: crate::protocol::VERSION,
+            },
+            None,
+        );
         loop {
             self.flush();
             let ready = self.wait()?;
@@ -145,7 +152,10 @@ impl Keeper {
         }
         let timeout = self.next_look().map(|at| {
             let wait = at.saturating_duration_since(Instant::now());
-            Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() }
+            Timespec {
+                tv_sec: wait.as_secs() as i64,
+                tv_nsec: wait.subsec_nanos().into(),
+            }
         });
         match rustix::event::poll(&mut sources, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -155,14 +165,20 @@ impl Keeper {
         let started = starting.iter().zip(&sources[1..]);
         Ok(Ready {
             children: is_ready(&sources[0]),
-            started: started.filter(|(_, pipe)| is_ready(pipe)).map(|(&id, _)| id).collect(),
+            started: started
+                .filter(|(_, pipe)| is_ready(pipe))
+                .map(|(&id, _)| id)
+                .collect(),
             socket: self.socket.is_some() && sources.last().is_some_and(is_ready),
         })
     }
 
     fn next_look(&self) -> Option<Instant> {
         let stops = self.programs.values().filter_map(|held| held.stop.as_ref());
-        stops.map(Stop::next_look).chain(self.ending.as_ref().map(Ending::next_look)).min()
+        stops
+            .map(Stop::next_look)
+            .chain(self.ending.as_ref().map(Ending::next_look))
+            .min()
     }
 
     /// Reads once and handles every whole frame. The end of the stream, and bytes that are no
@@ -179,7 +195,11 @@ impl Keeper {
             Err(_) => return self.server_died(),
         }
         loop {
-            match self.inbox.next_frame().and_then(|body| body.map(Request::decode).transpose()) {
+            match self
+                .inbox
+                .next_frame()
+                .and_then(|body| body.map(Request::decode).transpose())
+            {
                 Ok(Some(request)) => self.handle(request),
                 Ok(None) => return,
                 Err(_) => return self.server_died(),
@@ -215,86 +235,17 @@ impl Keeper {
         while rustix::io::read(&self.child_pipe, &mut buffer).is_ok_and(|count| count > 0) {}
     }
 
-    /// The exec pipe of a spawn is readable: it was closed by `execve`, or carries a report.
-    fn finish_start(&mut self, program: ProgramId) {
-        let Some(held) = self.programs.get_mut(&program) else { return };
-        let Some(start) = held.start.take() else { return };
-        // Whichever it is, the child may have ended before we came to look at it.
-        self.reap_due = true;
-        let Some(report) = child::read_report(&start.pipe) else {
-            match rustix::io::fcntl_dupfd_cloexec(&held.master, 3) {
-                Ok(master) => {
-                    let (request, pid, tty) = (start.request, held.pid, held.tty.clone());
-                    self.send(&Event::Spawned { request, program, pid, tty }, Some(master));
-                }
-                Err(error) => {
-                    let _ = crate::sys::kill(held.pid, libc::SIGKILL);
-                    self.programs.remove(&program);
-                    self.refuse(start.request, Failure::Process, error.raw_os_error());
-                }
-            }
-            return;
-        };
-        // The child is about to exit; without its entry it is reaped as any orphan.
-        self.programs.remove(&program);
-        let path = start.candidates.into_iter().nth(report.candidate).unwrap_or_default();
-        let (request, failure, errno) = (start.request, report.failure, report.errno);
-        self.send(&Event::SpawnFailed { request, failure, errno, path }, None);
-    }
-
-    fn refuse(&mut self, request: RequestId, failure: Failure, errno: i32) {
-        self.send(&Event::SpawnFailed { request, failure, errno, path: Vec::new() }, None);
-    }
-
-    /// Reports leaders that ended, keeping them; reaps every other child that did.
-    fn reap(&mut self) {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let mut ended = Vec::new();
-        for (&program, held) in &mut self.programs {
-            if held.status.is_some() || held.start.is_some() {
-                continue;
-            }
-            let Some(pid) = Pid::from_raw(held.pid) else { continue };
-            let status = match rustix::process::waitid(WaitId::Pid(pid), options) {
-                Ok(None) => continue,
-                Ok(Some(status)) => status.exit_status().map(ExitStatus::Code).or_else(|| {
-                    let core_dumped = status.dumped();
-                    let signal = status.terminating_signal();
-                    signal.map(|number| ExitStatus::Signal { number, core_dumped })
-                }),
-                Err(_) => None,
-            };
-            let status = status.unwrap_or(ExitStatus::Lost);
-            held.status = Some(status);
-            held.slave = None;
-            ended.push((program, status));
-        }
-        for (program, status) in ended {
-            self.send(&Event::Exited { program, status }, None);
-        }
-        for pid in crate::process_table::children_of_self() {
-            if !self.programs.values().any(|held| held.pid == pid) {
-                reap_one(pid);
-            }
-        }
-    }
-
-    /// Reaps the leader and closes its terminal.
-    fn forget(&mut self, program: ProgramId) {
-        if let Some(held) = self.programs.remove(&program) {
-            reap_one(held.pid);
-        }
-    }
-
     /// Gives the last answers a bounded time to leave.
     fn flush_before_exit(&mut self) {
         let until = Instant::now() + Duration::from_secs(1);
         while !self.outbox.is_empty() && Instant::now() < until {
             self.flush();
             let Some(socket) = &self.socket else { return };
-            let pause = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-            let _ =
-                rustix::event::poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&pause));
+            let pause = Timespec {
+                tv_sec: 0,
+                tv_nsec: 10_000_000,
+            };
+            let _ = rustix::event::poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&pause));
         }
     }
 }
@@ -305,12 +256,9 @@ struct Ready {
     socket: bool,
 }
 
-fn reap_one(pid: i32) {
-    if let Some(pid) = Pid::from_raw(pid) {
-        let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
-    }
-}
-
 fn is_transient(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
 }

@@ -14,11 +14,11 @@
 //!   └───────────────────────────┘           └──────────────────────────────┘
 //! ```
 //!
-//! * [`client`] is the server's end: handles, the one task that owns the socket.
-//! * [`keeper`] is the other process: small, single-threaded, the parent and subreaper of every
-//!   program. [`role`] turns an executable into it before `main`.
-//! * [`protocol`] is what passes between them; [`wire`] moves its frames and descriptors.
-//! * [`process_table`] reads `/proc`; [`sys`] wraps the libc calls that rustix lacks.
+//! * `client` is the server's end: handles, the one task that owns the socket.
+//! * `keeper` is the other process: small, single-threaded, the parent and subreaper of every
+//!   program. `role` turns an executable into it before `main`.
+//! * `protocol` is what passes between them; `wire` moves its frames and descriptors.
+//! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
 //!
 //! # Invariants
 //!
@@ -28,7 +28,7 @@
 //! * When the server is gone, even by `SIGKILL`, the keeper ends every program and everything
 //!   that descends from one, and then itself.
 //! * No descriptor of the server or the keeper reaches a program, other than its terminal.
-//! * `unsafe` stands in [`sys`], [`role`] and the code between fork and exec, nowhere else in
+//! * `unsafe` stands in `sys`, `role` and the code between fork and exec, nowhere else in
 //!   the workspace.
 
 mod error;

@@ -41,6 +41,7 @@ pub struct SpawnSpec {
     /// The size of the terminal, set before the program runs.
     pub size: PtySize,
     /// The session's label, given to the program as [`SESSION_VARIABLE`]; not set when empty.
+    /// Unique among a keeper's programs, or their detached processes cannot be told apart.
     pub label: String,
 }
 

@@ -8,6 +8,8 @@ use std::io;
 use std::os::fd::{IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use tokio::io::unix::AsyncFd;
+
 /// Sends a signal to one process. Pids below 2 are refused: they mean groups, all, or init.
 pub(crate) fn kill(pid: i32, signal: i32) -> io::Result<()> {
     if pid < 2 {
@@ -51,10 +53,19 @@ pub(crate) fn close_from(first: i32, how: Descriptors) {
     #[cfg(target_os = "linux")]
     {
         const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
-        let flags = if how == Descriptors::Close { 0 } else { CLOSE_RANGE_CLOEXEC };
+        let flags = if how == Descriptors::Close {
+            0
+        } else {
+            CLOSE_RANGE_CLOEXEC
+        };
         // SAFETY: takes three integers; that no descriptor in use is closed is the caller's word.
         let done = unsafe {
-            libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, flags)
+            libc::syscall(
+                libc::SYS_close_range,
+                first as libc::c_uint,
+                libc::c_uint::MAX,
+                flags,
+            )
         };
         if done == 0 {
             return;
@@ -85,21 +96,46 @@ pub(crate) fn ignore_signal(signal: i32) {
 
 /// Gives every signal its default disposition and unblocks all. Async-signal-safe.
 pub(crate) fn reset_signals() {
-    #[cfg(target_os = "linux")]
-    let greatest = libc::SIGRTMAX();
-    #[cfg(not(target_os = "linux"))]
-    let greatest = 31;
-    // SAFETY: the structures live on this stack and are all-zero valid; SIG_DFL is a valid
-    // disposition; numbers that cannot be changed give an error that is of no interest.
+    reset_dispositions();
+    // SAFETY: the set lives on this stack, is all-zero valid and is filled before it is read.
     unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = libc::SIG_DFL;
-        for signal in 1..=greatest {
-            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
-        }
         let mut empty: libc::sigset_t = std::mem::zeroed();
         libc::sigemptyset(&raw mut empty);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const empty, std::ptr::null_mut());
+    }
+}
+
+/// By the system call: libc hides the two signals that its threads use, and somebody may have
+/// left those ignored too.
+#[cfg(target_os = "linux")]
+fn reset_dispositions() {
+    const SIGNALS: libc::c_int = 64;
+    const SET_SIZE: libc::size_t = 8;
+    // Longer than the kernel's structure on any architecture; all zero is SIG_DFL, no flags.
+    let default = [0u64; 8];
+    for signal in 1..=SIGNALS {
+        // SAFETY: the kernel reads the structure, which lives through the call; SIG_DFL is a
+        // valid disposition; numbers that cannot be changed give an error of no interest.
+        unsafe {
+            let nowhere = std::ptr::null_mut::<u64>();
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                nowhere,
+                SET_SIZE,
+            );
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reset_dispositions() {
+    for signal in 1..=31 {
+        // SAFETY: SIG_DFL is a valid disposition; errors are of no interest.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+        }
     }
 }
 
@@ -115,7 +151,11 @@ pub(crate) fn write_on_child_exit(pipe: OwnedFd) -> io::Result<()> {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_child_exit as extern "C" fn(libc::c_int) as libc::sighandler_t;
         action.sa_flags = libc::SA_RESTART | libc::SA_NOCLDSTOP;
-        check(libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut()))
+        check(libc::sigaction(
+            libc::SIGCHLD,
+            &raw const action,
+            std::ptr::null_mut(),
+        ))
     }
 }
 
@@ -128,6 +168,12 @@ extern "C" fn on_child_exit(_: libc::c_int) {
         libc::write(CHILD_PIPE.load(Ordering::Relaxed), b"!".as_ptr().cast(), 1);
         *errno = saved;
     }
+}
+
+/// Registers a descriptor with the runtime, which the caller must be in.
+pub(crate) fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` is open, and nothing replaces or closes it while the `AsyncFd` has it.
+    Ok(unsafe { AsyncFd::register(descriptor) }?)
 }
 
 /// Ends the process at once: no destructors, no exit handlers.
@@ -149,5 +195,9 @@ fn errno_place() -> *mut libc::c_int {
 }
 
 fn check(result: libc::c_int) -> io::Result<()> {
-    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

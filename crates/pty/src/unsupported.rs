@@ -82,6 +82,14 @@ impl Program {
         match self.0 {}
     }
 
+    pub fn unread_input(&self) -> io::Result<u64> {
+        match self.0 {}
+    }
+
+    pub fn foreground_name(&self) -> Option<String> {
+        match self.0 {}
+    }
+
     pub async fn exited(&self) -> ExitStatus {
         match self.0 {}
     }
@@ -94,7 +102,11 @@ impl Program {
         match self.0 {}
     }
 
-    pub async fn stop(&self, _signal: Signal, _grace: Duration) -> Result<StopReport, ControlError> {
+    pub async fn stop(
+        &self,
+        _signal: Signal,
+        _grace: Duration,
+    ) -> Result<StopReport, ControlError> {
         match self.0 {}
     }
 

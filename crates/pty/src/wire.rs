@@ -50,7 +50,8 @@ impl Inbox {
         let held = self.bytes.len();
         self.bytes.resize(held + READ_SIZE, 0);
         let received = self.receive(socket, held);
-        self.bytes.truncate(held + received.as_ref().map_or(0, |&count| count));
+        self.bytes
+            .truncate(held + received.as_ref().map_or(0, |&count| count));
         match received {
             Ok(0) => Ok(Filled::EndOfFile),
             Ok(_) => Ok(Filled::Some),
@@ -63,8 +64,12 @@ impl Inbox {
     /// The next whole frame's body.
     pub(crate) fn next_frame(&mut self) -> Result<Option<&[u8]>, Malformed> {
         let rest = &self.bytes[self.taken..];
-        let Some(length) = frame_length(rest)? else { return Ok(None) };
-        let Some(body) = rest.get(4..4 + length) else { return Ok(None) };
+        let Some(length) = frame_length(rest)? else {
+            return Ok(None);
+        };
+        let Some(body) = rest.get(4..4 + length) else {
+            return Ok(None);
+        };
         self.taken += 4 + length;
         Ok(Some(body))
     }
@@ -106,7 +111,11 @@ impl Outbox {
     /// Queues a frame, with the descriptor that travels with its first byte.
     pub(crate) fn push(&mut self, bytes: Vec<u8>, descriptor: Option<OwnedFd>) {
         self.bytes += bytes.len();
-        self.frames.push_back(Outgoing { bytes, sent: 0, descriptor });
+        self.frames.push_back(Outgoing {
+            bytes,
+            sent: 0,
+            descriptor,
+        });
     }
 
     /// Sends as much as the socket takes; `WouldBlock` when something is left.

@@ -1,1 +1,56 @@
 //! Terminal sessions: launch, see, type, wait, stop.
+//!
+//! [`Sessions`] holds every session of a server; a [`Session`] is a cloneable handle to one. Each
+//! session has one task that owns its program and its terminal: requests go in over a bounded
+//! channel, answers come back, nothing is shared.
+//!
+//! ```text
+//! Session (handle) ── Command ──► session task ──► Program (pty) ──► the program
+//!                  ◄── answer ──  │ Terminal (vt) ◄── output ──┘
+//!                                 └ pending waits, input queue
+//! ```
+//!
+//! The same engine serves a Rust test that drives a TUI:
+//!
+//! ```no_run
+//! use termbridge_session::{Launch, Sessions, Settings, Wait};
+//!
+//! # async fn example() -> Result<(), termbridge_session::SessionError> {
+//! let sessions = Sessions::new(Settings::default());
+//! let vim = sessions.launch(Launch::new("vim").arg("notes.txt").size(80, 24)).await?;
+//! vim.wait(Wait::text("notes.txt")).await?;
+//! vim.send_keys("iHello<Escape>").await?;
+//! assert!(vim.screen().await?.contains("Hello"));
+//! vim.send_keys(":wq<Enter>").await?;
+//! vim.wait(Wait::exit()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What is deliberately absent: MCP, JSON, configuration files, printing.
+
+mod error;
+mod id;
+mod info;
+mod input;
+mod launch;
+mod memory;
+mod registry;
+mod session;
+mod settings;
+mod snapshot;
+mod task;
+mod wait;
+
+pub use error::SessionError;
+pub use id::SessionId;
+pub use info::{EndReason, Ended, SessionInfo, State, Stopped};
+pub use input::{Input, Mouse, MouseTarget, Sent};
+pub use launch::Launch;
+pub use registry::Sessions;
+pub use session::Session;
+pub use settings::Settings;
+pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
+pub use termbridge_pty::{ExitStatus, ProcessInfo, Signal, SpawnError};
+pub use termbridge_vt as vt;
+pub use wait::{Fired, Wait, Waited};

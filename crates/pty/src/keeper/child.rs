@@ -51,7 +51,9 @@ pub(super) struct Report {
 impl Plan {
     pub(super) fn new(spawn: &Spawn) -> Result<Self, NulError> {
         let c_strings = |list: &[Vec<u8>]| -> Result<Vec<CString>, NulError> {
-            list.iter().map(|bytes| CString::new(bytes.as_slice())).collect()
+            list.iter()
+                .map(|bytes| CString::new(bytes.as_slice()))
+                .collect()
         };
         let program = CString::new(spawn.program.as_slice())?;
         let mut strings = c_strings(&spawn.args)?;
@@ -74,7 +76,10 @@ impl Plan {
     }
 
     pub(super) fn candidates(&self) -> Vec<Vec<u8>> {
-        self.candidates.iter().map(|path| path.to_bytes().to_vec()).collect()
+        self.candidates
+            .iter()
+            .map(|path| path.to_bytes().to_vec())
+            .collect()
     }
 }
 
@@ -108,11 +113,11 @@ pub(super) fn read_report(pipe: &OwnedFd) -> Option<Report> {
     if count != REPORT_SIZE {
         return None;
     }
-    let [failure, a, b, c, d, e, f, g, h] = bytes;
+    let (errno, candidate) = bytes[1..].split_first_chunk()?;
     Some(Report {
-        failure: Failure::from_code(failure).ok()?,
-        errno: i32::from_le_bytes([a, b, c, d]),
-        candidate: u32::from_le_bytes([e, f, g, h]) as usize,
+        failure: Failure::from_code(bytes[0]).ok()?,
+        errno: i32::from_le_bytes(*errno),
+        candidate: u32::from_le_bytes(*candidate.first_chunk()?) as usize,
     })
 }
 
@@ -169,8 +174,11 @@ fn execute(plan: &Plan, shell_arguments: &mut [*const c_char]) -> (Failure, i32,
             libc::ENOENT if is_there(path) => return (Failure::Interpreter, libc::ENOENT, index),
             libc::ENOENT | libc::ENOTDIR | libc::ENODEV | libc::ESTALE | libc::ETIMEDOUT => {}
             libc::EACCES if found.0 == Failure::NotFound => {
-                let failure =
-                    if is_directory(path) { Failure::Directory } else { Failure::Denied };
+                let failure = if is_directory(path) {
+                    Failure::Directory
+                } else {
+                    Failure::Denied
+                };
                 found = (failure, libc::EACCES, index);
             }
             libc::EACCES => {}
@@ -224,7 +232,11 @@ fn candidates(spawn: &Spawn) -> Vec<Vec<u8>> {
     directories
         .map(|directory| {
             // An empty entry means the working directory.
-            let directory = if directory.is_empty() { b"." } else { directory };
+            let directory = if directory.is_empty() {
+                b"."
+            } else {
+                directory
+            };
             [directory, b"/", &spawn.program].concat()
         })
         .collect()

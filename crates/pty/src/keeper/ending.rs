@@ -23,7 +23,7 @@ pub(super) const DEATH_GRACE: Duration = Duration::from_millis(500);
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 
 /// A grace is no longer than this.
-const MAX_GRACE: Duration = Duration::from_secs(600);
+const MAX_GRACE: Duration = Duration::from_mins(10);
 
 pub(super) struct Ending {
     kill_at: Instant,
@@ -59,7 +59,9 @@ impl Keeper {
     /// True when all is over and answered.
     pub(super) fn advance_ending(&mut self) -> bool {
         let now = Instant::now();
-        let Some(ending) = &mut self.ending else { return false };
+        let Some(ending) = &mut self.ending else {
+            return false;
+        };
         if !ending.pace.is_due(now) {
             return false;
         }
@@ -71,7 +73,12 @@ impl Keeper {
             }
             return false;
         }
-        for request in self.ending.take().map(|ending| ending.waiters).unwrap_or_default() {
+        for request in self
+            .ending
+            .take()
+            .map(|ending| ending.waiters)
+            .unwrap_or_default()
+        {
             self.send(&Event::Done { request, errno: 0 }, None);
         }
         true
@@ -107,5 +114,8 @@ impl Keeper {
 
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
+    !matches!(
+        rustix::process::waitid(WaitId::All, options),
+        Err(Errno::CHILD)
+    )
 }

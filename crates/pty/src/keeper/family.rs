@@ -6,7 +6,7 @@
 //! mark in the environment they were started with. An orphan that left the session with a cleared
 //! environment cannot be attributed; it stays the keeper's to end with everything else.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::{Held, Keeper};
 use crate::ProcessInfo;
@@ -31,16 +31,23 @@ pub(super) struct Family {
 
 impl Keeper {
     pub(super) fn family(&self, program: ProgramId, look: Look) -> Family {
-        let Some(held) = self.programs.get(&program) else { return Family::default() };
+        let Some(held) = self.programs.get(&program) else {
+            return Family::default();
+        };
         let mut roots = vec![held.pid];
-        roots.extend(self.orphans().into_iter().filter(|&pid| held.is_origin_of(pid)));
+        roots.extend(
+            self.orphans()
+                .into_iter()
+                .filter(|&pid| held.is_origin_of(pid)),
+        );
         let tree = process_table::tree(&roots);
-        let (mut members, detached): (Vec<_>, Vec<_>) =
-            tree.into_iter().partition(|process| process.info.session == held.pid);
+        let (mut members, detached): (Vec<_>, Vec<_>) = tree
+            .into_iter()
+            .partition(|process| process.info.session == held.pid);
         if look == Look::Thorough {
+            let known: BTreeSet<i32> = members.iter().map(|process| process.info.pid).collect();
             members.extend(process_table::all().into_iter().filter(|process| {
-                process.info.session == held.pid
-                    && !members.iter().any(|known| known.info.pid == process.info.pid)
+                process.info.session == held.pid && !known.contains(&process.info.pid)
             }));
         }
         Family { members, detached }
@@ -56,24 +63,28 @@ impl Keeper {
 
 impl Held {
     fn is_origin_of(&self, orphan: i32) -> bool {
-        let in_session = process_table::read(orphan)
-            .is_some_and(|process| process.info.session == self.pid);
+        let in_session =
+            process_table::read(orphan).is_some_and(|process| process.info.session == self.pid);
         in_session || (!self.mark.is_empty() && process_table::has_environment(orphan, &self.mark))
     }
 }
 
 /// Processes seen at different moments, by pid and start.
 #[derive(Default)]
-pub(super) struct Seen(BTreeMap<(i32, u64), ()>);
+pub(super) struct Seen(BTreeSet<(i32, u64)>);
 
 impl Seen {
     pub(super) fn add(&mut self, processes: &[Process]) {
-        self.0.extend(processes.iter().map(|process| ((process.info.pid, process.start), ())));
+        self.0.extend(
+            processes
+                .iter()
+                .map(|process| (process.info.pid, process.start)),
+        );
     }
 
     /// Those that still live, at most [`MAX_LISTED`] of them, and how many more.
     pub(super) fn living(&self) -> (Vec<ProcessInfo>, u32) {
-        let living = self.0.keys().filter_map(|&(pid, start)| {
+        let living = self.0.iter().filter_map(|&(pid, start)| {
             let process = process_table::read(pid)?;
             (process.start == start && process.is_alive()).then_some(process.info)
         });

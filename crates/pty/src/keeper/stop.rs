@@ -1,4 +1,5 @@
-//! Ends one session: a signal, a grace, then `SIGKILL` until nobody is left.
+//! Ends one session: a signal, a grace, then `SIGKILL` until nobody is left. `SIGTERM` is followed by
+//! `SIGHUP` within the grace, since an interactive shell ignores the first.
 //!
 //! A state machine that the loop advances when its time comes or a child ended. Every process of
 //! the session is signalled by itself, since background jobs have groups of their own; each also
@@ -22,8 +23,11 @@ const KILL_PATIENCE: Duration = Duration::from_secs(5);
 /// What a program gets whose handle was dropped while it ran.
 const RELEASE_GRACE: Duration = Duration::from_millis(500);
 
+/// How long `SIGTERM` has to itself before `SIGHUP` follows it.
+const HANG_UP_AFTER: Duration = Duration::from_millis(150);
+
 /// A grace is no longer than this.
-const MAX_GRACE: Duration = Duration::from_secs(600);
+const MAX_GRACE: Duration = Duration::from_mins(10);
 
 /// When to look again: soon, then less and less often.
 pub(super) struct Pace {
@@ -36,7 +40,10 @@ impl Pace {
     const LONGEST: Duration = Duration::from_millis(25);
 
     pub(super) fn start() -> Self {
-        Self { at: Instant::now() + Self::SHORTEST, interval: Self::SHORTEST }
+        Self {
+            at: Instant::now() + Self::SHORTEST,
+            interval: Self::SHORTEST,
+        }
     }
 
     pub(super) fn next(&self) -> Instant {
@@ -63,6 +70,8 @@ pub(super) struct Stop {
     waiters: Vec<RequestId>,
     then: Then,
     kill_at: Instant,
+    /// Shells ignore `SIGTERM`; what they follow is their terminal being closed.
+    hang_up_at: Option<Instant>,
     pace: Pace,
     killed: BTreeSet<i32>,
     detached: Seen,
@@ -80,6 +89,7 @@ impl Stop {
             waiters: Vec::new(),
             then: Then::Keep,
             kill_at: Instant::now() + grace,
+            hang_up_at: None,
             pace: Pace::start(),
             killed: BTreeSet::new(),
             detached: Seen::default(),
@@ -102,13 +112,21 @@ impl Keeper {
         let grace = Duration::from_millis(ms.into()).min(MAX_GRACE);
         match self.begin_stop(program, signal, grace) {
             Some(stop) => stop.waiters.push(request),
-            None => self.send(&Event::Done { request, errno: libc::ESRCH }, None),
+            None => self.send(
+                &Event::Done {
+                    request,
+                    errno: libc::ESRCH,
+                },
+                None,
+            ),
         }
     }
 
     /// Ends what is left of the session, then forgets the program.
     pub(super) fn release(&mut self, program: ProgramId) {
-        let Some(held) = self.programs.get(&program) else { return };
+        let Some(held) = self.programs.get(&program) else {
+            return;
+        };
         let is_over = held.status.is_some() && held.stop.is_none();
         if is_over && self.family(program, Look::Quick).members.is_empty() {
             self.forget(program);
@@ -117,7 +135,12 @@ impl Keeper {
         }
     }
 
-    fn begin_stop(&mut self, program: ProgramId, signal: i32, grace: Duration) -> Option<&mut Stop> {
+    fn begin_stop(
+        &mut self,
+        program: ProgramId,
+        signal: i32,
+        grace: Duration,
+    ) -> Option<&mut Stop> {
         let family = self.family(program, Look::Thorough);
         let held = self.programs.get_mut(&program)?;
         signal_members(held, &family.members, signal);
@@ -126,6 +149,9 @@ impl Keeper {
         }
         let stop = held.stop.get_or_insert_with(|| Stop::new(grace));
         stop.kill_at = stop.kill_at.min(Instant::now() + grace);
+        if signal == libc::SIGTERM {
+            stop.hang_up_at = Some(Instant::now() + (grace / 4).min(HANG_UP_AFTER));
+        }
         stop.pace = Pace::start();
         stop.detached.add(&family.detached);
         Some(stop)
@@ -133,7 +159,11 @@ impl Keeper {
 
     /// A child ended: whoever waits for that looks now.
     pub(super) fn look_at_once(&mut self) {
-        for stop in self.programs.values_mut().filter_map(|held| held.stop.as_mut()) {
+        for stop in self
+            .programs
+            .values_mut()
+            .filter_map(|held| held.stop.as_mut())
+        {
             stop.look_at_once();
         }
         if let Some(ending) = &mut self.ending {
@@ -155,14 +185,22 @@ impl Keeper {
 
     fn advance_stop(&mut self, program: ProgramId, now: Instant) {
         let family = self.family_if_any(program);
-        let Some(held) = self.programs.get_mut(&program) else { return };
-        let Some(mut stop) = held.stop.take() else { return };
+        let Some(held) = self.programs.get_mut(&program) else {
+            return;
+        };
+        let Some(mut stop) = held.stop.take() else {
+            return;
+        };
         stop.detached.add(&family.detached);
         let is_gone = family.members.is_empty() && held.status.is_some();
         if !is_gone && now < stop.kill_at + KILL_PATIENCE {
+            if stop.hang_up_at.take_if(|at| now >= *at).is_some() {
+                signal_members(held, &family.members, libc::SIGHUP);
+            }
             if now >= stop.kill_at {
                 signal_members(held, &family.members, libc::SIGKILL);
-                stop.killed.extend(family.members.iter().map(|process| process.info.pid));
+                stop.killed
+                    .extend(family.members.iter().map(|process| process.info.pid));
             }
             held.stop = Some(stop);
             return;
@@ -176,7 +214,13 @@ impl Keeper {
             unlisted,
         };
         for request in stop.waiters {
-            self.send(&Event::Stopped { request, report: report.clone() }, None);
+            self.send(
+                &Event::Stopped {
+                    request,
+                    report: report.clone(),
+                },
+                None,
+            );
         }
         if stop.then == Then::Forget {
             self.forget(program);
@@ -186,7 +230,11 @@ impl Keeper {
     /// Quickly, and thoroughly before concluding that nobody is there.
     fn family_if_any(&self, program: ProgramId) -> Family {
         let quick = self.family(program, Look::Quick);
-        if quick.members.is_empty() { self.family(program, Look::Thorough) } else { quick }
+        if quick.members.is_empty() {
+            self.family(program, Look::Thorough)
+        } else {
+            quick
+        }
     }
 }
 

@@ -28,7 +28,9 @@ pub(crate) fn read(pid: i32) -> Option<Process> {
 
 /// Every living process of the system.
 pub(crate) fn all() -> Vec<Process> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -66,7 +68,9 @@ pub(crate) fn children_of_self() -> Vec<i32> {
     if kernel_lists_children() {
         return children(own, 1);
     }
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     entries
         .flatten()
         .filter_map(|entry| read(entry.file_name().to_str()?.parse().ok()?))
@@ -77,10 +81,14 @@ pub(crate) fn children_of_self() -> Vec<i32> {
 
 /// Whether the process was started with this `NAME=value` in its environment.
 pub(crate) fn has_environment(pid: i32, entry: &[u8]) -> bool {
-    let Ok(file) = File::open(format!("/proc/{pid}/environ")) else { return false };
+    let Ok(file) = File::open(format!("/proc/{pid}/environ")) else {
+        return false;
+    };
     let mut environment = Vec::new();
     let _ = file.take(MAX_ENVIRONMENT).read_to_end(&mut environment);
-    environment.split(|&byte| byte == 0).any(|found| found == entry)
+    environment
+        .split(|&byte| byte == 0)
+        .any(|found| found == entry)
 }
 
 /// `CONFIG_PROC_CHILDREN`, which distributions set and some small kernels do not.
@@ -93,7 +101,9 @@ fn children(pid: i32, threads: u32) -> Vec<i32> {
     if threads <= 1 {
         return children_of_thread(pid, pid);
     }
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -104,7 +114,9 @@ fn children(pid: i32, threads: u32) -> Vec<i32> {
 fn children_of_thread(pid: i32, thread: i32) -> Vec<i32> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{thread}/children"));
     let list = list.unwrap_or_default();
-    list.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
+    list.split_ascii_whitespace()
+        .filter_map(|child| child.parse().ok())
+        .collect()
 }
 
 fn tree_within(processes: Vec<Process>, roots: &[i32]) -> Vec<Process> {
@@ -114,7 +126,10 @@ fn tree_within(processes: Vec<Process>, roots: &[i32]) -> Vec<Process> {
         if roots.contains(&process.info.pid) {
             found.push(process);
         } else {
-            by_parent.entry(process.info.parent).or_default().push(process);
+            by_parent
+                .entry(process.info.parent)
+                .or_default()
+                .push(process);
         }
     }
     let mut index = 0;
@@ -129,7 +144,11 @@ fn tree_within(processes: Vec<Process>, roots: &[i32]) -> Vec<Process> {
 fn parse_stat(stat: &[u8]) -> Option<Process> {
     let open = stat.iter().position(|&byte| byte == b'(')?;
     let close = stat.iter().rposition(|&byte| byte == b')')?;
-    let pid = std::str::from_utf8(stat.get(..open)?).ok()?.trim().parse().ok()?;
+    let pid = std::str::from_utf8(stat.get(..open)?)
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
     let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
     let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
@@ -162,7 +181,10 @@ mod tests {
         assert_eq!((process.info.pid, process.info.parent), (42, 1));
         assert_eq!((process.info.group, process.info.session), (40, 39));
         assert_eq!((process.info.state, process.info.ticks), ('S', 11));
-        assert_eq!((process.threads, process.terminal, process.start), (3, 34816, 777));
+        assert_eq!(
+            (process.threads, process.terminal, process.start),
+            (3, 34816, 777)
+        );
     }
 
     #[test]
@@ -177,6 +199,10 @@ mod tests {
     fn both_walks_find_this_process() {
         let own = std::process::id() as i32;
         assert!(tree(&[own]).iter().any(|process| process.info.pid == own));
-        assert!(tree_within(all(), &[own]).iter().any(|process| process.info.pid == own));
+        assert!(
+            tree_within(all(), &[own])
+                .iter()
+                .any(|process| process.info.pid == own)
+        );
     }
 }

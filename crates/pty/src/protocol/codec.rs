@@ -21,9 +21,15 @@ pub(crate) enum Malformed {
 
 /// The body's length, once the bytes hold a whole length field.
 pub(crate) fn frame_length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
-    let Some(prefix) = bytes.first_chunk::<4>() else { return Ok(None) };
+    let Some(prefix) = bytes.first_chunk::<4>() else {
+        return Ok(None);
+    };
     let length = u32::from_le_bytes(*prefix) as usize;
-    if length > MAX_FRAME { Err(Malformed::TooLong(length)) } else { Ok(Some(length)) }
+    if length > MAX_FRAME {
+        Err(Malformed::TooLong(length))
+    } else {
+        Ok(Some(length))
+    }
 }
 
 /// Builds one frame.
@@ -75,7 +81,11 @@ impl Encoder {
         self
     }
 
-    pub(super) fn list<T>(&mut self, items: &[T], mut item: impl FnMut(&mut Self, &T)) -> &mut Self {
+    pub(super) fn list<T>(
+        &mut self,
+        items: &[T],
+        mut item: impl FnMut(&mut Self, &T),
+    ) -> &mut Self {
         self.u32(items.len() as u32);
         for each in items {
             item(self, each);
@@ -94,7 +104,11 @@ impl<'a> Decoder<'a> {
 
     /// Nothing may be left.
     pub(super) fn finish(self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed::Trailing(self.0.len())) }
+        if self.0.is_empty() {
+            Ok(())
+        } else {
+            Err(Malformed::Trailing(self.0.len()))
+        }
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {

@@ -53,17 +53,41 @@ impl Failure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     /// First of all.
-    Hello { version: u32 },
+    Hello {
+        version: u32,
+    },
     /// With the PTY master.
-    Spawned { request: RequestId, program: ProgramId, pid: i32, tty: String },
+    Spawned {
+        request: RequestId,
+        program: ProgramId,
+        pid: i32,
+        tty: String,
+    },
     /// `path` is the candidate that failed, when one did.
-    SpawnFailed { request: RequestId, failure: Failure, errno: i32, path: Vec<u8> },
+    SpawnFailed {
+        request: RequestId,
+        failure: Failure,
+        errno: i32,
+        path: Vec<u8>,
+    },
     /// Done, or refused with an error number that is not 0.
-    Done { request: RequestId, errno: i32 },
-    Stopped { request: RequestId, report: StopReport },
-    Surveyed { request: RequestId, survey: Survey },
+    Done {
+        request: RequestId,
+        errno: i32,
+    },
+    Stopped {
+        request: RequestId,
+        report: StopReport,
+    },
+    Surveyed {
+        request: RequestId,
+        survey: Survey,
+    },
     /// Unasked: the program ended.
-    Exited { program: ProgramId, status: ExitStatus },
+    Exited {
+        program: ProgramId,
+        status: ExitStatus,
+    },
 }
 
 impl Event {
@@ -74,13 +98,31 @@ impl Event {
                 frame = Encoder::new(HELLO);
                 frame.u32(*version);
             }
-            Self::Spawned { request, program, pid, tty } => {
+            Self::Spawned {
+                request,
+                program,
+                pid,
+                tty,
+            } => {
                 frame = Encoder::new(SPAWNED);
-                frame.u64(request.0).u64(program.0).i32(*pid).bytes(tty.as_bytes());
+                frame
+                    .u64(request.0)
+                    .u64(program.0)
+                    .i32(*pid)
+                    .bytes(tty.as_bytes());
             }
-            Self::SpawnFailed { request, failure, errno, path } => {
+            Self::SpawnFailed {
+                request,
+                failure,
+                errno,
+                path,
+            } => {
                 frame = Encoder::new(SPAWN_FAILED);
-                frame.u64(request.0).u8(*failure as u8).i32(*errno).bytes(path);
+                frame
+                    .u64(request.0)
+                    .u8(*failure as u8)
+                    .i32(*errno)
+                    .bytes(path);
             }
             Self::Done { request, errno } => {
                 frame = Encoder::new(DONE);
@@ -119,7 +161,9 @@ impl Event {
         let mut body = Decoder::new(body);
         let tag = body.u8()?;
         let decoded = match tag {
-            HELLO => Self::Hello { version: body.u32()? },
+            HELLO => Self::Hello {
+                version: body.u32()?,
+            },
             SPAWNED => Self::Spawned {
                 request: RequestId(body.u64()?),
                 program: ProgramId(body.u64()?),
@@ -132,7 +176,10 @@ impl Event {
                 errno: body.i32()?,
                 path: body.bytes()?,
             },
-            DONE => Self::Done { request: RequestId(body.u64()?), errno: body.i32()? },
+            DONE => Self::Done {
+                request: RequestId(body.u64()?),
+                errno: body.i32()?,
+            },
             STOPPED => Self::Stopped {
                 request: RequestId(body.u64()?),
                 report: StopReport {
@@ -169,8 +216,14 @@ fn encode_status(frame: &mut Encoder, status: Option<ExitStatus>) {
     let (kind, number) = match status {
         None => (0, 0),
         Some(ExitStatus::Code(code)) => (1, code),
-        Some(ExitStatus::Signal { number, core_dumped: false }) => (2, number),
-        Some(ExitStatus::Signal { number, core_dumped: true }) => (3, number),
+        Some(ExitStatus::Signal {
+            number,
+            core_dumped: false,
+        }) => (2, number),
+        Some(ExitStatus::Signal {
+            number,
+            core_dumped: true,
+        }) => (3, number),
         Some(ExitStatus::Lost) => (4, 0),
     };
     frame.u8(kind).i32(number);
@@ -182,7 +235,10 @@ fn decode_status(body: &mut Decoder<'_>) -> Result<Option<ExitStatus>, Malformed
     match kind {
         0 => Ok(None),
         1 => Ok(Some(ExitStatus::Code(number))),
-        2 | 3 => Ok(Some(ExitStatus::Signal { number, core_dumped: kind == 3 })),
+        2 | 3 => Ok(Some(ExitStatus::Signal {
+            number,
+            core_dumped: kind == 3,
+        })),
         4 => Ok(Some(ExitStatus::Lost)),
         _ => Err(Malformed::Value),
     }

@@ -1,0 +1,141 @@
+//! `termbridge demo`: an agent's view, live.
+//!
+//! Starts this program's own MCP server as an agent would, drives a real program through it, and
+//! shows each call and the screen it led to.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+use termbridge_mcp::client::{Answer, Client};
+
+use crate::args::DemoArguments;
+
+/// Time to read a step.
+const PAUSE: Duration = Duration::from_millis(1500);
+/// Columns of the screens shown.
+const COLS: usize = 64;
+/// Rows of the screens shown.
+const ROWS: usize = 12;
+
+pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
+    let executable = std::env::current_exe().context("cannot find this program")?;
+    let mut command = Command::new(executable);
+    command.args(["mcp", "--log-level", "error"]);
+    let mut client = Client::start(&mut command).context("cannot start the server")?;
+    client.initialize("2025-11-25")?;
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let mut demo = Demo { client, colour, fast: arguments.fast };
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let file = folder.path().join("hello.txt");
+    match ["vim", "vi"].into_iter().find(|name| is_installed(name)) {
+        Some(editor) => demo.drive_vim(editor, &file)?,
+        None => demo.drive_shell()?,
+    }
+    demo.say("The server and everything it started are gone. Give it to your agent:")?;
+    demo.say("  claude mcp add termbridge -- termbridge mcp")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Demo {
+    client: Client,
+    colour: bool,
+    fast: bool,
+}
+
+impl Demo {
+    fn drive_vim(&mut self, editor: &str, file: &Path) -> Result<()> {
+        self.say(&format!("An agent edits a file in {editor}, through MCP.\n"))?;
+        let path = file.display().to_string();
+        let id = self.launch(json!({
+            "command": editor,
+            "args": ["-u", "NONE", "-N", path],
+            "cols": COLS, "rows": ROWS,
+            "wait": {"text": "hello.txt"}, "view": "plain",
+        }))?;
+        self.call("send_keys", json!({
+            "session_id": id,
+            "keys": "iHello from an agent.<Enter>It sees what you would see.<Escape>",
+            "wait": {"text": "what you would see"}, "view": "plain",
+        }))?;
+        self.call("send_keys", json!({
+            "session_id": id, "keys": ":wq<Enter>", "wait": {"exit": true},
+        }))?;
+        let written = std::fs::read_to_string(file).context("the editor wrote no file")?;
+        if !written.starts_with("Hello from an agent.\n") {
+            bail!("the file holds something else: {written:?}");
+        }
+        self.say(&format!("The file on disk now:\n{}", indent(&written)))
+    }
+
+    fn drive_shell(&mut self) -> Result<()> {
+        self.say("No vim here, so an agent drives a shell, through MCP.\n")?;
+        let id = self.launch(json!({
+            "command": "sh", "env": {"PS1": "$ "}, "cols": COLS, "rows": ROWS,
+            "wait": {"text": "$"}, "view": "plain",
+        }))?;
+        self.call("send_keys", json!({
+            "session_id": id, "keys": "echo $((6 * 7))<Enter>", "wait": {"text": "42"},
+            "view": "plain",
+        }))?;
+        self.call("stop_app", json!({"session_id": id, "signal": "HUP"}))?;
+        Ok(())
+    }
+
+    fn launch(&mut self, arguments: Value) -> Result<String> {
+        let answer = self.call("launch_app", arguments)?;
+        let id = answer.structured["session_id"].as_str();
+        Ok(id.context("launch_app gave no session")?.to_owned())
+    }
+
+    /// Makes a call and shows it with the screen it led to.
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
+        let shown = format!("→ {tool} {arguments}");
+        self.say(&self.painted("1;36", &shown))?;
+        let answer = self.client.call(tool, arguments)?;
+        if answer.is_error {
+            bail!("{tool} failed: {}", answer.text);
+        }
+        match answer.structured["view"]["content"].as_str() {
+            Some(screen) => self.say(&boxed(screen))?,
+            None => self.say(&indent(&answer.text))?,
+        }
+        if !self.fast {
+            std::thread::sleep(PAUSE);
+        }
+        Ok(answer)
+    }
+
+    fn painted(&self, sgr: &str, text: &str) -> String {
+        if self.colour { format!("\x1b[{sgr}m{text}\x1b[m") } else { text.to_owned() }
+    }
+
+    fn say(&self, text: &str) -> Result<()> {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{text}")?;
+        Ok(out.flush()?)
+    }
+}
+
+fn boxed(screen: &str) -> String {
+    let line = "─".repeat(COLS);
+    let mut lines = vec![format!("  ┌{line}┐")];
+    let mut rows = screen.lines();
+    for _ in 0..ROWS {
+        lines.push(format!("  │{:COLS$}│", rows.next().unwrap_or_default()));
+    }
+    lines.push(format!("  └{line}┘"));
+    lines.join("\n")
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}

@@ -1,0 +1,58 @@
+//! `termbridge mcp`: the server an agent starts. Its sessions end with it.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use termbridge_mcp::McpServer;
+use termbridge_session::Sessions;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::args::McpArguments;
+use crate::config::Config;
+use crate::logging;
+
+/// Exit codes of a process that a signal ended, as shells count them.
+const INTERRUPTED: u8 = 130;
+const TERMINATED: u8 = 143;
+
+/// One worker for the protocol, one for the sessions, whatever the machine has: most of the work is
+/// waiting, and an idle thread costs memory.
+const WORKERS: usize = 2;
+
+pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
+    let config = Config::load(arguments)?;
+    logging::start(&config.log)?;
+    if std::io::stdin().is_terminal() {
+        eprintln!(
+            "termbridge: waiting for an MCP client on stdin. Agents start this command; to see what \
+             it does, run `termbridge demo`. Ctrl+C ends it."
+        );
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let code = runtime.block_on(serve(&config));
+    // A read of stdin may be blocked in a thread that nothing can end but the end of the process.
+    runtime.shutdown_background();
+    code
+}
+
+async fn serve(config: &Config) -> Result<ExitCode> {
+    let sessions = Sessions::new(config.settings.clone());
+    let server = McpServer::new(sessions.clone(), &config.toolsets);
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let (reader, writer) = rmcp::transport::stdio_pipes();
+    let outcome = tokio::select! {
+        served = server.serve(reader, writer) => {
+            served.map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from)
+        }
+        _ = interrupt.recv() => Ok(INTERRUPTED.into()),
+        _ = terminate.recv() => Ok(TERMINATED.into()),
+    };
+    sessions.shutdown().await;
+    outcome
+}

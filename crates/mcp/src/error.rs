@@ -1,0 +1,141 @@
+//! Errors as an agent sees them: a code, a message, and what to do next.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::json;
+use termbridge_session::SessionError;
+
+/// A tool's error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolError {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) hint: String,
+    pub(crate) next_tools: &'static [&'static str],
+}
+
+/// The codes of the tool contract that the terminal tools use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    SessionNotFound,
+    SessionDead,
+    InvalidInput,
+    ResourceLimit,
+    InternalError,
+    Busy,
+    Cancelled,
+    NotSupported,
+}
+
+impl Code {
+    fn name(self) -> &'static str {
+        match self {
+            Self::SessionNotFound => "SESSION_NOT_FOUND",
+            Self::SessionDead => "SESSION_DEAD",
+            Self::InvalidInput => "INVALID_INPUT",
+            Self::ResourceLimit => "RESOURCE_LIMIT",
+            Self::InternalError => "INTERNAL_ERROR",
+            Self::Busy => "BUSY",
+            Self::Cancelled => "CANCELLED",
+            Self::NotSupported => "NOT_SUPPORTED",
+        }
+    }
+
+    /// The same call may work later, with nothing changed.
+    fn retryable(self) -> bool {
+        matches!(self, Self::ResourceLimit | Self::Busy | Self::Cancelled)
+    }
+}
+
+impl ToolError {
+    pub(crate) fn new(
+        code: Code,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+        next_tools: &'static [&'static str],
+    ) -> Self {
+        Self { code, message: message.into(), hint: hint.into(), next_tools }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(Code::InvalidInput, message, hint, &[])
+    }
+
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let code = self.code.name();
+        let hint = if self.hint.is_empty() { String::new() } else { format!("\n{}", self.hint) };
+        let text = format!("[{code}] {}{hint}", self.message);
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(json!({
+            "ok": false,
+            "error": {
+                "code": code,
+                "message": self.message,
+                "hint": self.hint,
+                "retryable": self.code.retryable(),
+                "next_tools": self.next_tools,
+            }
+        }));
+        result
+    }
+}
+
+impl From<SessionError> for ToolError {
+    fn from(error: SessionError) -> Self {
+        let message = error.to_string();
+        let (code, hint, next_tools): (_, &str, &'static [&'static str]) = match &error {
+            SessionError::NotFound(_) => (
+                Code::SessionNotFound,
+                "Use list_sessions for the ids in use, or launch_app for a new session.",
+                &["list_sessions", "launch_app"],
+            ),
+            SessionError::Dead { .. } => (
+                Code::SessionDead,
+                "Its last screen can still be read with view_screen; restart_app runs it again.",
+                &["view_screen", "restart_app", "launch_app"],
+            ),
+            SessionError::Spawn(spawn) => return spawn_error(spawn, message),
+            SessionError::Keys(_) => {
+                (Code::InvalidInput, "To send text as it is, use `text` instead of `keys`.", &[])
+            }
+            SessionError::Mouse(_) | SessionError::TextNotOnScreen(_) => {
+                (Code::InvalidInput, "view_screen shows what is there.", &["view_screen"])
+            }
+            SessionError::Invalid(_) => (Code::InvalidInput, "", &[]),
+            SessionError::TooManySessions { .. } => (
+                Code::ResourceLimit,
+                "Stop one that is no longer needed with stop_app.",
+                &["list_sessions", "stop_app"],
+            ),
+            SessionError::InputFull { .. } => (
+                Code::Busy,
+                "Wait until it reads again, or interrupt it with stop_app.",
+                &["wait_for", "view_screen", "stop_app"],
+            ),
+            SessionError::Changing(_) => (Code::Busy, "Try again when that is done.", &[]),
+            _ => (Code::InternalError, "See the server's log.", &[]),
+        };
+        Self::new(code, message, hint, next_tools)
+    }
+}
+
+fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolError {
+    use termbridge_session::SpawnError as Spawn;
+    let (code, hint) = match error {
+        Spawn::NotFound { program, .. } if program.contains(' ') => (
+            Code::InvalidInput,
+            "`command` is one program; put its arguments into `args`, or run a shell line with \
+             command \"sh\" and args [\"-c\", \"…\"].",
+        ),
+        Spawn::NotFound { .. } => {
+            (Code::InvalidInput, "Check the name, or give the program's full path.")
+        }
+        Spawn::BadCwd { .. } => (Code::InvalidInput, "Give an existing directory as `cwd`."),
+        Spawn::ResourceLimit { .. } => (Code::ResourceLimit, "Stop a session with stop_app."),
+        Spawn::Unsupported => (Code::NotSupported, ""),
+        Spawn::KeeperGone | Spawn::KeeperStart { .. } | Spawn::Terminal { .. } => {
+            (Code::InternalError, "Try once more; see the server's log if it stays.")
+        }
+        _ => (Code::InvalidInput, ""),
+    };
+    ToolError::new(code, message, hint, &["launch_app"])
+}

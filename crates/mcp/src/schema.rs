@@ -1,0 +1,107 @@
+//! JSON Schemas from Rust types, in as few bytes as a model can read them.
+//!
+//! schemars says more than a client needs: titles, number formats that some clients warn about,
+//! `null` beside every optional type. All of that goes.
+
+use std::sync::Arc;
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+/// The schema of a tool's arguments: unknown ones are refused.
+pub(crate) fn input<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = generate::<T>();
+    schema.insert("additionalProperties".into(), Value::Bool(false));
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+    Arc::new(schema)
+}
+
+/// The schema of a tool's answer. Nothing is required: clients check errors against it too, and an
+/// error has other fields.
+pub(crate) fn output<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = Value::Object(generate::<T>());
+    strip_required(&mut schema);
+    match schema {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
+    }
+}
+
+fn generate<T: JsonSchema>() -> JsonObject {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    tidy(&mut schema);
+    match schema {
+        Value::Object(schema) => schema,
+        _ => JsonObject::new(),
+    }
+}
+
+fn tidy(schema: &mut Value) {
+    let Value::Object(object) = schema else { return };
+    for noise in ["$schema", "title", "format"] {
+        object.remove(noise);
+    }
+    if object.get("default").is_some_and(Value::is_null) {
+        object.remove("default");
+    }
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".into(), only);
+        }
+    }
+    merge_nullable(object);
+    merge_constants(object);
+    if let Some(Value::String(text)) = object.get_mut("description") {
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').into();
+    }
+    for (key, value) in object.iter_mut() {
+        match (key.as_str(), value) {
+            ("properties", Value::Object(properties)) => properties.values_mut().for_each(tidy),
+            ("items" | "additionalProperties", value) => tidy(value),
+            ("anyOf" | "oneOf", Value::Array(options)) => options.iter_mut().for_each(tidy),
+            _ => {}
+        }
+    }
+}
+
+/// `anyOf: [X, null]` is X.
+fn merge_nullable(object: &mut JsonObject) {
+    let Some(Value::Array(options)) = object.get_mut("anyOf") else { return };
+    options.retain(|option| option.get("type") != Some(&Value::from("null")));
+    if let [Value::Object(only)] = options.as_slice() {
+        let only = only.clone();
+        object.remove("anyOf");
+        for (key, value) in only {
+            // The field's own words say more than its type's.
+            object.entry(key).or_insert(value);
+        }
+    }
+}
+
+/// `oneOf: [{const: a}, {const: b}]` is `enum: [a, b]`.
+fn merge_constants(object: &mut JsonObject) {
+    let Some(Value::Array(options)) = object.get("oneOf") else { return };
+    let constants: Option<Vec<Value>> =
+        options.iter().map(|option| option.get("const").cloned()).collect();
+    if let Some(constants) = constants {
+        object.remove("oneOf");
+        object.insert("type".into(), "string".into());
+        object.insert("enum".into(), constants.into());
+    }
+}
+
+fn strip_required(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.remove("required");
+            object.values_mut().for_each(strip_required);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strip_required),
+        _ => {}
+    }
+}

@@ -1,0 +1,164 @@
+//! [`McpServer`]: what rmcp calls.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::{QuitReason, RequestContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use termbridge_session::{SessionError, Sessions};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use crate::tool::{Context, Entry};
+use crate::toolset::Toolset;
+use crate::transport::Lines;
+use crate::{resources, tools};
+
+/// What a model is told about the server as a whole.
+const INSTRUCTIONS: &str = "Real terminals. launch_app starts a program, view_screen shows its \
+screen, send_keys types (with `wait` and `view` it acts, waits and shows in one call), wait_for waits \
+for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0.";
+
+/// The MCP server: tools over sessions. Clones are the same server.
+#[derive(Clone)]
+pub struct McpServer {
+    sessions: Sessions,
+    tools: Arc<Vec<Entry>>,
+    closed: CancellationToken,
+}
+
+/// Why serving ended badly.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The client did not speak MCP.
+    #[error("the client did not complete the handshake: {0}")]
+    Handshake(String),
+    /// The server's task failed.
+    #[error("the server failed: {0}")]
+    Failed(String),
+}
+
+impl McpServer {
+    /// A server that offers these toolsets.
+    pub fn new(sessions: Sessions, toolsets: &[Toolset]) -> Self {
+        let tools = toolsets.iter().flat_map(|toolset| tools::of(*toolset)).collect();
+        Self { sessions, tools: Arc::new(tools), closed: CancellationToken::new() }
+    }
+
+    /// The tools' definitions, in the order of the list.
+    pub fn definitions(&self) -> Vec<Tool> {
+        self.tools.iter().map(|entry| entry.definition.clone()).collect()
+    }
+
+    /// Serves one client until it closes the connection; sessions go on.
+    pub async fn serve<R, W>(self, reader: R, writer: W) -> Result<(), ServeError>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let closed = self.closed.clone();
+        let transport = Lines::new(reader, writer, closed.clone());
+        let running = match self.serve_transport(transport).await {
+            Ok(running) => running,
+            // A client that leaves before it said anything is not a failure.
+            Err(_) if closed.is_cancelled() => return Ok(()),
+            Err(error) => return Err(ServeError::Handshake(error)),
+        };
+        match running.waiting().await {
+            Ok(QuitReason::JoinError(error)) | Err(error) => {
+                Err(ServeError::Failed(error.to_string()))
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    async fn serve_transport<R, W>(
+        self,
+        transport: Lines<R, W>,
+    ) -> Result<rmcp::service::RunningService<RoleServer, Self>, String>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        ServiceExt::serve(self, transport).await.map_err(|error| error.to_string())
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let mut info = ServerConfig::new(capabilities);
+        info.server_info = Implementation::new("termbridge", env!("CARGO_PKG_VERSION"));
+        info.server_info.title = Some("termbridge".into());
+        info.instructions = Some(INSTRUCTIONS.into());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.definitions()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(entry) = self.tools.iter().find(|entry| entry.definition.name == request.name)
+        else {
+            let message = format!("Unknown tool: {}", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        };
+        let context = Context {
+            sessions: self.sessions.clone(),
+            progress: context.meta.get_progress_token(),
+            peer: Some(context.peer),
+            cancelled: context.ct,
+            closed: self.closed.clone(),
+        };
+        let name = request.name.clone();
+        let started = std::time::Instant::now();
+        let result = entry.call(request.arguments.unwrap_or_default(), context).await;
+        let failed = result.is_error.unwrap_or(false);
+        tracing::info!(tool = %name, failed, micros = started.elapsed().as_micros() as u64, "call");
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.sessions).await))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
+        match resources::read(&self.sessions, &request.uri).await {
+            Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
+            Ok(None) => Err(missing(format!("no resource {}", request.uri))),
+            Err(error @ SessionError::NotFound(_)) => Err(missing(error.to_string())),
+            Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
+        }
+    }
+}

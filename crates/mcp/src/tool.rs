@@ -1,0 +1,180 @@
+//! What a tool is: a name, words, two types and a function.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, ProgressToken,
+    Tool as Definition, ToolAnnotations,
+};
+use rmcp::service::Peer;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use termbridge_session::{Session, SessionId, Sessions, Wait, Waited};
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{Code, ToolError};
+use crate::{schema, validate};
+
+/// Longest silence: clients give up on a request after a minute.
+const LONGEST_WAIT: Duration = Duration::from_secs(50);
+/// How often a waiting client that asked for progress hears of it.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// A tool. Each has a file of its own under `tools`.
+pub(crate) trait Tool {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const DESCRIPTION: &'static str;
+    const HINTS: Hints;
+    type Arguments: DeserializeOwned + JsonSchema + Send;
+    type Answer: Serialize + JsonSchema;
+
+    fn call(
+        arguments: Self::Arguments,
+        context: &Context,
+    ) -> impl Future<Output = Result<Reply<Self::Answer>, ToolError>> + Send;
+}
+
+/// What a client may assume of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hints {
+    pub(crate) read_only: bool,
+    pub(crate) destructive: bool,
+    pub(crate) idempotent: bool,
+    pub(crate) open_world: bool,
+}
+
+impl Hints {
+    /// Looks and changes nothing.
+    pub(crate) const READS: Self =
+        Self { read_only: true, destructive: false, idempotent: true, open_world: false };
+}
+
+/// An answer: text that carries all of it, and the same structured.
+pub(crate) struct Reply<A> {
+    pub(crate) text: String,
+    pub(crate) answer: A,
+}
+
+/// What a call can use.
+pub(crate) struct Context {
+    pub(crate) sessions: Sessions,
+    pub(crate) peer: Option<Peer<RoleServer>>,
+    pub(crate) progress: Option<ProgressToken>,
+    /// The client cancelled this call.
+    pub(crate) cancelled: CancellationToken,
+    /// The client is gone.
+    pub(crate) closed: CancellationToken,
+}
+
+impl Context {
+    pub(crate) fn session(&self, id: &str) -> Result<Session, ToolError> {
+        Ok(self.sessions.get(&SessionId::from_text(id))?)
+    }
+
+    /// Waits, with progress where the client asked for it, until the wait or the call ends.
+    pub(crate) async fn wait(
+        &self,
+        session: &Session,
+        mut wait: Wait,
+    ) -> Result<(Waited, bool), ToolError> {
+        let asked = wait.timeout.unwrap_or(LONGEST_WAIT);
+        let cut_short = self.progress.is_none() && asked > LONGEST_WAIT;
+        if cut_short {
+            wait.timeout = Some(LONGEST_WAIT);
+        }
+        let given_up = async {
+            tokio::select! {
+                () = self.cancelled.cancelled() => {}
+                () = self.closed.cancelled() => {}
+            }
+        };
+        let mut given_up = std::pin::pin!(given_up);
+        let mut waiting = std::pin::pin!(session.wait(wait));
+        let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
+        ticks.tick().await;
+        let mut seconds = 0.0;
+        loop {
+            tokio::select! {
+                waited = &mut waiting => return Ok((waited?, cut_short)),
+                () = &mut given_up => return Err(ToolError::new(
+                    Code::Cancelled,
+                    "the wait was cancelled; the program goes on",
+                    "",
+                    &["view_screen"],
+                )),
+                _ = ticks.tick(), if self.progress.is_some() => {
+                    seconds += PROGRESS_INTERVAL.as_secs_f64();
+                    self.report(session, seconds, asked).await;
+                }
+            }
+        }
+    }
+
+    async fn report(&self, session: &Session, seconds: f64, asked: Duration) {
+        let (Some(peer), Some(token)) = (&self.peer, &self.progress) else { return };
+        let Ok(snapshot) = session.screen().await else { return };
+        let text = snapshot.text();
+        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let mut progress = ProgressNotificationParam::new(token.clone(), seconds);
+        progress.total = Some(asked.as_secs_f64());
+        progress.message = Some(format!("{seconds:.0} s: {}", last.trim()));
+        // A client that cannot take it will not get the answer either.
+        let _ = peer.notify_progress(progress).await;
+    }
+}
+
+type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
+
+/// A tool, ready to be listed and called.
+pub(crate) struct Entry {
+    pub(crate) definition: Definition,
+    call: fn(Arc<JsonObject>, JsonObject, Context) -> CallFuture,
+}
+
+impl Entry {
+    pub(crate) fn of<T: Tool + 'static>() -> Self {
+        let hints = T::HINTS;
+        let annotations = ToolAnnotations::with_title(T::TITLE)
+            .read_only(hints.read_only)
+            .destructive(hints.destructive)
+            .idempotent(hints.idempotent)
+            .open_world(hints.open_world);
+        let definition =
+            Definition::new(T::NAME, T::DESCRIPTION, schema::input::<T::Arguments>())
+                .with_title(T::TITLE)
+                .with_raw_output_schema(schema::output::<T::Answer>())
+                .with_annotations(annotations);
+        Self { definition, call: call::<T> }
+    }
+
+    pub(crate) fn call(&self, arguments: JsonObject, context: Context) -> CallFuture {
+        (self.call)(Arc::clone(&self.definition.input_schema), arguments, context)
+    }
+}
+
+fn call<T: Tool>(schema: Arc<JsonObject>, mut arguments: JsonObject, context: Context) -> CallFuture {
+    Box::pin(async move {
+        let result = async {
+            validate::validate(&schema, &arguments)?;
+            arguments.retain(|_, value| !value.is_null());
+            let arguments = serde_json::from_value(Value::Object(arguments))
+                .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
+            T::call(arguments, &context).await
+        };
+        match result.await {
+            Ok(reply) => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
+                result.structured_content = serde_json::to_value(reply.answer).ok();
+                result
+            }
+            Err(error) => error.into_result(),
+        }
+    })
+}

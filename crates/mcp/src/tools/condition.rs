@@ -1,0 +1,174 @@
+//! Wait conditions as arguments, and what came of them.
+
+use std::time::Duration;
+
+use regex::RegexBuilder;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_session::vt::{Found, Seq};
+use termbridge_session::{Fired, Wait, Waited};
+
+use crate::error::ToolError;
+use crate::view::state_text;
+
+/// Compiled size of a pattern; a larger one is not worth its memory.
+const MAX_PATTERN: usize = 1024 * 1024;
+
+/// Conditions, any of which ends a wait.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Condition {
+    text: Option<String>,
+    regex: Option<String>,
+    /// Text no longer visible
+    gone: Option<String>,
+    /// Screen unchanged this long
+    #[schemars(range(min = 1, max = 600_000))]
+    idle_ms: Option<u64>,
+    #[serde(default)]
+    change: bool,
+    #[serde(default)]
+    exit: bool,
+    /// Shell at its prompt
+    #[serde(default)]
+    prompt: bool,
+    /// Program reads a line
+    #[serde(default)]
+    needs_input: bool,
+    #[serde(default)]
+    bell: bool,
+    title: Option<String>,
+    /// Only what changed after this `seq` counts
+    after: Option<u64>,
+    #[serde(default = "default_timeout")]
+    #[schemars(range(max = 3_600_000))]
+    timeout_ms: u64,
+}
+
+fn default_timeout() -> u64 {
+    10_000
+}
+
+impl Condition {
+    pub(crate) fn into_wait(self) -> Result<Wait, ToolError> {
+        let regex = self.regex.as_deref().map(|pattern| {
+            let built = RegexBuilder::new(pattern).multi_line(true).size_limit(MAX_PATTERN).build();
+            built.map_err(|error| {
+                let error = error.to_string();
+                let last = error.lines().last().unwrap_or_default();
+                ToolError::invalid(
+                    format!("`regex` cannot be read: {}", last.trim_start_matches("error: ")),
+                    "Rust regex syntax; `text` matches literally.",
+                )
+            })
+        });
+        let wait = Wait {
+            text: self.text,
+            regex: regex.transpose()?,
+            gone: self.gone,
+            idle: self.idle_ms.map(Duration::from_millis),
+            change: self.change,
+            exit: self.exit,
+            prompt: self.prompt,
+            needs_input: self.needs_input,
+            bell: self.bell,
+            title: self.title,
+            after: self.after.map(Seq),
+            timeout: Some(Duration::from_millis(self.timeout_ms)),
+        };
+        if wait.is_empty() {
+            return Err(ToolError::invalid(
+                "no condition to wait for",
+                "Give at least one of: text, regex, gone, idle_ms, change, exit, prompt, \
+                 needs_input, bell, title.",
+            ));
+        }
+        Ok(wait)
+    }
+}
+
+/// What came of a wait.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Outcome {
+    /// The condition that came true; none when time ran out or the program ended first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fired: Option<&'static str>,
+    #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
+    found: Option<Match>,
+    timed_out: bool,
+    /// `running`, `needs_input`, or how it ended.
+    state: String,
+    seq: u64,
+    elapsed_ms: u64,
+    /// Echo of the terminal when input is needed: off means a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    echo: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// Where it was found.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Match {
+    row: u16,
+    col: u16,
+    text: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(waited: Waited, cut_short: bool) -> Self {
+        let running = matches!(waited.state, termbridge_session::State::Running);
+        let timed_out = waited.fired.is_none() && running;
+        let note = if timed_out && cut_short {
+            Some(String::from(
+                "still waiting after 50 s: call wait_for again, or send a progress token to wait \
+                 longer in one call",
+            ))
+        } else if timed_out && waited.seen_before {
+            Some("the text is visible, but not in a row that changed: pass after 0".into())
+        } else if timed_out {
+            waited
+                .unanswered_query
+                .map(|query| format!("the program may wait for an answer to {query}"))
+        } else {
+            None
+        };
+        let found = |found: &Found| Match { row: found.row, col: found.col, text: found.text.clone() };
+        let (found, echo) = match &waited.fired {
+            Some(Fired::Text(place) | Fired::Regex(place)) => (Some(found(place)), None),
+            Some(Fired::NeedsInput { echo }) => (None, Some(*echo)),
+            _ => (None, None),
+        };
+        Self {
+            state: if echo.is_some() { "needs_input".into() } else { state_text(&waited.state) },
+            fired: waited.fired.as_ref().map(Fired::name),
+            found,
+            timed_out: timed_out && !cut_short,
+            seq: waited.seq.0,
+            elapsed_ms: waited.elapsed.as_millis() as u64,
+            echo,
+            note,
+        }
+    }
+
+    /// `text "DONE" at 3,0 after 120 ms | seq 17`.
+    pub(crate) fn text(&self) -> String {
+        let mut text = match (self.fired, &self.found) {
+            (Some(name), Some(found)) => {
+                format!("{name} {:?} at {},{}", found.text, found.row, found.col)
+            }
+            (Some("needs_input"), _) if self.echo == Some(false) => "needs_input (echo off)".into(),
+            (Some(name), None) => name.to_owned(),
+            (None, _) if self.timed_out => "timed out".into(),
+            (None, _) => "not met".into(),
+        };
+        text.push_str(&format!(" after {} ms | seq {}", self.elapsed_ms, self.seq));
+        if self.state != "running" && self.state != "needs_input" {
+            text.push_str(&format!(" | {}", self.state));
+        }
+        if let Some(note) = &self.note {
+            text.push_str(&format!(" | {note}"));
+        }
+        text
+    }
+}

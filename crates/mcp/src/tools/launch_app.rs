@@ -1,0 +1,122 @@
+//! `launch_app`: start a program on a terminal of its own.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_session::Launch;
+use termbridge_session::vt::Seq;
+
+use super::condition::{Condition, Outcome};
+use crate::error::{Code, ToolError};
+use crate::tool::{Context, Hints, Reply, Tool};
+use crate::view::{View, ViewAfter};
+
+pub(crate) struct LaunchApp;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    /// One program, no shell syntax
+    command: String,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    cwd: Option<String>,
+    #[serde(default = "default_cols")]
+    #[schemars(range(min = 2, max = 1000))]
+    cols: u16,
+    #[serde(default = "default_rows")]
+    #[schemars(range(min = 1, max = 1000))]
+    rows: u16,
+    name: Option<String>,
+    agent_id: Option<String>,
+    target: Option<String>,
+    /// As in wait_for
+    #[schemars(with = "Option<AnyObject>")]
+    wait: Option<Condition>,
+    #[serde(default)]
+    view: ViewAfter,
+}
+
+/// An object whose fields are described elsewhere; saves a model from reading them again.
+#[derive(JsonSchema)]
+pub(super) struct AnyObject {}
+
+fn default_cols() -> u16 {
+    80
+}
+
+fn default_rows() -> u16 {
+    24
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    session_id: String,
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<View>,
+}
+
+impl Tool for LaunchApp {
+    const NAME: &'static str = "launch_app";
+    const TITLE: &'static str = "Launch a terminal program";
+    const DESCRIPTION: &'static str =
+        "Start a program (TUI, REPL, shell, …) on its own terminal. Returns session_id.";
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        if let Some(target) = arguments.target.filter(|target| target != "local") {
+            return Err(ToolError::new(
+                Code::NotSupported,
+                format!("target {target:?} is not supported"),
+                "Leave it out: programs run on this machine.",
+                &["launch_app"],
+            ));
+        }
+        let wait = arguments.wait.map(Condition::into_wait).transpose()?;
+        let mut launch = Launch::new(&arguments.command)
+            .args(&arguments.args)
+            .size(arguments.cols, arguments.rows);
+        for (name, value) in &arguments.env {
+            launch = launch.env(name, value);
+        }
+        if let Some(cwd) = arguments.cwd {
+            launch = launch.cwd(cwd);
+        }
+        if let Some(name) = arguments.name {
+            launch = launch.name(name);
+        }
+        if let Some(agent) = arguments.agent_id {
+            launch = launch.agent(agent);
+        }
+        let session = context.sessions.launch(launch).await?;
+        let mut text = format!("session_id: {}", session.id());
+        let wait = match wait {
+            Some(wait) => {
+                let (waited, cut_short) = context.wait(&session, wait).await?;
+                let outcome = Outcome::of(waited, cut_short);
+                text = format!("{text}\n{}", outcome.text());
+                Some(outcome)
+            }
+            None => None,
+        };
+        let view = match arguments.view.request(Seq(0)) {
+            Some(request) => {
+                let view = View::take(&session, request).await?;
+                text = format!("{text}\n{}", view.text());
+                Some(view)
+            }
+            None => None,
+        };
+        let session_id = session.id().to_string();
+        Ok(Reply { text, answer: Answer { session_id, success: true, wait, view } })
+    }
+}

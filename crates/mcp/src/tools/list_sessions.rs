@@ -1,0 +1,122 @@
+//! `list_sessions`.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_session::{SessionInfo, State};
+
+use crate::error::ToolError;
+use crate::tool::{Context, Hints, Reply, Tool};
+
+pub(crate) struct ListSessions;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    agent_id: Option<String>,
+    /// Finished ones too
+    #[serde(default)]
+    all: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    sessions: Vec<Row>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Row {
+    session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    command: String,
+    cwd: String,
+    rows: u16,
+    cols: u16,
+    /// `running` or `exited`.
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<String>,
+    /// Seconds since 1970.
+    created: u64,
+    last_active: u64,
+    pid: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    foreground: Option<String>,
+    target: &'static str,
+}
+
+impl Row {
+    pub(crate) fn of(info: SessionInfo) -> Self {
+        let ended = match &info.state {
+            State::Running => None,
+            State::Exited(ended) => Some(ended),
+        };
+        Self {
+            session_id: info.id.to_string(),
+            name: info.name,
+            command: info.command,
+            cwd: info.cwd.display().to_string(),
+            rows: info.size.rows,
+            cols: info.size.cols,
+            state: if ended.is_some() { "exited" } else { "running" },
+            exit_code: ended.and_then(termbridge_session::Ended::exit_code),
+            signal: ended.and_then(termbridge_session::Ended::signal),
+            created: seconds(info.created),
+            last_active: seconds(info.last_active),
+            pid: info.pid,
+            agent: info.agent,
+            foreground: info.foreground,
+            target: "local",
+        }
+    }
+
+    fn text(&self) -> String {
+        let name = self.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
+        let state = match (self.exit_code, &self.signal) {
+            (Some(code), _) => format!("exited {code}"),
+            (None, Some(signal)) => format!("ended by {signal}"),
+            (None, None) => self.state.to_owned(),
+        };
+        let front = match &self.foreground {
+            Some(front) => format!(" ({front} in front)"),
+            None => String::new(),
+        };
+        format!(
+            "{}{name}: {} — {state}{front}, {}x{}, {}",
+            self.session_id, self.command, self.cols, self.rows, self.cwd
+        )
+    }
+}
+
+fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+impl Tool for ListSessions {
+    const NAME: &'static str = "list_sessions";
+    const TITLE: &'static str = "List sessions";
+    const DESCRIPTION: &'static str = "The sessions and what runs in them.";
+    const HINTS: Hints = Hints::READS;
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        let wanted = |info: &SessionInfo| {
+            (arguments.all || info.state == State::Running)
+                && (arguments.agent_id.is_none() || info.agent == arguments.agent_id)
+        };
+        let list = context.sessions.list().await;
+        let sessions: Vec<Row> = list.into_iter().filter(wanted).map(Row::of).collect();
+        let text = match sessions.as_slice() {
+            [] => "no sessions".to_owned(),
+            rows => rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"),
+        };
+        Ok(Reply { text, answer: Answer { sessions } })
+    }
+}

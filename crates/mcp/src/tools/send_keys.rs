@@ -1,0 +1,211 @@
+//! `send_keys`: type, paste, click; then wait and look, in one call.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_session::vt::input::{
+    InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
+};
+use termbridge_session::{Input, Mouse, MouseTarget};
+
+use super::condition::{Condition, Outcome};
+use super::launch_app::AnyObject;
+use crate::error::ToolError;
+use crate::tool::{Context, Hints, Reply, Tool};
+use crate::view::{View, ViewAfter};
+
+pub(crate) struct SendKeys;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    session_id: String,
+    /// A key or chord (Enter, Ctrl+C, Alt+Shift+F5), or text with <keys>: iHello<Escape>:wq<Enter>, <Down*3>
+    keys: Option<String>,
+    /// Literal text
+    text: Option<String>,
+    /// Pasted text (bracketed if the program asked for it)
+    paste: Option<String>,
+    #[serde(default = "once")]
+    #[schemars(range(min = 1, max = 1000))]
+    repeat: usize,
+    mouse: Option<MouseArguments>,
+    /// As in wait_for; text must be in a row that changed after the keys
+    #[schemars(with = "Option<AnyObject>")]
+    wait: Option<Condition>,
+    #[serde(default)]
+    view: ViewAfter,
+}
+
+fn once() -> usize {
+    1
+}
+
+/// Position by row and col, or by the text there
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MouseArguments {
+    #[serde(default)]
+    action: Action,
+    row: Option<u16>,
+    col: Option<u16>,
+    #[serde(default)]
+    button: Button,
+    text: Option<String>,
+    /// End of a drag
+    to_row: Option<u16>,
+    to_col: Option<u16>,
+    /// Such as Ctrl+Shift
+    modifiers: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Action {
+    #[default]
+    Click,
+    DoubleClick,
+    Press,
+    Release,
+    Drag,
+    Move,
+    ScrollUp,
+    ScrollDown,
+    ScrollLeft,
+    ScrollRight,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Button {
+    #[default]
+    Left,
+    Middle,
+    Right,
+    None,
+}
+
+impl MouseArguments {
+    fn into_mouse(self) -> Result<Mouse, ToolError> {
+        let action = match (self.action, self.to_row, self.to_col) {
+            (Action::Drag, Some(row), Some(col)) => MouseAction::Drag { to: (row, col) },
+            (Action::Drag, ..) => {
+                return Err(ToolError::invalid(
+                    "a drag needs an end",
+                    "Give `mouse.to_row` and `mouse.to_col`.",
+                ));
+            }
+            (Action::Click, ..) => MouseAction::Click,
+            (Action::DoubleClick, ..) => MouseAction::DoubleClick,
+            (Action::Press, ..) => MouseAction::Press,
+            (Action::Release, ..) => MouseAction::Release,
+            (Action::Move, ..) => MouseAction::Move,
+            (Action::ScrollUp, ..) => MouseAction::ScrollUp,
+            (Action::ScrollDown, ..) => MouseAction::ScrollDown,
+            (Action::ScrollLeft, ..) => MouseAction::ScrollLeft,
+            (Action::ScrollRight, ..) => MouseAction::ScrollRight,
+        };
+        let target = match (self.row, self.col, self.text) {
+            (Some(row), Some(col), None) => MouseTarget::Cell { row, col },
+            (None, None, Some(text)) if !text.is_empty() => MouseTarget::Text(text),
+            _ => {
+                return Err(ToolError::invalid(
+                    "the mouse needs one position",
+                    "Give `mouse.row` and `mouse.col`, or `mouse.text` that is on the screen.",
+                ));
+            }
+        };
+        let button = match self.button {
+            Button::Left => MouseButton::Left,
+            Button::Middle => MouseButton::Middle,
+            Button::Right => MouseButton::Right,
+            Button::None => MouseButton::None,
+        };
+        let modifiers = match self.modifiers.as_deref() {
+            None | Some("") => Modifiers::empty(),
+            Some(names) => modifiers(names)?,
+        };
+        Ok(Mouse { action, button, modifiers, target })
+    }
+}
+
+/// `Ctrl+Shift`, read by the parser of chords.
+fn modifiers(names: &str) -> Result<Modifiers, ToolError> {
+    format!("{}+x", names.trim_end_matches('+'))
+        .parse::<KeyPress>()
+        .map(|press| press.modifiers)
+        .map_err(|_| {
+            ToolError::invalid(
+                format!("`mouse.modifiers` is {names:?}"),
+                "It takes Ctrl, Alt, Shift, Super, joined by +.",
+            )
+        })
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    success: bool,
+    /// Bytes that the program has not read yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queued: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait: Option<Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<View>,
+}
+
+impl Tool for SendKeys {
+    const NAME: &'static str = "send_keys";
+    const TITLE: &'static str = "Send keys, text or mouse";
+    const DESCRIPTION: &'static str = "Type into a session, then optionally wait and view: act \
+        and see in one call. One of keys, text, paste, mouse.";
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        let session = context.session(&arguments.session_id)?;
+        let wait = arguments.wait.map(Condition::into_wait).transpose()?;
+        let given = (arguments.keys, arguments.text, arguments.paste, arguments.mouse);
+        let input = match given {
+            (Some(keys), None, None, None) => {
+                Input::Items(parse_keys(&keys).map_err(termbridge_session::SessionError::from)?)
+            }
+            (None, Some(text), None, None) => Input::Items(vec![InputItem::Text(text)]),
+            (None, None, Some(text), None) => Input::Paste(text),
+            (None, None, None, Some(mouse)) => Input::Mouse(mouse.into_mouse()?),
+            _ => {
+                return Err(ToolError::invalid(
+                    "exactly one of `keys`, `text`, `paste` and `mouse` is needed",
+                    "To type text and then a key, use keys: \"text<Enter>\".",
+                ));
+            }
+        };
+        let sent = session.send(vec![input; arguments.repeat]).await?;
+        let mut lines = Vec::new();
+        let wait = match wait {
+            Some(mut wait) => {
+                // What was there before the keys is not what they led to.
+                wait.after = wait.after.or(Some(sent.before));
+                let (waited, cut_short) = context.wait(&session, wait).await?;
+                let outcome = Outcome::of(waited, cut_short);
+                lines.push(outcome.text());
+                Some(outcome)
+            }
+            None => None,
+        };
+        let view = match arguments.view.request(sent.before) {
+            Some(request) => Some(View::take(&session, request).await?),
+            None => None,
+        };
+        lines.extend(view.as_ref().map(View::text));
+        if lines.is_empty() {
+            lines.push(format!("sent {} bytes", sent.bytes));
+        }
+        if sent.queued > 0 && wait.is_none() {
+            lines.push(format!("{} of {} bytes are still queued", sent.queued, sent.bytes));
+        }
+        let queued = Some(sent.queued).filter(|queued| *queued > 0 && wait.is_none());
+        Ok(Reply { text: lines.join("\n"), answer: Answer { success: true, queued, wait, view } })
+    }
+}

@@ -1,0 +1,52 @@
+//! `view_screen`: what a session shows.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use termbridge_session::vt::Seq;
+
+use crate::error::ToolError;
+use crate::tool::{Context, Hints, Reply, Tool};
+use crate::view::{Format, Region, View, ViewRequest};
+
+pub(crate) struct ViewScreen;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    session_id: String,
+    /// plain text; raw: escape sequences; ansi: readable style markers; scrollback: history too
+    #[serde(default)]
+    format: Format,
+    /// Last lines of scrollback
+    #[schemars(range(min = 1))]
+    lines: Option<usize>,
+    /// Only rows changed since this `seq`
+    since: Option<u64>,
+    region: Option<Region>,
+    /// Default 32768
+    #[schemars(range(min = 256))]
+    max_bytes: Option<usize>,
+}
+
+impl Tool for ViewScreen {
+    const NAME: &'static str = "view_screen";
+    const TITLE: &'static str = "View the screen";
+    const DESCRIPTION: &'static str = "Show a session's screen, cursor and highlighted rows. \
+        Also works for a while after the program ended.";
+    const HINTS: Hints = Hints::READS;
+    type Arguments = Arguments;
+    type Answer = View;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<View>, ToolError> {
+        let session = context.session(&arguments.session_id)?;
+        let request = ViewRequest {
+            format: arguments.format,
+            lines: arguments.lines,
+            since: arguments.since.map(Seq),
+            region: arguments.region,
+            max_bytes: arguments.max_bytes,
+        };
+        let view = View::take(&session, request).await?;
+        Ok(Reply { text: view.text(), answer: view })
+    }
+}

@@ -1,0 +1,213 @@
+//! JSON-RPC over lines of text: stdio, sockets.
+//!
+//! One message per line, UTF-8, at most [`MAX_LINE`] bytes. rmcp ignores lines it cannot parse and
+//! takes a known method with bad parameters for an unknown method; a client then waits for ever or
+//! looks in the wrong place. Here every line with a fault gets its answer: -32700 for what is not
+//! JSON, -32600 for what is no request, -32602 for a known method with bad parameters. The peer is
+//! not trusted: an answer to a fault is never longer than a line.
+
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// Longest message.
+const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// Methods that rmcp knows: a request for one of them that it could not read has bad parameters.
+const KNOWN_METHODS: [&str; 12] = [
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+];
+
+/// A transport over a reader and a writer.
+pub(crate) struct Lines<R, W> {
+    reader: BufReader<R>,
+    line: Vec<u8>,
+    /// The current line is too long and is skipped to its end.
+    skipping: bool,
+    writer: Arc<Mutex<W>>,
+    /// Told when the peer is gone, so that nobody goes on waiting for it.
+    closed: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
+    pub(crate) fn new(reader: R, writer: W, closed: CancellationToken) -> Self {
+        Self {
+            reader: BufReader::with_capacity(64 * 1024, reader),
+            line: Vec::new(),
+            skipping: false,
+            writer: Arc::new(Mutex::new(writer)),
+            closed,
+        }
+    }
+
+    /// Reads up to a newline into `line`. Cancel safe: what was read stays.
+    async fn read_line(&mut self) -> io::Result<LineEnd> {
+        loop {
+            let available = self.reader.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(LineEnd::Closed);
+            }
+            let newline = available.iter().position(|byte| *byte == b'\n');
+            let taken = newline.map_or(available.len(), |at| at + 1);
+            if !self.skipping {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.reader.consume(taken);
+            if self.line.len() > MAX_LINE {
+                self.line = Vec::new();
+                self.skipping = true;
+            }
+            if newline.is_some() {
+                let too_long = std::mem::take(&mut self.skipping);
+                return Ok(if too_long { LineEnd::TooLong } else { LineEnd::Whole });
+            }
+        }
+    }
+
+    async fn refuse(&mut self, fault: Fault) {
+        let error = ErrorData::new(fault.code, fault.message, None);
+        let message = ServerJsonRpcMessage::error(error, fault.id);
+        if let Err(error) = write(&self.writer, &message).await {
+            tracing::debug!(%error, "fault could not be reported");
+        }
+    }
+}
+
+enum LineEnd {
+    Whole,
+    TooLong,
+    Closed,
+}
+
+/// What is wrong with a line.
+#[derive(Debug)]
+struct Fault {
+    code: ErrorCode,
+    message: String,
+    id: Option<RequestId>,
+}
+
+impl<R, W> Transport<RoleServer> for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let writer = Arc::clone(&self.writer);
+        async move { write(&writer, &message).await }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            match self.read_line().await {
+                Ok(LineEnd::Whole) => {}
+                Ok(LineEnd::TooLong) => {
+                    let message = format!("message longer than {MAX_LINE} bytes");
+                    self.refuse(Fault { code: ErrorCode::INVALID_REQUEST, message, id: None }).await;
+                    continue;
+                }
+                Ok(LineEnd::Closed) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "client cannot be read");
+                    break;
+                }
+            }
+            let parsed = parse(self.line.trim_ascii());
+            self.line.clear();
+            match parsed {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(fault) => self.refuse(fault).await,
+            }
+        }
+        self.closed.cancel();
+        None
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.closed.cancel();
+        self.writer.lock().await.shutdown().await
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(
+    writer: &Mutex<W>,
+    message: &ServerJsonRpcMessage,
+) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    let mut writer = writer.lock().await;
+    writer.write_all(&line).await?;
+    writer.flush().await
+}
+
+/// A message, nothing for a blank line, or what is wrong.
+fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+    if line.is_empty() {
+        return Ok(None);
+    }
+    match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+        Ok(JsonRpcMessage::Request(request)) => match &request.request {
+            ClientRequest::CustomRequest(custom)
+                if KNOWN_METHODS.contains(&custom.method.as_str()) =>
+            {
+                Err(Fault {
+                    code: ErrorCode::INVALID_PARAMS,
+                    message: format!("invalid parameters for {}", custom.method),
+                    id: Some(request.id),
+                })
+            }
+            _ => Ok(Some(JsonRpcMessage::Request(request))),
+        },
+        Ok(message) => Ok(Some(message)),
+        Err(_) => Err(diagnose(line)),
+    }
+}
+
+fn diagnose(line: &[u8]) -> Fault {
+    let fault = |code, message: &str, id| Fault { code, message: message.to_owned(), id };
+    let value = match serde_json::from_slice::<Value>(line) {
+        Err(error) => {
+            let message = format!("not JSON: {error}");
+            return fault(ErrorCode::PARSE_ERROR, &message, None);
+        }
+        Ok(value) => value,
+    };
+    let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+    let method = value.get("method").and_then(Value::as_str);
+    match (&value, method) {
+        (Value::Array(_), _) => {
+            fault(ErrorCode::INVALID_REQUEST, "batches are not supported: send one request a line", None)
+        }
+        (_, Some(method)) if KNOWN_METHODS.contains(&method) && id.is_some() => {
+            fault(ErrorCode::INVALID_PARAMS, &format!("invalid parameters for {method}"), id)
+        }
+        _ => fault(ErrorCode::INVALID_REQUEST, "not a JSON-RPC 2.0 message", id),
+    }
+}

@@ -1,0 +1,287 @@
+//! A session's screen in the format an agent asked for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_session::vt::format::{cells, html, markers, plain, raw, svg};
+use termbridge_session::vt::{Palette, Row, Screen, Seq};
+use termbridge_session::{Session, Snapshot, SnapshotRequest, State};
+
+use crate::bound::{DEFAULT_MAX_BYTES, bound};
+use crate::error::ToolError;
+
+/// The formats of `view_screen`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    #[default]
+    Plain,
+    Raw,
+    Ansi,
+    Scrollback,
+    Cells,
+    Html,
+    Svg,
+}
+
+/// What a tool that acts shows afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ViewAfter {
+    #[default]
+    None,
+    /// Rows that changed.
+    Diff,
+    Plain,
+    Raw,
+    Ansi,
+    Scrollback,
+    Cells,
+    Html,
+    Svg,
+}
+
+impl ViewAfter {
+    /// The view after something was done, with `before` the counter from before it.
+    pub(crate) fn request(self, before: Seq) -> Option<ViewRequest> {
+        let since = (self == Self::Diff).then_some(before);
+        let format = match self {
+            Self::None => return None,
+            Self::Diff | Self::Plain => Format::Plain,
+            Self::Raw => Format::Raw,
+            Self::Ansi => Format::Ansi,
+            Self::Scrollback => Format::Scrollback,
+            Self::Cells => Format::Cells,
+            Self::Html => Format::Html,
+            Self::Svg => Format::Svg,
+        };
+        Some(ViewRequest { format, since, ..ViewRequest::default() })
+    }
+}
+
+/// A part of the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Region {
+    pub(crate) row: u16,
+    pub(crate) col: u16,
+    #[schemars(range(min = 1))]
+    pub(crate) rows: u16,
+    #[schemars(range(min = 1))]
+    pub(crate) cols: u16,
+}
+
+/// What to show.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ViewRequest {
+    pub(crate) format: Format,
+    pub(crate) lines: Option<usize>,
+    pub(crate) since: Option<Seq>,
+    pub(crate) region: Option<Region>,
+    pub(crate) max_bytes: Option<usize>,
+}
+
+/// Where the cursor is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CursorPlace {
+    pub(crate) row: u16,
+    pub(crate) col: u16,
+    pub(crate) visible: bool,
+}
+
+/// Something that stands out by its background, such as a selected entry.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct HighlightedText {
+    row: u16,
+    col: u16,
+    text: String,
+}
+
+/// Cells of one look.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CellRun {
+    col: u16,
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fg: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bg: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    attrs: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
+}
+
+/// A row as runs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct CellRow {
+    row: u16,
+    runs: Vec<CellRun>,
+}
+
+/// A screen as an agent gets it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct View {
+    content: String,
+    cursor: CursorPlace,
+    rows: u16,
+    cols: u16,
+    /// Pass it as `since` for only what changed after this.
+    seq: u64,
+    title: String,
+    alternate_screen: bool,
+    highlights: Vec<HighlightedText>,
+    /// `running` or how it ended.
+    state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_rows: Option<Vec<u16>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells: Option<Vec<CellRow>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_lines: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated_bytes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource: Option<String>,
+}
+
+impl View {
+    /// Takes a look at a session.
+    pub(crate) async fn take(session: &Session, request: ViewRequest) -> Result<Self, ToolError> {
+        let scrollback = (request.format == Format::Scrollback)
+            .then(|| request.lines.unwrap_or(usize::MAX));
+        let snapshot =
+            session.snapshot(SnapshotRequest { since: request.since, scrollback }).await?;
+        Self::of(&snapshot, session.id().as_str(), request)
+    }
+
+    fn of(snapshot: &Snapshot, id: &str, request: ViewRequest) -> Result<Self, ToolError> {
+        let screen = match request.region {
+            Some(region) => &crop(&snapshot.screen, region)?,
+            None => &snapshot.screen,
+        };
+        let top = request.region.map_or(0, |region| region.row);
+        let numbered = screen.rows.iter().enumerate().map(|(row, cells)| (top + row as u16, cells));
+        let shown: Vec<(u16, &Row)> = match &snapshot.changed {
+            Some(changed) => numbered.filter(|(row, _)| changed.contains(row)).collect(),
+            None => numbered.collect(),
+        };
+        let rows = || shown.iter().map(|(_, row)| *row);
+        let mut cell_rows = None;
+        let content = match request.format {
+            Format::Plain if snapshot.changed.is_some() => {
+                let line = |(row, cells): &(u16, &Row)| format!("{row}| {}", cells.text());
+                shown.iter().map(line).collect::<Vec<_>>().join("\n")
+            }
+            Format::Plain => plain(rows()),
+            Format::Ansi => markers(rows()),
+            Format::Raw => raw(screen),
+            Format::Html => html(screen, &Palette::default()),
+            Format::Svg => svg(screen, &Palette::default()),
+            Format::Scrollback => {
+                snapshot.scrollback.as_ref().map(|all| all.text.clone()).unwrap_or_default()
+            }
+            Format::Cells => {
+                let runs = shown.iter().map(|(row, cells)| cell_row(*row, cells));
+                let runs: Vec<CellRow> = runs.filter(|row| !row.runs.is_empty()).collect();
+                let text = serde_json::to_string(&runs).unwrap_or_default();
+                cell_rows = Some(runs);
+                text
+            }
+        };
+        let part = if request.format == Format::Scrollback { "output" } else { "screen" };
+        let resource = format!("term://{id}/{part}");
+        let bounded = bound(content, request.max_bytes.unwrap_or(DEFAULT_MAX_BYTES), &resource);
+        let cut = bounded.cut > 0;
+        if cut {
+            cell_rows = None;
+        }
+        let cursor = snapshot.screen.cursor;
+        Ok(Self {
+            content: bounded.text,
+            cursor: CursorPlace { row: cursor.row, col: cursor.col, visible: cursor.visible },
+            rows: snapshot.size.rows,
+            cols: snapshot.size.cols,
+            seq: snapshot.seq.0,
+            title: snapshot.screen.title.clone(),
+            alternate_screen: snapshot.screen.alternate,
+            highlights: snapshot
+                .screen
+                .highlights()
+                .into_iter()
+                .map(|found| HighlightedText { row: found.row, col: found.col, text: found.text })
+                .collect(),
+            state: state_text(&snapshot.state),
+            changed_rows: snapshot.changed.clone(),
+            cells: cell_rows,
+            total_lines: snapshot.scrollback.as_ref().map(|all| all.total_lines),
+            truncated_bytes: cut.then_some(bounded.cut),
+            resource: cut.then_some(resource),
+        })
+    }
+
+    /// The whole answer in the fewest words: what is shown, then one line about it.
+    pub(crate) fn text(&self) -> String {
+        let mut facts = vec![format!("{}x{}", self.cols, self.rows)];
+        let hidden = if self.cursor.visible { "" } else { " hidden" };
+        facts.push(format!("cursor {},{}{hidden}", self.cursor.row, self.cursor.col));
+        facts.push(format!("seq {}", self.seq));
+        if !self.title.is_empty() {
+            facts.push(format!("title {:?}", self.title));
+        }
+        if self.alternate_screen {
+            facts.push("alternate screen".into());
+        }
+        if self.state != "running" {
+            facts.push(self.state.clone());
+        }
+        for found in &self.highlights {
+            facts.push(format!("highlighted row {}: {:?}", found.row, found.text));
+        }
+        let content = match &self.changed_rows {
+            Some(rows) if rows.is_empty() => "(no row changed)",
+            _ if self.content.is_empty() => "(blank screen)",
+            _ => &self.content,
+        };
+        format!("{content}\n[{}]", facts.join(" | "))
+    }
+}
+
+/// `running`, or how the program ended.
+pub(crate) fn state_text(state: &State) -> String {
+    match state {
+        State::Running => "running".into(),
+        State::Exited(ended) => format!("exited: {ended}"),
+    }
+}
+
+fn cell_row(row: u16, cells_of: &Row) -> CellRow {
+    let runs = cells(cells_of).into_iter().map(|run| CellRun {
+        col: run.col,
+        text: run.text,
+        fg: run.fg,
+        bg: run.bg,
+        attrs: run.attributes,
+        link: run.link,
+    });
+    CellRow { row, runs: runs.collect() }
+}
+
+fn crop(screen: &Screen, region: Region) -> Result<Screen, ToolError> {
+    let (rows, cols) = (screen.rows.len() as u16, screen.cols());
+    if region.row >= rows || region.col >= cols {
+        return Err(ToolError::invalid(
+            format!("region starts at row {}, column {}", region.row, region.col),
+            format!("The screen has {rows} rows and {cols} columns, counted from 0."),
+        ));
+    }
+    let mut part = screen.clone();
+    let last = usize::from(region.row.saturating_add(region.rows).min(rows));
+    part.rows = part.rows.drain(usize::from(region.row)..last).collect();
+    for row in &mut part.rows {
+        let last = usize::from(region.col.saturating_add(region.cols).min(cols));
+        row.cells = row.cells.drain(usize::from(region.col)..last).collect();
+    }
+    part.cursor.row = part.cursor.row.saturating_sub(region.row);
+    part.cursor.col = part.cursor.col.saturating_sub(region.col);
+    Ok(part)
+}

@@ -1,0 +1,306 @@
+//! One program and its terminal, as its owner has it.
+//!
+//! Bytes go directly between the owner and the PTY master; everything else is asked of the
+//! keeper. Nothing is buffered here: what the owner does not read stays in the kernel, which
+//! stops the program, and what the program does not read makes [`Program::try_write`] say
+//! `WouldBlock`.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::termios::{InputModes, LocalModes, Winsize};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::watch;
+
+use super::REPLY_LIMIT;
+use super::link::{Answer, Gone, Launched, Lease, Link};
+use crate::protocol::{ProgramId, Request, RequestId};
+use crate::{
+    ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, StopReport,
+    Survey, process_table, sys,
+};
+
+/// A program on a terminal of its own, owned by one task.
+///
+/// Dropping it while the program runs hangs it up: every process of its session gets `SIGHUP`
+/// and, half a second later, `SIGKILL`. Processes that left the session stay until the keeper
+/// ends. Dropping never waits.
+#[derive(Debug)]
+pub struct Program {
+    lease: Lease,
+    link: Link,
+    pid: i32,
+    tty: String,
+    master: AsyncFd<OwnedFd>,
+    /// The program's side of the terminal, opened when it is first asked what is unread there.
+    terminal: OnceLock<OwnedFd>,
+    exit: watch::Receiver<Option<ExitStatus>>,
+}
+
+impl Program {
+    pub(super) fn new(launched: Launched, link: Link) -> Result<Self, SpawnError> {
+        let Launched {
+            lease,
+            pid,
+            tty,
+            master,
+            exit,
+        } = launched;
+        let master = sys::watch(master).map_err(|source| SpawnError::Terminal { source })?;
+        Ok(Self {
+            lease,
+            link,
+            pid,
+            tty,
+            master,
+            terminal: OnceLock::new(),
+            exit,
+        })
+    }
+
+    /// The process id, which is also the session's id and the first process group's. Not reused
+    /// before this is dropped.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// The terminal's name, such as `/dev/pts/5`.
+    pub fn tty_name(&self) -> &str {
+        &self.tty
+    }
+
+    /// Reads what the program wrote; 0 once the terminal is hung up: the program has ended, no
+    /// process has the terminal open, and everything was read. Cancel safe.
+    pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.master.readable().await?;
+            if let Ok(read) = ready.try_io(|master| read_from(master.get_ref(), buffer)) {
+                return read;
+            }
+        }
+    }
+
+    /// As [`Program::read`], but `WouldBlock` instead of waiting.
+    ///
+    /// After the program's exit was reported, `WouldBlock` means that all it wrote was read, and
+    /// that some other process still has the terminal open.
+    pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self
+            .master
+            .try_io(Interest::READABLE, |master| read_from(master, buffer));
+        match read {
+            // The runtime may not have heard yet of what the kernel has; it knows by itself when
+            // it was wrong.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                read_from(self.master.get_ref(), buffer)
+            }
+            read => read,
+        }
+    }
+
+    /// Waits until a read would give something. Cancel safe.
+    pub async fn readable(&self) -> io::Result<()> {
+        self.master
+            .readable()
+            .await
+            .map(|mut ready| ready.retain_ready())
+    }
+
+    /// Writes to the program what the terminal takes, at least one byte. Cancel safe.
+    ///
+    /// Once the terminal is hung up the system may refuse (`BrokenPipe`) or, as Linux does, take
+    /// bytes that nobody will read.
+    pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            let mut ready = self.master.writable().await?;
+            if let Ok(written) = ready.try_io(|master| write_to(master.get_ref(), bytes)) {
+                return written;
+            }
+        }
+    }
+
+    /// As [`Program::write`], but `WouldBlock` instead of waiting for a program that does not
+    /// read.
+    pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self
+            .master
+            .try_io(Interest::WRITABLE, |master| write_to(master, bytes));
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                write_to(self.master.get_ref(), bytes)
+            }
+            written => written,
+        }
+    }
+
+    /// Waits until a write would take something. Cancel safe.
+    pub async fn writable(&self) -> io::Result<()> {
+        self.master
+            .writable()
+            .await
+            .map(|mut ready| ready.retain_ready())
+    }
+
+    /// Sets the terminal's size; the foreground group gets `SIGWINCH` if it changed.
+    pub fn resize(&self, size: PtySize) -> io::Result<()> {
+        let size = Winsize {
+            ws_row: size.rows,
+            ws_col: size.cols,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        Ok(rustix::termios::tcsetwinsize(self.master.get_ref(), size)?)
+    }
+
+    /// The terminal's size, which the program may have changed itself.
+    pub fn size(&self) -> io::Result<PtySize> {
+        let size = rustix::termios::tcgetwinsize(self.master.get_ref())?;
+        Ok(PtySize {
+            cols: size.ws_col,
+            rows: size.ws_row,
+        })
+    }
+
+    /// How the program has set the terminal's line discipline.
+    pub fn line_mode(&self) -> io::Result<LineMode> {
+        let modes = rustix::termios::tcgetattr(self.master.get_ref())?;
+        Ok(LineMode {
+            canonical: modes.local_modes.contains(LocalModes::ICANON),
+            echo: modes.local_modes.contains(LocalModes::ECHO),
+            signals: modes.local_modes.contains(LocalModes::ISIG),
+            utf8: modes.input_modes.contains(InputModes::IUTF8),
+        })
+    }
+
+    /// Bytes that were written to the program and that it has not read. While it reads whole lines
+    /// an unfinished line does not count.
+    pub fn unread_input(&self) -> io::Result<u64> {
+        let terminal = match self.terminal.get() {
+            Some(terminal) => terminal,
+            None => {
+                let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let opened = rustix::fs::open(self.tty.as_str(), flags, Mode::empty())?;
+                self.terminal.get_or_init(|| opened)
+            }
+        };
+        Ok(rustix::io::ioctl_fionread(terminal)?)
+    }
+
+    /// The name of the program in the foreground of the terminal, where the system tells.
+    pub fn foreground_name(&self) -> Option<String> {
+        let group = rustix::termios::tcgetpgrp(self.master.get_ref()).ok()?;
+        Some(process_table::read(group.as_raw_nonzero().get())?.info.name)
+    }
+
+    /// Waits for the program's end. Cancel safe; any number may wait, any number of times.
+    pub async fn exited(&self) -> ExitStatus {
+        let mut exit = self.exit.clone();
+        let ended = exit.wait_for(Option::is_some).await;
+        // A watch that closed without a word was the connection's, ended with its runtime.
+        ended
+            .ok()
+            .and_then(|status| *status)
+            .unwrap_or(ExitStatus::Lost)
+    }
+
+    /// How the program ended, if it has.
+    pub fn exit_status(&self) -> Option<ExitStatus> {
+        *self.exit.borrow()
+    }
+
+    /// Sends a signal.
+    pub async fn signal(&self, signal: Signal, scope: SignalScope) -> Result<(), ControlError> {
+        let signal = signal.number();
+        let answer = self
+            .ask(REPLY_LIMIT, |request, program| Request::Signal {
+                request,
+                program,
+                signal,
+                scope,
+            })
+            .await?;
+        match answer {
+            Answer::Done { errno: 0 } => Ok(()),
+            other => Err(refusal(&other)),
+        }
+    }
+
+    /// Ends every process of the session: the signal, up to `grace` for them to follow it, then
+    /// `SIGKILL`. Returns when none is left.
+    ///
+    /// An interactive shell ignores `SIGTERM`, so `SIGHUP` follows it within the grace.
+    /// Not cancel safe in the sense that the stop goes on when the future is dropped.
+    pub async fn stop(&self, signal: Signal, grace: Duration) -> Result<StopReport, ControlError> {
+        let signal = signal.number();
+        let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
+        let answer = self
+            .ask(grace.saturating_add(REPLY_LIMIT), |request, program| {
+                Request::Stop {
+                    request,
+                    program,
+                    signal,
+                    grace_ms,
+                }
+            })
+            .await?;
+        match answer {
+            Answer::Stopped(report) => Ok(report),
+            other => Err(refusal(&other)),
+        }
+    }
+
+    /// What runs on the terminal now.
+    pub async fn survey(&self) -> Result<Survey, ControlError> {
+        let answer = self
+            .ask(REPLY_LIMIT, |request, program| Request::Survey {
+                request,
+                program,
+            })
+            .await?;
+        match answer {
+            Answer::Surveyed(survey) => Ok(survey),
+            other => Err(refusal(&other)),
+        }
+    }
+
+    async fn ask(
+        &self,
+        limit: Duration,
+        question: impl FnOnce(RequestId, ProgramId) -> Request,
+    ) -> Result<Answer, ControlError> {
+        let request = self.link.next_request();
+        let frame = question(request, self.lease.program).encode();
+        let frame =
+            frame.map_err(|malformed| ControlError::Refused(io::Error::other(malformed)))?;
+        let answer = self.link.ask(request, frame, String::new(), limit).await;
+        answer.map_err(|Gone| ControlError::KeeperGone)
+    }
+}
+
+fn refusal(answer: &Answer) -> ControlError {
+    match answer {
+        Answer::Done { errno: libc::ESRCH } => ControlError::NoProcess,
+        Answer::Done { errno } => ControlError::Refused(io::Error::from_raw_os_error(*errno)),
+        _ => ControlError::KeeperGone,
+    }
+}
+
+/// A master whose slave nobody has open any more reads as `EIO` on Linux.
+fn read_from(master: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
+    match rustix::io::retry_on_intr(|| rustix::io::read(master, &mut *buffer)) {
+        Err(Errno::IO) => Ok(0),
+        read => Ok(read?),
+    }
+}
+
+fn write_to(master: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
+    match rustix::io::retry_on_intr(|| rustix::io::write(master, bytes)) {
+        Err(Errno::IO) => Err(io::ErrorKind::BrokenPipe.into()),
+        written => Ok(written?),
+    }
+}

@@ -1,0 +1,112 @@
+//! Learns what became of children: whether `execve` succeeded, and how they ended.
+
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions};
+
+use super::{Keeper, child};
+use crate::ExitStatus;
+use crate::process_table;
+use crate::protocol::{Event, Failure, ProgramId};
+
+impl Keeper {
+    /// The exec pipe of a spawn is readable: it was closed by `execve`, or carries a report.
+    pub(super) fn finish_start(&mut self, program: ProgramId) {
+        let Some(held) = self.programs.get_mut(&program) else {
+            return;
+        };
+        let Some(start) = held.start.take() else {
+            return;
+        };
+        // Whichever it is, the child may have ended before we came to look at it.
+        self.reap_due = true;
+        let Some(report) = child::read_report(&start.pipe) else {
+            match rustix::io::fcntl_dupfd_cloexec(&held.master, 3) {
+                Ok(master) => {
+                    let (request, pid, tty) = (start.request, held.pid, held.tty.clone());
+                    self.send(
+                        &Event::Spawned {
+                            request,
+                            program,
+                            pid,
+                            tty,
+                        },
+                        Some(master),
+                    );
+                }
+                Err(error) => {
+                    let _ = crate::sys::kill(held.pid, libc::SIGKILL);
+                    self.programs.remove(&program);
+                    self.refuse(start.request, Failure::Process, error.raw_os_error());
+                }
+            }
+            return;
+        };
+        // The child is about to exit; without its entry it is reaped as any orphan.
+        self.programs.remove(&program);
+        let path = start
+            .candidates
+            .into_iter()
+            .nth(report.candidate)
+            .unwrap_or_default();
+        let (request, failure, errno) = (start.request, report.failure, report.errno);
+        self.send(
+            &Event::SpawnFailed {
+                request,
+                failure,
+                errno,
+                path,
+            },
+            None,
+        );
+    }
+
+    /// Reports leaders that ended, keeping them; reaps every other child that did.
+    pub(super) fn reap(&mut self) {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let mut ended = Vec::new();
+        for (&program, held) in &mut self.programs {
+            if held.status.is_some() || held.start.is_some() {
+                continue;
+            }
+            let Some(pid) = Pid::from_raw(held.pid) else {
+                continue;
+            };
+            let status = match rustix::process::waitid(WaitId::Pid(pid), options) {
+                Ok(None) => continue,
+                Ok(Some(status)) => status.exit_status().map(ExitStatus::Code).or_else(|| {
+                    let core_dumped = status.dumped();
+                    let signal = status.terminating_signal();
+                    signal.map(|number| ExitStatus::Signal {
+                        number,
+                        core_dumped,
+                    })
+                }),
+                Err(_) => None,
+            };
+            let status = status.unwrap_or(ExitStatus::Lost);
+            held.status = Some(status);
+            held.slave = None;
+            ended.push((program, status));
+        }
+        for (program, status) in ended {
+            self.send(&Event::Exited { program, status }, None);
+        }
+        for pid in process_table::children_of_self() {
+            if !self.programs.values().any(|held| held.pid == pid) {
+                reap_one(pid);
+            }
+        }
+    }
+
+    /// Reaps the leader and closes its terminal.
+    pub(super) fn forget(&mut self, program: ProgramId) {
+        if let Some(held) = self.programs.remove(&program) {
+            reap_one(held.pid);
+        }
+    }
+}
+
+fn reap_one(pid: i32) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
+    }
+}

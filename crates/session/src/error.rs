@@ -1,0 +1,59 @@
+//! What can go wrong with a session.
+
+use termbridge_pty::SpawnError;
+use termbridge_vt::input::{KeyError, MouseError};
+
+use crate::id::SessionId;
+
+/// Why a session did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// No session has this id, or no longer.
+    #[error("no session {0}")]
+    NotFound(SessionId),
+    /// The program has ended; its last screen can still be read.
+    #[error("the program of session {id} has ended ({how})")]
+    Dead {
+        /// The session.
+        id: SessionId,
+        /// How it ended.
+        how: String,
+    },
+    /// The program could not be started.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// A key that does not exist.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// A mouse event that cannot be sent.
+    #[error(transparent)]
+    Mouse(#[from] MouseError),
+    /// The text to click on is not on the screen.
+    #[error("{0:?} is not on the screen")]
+    TextNotOnScreen(String),
+    /// The request makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// A limit of the server.
+    #[error("{limit} sessions are open, which is the limit")]
+    TooManySessions {
+        /// How many may be open.
+        limit: usize,
+    },
+    /// The program does not read what was sent before.
+    #[error("{queued} bytes are waiting because the program does not read its input")]
+    InputFull {
+        /// Bytes in the queue.
+        queued: usize,
+    },
+    /// The session is being restarted or stopped by another request.
+    #[error("session {0} is being restarted or stopped")]
+    Changing(SessionId),
+    /// The system refused something it usually grants.
+    #[error("{0}")]
+    System(String),
+    /// The session's task is gone without a word.
+    #[error("the session ended while it was asked")]
+    Gone,
+}

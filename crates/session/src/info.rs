@@ -1,0 +1,118 @@
+//! What is known of a session beside its screen.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use termbridge_pty::{ExitStatus, ProcessInfo, Signal};
+use termbridge_vt::Size;
+
+use crate::id::SessionId;
+
+/// Why a session's program is no longer there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndReason {
+    /// It ended by itself, or someone outside ended it.
+    Itself,
+    /// It was stopped on request.
+    Stopped,
+    /// Nobody had used it for the session time-out.
+    Idle,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Exit code or signal.
+    pub status: ExitStatus,
+    /// Why.
+    pub reason: EndReason,
+    /// When.
+    pub at: SystemTime,
+}
+
+impl Ended {
+    /// The exit code, if it exited.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self.status {
+            ExitStatus::Code(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The name of the signal that ended it, if one did.
+    pub fn signal(&self) -> Option<String> {
+        match self.status {
+            ExitStatus::Signal { number, .. } => Some(
+                Signal::from_number(number).map_or_else(|| number.to_string(), |s| s.to_string()),
+            ),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.exit_code(), self.signal()) {
+            (Some(code), _) => write!(f, "exit code {code}")?,
+            (None, Some(signal)) => write!(f, "signal {signal}")?,
+            (None, None) => f.write_str("exit status lost")?,
+        }
+        match self.reason {
+            EndReason::Itself => Ok(()),
+            EndReason::Stopped => f.write_str(", stopped on request"),
+            EndReason::Idle => f.write_str(", ended because it was idle"),
+        }
+    }
+}
+
+/// Whether the program runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// It runs.
+    Running,
+    /// It ended.
+    Exited(Ended),
+}
+
+/// A session's row in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// Handle.
+    pub id: SessionId,
+    /// Name for people.
+    pub name: Option<String>,
+    /// Whose it is.
+    pub agent: Option<String>,
+    /// The command as launched.
+    pub command: String,
+    /// Where it was launched.
+    pub cwd: PathBuf,
+    /// Process id of the program.
+    pub pid: i32,
+    /// Terminal size.
+    pub size: Size,
+    /// Whether it runs.
+    pub state: State,
+    /// When the session was made.
+    pub created: SystemTime,
+    /// When it last was used or printed.
+    pub last_active: SystemTime,
+    /// Name of the program in the foreground.
+    pub foreground: Option<String>,
+    /// The window's title.
+    pub title: String,
+}
+
+/// What came of a stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// How the program ended.
+    pub ended: Ended,
+    /// It had ended before the request.
+    pub already: bool,
+    /// Processes that had to be killed after the grace.
+    pub killed: u32,
+    /// Processes that left the terminal's session and go on.
+    pub detached: Vec<ProcessInfo>,
+}

@@ -1,0 +1,142 @@
+//! What a session is started with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use termbridge_pty::{PtySize, SpawnSpec};
+use termbridge_vt::Size;
+
+use crate::id::SessionId;
+
+/// A program to launch on a terminal of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) size: Size,
+    pub(crate) name: Option<String>,
+    pub(crate) agent: Option<String>,
+}
+
+/// Variables that describe the terminal the server itself was started in. A program that believed
+/// them would talk to that one.
+const FOREIGN_TERMINAL: [&str; 12] = [
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "WINDOWID",
+    "TERM_PROGRAM",
+    "TERM_PROGRAM_VERSION",
+    "VTE_VERSION",
+    "KITTY_WINDOW_ID",
+    "WEZTERM_PANE",
+    "LINES",
+    "COLUMNS",
+    "TERMCAP",
+];
+
+impl Launch {
+    /// A program by name or path, without arguments, 80×24.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            cwd: None,
+            size: Size { cols: 80, rows: 24 },
+            name: None,
+            agent: None,
+        }
+    }
+
+    /// Adds an argument.
+    pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds arguments.
+    pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable beside those the server has.
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the working directory; the server's own by default.
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Sets the terminal's size.
+    pub fn size(mut self, cols: u16, rows: u16) -> Self {
+        self.size = Size { cols, rows }.clamped();
+        self
+    }
+
+    /// Names the session for people.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Says whose session it is.
+    pub fn agent(mut self, agent: impl Into<String>) -> Self {
+        self.agent = Some(agent.into());
+        self
+    }
+
+    /// The command as a person would type it.
+    pub(crate) fn command_line(&self) -> String {
+        let words = std::iter::once(&self.program).chain(&self.args);
+        words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The directory the program starts in.
+    pub(crate) fn directory(&self) -> PathBuf {
+        let own = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+        match &self.cwd {
+            Some(cwd) if cwd.is_absolute() => cwd.clone(),
+            Some(cwd) => own().join(cwd),
+            None => own(),
+        }
+    }
+
+    pub(crate) fn spec(&self, id: &SessionId, size: Size) -> SpawnSpec {
+        let inherited = std::env::vars_os()
+            .filter(|(name, _)| !FOREIGN_TERMINAL.iter().any(|foreign| name == foreign));
+        let terminal = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+        let terminal = terminal.map(|(name, value)| (name.into(), value.into()));
+        let mut env: Vec<(OsString, OsString)> = Vec::new();
+        for (name, value) in inherited.chain(terminal).chain(self.env.iter().cloned()) {
+            match env.iter_mut().find(|(known, _)| *known == name) {
+                Some(known) => known.1 = value,
+                None => env.push((name, value)),
+            }
+        }
+        SpawnSpec {
+            program: self.program.clone(),
+            args: self.args.clone(),
+            env,
+            cwd: self.directory(),
+            size: PtySize { cols: size.cols, rows: size.rows },
+            label: id.to_string(),
+        }
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}

@@ -1,0 +1,159 @@
+//! [`Sessions`]: every session of a server.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use termbridge_pty::{Keeper, Program, ProgramHost, SpawnError};
+use termbridge_vt::Size;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use crate::error::SessionError;
+use crate::id::SessionId;
+use crate::info::SessionInfo;
+use crate::launch::Launch;
+use crate::memory::Budget;
+use crate::session::Session;
+use crate::settings::Settings;
+use crate::task::{COMMAND_QUEUE, SessionTask};
+
+/// Grace for programs when the server ends.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
+
+/// The sessions of a server. Clones are the same server.
+#[derive(Clone)]
+pub struct Sessions {
+    shared: Arc<Shared>,
+}
+
+/// What the sessions' tasks need of the server.
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) budget: Budget,
+    host: Arc<dyn ProgramHost>,
+    places: Arc<Semaphore>,
+    sessions: Mutex<HashMap<SessionId, Entry>>,
+}
+
+struct Entry {
+    session: Session,
+    /// Order of launch, for lists.
+    number: u64,
+    finished: bool,
+}
+
+impl Sessions {
+    /// A server of sessions whose programs are held by a keeper process, started with the first.
+    pub fn new(settings: Settings) -> Self {
+        Self::with_host(settings, Arc::new(Keeper::new()))
+    }
+
+    /// A server of sessions whose programs come from `host`.
+    pub fn with_host(settings: Settings, host: Arc<dyn ProgramHost>) -> Self {
+        let shared = Shared {
+            budget: Budget::new(settings.scrollback_memory),
+            host,
+            places: Arc::new(Semaphore::new(settings.max_sessions)),
+            sessions: Mutex::new(HashMap::new()),
+            settings,
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Starts a program on a terminal of its own.
+    pub async fn launch(&self, launch: Launch) -> Result<Session, SessionError> {
+        let place = self.shared.place()?;
+        let id = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
+        let program = self.shared.spawn(&launch, &id, launch.size).await?;
+        let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
+        let agent = launch.agent.as_deref().map(Arc::from);
+        let session = Session::new(id.clone(), agent, commands.clone());
+        self.shared.add(session.clone());
+        let shared = Arc::downgrade(&self.shared);
+        let share = self.shared.budget.join(commands.downgrade());
+        let task = SessionTask::new(id, launch, program, place, shared, share, commands.downgrade());
+        tokio::spawn(task.run(receiver));
+        Ok(session)
+    }
+
+    /// The session with this id.
+    pub fn get(&self, id: &SessionId) -> Result<Session, SessionError> {
+        let sessions = self.shared.lock();
+        let entry = sessions.get(id).ok_or_else(|| SessionError::NotFound(id.clone()))?;
+        Ok(entry.session.clone())
+    }
+
+    /// All sessions in the order of their launch, finished ones that can still be read included.
+    pub fn all(&self) -> Vec<Session> {
+        let sessions = self.shared.lock();
+        let mut entries: Vec<_> = sessions.values().collect();
+        entries.sort_by_key(|entry| entry.number);
+        entries.into_iter().map(|entry| entry.session.clone()).collect()
+    }
+
+    /// What is known of every session.
+    pub async fn list(&self) -> Vec<SessionInfo> {
+        let mut list = Vec::new();
+        for session in self.all() {
+            // A session that ends while it is asked is not listed.
+            list.extend(session.info().await.ok());
+        }
+        list
+    }
+
+    /// Ends every program; returns when all are gone.
+    pub async fn shutdown(&self) {
+        self.shared.host.shutdown(SHUTDOWN_GRACE).await;
+    }
+}
+
+impl Shared {
+    pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, SessionError> {
+        let limit = self.settings.max_sessions;
+        let places = Arc::clone(&self.places);
+        places.try_acquire_owned().map_err(|_| SessionError::TooManySessions { limit })
+    }
+
+    pub(crate) async fn spawn(
+        &self,
+        launch: &Launch,
+        id: &SessionId,
+        size: Size,
+    ) -> Result<Program, SpawnError> {
+        self.host.spawn(launch.spec(id, size)).await
+    }
+
+    fn add(&self, session: Session) {
+        let mut sessions = self.lock();
+        let number = sessions.values().map(|entry| entry.number + 1).max().unwrap_or(0);
+        let entry = Entry { session, number, finished: false };
+        sessions.insert(entry.session.id().clone(), entry);
+    }
+
+    /// Notes that a session's program ended or runs again. As many finished sessions are kept as may
+    /// run: the oldest makes room.
+    pub(crate) fn set_finished(&self, id: &SessionId, finished: bool) {
+        let mut sessions = self.lock();
+        if let Some(entry) = sessions.get_mut(id) {
+            entry.finished = finished;
+        }
+        let mut ended: Vec<_> = sessions.values().filter(|entry| entry.finished).collect();
+        if ended.len() > self.settings.max_sessions {
+            ended.sort_by_key(|entry| entry.number);
+            // The last handle of the registry goes, and with it the task.
+            let oldest = ended[0].session.id().clone();
+            sessions.remove(&oldest);
+        }
+    }
+
+    pub(crate) fn remove(&self, id: &SessionId) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A task's way back to its server, which may be gone.
+pub(crate) type Server = Weak<Shared>;

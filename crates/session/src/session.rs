@@ -1,0 +1,100 @@
+//! [`Session`]: the handle through which everyone talks to a session's task.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use termbridge_pty::Signal;
+use termbridge_vt::Size;
+use termbridge_vt::input::parse_keys;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::error::SessionError;
+use crate::id::SessionId;
+use crate::info::{SessionInfo, Stopped};
+use crate::input::{Input, Sent};
+use crate::snapshot::{Snapshot, SnapshotRequest};
+use crate::task::Command;
+use crate::wait::{Wait, Waited};
+
+/// A handle to a session. Clones are the same session; dropping one ends nothing.
+#[derive(Debug, Clone)]
+pub struct Session {
+    id: SessionId,
+    agent: Option<Arc<str>>,
+    commands: mpsc::Sender<Command>,
+}
+
+impl Session {
+    pub(crate) fn new(
+        id: SessionId,
+        agent: Option<Arc<str>>,
+        commands: mpsc::Sender<Command>,
+    ) -> Self {
+        Self { id, agent, commands }
+    }
+
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Whose session it is.
+    pub fn agent(&self) -> Option<&str> {
+        self.agent.as_deref()
+    }
+
+    /// A copy of the screen.
+    pub async fn screen(&self) -> Result<Snapshot, SessionError> {
+        self.snapshot(SnapshotRequest::default()).await
+    }
+
+    /// A copy of the screen and what else is asked for.
+    pub async fn snapshot(&self, request: SnapshotRequest) -> Result<Snapshot, SessionError> {
+        self.ask(|reply| Command::Snapshot { request, reply }).await
+    }
+
+    /// Sends keys and text as `send_keys` of the MCP tools reads them: `iHello<Escape>:wq<Enter>`.
+    pub async fn send_keys(&self, keys: &str) -> Result<Sent, SessionError> {
+        self.send(vec![Input::Items(parse_keys(keys)?)]).await
+    }
+
+    /// Sends input, all of it or nothing.
+    pub async fn send(&self, input: Vec<Input>) -> Result<Sent, SessionError> {
+        self.ask(|reply| Command::Send { input, reply }).await?
+    }
+
+    /// Waits; dropping the future ends the wait and nothing else.
+    pub async fn wait(&self, wait: Wait) -> Result<Waited, SessionError> {
+        self.ask(|reply| Command::Wait { wait, reply }).await
+    }
+
+    /// Changes the terminal's size; the program gets SIGWINCH.
+    pub async fn resize(&self, size: Size) -> Result<Size, SessionError> {
+        self.ask(|reply| Command::Resize { size, reply }).await?
+    }
+
+    /// Starts the same command again on a clean screen, ending it first if it runs.
+    pub async fn restart(&self) -> Result<(), SessionError> {
+        self.ask(|reply| Command::Restart { reply }).await?
+    }
+
+    /// Ends the program: `signal`, `grace`, then KILL for every process of its terminal.
+    pub async fn stop(&self, signal: Signal, grace: Duration) -> Result<Stopped, SessionError> {
+        self.ask(|reply| Command::Stop { signal, grace, reply }).await?
+    }
+
+    /// What is known of the session.
+    pub async fn info(&self) -> Result<SessionInfo, SessionError> {
+        self.ask(|reply| Command::Info { reply }).await
+    }
+
+    async fn ask<T>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<T>) -> Command,
+    ) -> Result<T, SessionError> {
+        let (reply, answer) = oneshot::channel();
+        let gone = || SessionError::NotFound(self.id.clone());
+        self.commands.send(command(reply)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())
+    }
+}

@@ -1,0 +1,34 @@
+//! Limits and sizes, all with a default.
+
+use std::time::Duration;
+
+/// What a server of sessions allows and keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Sessions whose program runs, at most.
+    pub max_sessions: usize,
+    /// A session that neither is used nor prints nor has a running foreground program ends after
+    /// this; zero means never.
+    pub session_timeout: Duration,
+    /// How long the last screen and exit status of a finished session can be read.
+    pub keep_finished: Duration,
+    /// Lines kept per session after they scrolled off.
+    pub scrollback_lines: usize,
+    /// Bytes of screens and scrollback of all sessions together.
+    pub scrollback_memory: usize,
+    /// Bytes asked of a terminal per read.
+    pub buffer_size: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_sessions: 100,
+            session_timeout: Duration::from_secs(30 * 60),
+            keep_finished: Duration::from_secs(5 * 60),
+            scrollback_lines: 10_000,
+            scrollback_memory: 256 * 1024 * 1024,
+            buffer_size: 4096,
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! The task that owns a session: its program, its terminal, its input queue, its waits.
+//!
+//! One loop: output is read and fed to the terminal, input is written as fast as the program takes
+//! it, requests are answered, waits are judged after each of these. A request never blocks the loop:
+//! what takes time (stopping, surveying) runs beside it and reports back as a [`Command`].
+//!
+//! Bounds: [`BATCH_READS`] reads before others get their turn, [`MAX_INPUT`] bytes of input queued,
+//! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
+//! session has been kept long enough; dropping the program tells the keeper to end what is left.
+
+mod input;
+mod lifecycle;
+mod output;
+mod waiting;
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
+use termbridge_vt::{Options, Size, Terminal};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use self::input::InputQueue;
+use self::lifecycle::Change;
+use self::waiting::PendingWait;
+use crate::error::SessionError;
+use crate::id::SessionId;
+use crate::info::{Ended, SessionInfo, State, Stopped};
+use crate::input::{Input, Sent};
+use crate::launch::Launch;
+use crate::memory::Share;
+use crate::registry::Server;
+use crate::settings::Settings;
+use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
+use crate::wait::{Wait, Waited};
+
+/// Requests waiting for the task.
+pub(crate) const COMMAND_QUEUE: usize = 64;
+/// Reads of output before requests get their turn.
+const BATCH_READS: usize = 8;
+/// Bytes of input that a program may leave unread.
+const MAX_INPUT: usize = 1024 * 1024;
+/// Longest time that a synchronized update may hide the screen.
+const SYNCHRONIZED_LIMIT: Duration = Duration::from_millis(150);
+/// Time given to the last output of a program that ended.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
+
+/// What the task is asked. The closed list of everything a session does.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Snapshot { request: SnapshotRequest, reply: oneshot::Sender<Snapshot> },
+    Send { input: Vec<Input>, reply: oneshot::Sender<Result<Sent, SessionError>> },
+    Wait { wait: Wait, reply: oneshot::Sender<Waited> },
+    Resize { size: Size, reply: oneshot::Sender<Result<Size, SessionError>> },
+    Restart { reply: oneshot::Sender<Result<(), SessionError>> },
+    Stop {
+        signal: Signal,
+        grace: Duration,
+        reply: oneshot::Sender<Result<Stopped, SessionError>>,
+    },
+    Info { reply: oneshot::Sender<SessionInfo> },
+    /// From the budget: this session is the largest and should shrink.
+    Trim { keep_bytes: usize },
+    /// From work that ran beside the loop.
+    Surveyed(Option<Survey>),
+    StopDone(Result<StopReport, String>),
+    Restarted(Result<(Program, OwnedSemaphorePermit), SessionError>),
+}
+
+pub(crate) struct SessionTask {
+    id: SessionId,
+    launch: Launch,
+    settings: Settings,
+    server: Server,
+    share: Arc<Share>,
+    /// For work beside the loop to report back; weak, so that it does not keep the task alive.
+    commands: mpsc::WeakSender<Command>,
+    program: Arc<Program>,
+    /// Held while the program runs.
+    place: Option<OwnedSemaphorePermit>,
+    terminal: Terminal,
+    buffer: Vec<u8>,
+    input: InputQueue,
+    /// The terminal is hung up: nothing more will come.
+    hung_up: bool,
+    /// The program ended; until when its last output is waited for.
+    exited: Option<(ExitStatus, Instant)>,
+    ended: Option<Ended>,
+    change: Option<Change>,
+    waits: Vec<PendingWait>,
+    created: SystemTime,
+    last_active: SystemTime,
+    last_used: Instant,
+    last_output: Instant,
+    last_input: Instant,
+    /// When the idle time-out looks again.
+    idle_check: Instant,
+    synchronized_since: Option<Instant>,
+    bells: u64,
+    bells_at_input: u64,
+    at_prompt: bool,
+    survey: waiting::SurveyState,
+}
+
+impl SessionTask {
+    pub(crate) fn new(
+        id: SessionId,
+        launch: Launch,
+        program: Program,
+        place: OwnedSemaphorePermit,
+        server: Server,
+        share: Arc<Share>,
+        commands: mpsc::WeakSender<Command>,
+    ) -> Self {
+        let settings =
+            server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
+        let now = Instant::now();
+        let terminal = new_terminal(launch.size, &settings);
+        Self {
+            id,
+            launch,
+            server,
+            share,
+            commands,
+            program: Arc::new(program),
+            place: Some(place),
+            terminal,
+            buffer: vec![0; settings.buffer_size.max(1)],
+            input: InputQueue::default(),
+            hung_up: false,
+            exited: None,
+            ended: None,
+            change: None,
+            waits: Vec::new(),
+            created: SystemTime::now(),
+            last_active: SystemTime::now(),
+            last_used: now,
+            last_output: now,
+            last_input: now,
+            idle_check: now + settings.session_timeout,
+            synchronized_since: None,
+            bells: 0,
+            bells_at_input: 0,
+            at_prompt: false,
+            survey: waiting::SurveyState::default(),
+            settings,
+        }
+    }
+
+    /// Runs until nobody needs the session any more.
+    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
+        loop {
+            let program = Arc::clone(&self.program);
+            let deadline = self.next_deadline();
+            tokio::select! {
+                result = program.readable(), if !self.hung_up => self.readable(result),
+                command = commands.recv() => match command {
+                    Some(command) => self.handle(command),
+                    None => break,
+                },
+                result = program.writable(), if self.input.wants_to_write() && !self.hung_up => {
+                    self.writable(result);
+                }
+                status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
+            }
+            self.settle();
+            if self.is_over() {
+                break;
+            }
+        }
+        if let Some(server) = self.server.upgrade() {
+            server.remove(&self.id);
+            server.budget.leave(&self.share);
+        }
+        tracing::info!(session = %self.id, "removed");
+    }
+
+    fn handle(&mut self, command: Command) {
+        match command {
+            Command::Snapshot { request, reply } => {
+                self.touch();
+                let _ = reply.send(self.snapshot(request));
+            }
+            Command::Send { input, reply } => {
+                self.touch();
+                let result = self.send(&input);
+                let _ = reply.send(result);
+            }
+            Command::Wait { wait, reply } => {
+                self.touch();
+                self.begin_wait(wait, reply);
+            }
+            Command::Resize { size, reply } => {
+                self.touch();
+                let result = self.resize(size);
+                let _ = reply.send(result);
+            }
+            Command::Restart { reply } => {
+                self.touch();
+                self.restart(reply);
+            }
+            Command::Stop { signal, grace, reply } => {
+                self.touch();
+                self.stop(signal, grace, reply);
+            }
+            Command::Info { reply } => {
+                let _ = reply.send(self.info());
+            }
+            Command::Trim { keep_bytes } => self.trim(keep_bytes),
+            Command::Surveyed(survey) => self.surveyed(survey),
+            Command::StopDone(report) => self.stop_done(report),
+            Command::Restarted(result) => self.restarted(result),
+        }
+    }
+
+    /// Does what has become due, then judges the waits.
+    fn settle(&mut self) {
+        let now = Instant::now();
+        self.keep_pace(now);
+        self.end_long_update(now);
+        self.finish_exit(now);
+        self.check_idle(now);
+        self.judge_waits(now);
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let update = self.synchronized_since.map(|since| since + SYNCHRONIZED_LIMIT);
+        let last_output = self.exited.filter(|_| self.ended.is_none()).map(|(_, until)| until);
+        let idle = self.idle_deadline();
+        let removal = self.removal_deadline();
+        let waits = self.waits_deadline();
+        let pace = self.input.deadline(Instant::now());
+        [update, last_output, idle, removal, waits, pace].into_iter().flatten().min()
+    }
+
+    fn touch(&mut self) {
+        self.last_used = Instant::now();
+        self.last_active = SystemTime::now();
+    }
+
+    fn state(&self) -> State {
+        self.ended.clone().map_or(State::Running, State::Exited)
+    }
+
+    /// An error when the program is no longer there.
+    fn running(&self) -> Result<(), SessionError> {
+        match (&self.ended, &self.change) {
+            (Some(ended), None) => {
+                Err(SessionError::Dead { id: self.id.clone(), how: ended.to_string() })
+            }
+            (_, Some(_)) => Err(SessionError::Changing(self.id.clone())),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
+        let seq = self.terminal.look();
+        Snapshot {
+            screen: self.terminal.screen(),
+            seq,
+            changed: request.since.map(|since| self.terminal.rows_since(since)),
+            scrollback: request.scrollback.map(|lines| self.scrollback(lines)),
+            size: self.terminal.size(),
+            state: self.state(),
+            modes: self.terminal.input_modes(),
+            quiet: self.last_output.elapsed(),
+        }
+    }
+
+    fn scrollback(&self, lines: usize) -> Scrollback {
+        let screen = self.terminal.screen();
+        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
+        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
+        let history = self.terminal.history_len();
+        let total_lines = history + used;
+        let first = total_lines.saturating_sub(lines);
+        let old = (first..history).filter_map(|index| self.terminal.history_row(index));
+        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
+        let mut text = String::new();
+        for row in old.chain(visible) {
+            text.push_str(&row.text());
+            text.push('\n');
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        Scrollback { text, total_lines }
+    }
+
+    fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
+        self.running()?;
+        let size = size.clamped();
+        self.program
+            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
+            .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
+        self.terminal.resize(size);
+        self.publish_memory();
+        Ok(self.terminal.size())
+    }
+
+    fn info(&self) -> SessionInfo {
+        SessionInfo {
+            id: self.id.clone(),
+            name: self.launch.name.clone(),
+            agent: self.launch.agent.clone(),
+            command: self.launch.command_line(),
+            cwd: self.launch.directory(),
+            pid: self.program.pid(),
+            size: self.terminal.size(),
+            state: self.state(),
+            created: self.created,
+            last_active: self.last_active,
+            foreground: self
+                .ended
+                .is_none()
+                .then(|| self.program.foreground_name())
+                .flatten(),
+            title: self.terminal.title().to_owned(),
+        }
+    }
+}
+
+fn new_terminal(size: Size, settings: &Settings) -> Terminal {
+    let options = Options { scrollback_lines: settings.scrollback_lines, ..Options::default() };
+    Terminal::new(size, options)
+}

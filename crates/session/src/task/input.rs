@@ -1,0 +1,249 @@
+//! From whoever types to the program.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+use std::{io, slice};
+
+use termbridge_vt::input::{
+    InputItem, Key, KeyPress, Modifiers, MouseAction, MouseError, MouseEvent, encode_items,
+    encode_mouse, encode_paste,
+};
+use tokio::time::Instant;
+
+use super::{MAX_INPUT, SessionTask};
+use crate::error::SessionError;
+use crate::input::{Input, Mouse, MouseTarget, Sent};
+
+/// Bytes written before output is read again, so that a program which echoes is never blocked.
+const WRITE_PIECE: usize = 1024;
+/// Longest line that the kernel keeps while a program reads whole lines (`N_TTY`'s buffer).
+const LONGEST_LINE: usize = 4095;
+/// How long a key waits for the program to take the one before it.
+const PACE_LIMIT: Duration = Duration::from_millis(20);
+/// How often that is looked at.
+const PACE_INTERVAL: Duration = Duration::from_millis(1);
+
+/// What is to be written, in pieces as a person would make them.
+///
+/// A keyboard sends one key at a time, and there are programs that take each read for one key. So
+/// keys and clicks are pieces of their own, and the next piece waits, a little, until the program
+/// has read the one before. Text is one piece however long.
+#[derive(Debug, Default)]
+pub(super) struct InputQueue {
+    pieces: VecDeque<VecDeque<u8>>,
+    len: usize,
+    /// A piece was written; until when its successor waits for it to be read.
+    pacing: Option<Instant>,
+}
+
+impl InputQueue {
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The front piece may be written as soon as the terminal takes it.
+    pub(super) fn wants_to_write(&self) -> bool {
+        self.len > 0 && self.pacing.is_none()
+    }
+
+    pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
+        self.pacing.filter(|_| self.len > 0).map(|until| until.min(now + PACE_INTERVAL))
+    }
+
+    fn push(&mut self, piece: Vec<u8>) {
+        if !piece.is_empty() {
+            self.len += piece.len();
+            self.pieces.push_back(piece.into());
+        }
+    }
+
+    fn written(&mut self, count: usize, now: Instant) {
+        let Some(front) = self.pieces.front_mut() else { return };
+        front.drain(..count);
+        self.len -= count;
+        if front.is_empty() {
+            self.pieces.pop_front();
+            self.pacing = Some(now + PACE_LIMIT);
+        }
+    }
+}
+
+impl SessionTask {
+    pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
+        self.running()?;
+        let before = self.terminal.look();
+        let pieces = self.encode(input)?;
+        let bytes = pieces.iter().map(Vec::len).sum();
+        self.check_line_length(&pieces.concat())?;
+        if self.input.len() + bytes > MAX_INPUT {
+            return Err(SessionError::InputFull { queued: self.input.len() });
+        }
+        self.note_typing(input);
+        for piece in pieces {
+            self.input.push(piece);
+        }
+        self.last_input = Instant::now();
+        self.at_prompt = false;
+        self.bells_at_input = self.bells;
+        self.write_some();
+        Ok(Sent { bytes, queued: self.input.len(), before })
+    }
+
+    fn encode(&self, input: &[Input]) -> Result<Vec<Vec<u8>>, SessionError> {
+        let modes = self.terminal.input_modes();
+        let mut pieces = Vec::new();
+        for item in input {
+            match item {
+                Input::Items(items) => pieces
+                    .extend(items.iter().map(|item| encode_items(slice::from_ref(item), &modes))),
+                Input::Text(text) => {
+                    pieces.push(encode_items(&[InputItem::Text(text.clone())], &modes));
+                }
+                Input::Paste(text) => pieces.push(encode_paste(text, &modes)),
+                Input::Mouse(mouse) => {
+                    let event = self.mouse_event(mouse)?;
+                    let parts = match event.action {
+                        MouseAction::Click => vec![MouseAction::Press, MouseAction::Release],
+                        action => vec![action],
+                    };
+                    for action in parts {
+                        match encode_mouse(&MouseEvent { action, ..event }, &modes) {
+                            // X10 has no releases: the click was the press.
+                            Err(MouseError::OnlyPresses) if event.action == MouseAction::Click => {}
+                            bytes => pieces.push(bytes?),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// Queues an answer to a query as far as there is room.
+    pub(super) fn enqueue_reply(&mut self, bytes: Vec<u8>) {
+        if self.input.len() + bytes.len() <= MAX_INPUT {
+            self.input.push(bytes);
+            self.write_some();
+        }
+    }
+
+    pub(super) fn writable(&mut self, ready: io::Result<()>) {
+        match ready {
+            Ok(()) => self.write_some(),
+            Err(_) => self.input.clear(),
+        }
+    }
+
+    /// Goes on with the queue when the program has read what was written, or takes too long.
+    pub(super) fn keep_pace(&mut self, now: Instant) {
+        let Some(until) = self.input.pacing else { return };
+        // A program that reads whole lines gets each line in one piece whatever we do.
+        let line_mode = || self.program.line_mode().is_ok_and(|mode| mode.canonical);
+        let read = || self.program.unread_input().is_ok_and(|unread| unread == 0);
+        if now >= until || line_mode() || read() {
+            self.input.pacing = None;
+            self.write_some();
+        }
+    }
+
+    fn write_some(&mut self) {
+        if !self.input.wants_to_write() {
+            return;
+        }
+        let Some(front) = self.input.pieces.front() else { return };
+        let (piece, _) = front.as_slices();
+        match self.program.try_write(&piece[..piece.len().min(WRITE_PIECE)]) {
+            Ok(count) => self.input.written(count, Instant::now()),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
+            Err(error) => {
+                tracing::debug!(session = %self.id, %error, "input dropped");
+                self.input.clear();
+            }
+        }
+    }
+
+    /// In line mode the kernel drops what a line has beyond its buffer; better to say so.
+    fn check_line_length(&self, bytes: &[u8]) -> Result<(), SessionError> {
+        let longest = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).map(<[u8]>::len).max();
+        let Some(longest) = longest.filter(|length| *length > LONGEST_LINE) else { return Ok(()) };
+        match self.program.line_mode() {
+            Ok(mode) if mode.canonical => Err(SessionError::Invalid(format!(
+                "a line of {longest} bytes is too long: the program reads whole lines, and the \
+                 system keeps {LONGEST_LINE} bytes of each"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn mouse_event(&self, mouse: &Mouse) -> Result<MouseEvent, SessionError> {
+        let size = self.terminal.size();
+        let (row, col) = match &mouse.target {
+            MouseTarget::Cell { row, col } => (*row, *col),
+            MouseTarget::Text(text) => {
+                let screen = self.terminal.screen();
+                let place = screen.rows.iter().enumerate().find_map(|(index, row)| {
+                    let line = row.text();
+                    let at = line.find(text.as_str())?;
+                    let middle = line[..at].chars().count() + text.chars().count() / 2;
+                    // Characters to columns: each wide one before it takes two.
+                    let columns = row.cells.iter().enumerate().filter(|(_, cell)| {
+                        cell.width != termbridge_vt::CellWidth::Continuation
+                    });
+                    let col = columns.map(|(col, _)| col).nth(middle)?;
+                    Some((index as u16, col as u16))
+                });
+                place.ok_or_else(|| SessionError::TextNotOnScreen(text.clone()))?
+            }
+        };
+        let mut cells = vec![(row, col)];
+        if let MouseAction::Drag { to } = mouse.action {
+            cells.push(to);
+        }
+        if let Some((row, col)) =
+            cells.into_iter().find(|(row, col)| *row >= size.rows || *col >= size.cols)
+        {
+            return Err(SessionError::Invalid(format!(
+                "row {row}, column {col} is outside the screen of {} rows and {} columns (counted \
+                 from 0)",
+                size.rows, size.cols
+            )));
+        }
+        Ok(MouseEvent {
+            action: mouse.action,
+            button: mouse.button,
+            row,
+            col,
+            modifiers: mouse.modifiers,
+        })
+    }
+
+    /// Tells the terminal what is typed, so that its echo can be told from output.
+    fn note_typing(&mut self, input: &[Input]) {
+        self.terminal.begin_typing();
+        let items = input.iter().flat_map(|input| match input {
+            Input::Items(items) => items.clone(),
+            Input::Text(text) | Input::Paste(text) => vec![InputItem::Text(text.clone())],
+            Input::Mouse(_) => Vec::new(),
+        });
+        for item in items {
+            match item {
+                InputItem::Text(text) => self.terminal.note_typed(&text),
+                InputItem::Press(KeyPress { key: Key::Char(character), modifiers })
+                    if (modifiers - Modifiers::SHIFT).is_empty() =>
+                {
+                    self.terminal.note_typed(character.encode_utf8(&mut [0; 4]));
+                }
+                InputItem::Press(KeyPress { key: Key::Enter, .. }) => self.terminal.note_typed("\r"),
+                InputItem::Press(_) => self.terminal.note_other_key(),
+            }
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Ending, restarting and forgetting a session.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey, Waiting};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::Instant;
+
+use super::{Command, LAST_OUTPUT, SessionTask, new_terminal, waiting};
+use crate::error::SessionError;
+use crate::info::{EndReason, Ended, Stopped};
+
+/// What a restart gives the old program before it is killed.
+const RESTART_GRACE: Duration = Duration::from_secs(2);
+
+type StopReply = oneshot::Sender<Result<Stopped, SessionError>>;
+
+/// A change of the session that is under way beside the loop.
+pub(super) enum Change {
+    /// The program is being stopped; who wants to know, and the report once it is there.
+    Stopping { replies: Vec<StopReply>, reason: EndReason, report: Option<StopReport> },
+    /// The program is being replaced.
+    Restarting { reply: oneshot::Sender<Result<(), SessionError>> },
+}
+
+impl SessionTask {
+    pub(super) fn program_exited(&mut self, status: ExitStatus) {
+        self.exited = Some((status, Instant::now() + LAST_OUTPUT));
+    }
+
+    /// Once the program ended and its last output is read, the session has ended.
+    pub(super) fn finish_exit(&mut self, now: Instant) {
+        let Some((status, until)) = self.exited else { return };
+        // The program's last words are read once there is nothing left to read, even if another
+        // process still holds the terminal; one that goes on printing is not waited for.
+        if self.ended.is_some() || (!self.read_output() && now < until) {
+            return;
+        }
+        // The old program of a restart: its successor decides the session's state.
+        if matches!(self.change, Some(Change::Restarting { .. })) {
+            return;
+        }
+        let reason = match &self.change {
+            Some(Change::Stopping { reason, .. }) => *reason,
+            _ => EndReason::Itself,
+        };
+        let ended = Ended { status, reason, at: SystemTime::now() };
+        tracing::info!(session = %self.id, %ended, "program ended");
+        self.terminal.end_synchronized();
+        self.input.clear();
+        self.ended = Some(ended);
+        self.place = None;
+        self.publish_memory();
+        if let Some(server) = self.server.upgrade() {
+            server.set_finished(&self.id, true);
+        }
+        self.answer_stops();
+    }
+
+    pub(super) fn stop(&mut self, signal: Signal, grace: Duration, reply: StopReply) {
+        match (&mut self.change, &self.ended) {
+            (Some(Change::Stopping { replies, .. }), _) => replies.push(reply),
+            (Some(Change::Restarting { .. }), _) => {
+                let _ = reply.send(Err(SessionError::Changing(self.id.clone())));
+            }
+            (None, _) => self.begin_stop(signal, grace, vec![reply], EndReason::Stopped),
+        }
+    }
+
+    /// Also for a program that ended: what it left running in its session is stopped.
+    fn begin_stop(
+        &mut self,
+        signal: Signal,
+        grace: Duration,
+        replies: Vec<StopReply>,
+        reason: EndReason,
+    ) {
+        self.change = Some(Change::Stopping { replies, reason, report: None });
+        let program = Arc::clone(&self.program);
+        self.beside(async move {
+            let report = program.stop(signal, grace).await;
+            Command::StopDone(report.map_err(|error| error.to_string()))
+        });
+    }
+
+    pub(super) fn stop_done(&mut self, result: Result<StopReport, String>) {
+        let Some(Change::Stopping { replies, report, .. }) = &mut self.change else { return };
+        match result {
+            Ok(done) if done.status.is_some() => *report = Some(done),
+            failed => {
+                let message = match failed {
+                    Ok(_) => "the program could not be ended; it is stuck in the system".to_owned(),
+                    Err(message) => message,
+                };
+                for reply in replies.drain(..) {
+                    let _ = reply.send(Err(SessionError::System(message.clone())));
+                }
+                self.change = None;
+            }
+        }
+        self.answer_stops();
+    }
+
+    /// Answers those who asked for the stop, once both the report and the end are there.
+    fn answer_stops(&mut self) {
+        let (Some(ended), Some(Change::Stopping { report: Some(_), .. })) =
+            (&self.ended, &self.change)
+        else {
+            return;
+        };
+        let Some(Change::Stopping { replies, report: Some(report), .. }) = self.change.take() else {
+            return;
+        };
+        let stopped = Stopped {
+            ended: ended.clone(),
+            already: ended.reason == EndReason::Itself,
+            killed: report.killed,
+            detached: report.detached,
+        };
+        for reply in replies {
+            let _ = reply.send(Ok(stopped.clone()));
+        }
+    }
+
+    pub(super) fn restart(&mut self, reply: oneshot::Sender<Result<(), SessionError>>) {
+        if self.change.is_some() {
+            let _ = reply.send(Err(SessionError::Changing(self.id.clone())));
+            return;
+        }
+        self.change = Some(Change::Restarting { reply });
+        let (program, place) = (Arc::clone(&self.program), self.place.take());
+        let (server, launch, id) = (self.server.clone(), self.launch.clone(), self.id.clone());
+        let size = self.terminal.size();
+        self.beside(async move {
+            let restarted = async {
+                let gone = || SessionError::NotFound(id.clone());
+                let server = server.upgrade().ok_or_else(gone)?;
+                let place = place.map_or_else(|| server.place(), Ok)?;
+                program
+                    .stop(Signal::TERM, RESTART_GRACE)
+                    .await
+                    .map_err(|error| SessionError::System(error.to_string()))?;
+                Ok((server.spawn(&launch, &id, size).await?, place))
+            };
+            Command::Restarted(restarted.await)
+        });
+    }
+
+    pub(super) fn restarted(
+        &mut self,
+        result: Result<(Program, OwnedSemaphorePermit), SessionError>,
+    ) {
+        let Some(Change::Restarting { reply }) = self.change.take() else { return };
+        let outcome = result.map(|(program, place)| {
+            let now = Instant::now();
+            tracing::info!(session = %self.id, pid = program.pid(), "restarted");
+            self.terminal = new_terminal(self.terminal.size(), &self.settings);
+            self.program = Arc::new(program);
+            self.place = Some(place);
+            self.input.clear();
+            self.hung_up = false;
+            self.exited = None;
+            self.ended = None;
+            self.synchronized_since = None;
+            self.at_prompt = false;
+            self.survey = waiting::SurveyState::default();
+            self.last_output = now;
+            self.idle_check = now + self.settings.session_timeout;
+            if let Some(server) = self.server.upgrade() {
+                server.set_finished(&self.id, false);
+            }
+        });
+        let _ = reply.send(outcome);
+    }
+
+    /// When the idle time-out has to look next; never while someone waits or a change is under way.
+    pub(super) fn idle_deadline(&self) -> Option<Instant> {
+        let watched = self.ended.is_some() || self.change.is_some() || self.survey.is_under_way();
+        (!watched && !self.settings.session_timeout.is_zero()).then_some(self.idle_check)
+    }
+
+    pub(super) fn check_idle(&mut self, now: Instant) {
+        if self.idle_deadline().is_none_or(|at| now < at) {
+            return;
+        }
+        let quiet_until =
+            self.last_used.max(self.last_output) + self.settings.session_timeout;
+        self.idle_check = now + self.settings.session_timeout;
+        if !self.waits.is_empty() {
+        } else if now < quiet_until {
+            self.idle_check = quiet_until;
+        } else {
+            self.survey.for_idle = true;
+            self.start_survey();
+        }
+    }
+
+    /// A session is idle when its program waits for someone to type and nobody did. One whose
+    /// program does anything else is left alone.
+    pub(super) fn idle_survey(&mut self, survey: Option<&Survey>) {
+        if !std::mem::take(&mut self.survey.for_idle) || self.change.is_some() {
+            return;
+        }
+        let untouched = self.last_used.max(self.last_output).elapsed() >= self.settings.session_timeout;
+        let waits = survey
+            .is_some_and(|survey| matches!(survey.waiting, Waiting::Reading | Waiting::Polling));
+        if untouched && waits && self.ended.is_none() {
+            tracing::info!(session = %self.id, "idle, ending it");
+            self.begin_stop(Signal::HUP, RESTART_GRACE, Vec::new(), EndReason::Idle);
+        }
+    }
+
+    /// When a finished session is forgotten.
+    pub(super) fn removal_deadline(&self) -> Option<Instant> {
+        let (_, exited) = self.exited.filter(|_| self.ended.is_some())?;
+        self.change.is_none().then(|| exited.max(self.last_used) + self.settings.keep_finished)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.removal_deadline().is_some_and(|at| Instant::now() >= at)
+    }
+
+    /// Runs work that takes time and brings its result back as a command.
+    pub(super) fn beside(&self, work: impl Future<Output = Command> + Send + 'static) {
+        let commands = self.commands.clone();
+        tokio::spawn(async move {
+            let done = work.await;
+            if let Some(commands) = commands.upgrade() {
+                let _ = commands.send(done).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,128 @@
+//! From the program to the terminal.
+
+use std::io;
+
+use termbridge_vt::{Event, Mark};
+use tokio::time::Instant;
+
+use super::{BATCH_READS, SYNCHRONIZED_LIMIT, SessionTask};
+
+/// History lines between two reports to the memory budget.
+const REPORT_LINES: usize = 256;
+/// Bytes per line of history, roughly, below which a trim keeps nothing.
+const MIN_LINE_BYTES: usize = 24;
+
+impl SessionTask {
+    pub(super) fn readable(&mut self, ready: io::Result<()>) {
+        if let Err(error) = ready {
+            tracing::warn!(session = %self.id, %error, "terminal cannot be polled");
+            self.hung_up = true;
+            return;
+        }
+        self.read_output();
+    }
+
+    /// Reads what is there, up to a batch, and feeds it; true when nothing is left to read.
+    pub(super) fn read_output(&mut self) -> bool {
+        let mut drained = false;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let history = self.terminal.history_len();
+        for _ in 0..BATCH_READS {
+            match self.program.try_read(&mut buffer) {
+                Ok(0) => {
+                    self.hung_up = true;
+                    break;
+                }
+                Ok(count) => self.feed(&buffer[..count]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    drained = true;
+                    break;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    tracing::warn!(session = %self.id, %error, "terminal cannot be read");
+                    self.hung_up = true;
+                    break;
+                }
+            }
+        }
+        self.buffer = buffer;
+        if self.terminal.history_len().abs_diff(history) > 0
+            && self.terminal.history_len() / REPORT_LINES != history / REPORT_LINES
+        {
+            self.publish_memory();
+        }
+        drained || self.hung_up
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        self.last_output = Instant::now();
+        self.last_active = std::time::SystemTime::now();
+        if self.waits.iter().any(|pending| pending.wait.reads_text()) {
+            // Someone looks for text: no more than half a screen may pass between two looks, or the
+            // text could scroll by unseen.
+            let size = self.terminal.size();
+            let rows = usize::from(size.rows / 2).max(1);
+            let most = rows * usize::from(size.cols);
+            let mut rest = bytes;
+            while !rest.is_empty() {
+                let end = end_of_rows(rest, rows).min(most).min(rest.len());
+                let (piece, later) = rest.split_at(end);
+                rest = later;
+                self.terminal.feed(piece);
+                self.judge_waits(Instant::now());
+            }
+        } else {
+            self.terminal.feed(bytes);
+        }
+        for event in self.terminal.take_events() {
+            self.noticed(&event);
+        }
+        let replies = self.terminal.take_replies();
+        if !replies.is_empty() {
+            self.enqueue_reply(replies);
+        }
+        if !self.terminal.is_synchronized() {
+            self.synchronized_since = None;
+        } else if self.synchronized_since.is_none() {
+            self.synchronized_since = Some(Instant::now());
+        }
+    }
+
+    fn noticed(&mut self, event: &Event) {
+        match event {
+            Event::Bell => self.bells += 1,
+            Event::Mark(Mark::PromptStart(_) | Mark::CommandStart(_)) => self.at_prompt = true,
+            Event::Mark(Mark::OutputStart(_)) => self.at_prompt = false,
+            _ => {}
+        }
+    }
+
+    pub(super) fn end_long_update(&mut self, now: Instant) {
+        if self.synchronized_since.is_some_and(|since| now >= since + SYNCHRONIZED_LIMIT) {
+            self.synchronized_since = None;
+            self.terminal.end_synchronized();
+        }
+    }
+
+    pub(super) fn publish_memory(&self) {
+        if let Some(server) = self.server.upgrade() {
+            server.budget.publish(&self.share, self.terminal.memory_estimate());
+        }
+    }
+
+    pub(super) fn trim(&mut self, keep_bytes: usize) {
+        let size = self.terminal.size();
+        let line = (usize::from(size.cols) * 24).max(MIN_LINE_BYTES);
+        let screens = 2 * usize::from(size.rows);
+        self.terminal.trim_history((keep_bytes / line).saturating_sub(screens));
+        tracing::debug!(session = %self.id, keep_bytes, "scrollback trimmed");
+        self.publish_memory();
+    }
+}
+
+/// Offset behind the `rows`-th newline.
+fn end_of_rows(bytes: &[u8], rows: usize) -> usize {
+    let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    newlines.map(|(at, _)| at + 1).nth(rows - 1).unwrap_or(bytes.len())
+}

@@ -1,0 +1,203 @@
+//! Judging the waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use termbridge_pty::{Survey, Waiting};
+use termbridge_vt::Seq;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::{Command, SessionTask};
+use crate::wait::{DEFAULT_TIMEOUT, Fired, Wait, Waited};
+
+/// How often the kernel is asked while someone waits for a prompt or for a program to read.
+const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
+/// A program that was just typed to has not read it yet, whatever the kernel says.
+const AFTER_INPUT: Duration = Duration::from_millis(60);
+
+/// A wait that has not ended.
+pub(super) struct PendingWait {
+    pub(super) wait: Wait,
+    reply: oneshot::Sender<Waited>,
+    began: Instant,
+    deadline: Instant,
+    /// What `change` is counted from.
+    since: Seq,
+    bells: u64,
+    /// The screen when it last changed, for `idle`.
+    idle_seq: Seq,
+    idle_since: Instant,
+}
+
+/// Asking the kernel what the foreground program does.
+#[derive(Default)]
+pub(super) struct SurveyState {
+    under_way: bool,
+    /// The idle time-out wants to know too.
+    pub(super) for_idle: bool,
+    next: Option<Instant>,
+    latest: Option<Survey>,
+}
+
+impl SurveyState {
+    pub(super) fn is_under_way(&self) -> bool {
+        self.under_way
+    }
+}
+
+impl SessionTask {
+    pub(super) fn begin_wait(&mut self, wait: Wait, reply: oneshot::Sender<Waited>) {
+        let now = Instant::now();
+        let seq = self.terminal.look();
+        if wait.asks_kernel() {
+            self.survey.latest = None;
+            self.survey.next = Some(now);
+        }
+        self.waits.push(PendingWait {
+            reply,
+            began: now,
+            deadline: now + wait.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            since: wait.after.unwrap_or(seq),
+            // A bell that rang since the last input counts: it may have come before this request.
+            bells: self.bells_at_input,
+            idle_seq: seq,
+            idle_since: now,
+            wait,
+        });
+    }
+
+    pub(super) fn waits_deadline(&self) -> Option<Instant> {
+        let each = self.waits.iter().map(|pending| match pending.wait.idle {
+            Some(idle) => pending.deadline.min(pending.idle_since + idle),
+            None => pending.deadline,
+        });
+        let survey = self.survey.next.filter(|_| !self.survey.under_way && self.asks_kernel());
+        each.chain(survey).min()
+    }
+
+    fn asks_kernel(&self) -> bool {
+        self.waits.iter().any(|pending| pending.wait.asks_kernel())
+    }
+
+    /// Answers every wait that has come to its end.
+    pub(super) fn judge_waits(&mut self, now: Instant) {
+        if self.waits.is_empty() {
+            return;
+        }
+        let seq = self.terminal.look();
+        let haystack = self
+            .waits
+            .iter()
+            .any(|pending| pending.wait.reads_text())
+            .then(|| self.terminal.haystack());
+        let mut waits = std::mem::take(&mut self.waits);
+        waits.retain(|pending| !pending.reply.is_closed());
+        for mut pending in waits {
+            if pending.idle_seq != seq {
+                pending.idle_seq = seq;
+                pending.idle_since = now;
+            }
+            let text = haystack.as_ref().and_then(|haystack| {
+                let newer = pending.wait.after.map(|after| self.terminal.rows_since(after));
+                pending.wait.find(haystack, |row| {
+                    newer.as_ref().is_none_or(|rows| rows.contains(&row))
+                })
+            });
+            let fired = text.or_else(|| self.other_condition(&pending, seq, now));
+            let over = fired.is_some() || self.ended.is_some() || now >= pending.deadline;
+            if !over {
+                self.waits.push(pending);
+                continue;
+            }
+            let seen_before = fired.is_none()
+                && haystack.as_ref().is_some_and(|haystack| {
+                    matches!(
+                        pending.wait.find(haystack, |_| true),
+                        Some(Fired::Text(_) | Fired::Regex(_))
+                    )
+                });
+            let _ = pending.reply.send(Waited {
+                unanswered_query: self
+                    .terminal
+                    .unanswered_query()
+                    .filter(|_| fired.is_none() && self.ended.is_none())
+                    .map(str::to_owned),
+                fired,
+                state: self.state(),
+                seq,
+                elapsed: now - pending.began,
+                seen_before,
+            });
+        }
+        self.ask_kernel(now);
+    }
+
+    fn other_condition(&self, pending: &PendingWait, seq: Seq, now: Instant) -> Option<Fired> {
+        let wait = &pending.wait;
+        if wait.exit && self.ended.is_some() {
+            return Some(Fired::Exit);
+        }
+        if wait.change && seq > pending.since {
+            return Some(Fired::Change);
+        }
+        if wait.bell && self.bells > pending.bells {
+            return Some(Fired::Bell);
+        }
+        let title = self.terminal.title();
+        if wait.title.as_ref().is_some_and(|text| title.contains(text.as_str())) {
+            return Some(Fired::Title(title.to_owned()));
+        }
+        if wait.asks_kernel()
+            && let Some(fired) = self.kernel_condition(wait)
+        {
+            return Some(fired);
+        }
+        let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
+        quiet.then_some(Fired::Idle)
+    }
+
+    fn kernel_condition(&self, wait: &Wait) -> Option<Fired> {
+        if wait.prompt && self.at_prompt {
+            return Some(Fired::Prompt);
+        }
+        let survey = self.survey.latest.as_ref()?;
+        let line_mode = self.program.line_mode().ok()?;
+        let waits = matches!(survey.waiting, Waiting::Reading | Waiting::Polling);
+        let in_front = survey.foreground == Some(self.program.pid());
+        if wait.prompt && waits && in_front {
+            return Some(Fired::Prompt);
+        }
+        let reads = survey.waiting == Waiting::Reading
+            // A process of another user (sudo) cannot be looked into; a hidden line tells.
+            || (survey.waiting == Waiting::Unknown && !line_mode.echo);
+        (wait.needs_input && line_mode.canonical && reads)
+            .then_some(Fired::NeedsInput { echo: line_mode.echo })
+    }
+
+    /// Starts a survey when one is due; it reports back as a command.
+    fn ask_kernel(&mut self, now: Instant) {
+        let due = self.survey.next.is_some_and(|next| now >= next);
+        if due && self.asks_kernel() && self.ended.is_none() {
+            self.start_survey();
+        }
+    }
+
+    pub(super) fn start_survey(&mut self) {
+        if !std::mem::replace(&mut self.survey.under_way, true) {
+            let program = Arc::clone(&self.program);
+            self.beside(async move { Command::Surveyed(program.survey().await.ok()) });
+        }
+    }
+
+    pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
+        let now = Instant::now();
+        self.survey.under_way = false;
+        self.survey.next = Some(now + SURVEY_INTERVAL);
+        self.idle_survey(survey.as_ref());
+        // What the program printed before it began to wait is part of the answer.
+        self.read_output();
+        let settled = self.input.len() == 0 && now >= self.last_input + AFTER_INPUT;
+        self.survey.latest = survey.filter(|_| settled);
+    }
+}

@@ -1,0 +1,196 @@
+//! Waiting for what a program does.
+//!
+//! A [`Wait`] is a list of conditions of which one has to come true, and a deadline. It is judged by
+//! the session's task after every piece of output, so nothing is polled and nothing scrolls by
+//! unseen. Only the two conditions that the kernel alone knows (`prompt`, `needs_input`) are asked
+//! for at intervals, while someone waits for them.
+
+use std::time::Duration;
+
+use regex::Regex;
+use termbridge_vt::{Found, Haystack, Seq};
+
+use crate::info::State;
+
+/// What to wait for; the first condition that holds ends the wait.
+#[derive(Debug, Clone, Default)]
+pub struct Wait {
+    /// This text is visible in a line.
+    pub text: Option<String>,
+    /// This pattern matches the visible text.
+    pub regex: Option<Regex>,
+    /// This text is not visible.
+    pub gone: Option<String>,
+    /// The screen has not changed for this long.
+    pub idle: Option<Duration>,
+    /// The screen changed, since `after` or else since the wait began.
+    pub change: bool,
+    /// The program ended.
+    pub exit: bool,
+    /// A shell waits at its prompt.
+    pub prompt: bool,
+    /// The foreground program reads a line from the terminal.
+    pub needs_input: bool,
+    /// The bell rang.
+    pub bell: bool,
+    /// The title contains this.
+    pub title: Option<String>,
+    /// Only what changed after this counts for `text`, `regex` and `change`.
+    pub after: Option<Seq>,
+    /// When to give up.
+    pub timeout: Option<Duration>,
+}
+
+/// Longest wait without a limit of its own.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Wait {
+    /// Waits until `text` is visible.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::default() }
+    }
+
+    /// Waits until the pattern matches what is visible.
+    pub fn regex(pattern: Regex) -> Self {
+        Self { regex: Some(pattern), ..Self::default() }
+    }
+
+    /// Waits until `text` is not visible.
+    pub fn gone(text: impl Into<String>) -> Self {
+        Self { gone: Some(text.into()), ..Self::default() }
+    }
+
+    /// Waits until the screen is the same for `time`.
+    pub fn idle(time: Duration) -> Self {
+        Self { idle: Some(time), ..Self::default() }
+    }
+
+    /// Waits until the screen changes.
+    pub fn change() -> Self {
+        Self { change: true, ..Self::default() }
+    }
+
+    /// Waits until the program ends.
+    pub fn exit() -> Self {
+        Self { exit: true, ..Self::default() }
+    }
+
+    /// Counts only what changed after `seq`.
+    pub fn after(mut self, seq: Seq) -> Self {
+        self.after = Some(seq);
+        self
+    }
+
+    /// Gives up after `timeout`.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// True when no condition is set.
+    pub fn is_empty(&self) -> bool {
+        let Self { text, regex, gone, idle, change, exit, prompt, needs_input, bell, title, .. } =
+            self;
+        text.is_none()
+            && regex.is_none()
+            && gone.is_none()
+            && idle.is_none()
+            && title.is_none()
+            && !(*change || *exit || *prompt || *needs_input || *bell)
+    }
+
+    pub(crate) fn reads_text(&self) -> bool {
+        self.text.is_some() || self.regex.is_some() || self.gone.is_some()
+    }
+
+    pub(crate) fn asks_kernel(&self) -> bool {
+        self.prompt || self.needs_input
+    }
+
+    /// Judges the conditions on text. `changed` tells whether a row is newer than `after`.
+    pub(crate) fn find(&self, haystack: &Haystack, changed: impl Fn(u16) -> bool) -> Option<Fired> {
+        let hit = |range: std::ops::Range<usize>| {
+            let found = haystack.locate(range);
+            changed(found.row).then_some(found)
+        };
+        if let Some(text) = &self.text {
+            let mut matches = haystack.text().match_indices(text.as_str());
+            if let Some(found) = matches.find_map(|(at, part)| hit(at..at + part.len())) {
+                return Some(Fired::Text(found));
+            }
+        }
+        if let Some(regex) = &self.regex {
+            let mut matches = regex.find_iter(haystack.text()).filter(|found| !found.is_empty());
+            if let Some(found) = matches.find_map(|found| hit(found.range())) {
+                return Some(Fired::Regex(found));
+            }
+        }
+        if self.gone.as_ref().is_some_and(|text| !haystack.text().contains(text.as_str())) {
+            return Some(Fired::Gone);
+        }
+        None
+    }
+}
+
+/// The condition that ended a wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fired {
+    /// The text stands there.
+    Text(Found),
+    /// The pattern matched there.
+    Regex(Found),
+    /// The text is not visible.
+    Gone,
+    /// The screen was quiet long enough.
+    Idle,
+    /// The screen changed.
+    Change,
+    /// The program ended.
+    Exit,
+    /// A shell waits at its prompt.
+    Prompt,
+    /// The program reads a line; a password when the terminal does not echo.
+    NeedsInput {
+        /// Whether what is typed shows.
+        echo: bool,
+    },
+    /// The bell rang.
+    Bell,
+    /// The title is this now.
+    Title(String),
+}
+
+impl Fired {
+    /// The condition's name, as in the wait.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "text",
+            Self::Regex(_) => "regex",
+            Self::Gone => "gone",
+            Self::Idle => "idle_ms",
+            Self::Change => "change",
+            Self::Exit => "exit",
+            Self::Prompt => "prompt",
+            Self::NeedsInput { .. } => "needs_input",
+            Self::Bell => "bell",
+            Self::Title(_) => "title",
+        }
+    }
+}
+
+/// How a wait ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waited {
+    /// What came true; `None` when time ran out or the program ended first.
+    pub fired: Option<Fired>,
+    /// Whether the program runs.
+    pub state: State,
+    /// The screen's change counter at the end.
+    pub seq: Seq,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// A query of the program that got no answer: it may be what it waits for.
+    pub unanswered_query: Option<String>,
+    /// The text is visible, but stood there before `after`.
+    pub seen_before: bool,
+}
