@@ -63,7 +63,10 @@ pub struct Answer {
 impl Client {
     /// Starts a server.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let (sender, messages) = sync_channel(READ_AHEAD);
@@ -75,7 +78,13 @@ impl Client {
                 }
             }
         });
-        Ok(Self { child, stdin, messages, aside: VecDeque::new(), next_id: 1 })
+        Ok(Self {
+            child,
+            stdin,
+            messages,
+            aside: VecDeque::new(),
+            next_id: 1,
+        })
     }
 
     /// The server's process id.

@@ -14,7 +14,9 @@ use serde_json::Value;
 pub(crate) fn input<T: JsonSchema>() -> Arc<JsonObject> {
     let mut schema = generate::<T>();
     schema.insert("additionalProperties".into(), Value::Bool(false));
-    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+    schema
+        .entry("properties")
+        .or_insert_with(|| Value::Object(JsonObject::new()));
     Arc::new(schema)
 }
 
@@ -30,8 +32,12 @@ pub(crate) fn output<T: JsonSchema>() -> Arc<JsonObject> {
 }
 
 fn generate<T: JsonSchema>() -> JsonObject {
-    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     tidy(&mut schema);
     match schema {
         Value::Object(schema) => schema,
@@ -40,7 +46,9 @@ fn generate<T: JsonSchema>() -> JsonObject {
 }
 
 fn tidy(schema: &mut Value) {
-    let Value::Object(object) = schema else { return };
+    let Value::Object(object) = schema else {
+        return;
+    };
     for noise in ["$schema", "title", "format"] {
         object.remove(noise);
     }
@@ -57,7 +65,12 @@ fn tidy(schema: &mut Value) {
     merge_nullable(object);
     merge_constants(object);
     if let Some(Value::String(text)) = object.get_mut("description") {
-        *text = text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').into();
+        *text = text
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .trim_end_matches('.')
+            .into();
     }
     for (key, value) in object.iter_mut() {
         match (key.as_str(), value) {
@@ -71,7 +84,9 @@ fn tidy(schema: &mut Value) {
 
 /// `anyOf: [X, null]` is X.
 fn merge_nullable(object: &mut JsonObject) {
-    let Some(Value::Array(options)) = object.get_mut("anyOf") else { return };
+    let Some(Value::Array(options)) = object.get_mut("anyOf") else {
+        return;
+    };
     options.retain(|option| option.get("type") != Some(&Value::from("null")));
     if let [Value::Object(only)] = options.as_slice() {
         let only = only.clone();
@@ -85,9 +100,13 @@ fn merge_nullable(object: &mut JsonObject) {
 
 /// `oneOf: [{const: a}, {const: b}]` is `enum: [a, b]`.
 fn merge_constants(object: &mut JsonObject) {
-    let Some(Value::Array(options)) = object.get("oneOf") else { return };
-    let constants: Option<Vec<Value>> =
-        options.iter().map(|option| option.get("const").cloned()).collect();
+    let Some(Value::Array(options)) = object.get("oneOf") else {
+        return;
+    };
+    let constants: Option<Vec<Value>> = options
+        .iter()
+        .map(|option| option.get("const").cloned())
+        .collect();
     if let Some(constants) = constants {
         object.remove("oneOf");
         object.insert("type".into(), "string".into());

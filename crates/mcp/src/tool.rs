@@ -52,8 +52,12 @@ pub(crate) struct Hints {
 
 impl Hints {
     /// Looks and changes nothing.
-    pub(crate) const READS: Self =
-        Self { read_only: true, destructive: false, idempotent: true, open_world: false };
+    pub(crate) const READS: Self = Self {
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+        open_world: false,
+    };
 }
 
 /// An answer: text that carries all of it, and the same structured.
@@ -118,10 +122,17 @@ impl Context {
     }
 
     async fn report(&self, session: &Session, seconds: f64, asked: Duration) {
-        let (Some(peer), Some(token)) = (&self.peer, &self.progress) else { return };
-        let Ok(snapshot) = session.screen().await else { return };
+        let (Some(peer), Some(token)) = (&self.peer, &self.progress) else {
+            return;
+        };
+        let Ok(snapshot) = session.screen().await else {
+            return;
+        };
         let text = snapshot.text();
-        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let last = text
+            .lines()
+            .rfind(|line| !line.trim().is_empty())
+            .unwrap_or_default();
         let mut progress = ProgressNotificationParam::new(token.clone(), seconds);
         progress.total = Some(asked.as_secs_f64());
         progress.message = Some(format!("{seconds:.0} s: {}", last.trim()));
@@ -146,20 +157,30 @@ impl Entry {
             .destructive(hints.destructive)
             .idempotent(hints.idempotent)
             .open_world(hints.open_world);
-        let definition =
-            Definition::new(T::NAME, T::DESCRIPTION, schema::input::<T::Arguments>())
-                .with_title(T::TITLE)
-                .with_raw_output_schema(schema::output::<T::Answer>())
-                .with_annotations(annotations);
-        Self { definition, call: call::<T> }
+        let definition = Definition::new(T::NAME, T::DESCRIPTION, schema::input::<T::Arguments>())
+            .with_title(T::TITLE)
+            .with_raw_output_schema(schema::output::<T::Answer>())
+            .with_annotations(annotations);
+        Self {
+            definition,
+            call: call::<T>,
+        }
     }
 
     pub(crate) fn call(&self, arguments: JsonObject, context: Context) -> CallFuture {
-        (self.call)(Arc::clone(&self.definition.input_schema), arguments, context)
+        (self.call)(
+            Arc::clone(&self.definition.input_schema),
+            arguments,
+            context,
+        )
     }
 }
 
-fn call<T: Tool>(schema: Arc<JsonObject>, mut arguments: JsonObject, context: Context) -> CallFuture {
+fn call<T: Tool>(
+    schema: Arc<JsonObject>,
+    mut arguments: JsonObject,
+    context: Context,
+) -> CallFuture {
     Box::pin(async move {
         let result = async {
             validate::validate(&schema, &arguments)?;

@@ -29,11 +29,17 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limit: usize) -> Self {
-        Self { limit, shares: Mutex::new(Vec::new()) }
+        Self {
+            limit,
+            shares: Mutex::new(Vec::new()),
+        }
     }
 
     pub(crate) fn join(&self, commands: mpsc::WeakSender<Command>) -> Arc<Share> {
-        let share = Arc::new(Share { bytes: AtomicUsize::new(0), commands });
+        let share = Arc::new(Share {
+            bytes: AtomicUsize::new(0),
+            commands,
+        });
         self.lock().push(Arc::clone(&share));
         share
     }
@@ -49,13 +55,18 @@ impl Budget {
             return;
         }
         let shares = self.lock();
-        let total: usize = shares.iter().map(|share| share.bytes.load(Ordering::Relaxed)).sum();
+        let total: usize = shares
+            .iter()
+            .map(|share| share.bytes.load(Ordering::Relaxed))
+            .sum();
         if total <= self.limit {
             return;
         }
         let excess = total - self.limit + self.limit / HEADROOM;
         let size = |share: &&Arc<Share>| share.bytes.load(Ordering::Relaxed);
-        let Some(largest) = shares.iter().max_by_key(size) else { return };
+        let Some(largest) = shares.iter().max_by_key(size) else {
+            return;
+        };
         let keep = size(&largest).saturating_sub(excess);
         if let Some(commands) = largest.commands.upgrade() {
             // A full queue means a busy session: the next output asks again.

@@ -57,7 +57,9 @@ impl Sessions {
             sessions: Mutex::new(HashMap::new()),
             settings,
         };
-        Self { shared: Arc::new(shared) }
+        Self {
+            shared: Arc::new(shared),
+        }
     }
 
     /// Starts a program on a terminal of its own.
@@ -71,7 +73,15 @@ impl Sessions {
         self.shared.add(session.clone());
         let shared = Arc::downgrade(&self.shared);
         let share = self.shared.budget.join(commands.downgrade());
-        let task = SessionTask::new(id, launch, program, place, shared, share, commands.downgrade());
+        let task = SessionTask::new(
+            id,
+            launch,
+            program,
+            place,
+            shared,
+            share,
+            commands.downgrade(),
+        );
         tokio::spawn(task.run(receiver));
         Ok(session)
     }
@@ -79,7 +89,9 @@ impl Sessions {
     /// The session with this id.
     pub fn get(&self, id: &SessionId) -> Result<Session, SessionError> {
         let sessions = self.shared.lock();
-        let entry = sessions.get(id).ok_or_else(|| SessionError::NotFound(id.clone()))?;
+        let entry = sessions
+            .get(id)
+            .ok_or_else(|| SessionError::NotFound(id.clone()))?;
         Ok(entry.session.clone())
     }
 
@@ -88,7 +100,10 @@ impl Sessions {
         let sessions = self.shared.lock();
         let mut entries: Vec<_> = sessions.values().collect();
         entries.sort_by_key(|entry| entry.number);
-        entries.into_iter().map(|entry| entry.session.clone()).collect()
+        entries
+            .into_iter()
+            .map(|entry| entry.session.clone())
+            .collect()
     }
 
     /// What is known of every session.
@@ -111,7 +126,9 @@ impl Shared {
     pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, SessionError> {
         let limit = self.settings.max_sessions;
         let places = Arc::clone(&self.places);
-        places.try_acquire_owned().map_err(|_| SessionError::TooManySessions { limit })
+        places
+            .try_acquire_owned()
+            .map_err(|_| SessionError::TooManySessions { limit })
     }
 
     pub(crate) async fn spawn(
@@ -125,8 +142,16 @@ impl Shared {
 
     fn add(&self, session: Session) {
         let mut sessions = self.lock();
-        let number = sessions.values().map(|entry| entry.number + 1).max().unwrap_or(0);
-        let entry = Entry { session, number, finished: false };
+        let number = sessions
+            .values()
+            .map(|entry| entry.number + 1)
+            .max()
+            .unwrap_or(0);
+        let entry = Entry {
+            session,
+            number,
+            finished: false,
+        };
         sessions.insert(entry.session.id().clone(), entry);
     }
 

@@ -50,19 +50,37 @@ const LAST_OUTPUT: Duration = Duration::from_millis(500);
 /// What the task is asked. The closed list of everything a session does.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Snapshot { request: SnapshotRequest, reply: oneshot::Sender<Snapshot> },
-    Send { input: Vec<Input>, reply: oneshot::Sender<Result<Sent, SessionError>> },
-    Wait { wait: Wait, reply: oneshot::Sender<Waited> },
-    Resize { size: Size, reply: oneshot::Sender<Result<Size, SessionError>> },
-    Restart { reply: oneshot::Sender<Result<(), SessionError>> },
+    Snapshot {
+        request: SnapshotRequest,
+        reply: oneshot::Sender<Snapshot>,
+    },
+    Send {
+        input: Vec<Input>,
+        reply: oneshot::Sender<Result<Sent, SessionError>>,
+    },
+    Wait {
+        wait: Wait,
+        reply: oneshot::Sender<Waited>,
+    },
+    Resize {
+        size: Size,
+        reply: oneshot::Sender<Result<Size, SessionError>>,
+    },
+    Restart {
+        reply: oneshot::Sender<Result<(), SessionError>>,
+    },
     Stop {
         signal: Signal,
         grace: Duration,
         reply: oneshot::Sender<Result<Stopped, SessionError>>,
     },
-    Info { reply: oneshot::Sender<SessionInfo> },
+    Info {
+        reply: oneshot::Sender<SessionInfo>,
+    },
     /// From the budget: this session is the largest and should shrink.
-    Trim { keep_bytes: usize },
+    Trim {
+        keep_bytes: usize,
+    },
     /// From work that ran beside the loop.
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
@@ -114,8 +132,10 @@ impl SessionTask {
         share: Arc<Share>,
         commands: mpsc::WeakSender<Command>,
     ) -> Self {
-        let settings =
-            server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
+        let settings = server
+            .upgrade()
+            .map(|shared| shared.settings.clone())
+            .unwrap_or_default();
         let now = Instant::now();
         let terminal = new_terminal(launch.size, &settings);
         Self {
@@ -203,7 +223,11 @@ impl SessionTask {
                 self.touch();
                 self.restart(reply);
             }
-            Command::Stop { signal, grace, reply } => {
+            Command::Stop {
+                signal,
+                grace,
+                reply,
+            } => {
                 self.touch();
                 self.stop(signal, grace, reply);
             }
@@ -228,13 +252,21 @@ impl SessionTask {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let update = self.synchronized_since.map(|since| since + SYNCHRONIZED_LIMIT);
-        let last_output = self.exited.filter(|_| self.ended.is_none()).map(|(_, until)| until);
+        let update = self
+            .synchronized_since
+            .map(|since| since + SYNCHRONIZED_LIMIT);
+        let last_output = self
+            .exited
+            .filter(|_| self.ended.is_none())
+            .map(|(_, until)| until);
         let idle = self.idle_deadline();
         let removal = self.removal_deadline();
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now());
-        [update, last_output, idle, removal, waits, pace].into_iter().flatten().min()
+        [update, last_output, idle, removal, waits, pace]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn touch(&mut self) {
@@ -249,9 +281,10 @@ impl SessionTask {
     /// An error when the program is no longer there.
     fn running(&self) -> Result<(), SessionError> {
         match (&self.ended, &self.change) {
-            (Some(ended), None) => {
-                Err(SessionError::Dead { id: self.id.clone(), how: ended.to_string() })
-            }
+            (Some(ended), None) => Err(SessionError::Dead {
+                id: self.id.clone(),
+                how: ended.to_string(),
+            }),
             (_, Some(_)) => Err(SessionError::Changing(self.id.clone())),
             (None, None) => Ok(()),
         }
@@ -273,13 +306,23 @@ impl SessionTask {
 
     fn scrollback(&self, lines: usize) -> Scrollback {
         let screen = self.terminal.screen();
-        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
-        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
+        let used = screen
+            .rows
+            .iter()
+            .rposition(|row| row.visible_len() > 0)
+            .map_or(0, |at| at + 1);
+        let used = used
+            .max(usize::from(screen.cursor.row) + 1)
+            .min(screen.rows.len());
         let history = self.terminal.history_len();
         let total_lines = history + used;
         let first = total_lines.saturating_sub(lines);
         let old = (first..history).filter_map(|index| self.terminal.history_row(index));
-        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
+        let visible = screen
+            .rows
+            .into_iter()
+            .take(used)
+            .skip(first.saturating_sub(history));
         let mut text = String::new();
         for row in old.chain(visible) {
             text.push_str(&row.text());
@@ -293,7 +336,10 @@ impl SessionTask {
         self.running()?;
         let size = size.clamped();
         self.program
-            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
+            .resize(termbridge_pty::PtySize {
+                cols: size.cols,
+                rows: size.rows,
+            })
             .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
         self.terminal.resize(size);
         self.publish_memory();
@@ -323,6 +369,9 @@ impl SessionTask {
 }
 
 fn new_terminal(size: Size, settings: &Settings) -> Terminal {
-    let options = Options { scrollback_lines: settings.scrollback_lines, ..Options::default() };
+    let options = Options {
+        scrollback_lines: settings.scrollback_lines,
+        ..Options::default()
+    };
     Terminal::new(size, options)
 }

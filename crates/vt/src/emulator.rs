@@ -54,7 +54,10 @@ pub struct Size {
 impl Size {
     /// The nearest size that a terminal can have.
     pub fn clamped(self) -> Self {
-        Self { cols: self.cols.clamp(MIN_COLS, MAX_COLS), rows: self.rows.clamp(MIN_ROWS, MAX_ROWS) }
+        Self {
+            cols: self.cols.clamp(MIN_COLS, MAX_COLS),
+            rows: self.rows.clamp(MIN_ROWS, MAX_ROWS),
+        }
     }
 }
 
@@ -83,7 +86,10 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { scrollback_lines: 10_000, palette: Palette::default() }
+        Self {
+            scrollback_lines: 10_000,
+            palette: Palette::default(),
+        }
     }
 }
 
@@ -146,7 +152,10 @@ impl Terminal {
     /// Size in force.
     pub fn size(&self) -> Size {
         let term = &self.core.term;
-        Size { cols: term.columns() as u16, rows: term.screen_lines() as u16 }
+        Size {
+            cols: term.columns() as u16,
+            rows: term.screen_lines() as u16,
+        }
     }
 
     /// Changes the size; lines of the primary screen are wrapped anew.
@@ -189,8 +198,7 @@ impl Terminal {
         }
         let rows = i32::from(self.size().rows);
         let grid = self.core.term.grid();
-        let hashes =
-            (0..rows as u16).map(|row| convert::row_hash(&grid[Line(i32::from(row))][..]));
+        let hashes = (0..rows as u16).map(|row| convert::row_hash(&grid[Line(i32::from(row))][..]));
         let frame = self.frame_hash();
         self.changes.look(frame, hashes)
     }
@@ -273,7 +281,10 @@ impl Terminal {
         hash.add(u64::from(cursor.row) << 32 | u64::from(cursor.col));
         hash.add(u64::from(cursor.visible) << 1 | u64::from(alternate));
         hash.add(self.core.term.columns() as u64);
-        self.core.title.bytes().for_each(|byte| hash.add(u64::from(byte)));
+        self.core
+            .title
+            .bytes()
+            .for_each(|byte| hash.add(u64::from(byte)));
         hash.finish()
     }
 }
@@ -294,7 +305,9 @@ impl Core {
         let grid = self.term.grid();
         let lines = 0..self.term.screen_lines() as i32;
         Screen {
-            rows: lines.map(|line| convert::row(&grid[Line(line)][..])).collect(),
+            rows: lines
+                .map(|line| convert::row(&grid[Line(line)][..]))
+                .collect(),
             cursor: self.cursor(),
             alternate: self.term.mode().contains(TermMode::ALT_SCREEN),
             title: self.title.clone(),

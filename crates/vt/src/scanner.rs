@@ -124,7 +124,11 @@ fn emit<S: Sink>(raw: &[u8], kind: Kind, rest: &[u8], sink: &mut S) {
         Kind::Aborted | Kind::Csi | Kind::Escape => sink.pass(raw),
         Kind::AbortedString => {}
         Kind::String(terminator) => {
-            let end = if raw.ends_with(terminator) { raw.len() - terminator.len() } else { raw.len() };
+            let end = if raw.ends_with(terminator) {
+                raw.len() - terminator.len()
+            } else {
+                raw.len()
+            };
             sink.string(raw[1], &raw[2..end.max(2)], terminator);
         }
     }
@@ -156,11 +160,26 @@ fn parse(bytes: &[u8], seen: usize) -> Option<Sequence> {
     for (at, &byte) in bytes.iter().enumerate().skip(1) {
         let len = at + 1;
         match byte {
-            CAN | SUB => return Some(Sequence { len, kind: Kind::Aborted }),
-            ESC => return Some(Sequence { len: at, kind: Kind::Aborted }),
+            CAN | SUB => {
+                return Some(Sequence {
+                    len,
+                    kind: Kind::Aborted,
+                });
+            }
+            ESC => {
+                return Some(Sequence {
+                    len: at,
+                    kind: Kind::Aborted,
+                });
+            }
             b'[' if at == 1 => return parse_csi(bytes),
             b']' | b'P' | b'X' | b'^' | b'_' if at == 1 => return parse_string(bytes, seen),
-            0x30..=0x7e => return Some(Sequence { len, kind: Kind::Escape }),
+            0x30..=0x7e => {
+                return Some(Sequence {
+                    len,
+                    kind: Kind::Escape,
+                });
+            }
             _ => {}
         }
     }
@@ -171,9 +190,24 @@ fn parse_csi(bytes: &[u8]) -> Option<Sequence> {
     for (at, &byte) in bytes.iter().enumerate().skip(2) {
         let len = at + 1;
         match byte {
-            0x40..=0x7e => return Some(Sequence { len, kind: Kind::Csi }),
-            CAN | SUB => return Some(Sequence { len, kind: Kind::Aborted }),
-            ESC => return Some(Sequence { len: at, kind: Kind::Aborted }),
+            0x40..=0x7e => {
+                return Some(Sequence {
+                    len,
+                    kind: Kind::Csi,
+                });
+            }
+            CAN | SUB => {
+                return Some(Sequence {
+                    len,
+                    kind: Kind::Aborted,
+                });
+            }
+            ESC => {
+                return Some(Sequence {
+                    len: at,
+                    kind: Kind::Aborted,
+                });
+            }
             _ => {}
         }
     }

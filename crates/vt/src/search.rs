@@ -29,12 +29,18 @@ impl Haystack {
     pub(crate) fn new(screen: &Screen, hidden: &[CellRange]) -> Self {
         let mut haystack = Self::default();
         for (index, row) in screen.rows.iter().enumerate() {
-            let end = if row.wrapped { row.cells.len() } else { text_len(row) };
+            let end = if row.wrapped {
+                row.cells.len()
+            } else {
+                text_len(row)
+            };
             for (col, cell) in row.cells[..end].iter().enumerate() {
                 if cell.width == CellWidth::Continuation {
                     continue;
                 }
-                haystack.cells.push((haystack.text.len(), index as u16, col as u16));
+                haystack
+                    .cells
+                    .push((haystack.text.len(), index as u16, col as u16));
                 if hidden.iter().any(|range| range.contains(index, col)) {
                     haystack.text.push('\0');
                 } else {
@@ -42,7 +48,9 @@ impl Haystack {
                 }
             }
             if !row.wrapped {
-                haystack.cells.push((haystack.text.len(), index as u16, end as u16));
+                haystack
+                    .cells
+                    .push((haystack.text.len(), index as u16, end as u16));
                 haystack.text.push('\n');
             }
         }
@@ -56,9 +64,17 @@ impl Haystack {
 
     /// The cells behind a byte range of [`Haystack::text`].
     pub fn locate(&self, range: std::ops::Range<usize>) -> Found {
-        let at = self.cells.partition_point(|(offset, ..)| *offset <= range.start);
-        let (_, row, col) = at.checked_sub(1).map_or((0, 0, 0), |index| self.cells[index]);
-        Found { row, col, text: self.text.get(range).unwrap_or_default().to_owned() }
+        let at = self
+            .cells
+            .partition_point(|(offset, ..)| *offset <= range.start);
+        let (_, row, col) = at
+            .checked_sub(1)
+            .map_or((0, 0, 0), |index| self.cells[index]);
+        Found {
+            row,
+            col,
+            text: self.text.get(range).unwrap_or_default().to_owned(),
+        }
     }
 }
 
@@ -106,10 +122,24 @@ pub(crate) struct Typing {
 
 impl Typing {
     pub(crate) fn new(screen: &Screen, history: usize, exact: bool) -> Self {
-        let (row, col) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
-        let prompt = screen.rows.get(row).map(|row| row.text_between(0, col)).unwrap_or_default();
+        let (row, col) = (
+            usize::from(screen.cursor.row),
+            usize::from(screen.cursor.col),
+        );
+        let prompt = screen
+            .rows
+            .get(row)
+            .map(|row| row.text_between(0, col))
+            .unwrap_or_default();
         let lines = vec![String::new()];
-        Self { line: history + row, exact, col, prompt, lines, edited: false }
+        Self {
+            line: history + row,
+            exact,
+            col,
+            prompt,
+            lines,
+            edited: false,
+        }
     }
 
     /// Enter was pressed: the line is with the program.
@@ -119,7 +149,9 @@ impl Typing {
 
     pub(crate) fn push(&mut self, text: &str) {
         for character in text.chars() {
-            let Some(line) = self.lines.last_mut() else { return };
+            let Some(line) = self.lines.last_mut() else {
+                return;
+            };
             match character {
                 '\r' | '\n' => self.lines.push(String::new()),
                 _ if line.len() < MAX_TYPED => line.push(character),
@@ -144,10 +176,16 @@ impl Typing {
         if !self.is_entered() {
             return found;
         }
-        let Some(mut row) = self.first_row(screen, history) else { return found };
+        let Some(mut row) = self.first_row(screen, history) else {
+            return found;
+        };
         row = self.first_line(screen, row, &mut found);
         let later = &self.lines[1..];
-        for line in later.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
+        for line in later
+            .iter()
+            .map(|line| line.trim())
+            .filter(|line| !line.is_empty())
+        {
             let below = screen.rows.iter().enumerate().skip(row + 1);
             let Some((at, start, end)) = below
                 .map(|(at, row)| (at, row, text_len(row)))
@@ -155,7 +193,11 @@ impl Typing {
             else {
                 break;
             };
-            found.push(CellRange { row: at, start, end });
+            found.push(CellRange {
+                row: at,
+                start,
+                end,
+            });
             row = at;
         }
         found
@@ -164,13 +206,16 @@ impl Typing {
     /// The row where typing began, if it is still visible.
     fn first_row(&self, screen: &Screen, history: usize) -> Option<usize> {
         if self.exact {
-            return self.line.checked_sub(history).filter(|row| *row < screen.rows.len());
+            return self
+                .line
+                .checked_sub(history)
+                .filter(|row| *row < screen.rows.len());
         }
         screen.rows.iter().position(|row| {
             row.text_between(0, self.col) == self.prompt
-                && self.lines[0].trim_end().starts_with(
-                    row.text_between(self.col, row.cells.len()).trim_end(),
-                )
+                && self.lines[0]
+                    .trim_end()
+                    .starts_with(row.text_between(self.col, row.cells.len()).trim_end())
                 && row.text().len() > self.prompt.len()
         })
     }
@@ -191,7 +236,11 @@ impl Typing {
                 }
                 end += 1;
             }
-            found.push(CellRange { row: row_index, start, end });
+            found.push(CellRange {
+                row: row_index,
+                start,
+                end,
+            });
             // A shell's line editor wraps by itself, without the terminal's mark.
             let goes_on = end == row.cells.len() && (row.wrapped || typed.peek().is_some());
             if !goes_on {
@@ -209,5 +258,7 @@ fn ending(row: &Row, end: usize, line: &str) -> Option<usize> {
     if !row.text_between(0, end).ends_with(line) {
         return None;
     }
-    (0..end).rev().find(|start| row.text_between(*start, end) == line)
+    (0..end)
+        .rev()
+        .find(|start| row.text_between(*start, end) == line)
 }

@@ -43,7 +43,10 @@ impl Attributes {
 
     /// Each set attribute with the name agents read and the SGR parameter that sets it.
     pub fn named(self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        NAMES.iter().filter(move |(flag, ..)| self.contains(*flag)).map(|(_, name, sgr)| (*name, *sgr))
+        NAMES
+            .iter()
+            .filter(move |(flag, ..)| self.contains(*flag))
+            .map(|(_, name, sgr)| (*name, *sgr))
     }
 }
 

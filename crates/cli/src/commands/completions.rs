@@ -9,6 +9,11 @@ use clap_complete::Shell;
 use crate::args::Arguments;
 
 pub(crate) fn run(shell: Shell) -> Result<ExitCode> {
-    clap_complete::generate(shell, &mut Arguments::command(), "termbridge", &mut std::io::stdout());
+    clap_complete::generate(
+        shell,
+        &mut Arguments::command(),
+        "termbridge",
+        &mut std::io::stdout(),
+    );
     Ok(ExitCode::SUCCESS)
 }

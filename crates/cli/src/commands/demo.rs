@@ -28,7 +28,11 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     let mut client = Client::start(&mut command).context("cannot start the server")?;
     client.initialize("2025-11-25")?;
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let mut demo = Demo { client, colour, fast: arguments.fast };
+    let mut demo = Demo {
+        client,
+        colour,
+        fast: arguments.fast,
+    };
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let file = folder.path().join("hello.txt");
     match ["vim", "vi"].into_iter().find(|name| is_installed(name)) {
@@ -48,7 +52,9 @@ struct Demo {
 
 impl Demo {
     fn drive_vim(&mut self, editor: &str, file: &Path) -> Result<()> {
-        self.say(&format!("An agent edits a file in {editor}, through MCP.\n"))?;
+        self.say(&format!(
+            "An agent edits a file in {editor}, through MCP.\n"
+        ))?;
         let path = file.display().to_string();
         let id = self.launch(json!({
             "command": editor,
@@ -56,14 +62,20 @@ impl Demo {
             "cols": COLS, "rows": ROWS,
             "wait": {"text": "hello.txt"}, "view": "plain",
         }))?;
-        self.call("send_keys", json!({
-            "session_id": id,
-            "keys": "iHello from an agent.<Enter>It sees what you would see.<Escape>",
-            "wait": {"text": "what you would see"}, "view": "plain",
-        }))?;
-        self.call("send_keys", json!({
-            "session_id": id, "keys": ":wq<Enter>", "wait": {"exit": true},
-        }))?;
+        self.call(
+            "send_keys",
+            json!({
+                "session_id": id,
+                "keys": "iHello from an agent.<Enter>It sees what you would see.<Escape>",
+                "wait": {"text": "what you would see"}, "view": "plain",
+            }),
+        )?;
+        self.call(
+            "send_keys",
+            json!({
+                "session_id": id, "keys": ":wq<Enter>", "wait": {"exit": true},
+            }),
+        )?;
         let written = std::fs::read_to_string(file).context("the editor wrote no file")?;
         if !written.starts_with("Hello from an agent.\n") {
             bail!("the file holds something else: {written:?}");
@@ -77,10 +89,13 @@ impl Demo {
             "command": "sh", "env": {"PS1": "$ "}, "cols": COLS, "rows": ROWS,
             "wait": {"text": "$"}, "view": "plain",
         }))?;
-        self.call("send_keys", json!({
-            "session_id": id, "keys": "echo $((6 * 7))<Enter>", "wait": {"text": "42"},
-            "view": "plain",
-        }))?;
+        self.call(
+            "send_keys",
+            json!({
+                "session_id": id, "keys": "echo $((6 * 7))<Enter>", "wait": {"text": "42"},
+                "view": "plain",
+            }),
+        )?;
         self.call("stop_app", json!({"session_id": id, "signal": "HUP"}))?;
         Ok(())
     }
@@ -110,7 +125,11 @@ impl Demo {
     }
 
     fn painted(&self, sgr: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{sgr}m{text}\x1b[m") } else { text.to_owned() }
+        if self.colour {
+            format!("\x1b[{sgr}m{text}\x1b[m")
+        } else {
+            text.to_owned()
+        }
     }
 
     fn say(&self, text: &str) -> Result<()> {
@@ -132,7 +151,10 @@ fn boxed(screen: &str) -> String {
 }
 
 fn indent(text: &str) -> String {
-    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| format!("  {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn is_installed(program: &str) -> bool {

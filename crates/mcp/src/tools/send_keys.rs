@@ -124,7 +124,12 @@ impl MouseArguments {
             None | Some("") => Modifiers::empty(),
             Some(names) => modifiers(names)?,
         };
-        Ok(Mouse { action, button, modifiers, target })
+        Ok(Mouse {
+            action,
+            button,
+            modifiers,
+            target,
+        })
     }
 }
 
@@ -158,15 +163,24 @@ impl Tool for SendKeys {
     const TITLE: &'static str = "Send keys, text or mouse";
     const DESCRIPTION: &'static str = "Type into a session, then optionally wait and view: act \
         and see in one call. One of keys, text, paste, mouse.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: false,
+        open_world: true,
+    };
     type Arguments = Arguments;
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
         let wait = arguments.wait.map(Condition::into_wait).transpose()?;
-        let given = (arguments.keys, arguments.text, arguments.paste, arguments.mouse);
+        let given = (
+            arguments.keys,
+            arguments.text,
+            arguments.paste,
+            arguments.mouse,
+        );
         let input = match given {
             (Some(keys), None, None, None) => {
                 Input::Items(parse_keys(&keys).map_err(termbridge_session::SessionError::from)?)
@@ -203,9 +217,20 @@ impl Tool for SendKeys {
             lines.push(format!("sent {} bytes", sent.bytes));
         }
         if sent.queued > 0 && wait.is_none() {
-            lines.push(format!("{} of {} bytes are still queued", sent.queued, sent.bytes));
+            lines.push(format!(
+                "{} of {} bytes are still queued",
+                sent.queued, sent.bytes
+            ));
         }
         let queued = Some(sent.queued).filter(|queued| *queued > 0 && wait.is_none());
-        Ok(Reply { text: lines.join("\n"), answer: Answer { success: true, queued, wait, view } })
+        Ok(Reply {
+            text: lines.join("\n"),
+            answer: Answer {
+                success: true,
+                queued,
+                wait,
+                view,
+            },
+        })
     }
 }

@@ -56,8 +56,12 @@ impl Tool for StopApp {
     const TITLE: &'static str = "Stop the program";
     const DESCRIPTION: &'static str = "End a session's program and every process of its \
         terminal: signal, grace, then KILL. Its last screen stays readable for a while.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+    const HINTS: Hints = Hints {
+        read_only: false,
+        destructive: true,
+        idempotent: true,
+        open_world: false,
+    };
     type Arguments = Arguments;
     type Answer = Answer;
 
@@ -69,7 +73,9 @@ impl Tool for StopApp {
                 "It takes a signal's name, such as TERM, INT, HUP, KILL.",
             )
         })?;
-        let stopped = session.stop(signal, Duration::from_millis(arguments.grace_ms)).await?;
+        let stopped = session
+            .stop(signal, Duration::from_millis(arguments.grace_ms))
+            .await?;
         let mut text = format!("ended: {}", stopped.ended);
         if stopped.already {
             text = format!("had ended by itself: {}", stopped.ended);
@@ -80,10 +86,16 @@ impl Tool for StopApp {
         let detached: Vec<Process> = stopped
             .detached
             .into_iter()
-            .map(|process| Process { pid: process.pid, name: process.name })
+            .map(|process| Process {
+                pid: process.pid,
+                name: process.name,
+            })
             .collect();
         for process in &detached {
-            text.push_str(&format!("; {} ({}) left the terminal and goes on", process.name, process.pid));
+            text.push_str(&format!(
+                "; {} ({}) left the terminal and goes on",
+                process.name, process.pid
+            ));
         }
         Ok(Reply {
             text,

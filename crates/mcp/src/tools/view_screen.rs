@@ -47,6 +47,9 @@ impl Tool for ViewScreen {
             max_bytes: arguments.max_bytes,
         };
         let view = View::take(&session, request).await?;
-        Ok(Reply { text: view.text(), answer: view })
+        Ok(Reply {
+            text: view.text(),
+            answer: view,
+        })
     }
 }

@@ -67,6 +67,9 @@ impl Tool for WaitFor {
             }
             None => None,
         };
-        Ok(Reply { text, answer: Answer { outcome, view } })
+        Ok(Reply {
+            text,
+            answer: Answer { outcome, view },
+        })
     }
 }

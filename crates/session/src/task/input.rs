@@ -51,7 +51,9 @@ impl InputQueue {
     }
 
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
-        self.pacing.filter(|_| self.len > 0).map(|until| until.min(now + PACE_INTERVAL))
+        self.pacing
+            .filter(|_| self.len > 0)
+            .map(|until| until.min(now + PACE_INTERVAL))
     }
 
     fn push(&mut self, piece: Vec<u8>) {
@@ -62,7 +64,9 @@ impl InputQueue {
     }
 
     fn written(&mut self, count: usize, now: Instant) {
-        let Some(front) = self.pieces.front_mut() else { return };
+        let Some(front) = self.pieces.front_mut() else {
+            return;
+        };
         front.drain(..count);
         self.len -= count;
         if front.is_empty() {
@@ -80,7 +84,9 @@ impl SessionTask {
         let bytes = pieces.iter().map(Vec::len).sum();
         self.check_line_length(&pieces.concat())?;
         if self.input.len() + bytes > MAX_INPUT {
-            return Err(SessionError::InputFull { queued: self.input.len() });
+            return Err(SessionError::InputFull {
+                queued: self.input.len(),
+            });
         }
         self.note_typing(input);
         for piece in pieces {
@@ -90,7 +96,11 @@ impl SessionTask {
         self.at_prompt = false;
         self.bells_at_input = self.bells;
         self.write_some();
-        Ok(Sent { bytes, queued: self.input.len(), before })
+        Ok(Sent {
+            bytes,
+            queued: self.input.len(),
+            before,
+        })
     }
 
     fn encode(&self, input: &[Input]) -> Result<Vec<Vec<u8>>, SessionError> {
@@ -98,8 +108,11 @@ impl SessionTask {
         let mut pieces = Vec::new();
         for item in input {
             match item {
-                Input::Items(items) => pieces
-                    .extend(items.iter().map(|item| encode_items(slice::from_ref(item), &modes))),
+                Input::Items(items) => pieces.extend(
+                    items
+                        .iter()
+                        .map(|item| encode_items(slice::from_ref(item), &modes)),
+                ),
                 Input::Text(text) => {
                     pieces.push(encode_items(&[InputItem::Text(text.clone())], &modes));
                 }
@@ -140,7 +153,9 @@ impl SessionTask {
 
     /// Goes on with the queue when the program has read what was written, or takes too long.
     pub(super) fn keep_pace(&mut self, now: Instant) {
-        let Some(until) = self.input.pacing else { return };
+        let Some(until) = self.input.pacing else {
+            return;
+        };
         // A program that reads whole lines gets each line in one piece whatever we do.
         let line_mode = || self.program.line_mode().is_ok_and(|mode| mode.canonical);
         let read = || self.program.unread_input().is_ok_and(|unread| unread == 0);
@@ -154,9 +169,14 @@ impl SessionTask {
         if !self.input.wants_to_write() {
             return;
         }
-        let Some(front) = self.input.pieces.front() else { return };
+        let Some(front) = self.input.pieces.front() else {
+            return;
+        };
         let (piece, _) = front.as_slices();
-        match self.program.try_write(&piece[..piece.len().min(WRITE_PIECE)]) {
+        match self
+            .program
+            .try_write(&piece[..piece.len().min(WRITE_PIECE)])
+        {
             Ok(count) => self.input.written(count, Instant::now()),
             Err(error)
                 if matches!(
@@ -172,8 +192,13 @@ impl SessionTask {
 
     /// In line mode the kernel drops what a line has beyond its buffer; better to say so.
     fn check_line_length(&self, bytes: &[u8]) -> Result<(), SessionError> {
-        let longest = bytes.split(|byte| matches!(byte, b'\r' | b'\n')).map(<[u8]>::len).max();
-        let Some(longest) = longest.filter(|length| *length > LONGEST_LINE) else { return Ok(()) };
+        let longest = bytes
+            .split(|byte| matches!(byte, b'\r' | b'\n'))
+            .map(<[u8]>::len)
+            .max();
+        let Some(longest) = longest.filter(|length| *length > LONGEST_LINE) else {
+            return Ok(());
+        };
         match self.program.line_mode() {
             Ok(mode) if mode.canonical => Err(SessionError::Invalid(format!(
                 "a line of {longest} bytes is too long: the program reads whole lines, and the \
@@ -194,9 +219,10 @@ impl SessionTask {
                     let at = line.find(text.as_str())?;
                     let middle = line[..at].chars().count() + text.chars().count() / 2;
                     // Characters to columns: each wide one before it takes two.
-                    let columns = row.cells.iter().enumerate().filter(|(_, cell)| {
-                        cell.width != termbridge_vt::CellWidth::Continuation
-                    });
+                    let columns =
+                        row.cells.iter().enumerate().filter(|(_, cell)| {
+                            cell.width != termbridge_vt::CellWidth::Continuation
+                        });
                     let col = columns.map(|(col, _)| col).nth(middle)?;
                     Some((index as u16, col as u16))
                 });
@@ -207,8 +233,9 @@ impl SessionTask {
         if let MouseAction::Drag { to } = mouse.action {
             cells.push(to);
         }
-        if let Some((row, col)) =
-            cells.into_iter().find(|(row, col)| *row >= size.rows || *col >= size.cols)
+        if let Some((row, col)) = cells
+            .into_iter()
+            .find(|(row, col)| *row >= size.rows || *col >= size.cols)
         {
             return Err(SessionError::Invalid(format!(
                 "row {row}, column {col} is outside the screen of {} rows and {} columns (counted \
@@ -236,12 +263,15 @@ impl SessionTask {
         for item in items {
             match item {
                 InputItem::Text(text) => self.terminal.note_typed(&text),
-                InputItem::Press(KeyPress { key: Key::Char(character), modifiers })
-                    if (modifiers - Modifiers::SHIFT).is_empty() =>
-                {
+                InputItem::Press(KeyPress {
+                    key: Key::Char(character),
+                    modifiers,
+                }) if (modifiers - Modifiers::SHIFT).is_empty() => {
                     self.terminal.note_typed(character.encode_utf8(&mut [0; 4]));
                 }
-                InputItem::Press(KeyPress { key: Key::Enter, .. }) => self.terminal.note_typed("\r"),
+                InputItem::Press(KeyPress {
+                    key: Key::Enter, ..
+                }) => self.terminal.note_typed("\r"),
                 InputItem::Press(_) => self.terminal.note_other_key(),
             }
         }

@@ -19,9 +19,15 @@ type StopReply = oneshot::Sender<Result<Stopped, SessionError>>;
 /// A change of the session that is under way beside the loop.
 pub(super) enum Change {
     /// The program is being stopped; who wants to know, and the report once it is there.
-    Stopping { replies: Vec<StopReply>, reason: EndReason, report: Option<StopReport> },
+    Stopping {
+        replies: Vec<StopReply>,
+        reason: EndReason,
+        report: Option<StopReport>,
+    },
     /// The program is being replaced.
-    Restarting { reply: oneshot::Sender<Result<(), SessionError>> },
+    Restarting {
+        reply: oneshot::Sender<Result<(), SessionError>>,
+    },
 }
 
 impl SessionTask {
@@ -31,7 +37,9 @@ impl SessionTask {
 
     /// Once the program ended and its last output is read, the session has ended.
     pub(super) fn finish_exit(&mut self, now: Instant) {
-        let Some((status, until)) = self.exited else { return };
+        let Some((status, until)) = self.exited else {
+            return;
+        };
         // The program's last words are read once there is nothing left to read, even if another
         // process still holds the terminal; one that goes on printing is not waited for.
         if self.ended.is_some() || (!self.read_output() && now < until) {
@@ -45,7 +53,11 @@ impl SessionTask {
             Some(Change::Stopping { reason, .. }) => *reason,
             _ => EndReason::Itself,
         };
-        let ended = Ended { status, reason, at: SystemTime::now() };
+        let ended = Ended {
+            status,
+            reason,
+            at: SystemTime::now(),
+        };
         tracing::info!(session = %self.id, %ended, "program ended");
         self.terminal.end_synchronized();
         self.input.clear();
@@ -76,7 +88,11 @@ impl SessionTask {
         replies: Vec<StopReply>,
         reason: EndReason,
     ) {
-        self.change = Some(Change::Stopping { replies, reason, report: None });
+        self.change = Some(Change::Stopping {
+            replies,
+            reason,
+            report: None,
+        });
         let program = Arc::clone(&self.program);
         self.beside(async move {
             let report = program.stop(signal, grace).await;
@@ -85,7 +101,12 @@ impl SessionTask {
     }
 
     pub(super) fn stop_done(&mut self, result: Result<StopReport, String>) {
-        let Some(Change::Stopping { replies, report, .. }) = &mut self.change else { return };
+        let Some(Change::Stopping {
+            replies, report, ..
+        }) = &mut self.change
+        else {
+            return;
+        };
         match result {
             Ok(done) if done.status.is_some() => *report = Some(done),
             failed => {
@@ -104,12 +125,21 @@ impl SessionTask {
 
     /// Answers those who asked for the stop, once both the report and the end are there.
     fn answer_stops(&mut self) {
-        let (Some(ended), Some(Change::Stopping { report: Some(_), .. })) =
-            (&self.ended, &self.change)
+        let (
+            Some(ended),
+            Some(Change::Stopping {
+                report: Some(_), ..
+            }),
+        ) = (&self.ended, &self.change)
         else {
             return;
         };
-        let Some(Change::Stopping { replies, report: Some(report), .. }) = self.change.take() else {
+        let Some(Change::Stopping {
+            replies,
+            report: Some(report),
+            ..
+        }) = self.change.take()
+        else {
             return;
         };
         let stopped = Stopped {
@@ -151,7 +181,9 @@ impl SessionTask {
         &mut self,
         result: Result<(Program, OwnedSemaphorePermit), SessionError>,
     ) {
-        let Some(Change::Restarting { reply }) = self.change.take() else { return };
+        let Some(Change::Restarting { reply }) = self.change.take() else {
+            return;
+        };
         let outcome = result.map(|(program, place)| {
             let now = Instant::now();
             tracing::info!(session = %self.id, pid = program.pid(), "restarted");
@@ -184,8 +216,7 @@ impl SessionTask {
         if self.idle_deadline().is_none_or(|at| now < at) {
             return;
         }
-        let quiet_until =
-            self.last_used.max(self.last_output) + self.settings.session_timeout;
+        let quiet_until = self.last_used.max(self.last_output) + self.settings.session_timeout;
         self.idle_check = now + self.settings.session_timeout;
         if !self.waits.is_empty() {
         } else if now < quiet_until {
@@ -202,7 +233,8 @@ impl SessionTask {
         if !std::mem::take(&mut self.survey.for_idle) || self.change.is_some() {
             return;
         }
-        let untouched = self.last_used.max(self.last_output).elapsed() >= self.settings.session_timeout;
+        let untouched =
+            self.last_used.max(self.last_output).elapsed() >= self.settings.session_timeout;
         let waits = survey
             .is_some_and(|survey| matches!(survey.waiting, Waiting::Reading | Waiting::Polling));
         if untouched && waits && self.ended.is_none() {
@@ -214,11 +246,14 @@ impl SessionTask {
     /// When a finished session is forgotten.
     pub(super) fn removal_deadline(&self) -> Option<Instant> {
         let (_, exited) = self.exited.filter(|_| self.ended.is_some())?;
-        self.change.is_none().then(|| exited.max(self.last_used) + self.settings.keep_finished)
+        self.change
+            .is_none()
+            .then(|| exited.max(self.last_used) + self.settings.keep_finished)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.removal_deadline().is_some_and(|at| Instant::now() >= at)
+        self.removal_deadline()
+            .is_some_and(|at| Instant::now() >= at)
     }
 
     /// Runs work that takes time and brings its result back as a command.

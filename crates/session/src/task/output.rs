@@ -99,7 +99,10 @@ impl SessionTask {
     }
 
     pub(super) fn end_long_update(&mut self, now: Instant) {
-        if self.synchronized_since.is_some_and(|since| now >= since + SYNCHRONIZED_LIMIT) {
+        if self
+            .synchronized_since
+            .is_some_and(|since| now >= since + SYNCHRONIZED_LIMIT)
+        {
             self.synchronized_since = None;
             self.terminal.end_synchronized();
         }
@@ -107,7 +110,9 @@ impl SessionTask {
 
     pub(super) fn publish_memory(&self) {
         if let Some(server) = self.server.upgrade() {
-            server.budget.publish(&self.share, self.terminal.memory_estimate());
+            server
+                .budget
+                .publish(&self.share, self.terminal.memory_estimate());
         }
     }
 
@@ -115,7 +120,8 @@ impl SessionTask {
         let size = self.terminal.size();
         let line = (usize::from(size.cols) * 24).max(MIN_LINE_BYTES);
         let screens = 2 * usize::from(size.rows);
-        self.terminal.trim_history((keep_bytes / line).saturating_sub(screens));
+        self.terminal
+            .trim_history((keep_bytes / line).saturating_sub(screens));
         tracing::debug!(session = %self.id, keep_bytes, "scrollback trimmed");
         self.publish_memory();
     }
@@ -124,5 +130,8 @@ impl SessionTask {
 /// Offset behind the `rows`-th newline.
 fn end_of_rows(bytes: &[u8], rows: usize) -> usize {
     let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    newlines.map(|(at, _)| at + 1).nth(rows - 1).unwrap_or(bytes.len())
+    newlines
+        .map(|(at, _)| at + 1)
+        .nth(rows - 1)
+        .unwrap_or(bytes.len())
 }

@@ -72,7 +72,10 @@ impl SessionTask {
             Some(idle) => pending.deadline.min(pending.idle_since + idle),
             None => pending.deadline,
         });
-        let survey = self.survey.next.filter(|_| !self.survey.under_way && self.asks_kernel());
+        let survey = self
+            .survey
+            .next
+            .filter(|_| !self.survey.under_way && self.asks_kernel());
         each.chain(survey).min()
     }
 
@@ -99,7 +102,10 @@ impl SessionTask {
                 pending.idle_since = now;
             }
             let text = haystack.as_ref().and_then(|haystack| {
-                let newer = pending.wait.after.map(|after| self.terminal.rows_since(after));
+                let newer = pending
+                    .wait
+                    .after
+                    .map(|after| self.terminal.rows_since(after));
                 pending.wait.find(haystack, |row| {
                     newer.as_ref().is_none_or(|rows| rows.contains(&row))
                 })
@@ -145,7 +151,11 @@ impl SessionTask {
             return Some(Fired::Bell);
         }
         let title = self.terminal.title();
-        if wait.title.as_ref().is_some_and(|text| title.contains(text.as_str())) {
+        if wait
+            .title
+            .as_ref()
+            .is_some_and(|text| title.contains(text.as_str()))
+        {
             return Some(Fired::Title(title.to_owned()));
         }
         if wait.asks_kernel()
@@ -153,7 +163,9 @@ impl SessionTask {
         {
             return Some(fired);
         }
-        let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
+        let quiet = wait
+            .idle
+            .is_some_and(|idle| now >= pending.idle_since + idle);
         quiet.then_some(Fired::Idle)
     }
 
@@ -171,8 +183,9 @@ impl SessionTask {
         let reads = survey.waiting == Waiting::Reading
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
-        (wait.needs_input && line_mode.canonical && reads)
-            .then_some(Fired::NeedsInput { echo: line_mode.echo })
+        (wait.needs_input && line_mode.canonical && reads).then_some(Fired::NeedsInput {
+            echo: line_mode.echo,
+        })
     }
 
     /// Starts a survey when one is due; it reports back as a command.

@@ -14,9 +14,13 @@ pub fn html(screen: &Screen, palette: &Palette) -> String {
     for row in &screen.rows {
         let end = row.visible_len();
         for (start, run) in row.runs() {
-            let Some(first) = run.first().filter(|_| start < end) else { break };
+            let Some(first) = run.first().filter(|_| start < end) else {
+                break;
+            };
             let mut text = String::new();
-            run.iter().take(end - start).for_each(|cell| cell.push_text(&mut text));
+            run.iter()
+                .take(end - start)
+                .for_each(|cell| cell.push_text(&mut text));
             let (fg, bg) = drawn_colors(&first.style, palette);
             let mut css = css_decoration(&first.style);
             if fg != palette.foreground {

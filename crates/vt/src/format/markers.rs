@@ -9,12 +9,16 @@ pub fn markers<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     for row in rows {
         let end = row.visible_len();
         for (start, run) in row.runs() {
-            let Some(first) = run.first().filter(|_| start < end) else { break };
+            let Some(first) = run.first().filter(|_| start < end) else {
+                break;
+            };
             let description = describe(&first.style, first.link.as_deref());
             if !description.is_empty() {
                 text.push_str(&format!("⟦{description}⟧"));
             }
-            run.iter().take(end - start).for_each(|cell| cell.push_text(&mut text));
+            run.iter()
+                .take(end - start)
+                .for_each(|cell| cell.push_text(&mut text));
             if !description.is_empty() {
                 text.push_str("⟦/⟧");
             }
@@ -26,8 +30,11 @@ pub fn markers<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
 }
 
 fn describe(style: &Style, link: Option<&str>) -> String {
-    let mut words: Vec<String> =
-        style.attributes.named().map(|(name, _)| name.to_owned()).collect();
+    let mut words: Vec<String> = style
+        .attributes
+        .named()
+        .map(|(name, _)| name.to_owned())
+        .collect();
     words.extend(style.fg.name());
     words.extend(style.bg.name().map(|name| format!("on {name}")));
     let underline = style.underline_color.and_then(crate::style::Color::name);

@@ -27,7 +27,9 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
         let y = MARGIN + index as f32 * CELL_HEIGHT;
         let end = row.visible_len();
         for (start, run) in row.runs() {
-            let Some(first) = run.first().filter(|_| start < end) else { break };
+            let Some(first) = run.first().filter(|_| start < end) else {
+                break;
+            };
             let run = &run[..run.len().min(end - start)];
             let (fg, bg) = drawn_colors(&first.style, palette);
             let x = MARGIN + start as f32 * CELL_WIDTH;
@@ -46,7 +48,11 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
                 continue;
             }
             let css = css_decoration(&first.style);
-            let style = if css.is_empty() { css } else { format!(" style=\"{css}\"") };
+            let style = if css.is_empty() {
+                css
+            } else {
+                format!(" style=\"{css}\"")
+            };
             // The length keeps columns straight whatever font the viewer has.
             let _ = write!(
                 out,
