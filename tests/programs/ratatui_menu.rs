@@ -61,10 +61,7 @@ impl Menu {
 
     fn visible(&self) -> Vec<&'static str> {
         let needle = self.filter.as_deref().unwrap_or_default().to_lowercase();
-        ITEMS
-            .into_iter()
-            .filter(|item| item.to_lowercase().contains(&needle))
-            .collect()
+        ITEMS.into_iter().filter(|item| item.to_lowercase().contains(&needle)).collect()
     }
 
     fn draw(&self, frame: &mut Frame<'_>) {

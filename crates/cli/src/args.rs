@@ -24,6 +24,7 @@ Examples:
   termbridge completions zsh > _termbridge";
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "made once")]
 pub(crate) enum Command {
     /// Serve MCP over stdio, as an agent starts it
     #[command(after_help = MCP_EXAMPLES)]
@@ -55,12 +56,7 @@ pub(crate) struct McpArguments {
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Toolsets to offer, separated by commas [default: terminal]
-    #[arg(
-        long,
-        env = "TERMBRIDGE_TOOLSETS",
-        value_name = "NAMES",
-        value_delimiter = ','
-    )]
+    #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolsets: Option<Vec<String>>,
     /// Port of the shared server; not used over stdio [default: 8080]
     #[arg(long, env = "MCP_PORT", value_name = "PORT")]

@@ -69,10 +69,7 @@ impl Config {
         let settings = Settings {
             max_sessions: at_least_one(
                 "max_sessions",
-                arguments
-                    .max_sessions
-                    .or(file.max_sessions)
-                    .unwrap_or(defaults.max_sessions),
+                arguments.max_sessions.or(file.max_sessions).unwrap_or(defaults.max_sessions),
             )?,
             session_timeout: time(
                 arguments.session_timeout,
@@ -90,15 +87,11 @@ impl Config {
                 .scrollback_lines
                 .or(file.scrollback_lines)
                 .unwrap_or(defaults.scrollback_lines),
-            scrollback_memory: megabytes.map_or(defaults.scrollback_memory, |mb| {
-                mb.saturating_mul(1024 * 1024)
-            }),
+            scrollback_memory: megabytes
+                .map_or(defaults.scrollback_memory, |mb| mb.saturating_mul(1024 * 1024)),
             buffer_size: at_least_one(
                 "buffer_size",
-                arguments
-                    .buffer_size
-                    .or(file.buffer_size)
-                    .unwrap_or(defaults.buffer_size),
+                arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),
             )?,
         };
         let toolsets = match arguments.toolsets.or(file.toolsets) {
@@ -110,23 +103,11 @@ impl Config {
             None => Toolset::DEFAULT.to_vec(),
         };
         let log = LogConfig {
-            level: arguments
-                .log
-                .log_level
-                .or(file.log_level)
-                .unwrap_or_else(|| "info".into()),
-            format: arguments
-                .log
-                .log_format
-                .or(file.log_format)
-                .unwrap_or(LogFormat::Text),
+            level: arguments.log.log_level.or(file.log_level).unwrap_or_else(|| "info".into()),
+            format: arguments.log.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
             file: arguments.log.log_file.or(file.log_file),
         };
-        Ok(Self {
-            settings,
-            toolsets,
-            log,
-        })
+        Ok(Self { settings, toolsets, log })
     }
 }
 

@@ -5,9 +5,7 @@ use std::time::Duration;
 /// Reads `30m`, `1h`, `45s`, `500ms`; a number alone is seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
-    let split = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let wrong = || format!("{text:?} is not a duration: write 30m, 1h, 45s, 500ms, or 0 for never");
     let number: u64 = number.parse().map_err(|_| wrong())?;
@@ -19,10 +17,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         "d" => 86_400_000,
         _ => return Err(wrong()),
     };
-    number
-        .checked_mul(millis)
-        .map(Duration::from_millis)
-        .ok_or_else(wrong)
+    number.checked_mul(millis).map(Duration::from_millis).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -40,20 +35,9 @@ mod tests {
             ("500ms", 500),
         ];
         for (text, millis) in table {
-            assert_eq!(
-                parse_duration(text).map(|time| time.as_millis()),
-                Ok(millis),
-                "{text}"
-            );
+            assert_eq!(parse_duration(text).map(|time| time.as_millis()), Ok(millis), "{text}");
         }
-        for text in [
-            "",
-            "m",
-            "1 year",
-            "-5s",
-            "99999999999999999999h",
-            "18446744073709551615h",
-        ] {
+        for text in ["", "m", "1 year", "-5s", "99999999999999999999h", "18446744073709551615h"] {
             assert!(parse_duration(text).is_err(), "{text}");
         }
     }

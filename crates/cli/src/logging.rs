@@ -26,10 +26,8 @@ pub(crate) fn start(config: &LogConfig) -> Result<()> {
         None => BoxMakeWriter::new(std::io::stderr),
     };
     let colour = config.file.is_none() && std::io::stderr().is_terminal();
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(writer)
-        .with_ansi(colour);
+    let logs =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colour);
     match config.format {
         LogFormat::Text => logs.init(),
         LogFormat::Json => logs.json().flatten_event(true).init(),
@@ -43,7 +41,5 @@ fn open(path: &Path) -> Result<std::fs::File> {
     options.create(true).append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-        .open(path)
-        .with_context(|| format!("cannot open log file {}", path.display()))
+    options.open(path).with_context(|| format!("cannot open log file {}", path.display()))
 }

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Mcp(arguments) => commands::mcp::run(arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
-        Command::Completions { shell } => commands::completions::run(shell),
+        Command::Completions { shell } => Ok(commands::completions::run(shell)),
     };
     match result {
         Ok(code) => code,

@@ -19,25 +19,18 @@ pub(crate) fn bound(text: String, most: usize, whole: &str) -> Bounded {
     let tail = line_start(&text, text.ceil_char_boundary(text.len() - most / 2)).max(head);
     let cut = tail - head;
     let note = format!("\n[… {cut} bytes cut; all of it: {whole} …]\n");
-    Bounded {
-        text: [&text[..head], &note, &text[tail..]].concat(),
-        cut,
-    }
+    Bounded { text: [&text[..head], &note, &text[tail..]].concat(), cut }
 }
 
 /// The last line end before `at`, or `at` when the line is too long for that.
 fn line_end(text: &str, at: usize) -> usize {
-    text[..at]
-        .rfind('\n')
-        .filter(|end| *end > at / 2)
-        .unwrap_or(at)
+    text[..at].rfind('\n').filter(|end| *end > at / 2).unwrap_or(at)
 }
 
 /// The first line start after `at`, or `at` when the line is too long for that.
 fn line_start(text: &str, at: usize) -> usize {
     let line = text[at..].find('\n').map(|end| at + end + 1);
-    line.filter(|start| *start < at + (text.len() - at) / 2)
-        .unwrap_or(at)
+    line.filter(|start| *start < at + (text.len() - at) / 2).unwrap_or(at)
 }
 
 #[cfg(test)]
@@ -47,14 +40,10 @@ mod tests {
     #[test]
     fn keeps_head_and_tail() {
         assert_eq!(bound("short".into(), 10, "x").text, "short");
-        let lines: String = (0..1000).map(|line| format!("line {line}\n")).collect();
+        let lines = (0..1000).map(|line| format!("line {line}\n")).collect::<Vec<_>>().concat();
         let bounded = bound(lines.clone(), 200, "term://x");
         assert!(bounded.text.starts_with("line 0\n") && bounded.text.ends_with("line 999\n"));
-        assert!(
-            bounded.text.len() < 300 && bounded.cut > lines.len() - 220,
-            "{}",
-            bounded.text
-        );
+        assert!(bounded.text.len() < 300 && bounded.cut > lines.len() - 220, "{}", bounded.text);
         assert!(bounded.text.contains("term://x"));
     }
 
@@ -62,7 +51,7 @@ mod tests {
     fn cuts_between_characters() {
         for most in 0..40 {
             let bounded = bound("é漢🙂".repeat(50), most, "x");
-            assert_eq!(bounded.cut > 0, true);
+            assert!(bounded.cut > 0, "{most}");
         }
     }
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// Messages read ahead of whoever waits for them.
 const READ_AHEAD: usize = 1024;
 /// Longest wait for an answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+const ANSWER_LIMIT: Duration = Duration::from_mins(1);
 
 /// A running server and the connection to it. Dropping it closes the connection and ends the server.
 #[derive(Debug)]
@@ -63,10 +63,7 @@ pub struct Answer {
 impl Client {
     /// Starts a server.
     pub fn start(command: &mut Command) -> io::Result<Self> {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let (sender, messages) = sync_channel(READ_AHEAD);
@@ -78,13 +75,7 @@ impl Client {
                 }
             }
         });
-        Ok(Self {
-            child,
-            stdin,
-            messages,
-            aside: VecDeque::new(),
-            next_id: 1,
-        })
+        Ok(Self { child, stdin, messages, aside: VecDeque::new(), next_id: 1 })
     }
 
     /// The server's process id.

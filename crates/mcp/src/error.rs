@@ -53,25 +53,21 @@ impl ToolError {
         hint: impl Into<String>,
         next_tools: &'static [&'static str],
     ) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            hint: hint.into(),
-            next_tools,
-        }
+        Self { code, message: message.into(), hint: hint.into(), next_tools }
     }
 
     pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(Code::InvalidInput, message, hint, &[])
     }
 
+    /// The fault is the server's own.
+    pub fn is_internal(&self) -> bool {
+        self.code == Code::InternalError
+    }
+
     pub(crate) fn into_result(self) -> CallToolResult {
         let code = self.code.name();
-        let hint = if self.hint.is_empty() {
-            String::new()
-        } else {
-            format!("\n{}", self.hint)
-        };
+        let hint = if self.hint.is_empty() { String::new() } else { format!("\n{}", self.hint) };
         let text = format!("[{code}] {}{hint}", self.message);
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
         result.structured_content = Some(json!({
@@ -103,16 +99,12 @@ impl From<SessionError> for ToolError {
                 &["view_screen", "restart_app", "launch_app"],
             ),
             SessionError::Spawn(spawn) => return spawn_error(spawn, message),
-            SessionError::Keys(_) => (
-                Code::InvalidInput,
-                "To send text as it is, use `text` instead of `keys`.",
-                &[],
-            ),
-            SessionError::Mouse(_) | SessionError::TextNotOnScreen(_) => (
-                Code::InvalidInput,
-                "view_screen shows what is there.",
-                &["view_screen"],
-            ),
+            SessionError::Keys(_) => {
+                (Code::InvalidInput, "To send text as it is, use `text` instead of `keys`.", &[])
+            }
+            SessionError::Mouse(_) | SessionError::TextNotOnScreen(_) => {
+                (Code::InvalidInput, "view_screen shows what is there.", &["view_screen"])
+            }
             SessionError::Invalid(_) => (Code::InvalidInput, "", &[]),
             SessionError::TooManySessions { .. } => (
                 Code::ResourceLimit,
@@ -139,17 +131,15 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
             "`command` is one program; put its arguments into `args`, or run a shell line with \
              command \"sh\" and args [\"-c\", \"…\"].",
         ),
-        Spawn::NotFound { .. } => (
-            Code::InvalidInput,
-            "Check the name, or give the program's full path.",
-        ),
+        Spawn::NotFound { .. } => {
+            (Code::InvalidInput, "Check the name, or give the program's full path.")
+        }
         Spawn::BadCwd { .. } => (Code::InvalidInput, "Give an existing directory as `cwd`."),
         Spawn::ResourceLimit { .. } => (Code::ResourceLimit, "Stop a session with stop_app."),
         Spawn::Unsupported => (Code::NotSupported, ""),
-        Spawn::KeeperGone | Spawn::KeeperStart { .. } | Spawn::Terminal { .. } => (
-            Code::InternalError,
-            "Try once more; see the server's log if it stays.",
-        ),
+        Spawn::KeeperGone | Spawn::KeeperStart { .. } | Spawn::Terminal { .. } => {
+            (Code::InternalError, "Try once more; see the server's log if it stays.")
+        }
         _ => (Code::InvalidInput, ""),
     };
     ToolError::new(code, message, hint, &["launch_app"])

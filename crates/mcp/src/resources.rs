@@ -14,17 +14,11 @@ pub(crate) async fn list(sessions: &Sessions) -> Vec<Resource> {
     for info in sessions.list().await {
         for part in ["screen", "output"] {
             let uri = format!("term://{}/{part}", info.id);
-            let name = format!(
-                "{part} of {}",
-                info.name.as_deref().unwrap_or(&info.command)
-            );
+            let name = format!("{part} of {}", info.name.as_deref().unwrap_or(&info.command));
             resources.push(Resource::new(uri, name));
         }
     }
-    resources
-        .into_iter()
-        .map(|resource| resource.with_mime_type("text/plain"))
-        .collect()
+    resources.into_iter().map(|resource| resource.with_mime_type("text/plain")).collect()
 }
 
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
@@ -46,18 +40,12 @@ pub(crate) async fn read(
     uri: &str,
 ) -> Result<Option<ResourceContents>, SessionError> {
     if uri == SESSIONS {
-        let lines = sessions
-            .list()
-            .await
-            .into_iter()
-            .map(|info| format!("{} {}", info.id, info.command));
+        let lines =
+            sessions.list().await.into_iter().map(|info| format!("{} {}", info.id, info.command));
         let text = lines.collect::<Vec<_>>().join("\n");
         return Ok(Some(ResourceContents::text(text, uri)));
     }
-    let Some((id, part)) = uri
-        .strip_prefix("term://")
-        .and_then(|rest| rest.split_once('/'))
-    else {
+    let Some((id, part)) = uri.strip_prefix("term://").and_then(|rest| rest.split_once('/')) else {
         return Ok(None);
     };
     let scrollback = match part {
@@ -66,12 +54,7 @@ pub(crate) async fn read(
         _ => return Ok(None),
     };
     let session = sessions.get(&SessionId::from_text(id))?;
-    let snapshot = session
-        .snapshot(SnapshotRequest {
-            since: None,
-            scrollback,
-        })
-        .await?;
+    let snapshot = session.snapshot(SnapshotRequest { since: None, scrollback }).await?;
     let text = match &snapshot.scrollback {
         Some(all) => all.text.clone(),
         None => snapshot.text(),

@@ -14,9 +14,7 @@ use serde_json::Value;
 pub(crate) fn input<T: JsonSchema>() -> Arc<JsonObject> {
     let mut schema = generate::<T>();
     schema.insert("additionalProperties".into(), Value::Bool(false));
-    schema
-        .entry("properties")
-        .or_insert_with(|| Value::Object(JsonObject::new()));
+    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     Arc::new(schema)
 }
 
@@ -34,10 +32,7 @@ pub(crate) fn output<T: JsonSchema>() -> Arc<JsonObject> {
 fn generate<T: JsonSchema>() -> JsonObject {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
-    let mut schema = settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     tidy(&mut schema);
     match schema {
         Value::Object(schema) => schema,
@@ -65,12 +60,7 @@ fn tidy(schema: &mut Value) {
     merge_nullable(object);
     merge_constants(object);
     if let Some(Value::String(text)) = object.get_mut("description") {
-        *text = text
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-            .trim_end_matches('.')
-            .into();
+        *text = text.split_whitespace().collect::<Vec<_>>().join(" ").trim_end_matches('.').into();
     }
     for (key, value) in object.iter_mut() {
         match (key.as_str(), value) {
@@ -103,10 +93,8 @@ fn merge_constants(object: &mut JsonObject) {
     let Some(Value::Array(options)) = object.get("oneOf") else {
         return;
     };
-    let constants: Option<Vec<Value>> = options
-        .iter()
-        .map(|option| option.get("const").cloned())
-        .collect();
+    let constants: Option<Vec<Value>> =
+        options.iter().map(|option| option.get("const").cloned()).collect();
     if let Some(constants) = constants {
         object.remove("oneOf");
         object.insert("type".into(), "string".into());

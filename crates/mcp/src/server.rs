@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation,
+    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, JsonObject,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
     ServerConfig, Tool,
@@ -14,6 +14,7 @@ use termbridge_session::{SessionError, Sessions};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use crate::error::ToolError;
 use crate::tool::{Context, Entry};
 use crate::toolset::Toolset;
 use crate::transport::Lines;
@@ -47,23 +48,19 @@ pub enum ServeError {
 impl McpServer {
     /// A server that offers these toolsets.
     pub fn new(sessions: Sessions, toolsets: &[Toolset]) -> Self {
-        let tools = toolsets
-            .iter()
-            .flat_map(|toolset| tools::of(*toolset))
-            .collect();
-        Self {
-            sessions,
-            tools: Arc::new(tools),
-            closed: CancellationToken::new(),
-        }
+        let tools = toolsets.iter().flat_map(|toolset| tools::of(*toolset)).collect();
+        Self { sessions, tools: Arc::new(tools), closed: CancellationToken::new() }
     }
 
     /// The tools' definitions, in the order of the list.
     pub fn definitions(&self) -> Vec<Tool> {
-        self.tools
-            .iter()
-            .map(|entry| entry.definition.clone())
-            .collect()
+        self.tools.iter().map(|entry| entry.definition.clone()).collect()
+    }
+
+    /// Whether a call with these arguments would be run; `None` for an unknown tool. Runs nothing.
+    pub fn check(&self, tool: &str, arguments: JsonObject) -> Option<Result<(), ToolError>> {
+        let entry = self.tools.iter().find(|entry| entry.definition.name == tool)?;
+        Some(entry.check(arguments))
     }
 
     /// Serves one client until it closes the connection; sessions go on.
@@ -96,18 +93,13 @@ impl McpServer {
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        ServiceExt::serve(self, transport)
-            .await
-            .map_err(|error| error.to_string())
+        ServiceExt::serve(self, transport).await.map_err(|error| error.to_string())
     }
 }
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_resources()
-            .build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("termbridge", env!("CARGO_PKG_VERSION"));
         info.server_info.title = Some("termbridge".into());
@@ -128,10 +120,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(entry) = self
-            .tools
-            .iter()
-            .find(|entry| entry.definition.name == request.name)
+        let Some(entry) = self.tools.iter().find(|entry| entry.definition.name == request.name)
         else {
             let message = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(message, None));
@@ -145,9 +134,7 @@ impl ServerHandler for McpServer {
         };
         let name = request.name.clone();
         let started = std::time::Instant::now();
-        let result = entry
-            .call(request.arguments.unwrap_or_default(), context)
-            .await;
+        let result = entry.call(request.arguments.unwrap_or_default(), context).await;
         let failed = result.is_error.unwrap_or(false);
         tracing::info!(tool = %name, failed, micros = started.elapsed().as_micros() as u64, "call");
         Ok(result.into())
@@ -158,9 +145,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(
-            resources::list(&self.sessions).await,
-        ))
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.sessions).await))
     }
 
     async fn list_resource_templates(
@@ -168,9 +153,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(
-            resources::templates(),
-        ))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
     }
 
     async fn read_resource(

@@ -52,12 +52,8 @@ pub(crate) struct Hints {
 
 impl Hints {
     /// Looks and changes nothing.
-    pub(crate) const READS: Self = Self {
-        read_only: true,
-        destructive: false,
-        idempotent: true,
-        open_world: false,
-    };
+    pub(crate) const READS: Self =
+        Self { read_only: true, destructive: false, idempotent: true, open_world: false };
 }
 
 /// An answer: text that carries all of it, and the same structured.
@@ -101,8 +97,8 @@ impl Context {
         };
         let mut given_up = std::pin::pin!(given_up);
         let mut waiting = std::pin::pin!(session.wait(wait));
-        let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
-        ticks.tick().await;
+        let first = tokio::time::Instant::now() + PROGRESS_INTERVAL;
+        let mut ticks = tokio::time::interval_at(first, PROGRESS_INTERVAL);
         let mut seconds = 0.0;
         loop {
             tokio::select! {
@@ -129,10 +125,7 @@ impl Context {
             return;
         };
         let text = snapshot.text();
-        let last = text
-            .lines()
-            .rfind(|line| !line.trim().is_empty())
-            .unwrap_or_default();
+        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let mut progress = ProgressNotificationParam::new(token.clone(), seconds);
         progress.total = Some(asked.as_secs_f64());
         progress.message = Some(format!("{seconds:.0} s: {}", last.trim()));
@@ -147,6 +140,7 @@ type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
 pub(crate) struct Entry {
     pub(crate) definition: Definition,
     call: fn(Arc<JsonObject>, JsonObject, Context) -> CallFuture,
+    check: fn(&JsonObject, JsonObject) -> Result<(), ToolError>,
 }
 
 impl Entry {
@@ -161,34 +155,35 @@ impl Entry {
             .with_title(T::TITLE)
             .with_raw_output_schema(schema::output::<T::Answer>())
             .with_annotations(annotations);
-        Self {
-            definition,
-            call: call::<T>,
-        }
+        let check = |schema: &_, arguments| read::<T>(schema, arguments).map(drop);
+        Self { definition, call: call::<T>, check }
+    }
+
+    /// Whether a call with these arguments would be run.
+    pub(crate) fn check(&self, arguments: JsonObject) -> Result<(), ToolError> {
+        (self.check)(&self.definition.input_schema, arguments)
     }
 
     pub(crate) fn call(&self, arguments: JsonObject, context: Context) -> CallFuture {
-        (self.call)(
-            Arc::clone(&self.definition.input_schema),
-            arguments,
-            context,
-        )
+        (self.call)(Arc::clone(&self.definition.input_schema), arguments, context)
     }
 }
 
-fn call<T: Tool>(
-    schema: Arc<JsonObject>,
+/// Validates arguments, then reads them.
+fn read<T: Tool>(
+    schema: &JsonObject,
     mut arguments: JsonObject,
-    context: Context,
-) -> CallFuture {
+) -> Result<T::Arguments, ToolError> {
+    validate::validate(schema, &arguments)?;
+    arguments.retain(|_, value| !value.is_null());
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+        ToolError::new(Code::InternalError, format!("arguments cannot be read: {error}"), "", &[])
+    })
+}
+
+fn call<T: Tool>(schema: Arc<JsonObject>, arguments: JsonObject, context: Context) -> CallFuture {
     Box::pin(async move {
-        let result = async {
-            validate::validate(&schema, &arguments)?;
-            arguments.retain(|_, value| !value.is_null());
-            let arguments = serde_json::from_value(Value::Object(arguments))
-                .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
-            T::call(arguments, &context).await
-        };
+        let result = async { T::call(read::<T>(&schema, arguments)?, &context).await };
         match result.await {
             Ok(reply) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);

@@ -80,11 +80,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
             }
             if newline.is_some() {
                 let too_long = std::mem::take(&mut self.skipping);
-                return Ok(if too_long {
-                    LineEnd::TooLong
-                } else {
-                    LineEnd::Whole
-                });
+                return Ok(if too_long { LineEnd::TooLong } else { LineEnd::Whole });
             }
         }
     }
@@ -133,12 +129,8 @@ where
                 Ok(LineEnd::Whole) => {}
                 Ok(LineEnd::TooLong) => {
                     let message = format!("message longer than {MAX_LINE} bytes");
-                    self.refuse(Fault {
-                        code: ErrorCode::INVALID_REQUEST,
-                        message,
-                        id: None,
-                    })
-                    .await;
+                    self.refuse(Fault { code: ErrorCode::INVALID_REQUEST, message, id: None })
+                        .await;
                     continue;
                 }
                 Ok(LineEnd::Closed) => break,
@@ -200,11 +192,7 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
 }
 
 fn diagnose(line: &[u8]) -> Fault {
-    let fault = |code, message: &str, id| Fault {
-        code,
-        message: message.to_owned(),
-        id,
-    };
+    let fault = |code, message: &str, id| Fault { code, message: message.to_owned(), id };
     let value = match serde_json::from_slice::<Value>(line) {
         Err(error) => {
             let message = format!("not JSON: {error}");
@@ -212,9 +200,7 @@ fn diagnose(line: &[u8]) -> Fault {
         }
         Ok(value) => value,
     };
-    let id = value
-        .get("id")
-        .and_then(|id| serde_json::from_value(id.clone()).ok());
+    let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
     let method = value.get("method").and_then(Value::as_str);
     match (&value, method) {
         (Value::Array(_), _) => fault(
@@ -222,11 +208,9 @@ fn diagnose(line: &[u8]) -> Fault {
             "batches are not supported: send one request a line",
             None,
         ),
-        (_, Some(method)) if KNOWN_METHODS.contains(&method) && id.is_some() => fault(
-            ErrorCode::INVALID_PARAMS,
-            &format!("invalid parameters for {method}"),
-            id,
-        ),
+        (_, Some(method)) if KNOWN_METHODS.contains(&method) && id.is_some() => {
+            fault(ErrorCode::INVALID_PARAMS, &format!("invalid parameters for {method}"), id)
+        }
         _ => fault(ErrorCode::INVALID_REQUEST, "not a JSON-RPC 2.0 message", id),
     }
 }

@@ -13,24 +13,13 @@ pub(crate) fn validate(schema: &JsonObject, arguments: &JsonObject) -> Result<()
 
 fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), ToolError> {
     let empty = JsonObject::new();
-    let properties = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    for name in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
         let name = name.as_str().unwrap_or_default();
         if value.get(name).is_none_or(Value::is_null) {
             return Err(ToolError::invalid(
                 format!("argument `{}` is missing", join(path, name)),
-                properties
-                    .get(name)
-                    .map(|schema| takes(schema))
-                    .unwrap_or_default(),
+                properties.get(name).map(takes).unwrap_or_default(),
             ));
         }
     }
@@ -98,14 +87,9 @@ fn check(schema: &Value, value: &Value, path: &str) -> Result<(), ToolError> {
 fn unknown(properties: &JsonObject, path: &str, name: &str) -> ToolError {
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
     let near = known.iter().find(|known| is_near(known, name));
-    let near = near
-        .map(|near| format!("Did you mean `{}`? ", join(path, near)))
-        .unwrap_or_default();
-    let known = if known.is_empty() {
-        "none".into()
-    } else {
-        known.join(", ")
-    };
+    let near =
+        near.map(|near| format!("Did you mean `{}`? ", join(path, near))).unwrap_or_default();
+    let known = if known.is_empty() { "none".into() } else { known.join(", ") };
     ToolError::invalid(
         format!("unknown argument `{}`", join(path, name)),
         format!("{near}Arguments here: {known}."),
@@ -132,10 +116,7 @@ fn takes(schema: &Value) -> String {
         None => match schema.get("type").and_then(Value::as_str) {
             Some("array") => {
                 let of = schema.get("items").and_then(|items| items.get("type"));
-                format!(
-                    "It takes an array of {}s",
-                    of.and_then(Value::as_str).unwrap_or("value")
-                )
+                format!("It takes an array of {}s", of.and_then(Value::as_str).unwrap_or("value"))
             }
             Some(kind @ ("integer" | "object")) => format!("It takes an {kind}"),
             Some(kind) => format!("It takes a {kind}"),
@@ -171,9 +152,5 @@ fn shown(value: &Value) -> String {
 }
 
 fn join(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
-    }
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }

@@ -9,7 +9,7 @@ use termbridge_session::{Session, Snapshot, SnapshotRequest, State};
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
 
-/// The formats of `view_screen`.
+// The formats of `view_screen`. A doc comment here would stand in every schema that uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -23,13 +23,12 @@ pub(crate) enum Format {
     Svg,
 }
 
-/// What a tool that acts shows afterwards.
+// What a tool that acts shows afterwards: nothing, the rows that changed, or a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ViewAfter {
     #[default]
     None,
-    /// Rows that changed.
     Diff,
     Plain,
     Raw,
@@ -54,15 +53,11 @@ impl ViewAfter {
             Self::Html => Format::Html,
             Self::Svg => Format::Svg,
         };
-        Some(ViewRequest {
-            format,
-            since,
-            ..ViewRequest::default()
-        })
+        Some(ViewRequest { format, since, ..ViewRequest::default() })
     }
 }
 
-/// A part of the screen.
+// A part of the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Region {
@@ -153,12 +148,8 @@ impl View {
     pub(crate) async fn take(session: &Session, request: ViewRequest) -> Result<Self, ToolError> {
         let scrollback =
             (request.format == Format::Scrollback).then(|| request.lines.unwrap_or(usize::MAX));
-        let snapshot = session
-            .snapshot(SnapshotRequest {
-                since: request.since,
-                scrollback,
-            })
-            .await?;
+        let snapshot =
+            session.snapshot(SnapshotRequest { since: request.since, scrollback }).await?;
         Self::of(&snapshot, session.id().as_str(), request)
     }
 
@@ -168,11 +159,7 @@ impl View {
             None => &snapshot.screen,
         };
         let top = request.region.map_or(0, |region| region.row);
-        let numbered = screen
-            .rows
-            .iter()
-            .enumerate()
-            .map(|(row, cells)| (top + row as u16, cells));
+        let numbered = screen.rows.iter().enumerate().map(|(row, cells)| (top + row as u16, cells));
         let shown: Vec<(u16, &Row)> = match &snapshot.changed {
             Some(changed) => numbered.filter(|(row, _)| changed.contains(row)).collect(),
             None => numbered.collect(),
@@ -189,11 +176,9 @@ impl View {
             Format::Raw => raw(screen),
             Format::Html => html(screen, &Palette::default()),
             Format::Svg => svg(screen, &Palette::default()),
-            Format::Scrollback => snapshot
-                .scrollback
-                .as_ref()
-                .map(|all| all.text.clone())
-                .unwrap_or_default(),
+            Format::Scrollback => {
+                snapshot.scrollback.as_ref().map(|all| all.text.clone()).unwrap_or_default()
+            }
             Format::Cells => {
                 let runs = shown.iter().map(|(row, cells)| cell_row(*row, cells));
                 let runs: Vec<CellRow> = runs.filter(|row| !row.runs.is_empty()).collect();
@@ -202,17 +187,9 @@ impl View {
                 text
             }
         };
-        let part = if request.format == Format::Scrollback {
-            "output"
-        } else {
-            "screen"
-        };
+        let part = if request.format == Format::Scrollback { "output" } else { "screen" };
         let resource = format!("term://{id}/{part}");
-        let bounded = bound(
-            content,
-            request.max_bytes.unwrap_or(DEFAULT_MAX_BYTES),
-            &resource,
-        );
+        let bounded = bound(content, request.max_bytes.unwrap_or(DEFAULT_MAX_BYTES), &resource);
         let cut = bounded.cut > 0;
         if cut {
             cell_rows = None;
@@ -220,11 +197,7 @@ impl View {
         let cursor = snapshot.screen.cursor;
         Ok(Self {
             content: bounded.text,
-            cursor: CursorPlace {
-                row: cursor.row,
-                col: cursor.col,
-                visible: cursor.visible,
-            },
+            cursor: CursorPlace { row: cursor.row, col: cursor.col, visible: cursor.visible },
             rows: snapshot.size.rows,
             cols: snapshot.size.cols,
             seq: snapshot.seq.0,
@@ -234,11 +207,7 @@ impl View {
                 .screen
                 .highlights()
                 .into_iter()
-                .map(|found| HighlightedText {
-                    row: found.row,
-                    col: found.col,
-                    text: found.text,
-                })
+                .map(|found| HighlightedText { row: found.row, col: found.col, text: found.text })
                 .collect(),
             state: state_text(&snapshot.state),
             changed_rows: snapshot.changed.clone(),
@@ -253,10 +222,7 @@ impl View {
     pub(crate) fn text(&self) -> String {
         let mut facts = vec![format!("{}x{}", self.cols, self.rows)];
         let hidden = if self.cursor.visible { "" } else { " hidden" };
-        facts.push(format!(
-            "cursor {},{}{hidden}",
-            self.cursor.row, self.cursor.col
-        ));
+        facts.push(format!("cursor {},{}{hidden}", self.cursor.row, self.cursor.col));
         facts.push(format!("seq {}", self.seq));
         if !self.title.is_empty() {
             facts.push(format!("title {:?}", self.title));
@@ -296,10 +262,7 @@ fn cell_row(row: u16, cells_of: &Row) -> CellRow {
         attrs: run.attributes,
         link: run.link,
     });
-    CellRow {
-        row,
-        runs: runs.collect(),
-    }
+    CellRow { row, runs: runs.collect() }
 }
 
 fn crop(screen: &Screen, region: Region) -> Result<Screen, ToolError> {

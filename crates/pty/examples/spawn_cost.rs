@@ -13,9 +13,7 @@ const ROUNDS: usize = 500;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let held = std::env::args()
-        .nth(1)
-        .map_or(Ok(0), |mib| mib.parse::<usize>())?;
+    let held = std::env::args().nth(1).map_or(Ok(0), |mib| mib.parse::<usize>())?;
     let ballast = vec![1u8; held << 20];
     let keeper = Keeper::new();
     let first = Instant::now();
@@ -42,10 +40,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let pid = keeper.pid().unwrap_or(0);
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let memory: Vec<&str> = status
-        .lines()
-        .filter(|line| line.starts_with("Rss"))
-        .collect();
+    let memory: Vec<&str> = status.lines().filter(|line| line.starts_with("Rss")).collect();
     let mut err = std::io::stderr();
     writeln!(err, "holding {} MiB", ballast.len() >> 20)?;
     writeln!(err, "first spawn, keeper included  {first:?}")?;

@@ -54,20 +54,15 @@ impl Keeper {
         let spawn = translate::to_wire(&spec)?;
         let link = self.link()?;
         let request = link.next_request();
-        let frame = Request::Spawn {
-            request,
-            spawn: spawn.clone(),
-        }
-        .encode()
-        .map_err(|_| SpawnError::TooLarge)?;
+        let frame = Request::Spawn { request, spawn: spawn.clone() }
+            .encode()
+            .map_err(|_| SpawnError::TooLarge)?;
         let label = spec.label.clone();
         match link.ask(request, frame, label, REPLY_LIMIT).await {
             Ok(Answer::Launched(launched)) => Program::new(launched, link),
-            Ok(Answer::SpawnFailed {
-                failure,
-                errno,
-                path,
-            }) => Err(translate::spawn_error(&spec, &spawn, failure, errno, &path)),
+            Ok(Answer::SpawnFailed { failure, errno, path }) => {
+                Err(translate::spawn_error(&spec, &spawn, failure, errno, &path))
+            }
             Ok(_) | Err(Gone) => Err(SpawnError::KeeperGone),
         }
     }
@@ -77,11 +72,7 @@ impl Keeper {
     ///
     /// A later spawn starts a new keeper.
     pub async fn shutdown(&self, grace: Duration) {
-        let taken = self
-            .link
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let taken = self.link.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(link) = taken else { return };
         let request = link.next_request();
         let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
@@ -95,9 +86,7 @@ impl Keeper {
     /// The keeper's process id, while there is one.
     pub fn pid(&self) -> Option<u32> {
         let link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        link.as_ref()
-            .filter(|link| link.is_open())
-            .map(Link::keeper_pid)
+        link.as_ref().filter(|link| link.is_open()).map(Link::keeper_pid)
     }
 
     /// The link to the keeper, which is started if there is none.

@@ -103,12 +103,7 @@ impl Keeper {
     }
 
     fn run(mut self) -> io::Result<()> {
-        self.send(
-            &Event::Hello {
-                version: crate::protocol::VERSION,
-            },
-            None,
-        );
+        self.send(&Event::Hello { version: crate::protocol::VERSION }, None);
         loop {
             self.flush();
             let ready = self.wait()?;
@@ -152,10 +147,7 @@ impl Keeper {
         }
         let timeout = self.next_look().map(|at| {
             let wait = at.saturating_duration_since(Instant::now());
-            Timespec {
-                tv_sec: wait.as_secs() as i64,
-                tv_nsec: wait.subsec_nanos().into(),
-            }
+            Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() }
         });
         match rustix::event::poll(&mut sources, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -165,20 +157,14 @@ impl Keeper {
         let started = starting.iter().zip(&sources[1..]);
         Ok(Ready {
             children: is_ready(&sources[0]),
-            started: started
-                .filter(|(_, pipe)| is_ready(pipe))
-                .map(|(&id, _)| id)
-                .collect(),
+            started: started.filter(|(_, pipe)| is_ready(pipe)).map(|(&id, _)| id).collect(),
             socket: self.socket.is_some() && sources.last().is_some_and(is_ready),
         })
     }
 
     fn next_look(&self) -> Option<Instant> {
         let stops = self.programs.values().filter_map(|held| held.stop.as_ref());
-        stops
-            .map(Stop::next_look)
-            .chain(self.ending.as_ref().map(Ending::next_look))
-            .min()
+        stops.map(Stop::next_look).chain(self.ending.as_ref().map(Ending::next_look)).min()
     }
 
     /// Reads once and handles every whole frame. The end of the stream, and bytes that are no
@@ -195,11 +181,7 @@ impl Keeper {
             Err(_) => return self.server_died(),
         }
         loop {
-            match self
-                .inbox
-                .next_frame()
-                .and_then(|body| body.map(Request::decode).transpose())
-            {
+            match self.inbox.next_frame().and_then(|body| body.map(Request::decode).transpose()) {
                 Ok(Some(request)) => self.handle(request),
                 Ok(None) => return,
                 Err(_) => return self.server_died(),
@@ -241,10 +223,7 @@ impl Keeper {
         while !self.outbox.is_empty() && Instant::now() < until {
             self.flush();
             let Some(socket) = &self.socket else { return };
-            let pause = Timespec {
-                tv_sec: 0,
-                tv_nsec: 10_000_000,
-            };
+            let pause = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
             let _ = rustix::event::poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&pause));
         }
     }
@@ -257,8 +236,5 @@ struct Ready {
 }
 
 fn is_transient(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-    )
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

@@ -19,10 +19,7 @@ type Constructor = extern "C" fn(c_int, *const *const c_char);
 
 #[used]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
-#[cfg_attr(
-    target_vendor = "apple",
-    unsafe(link_section = "__DATA,__mod_init_func")
-)]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
 static CHOOSE_ROLE: Constructor = choose_role;
 
 /// Refers to the constructor from code that is surely linked, lest the linker drop it.

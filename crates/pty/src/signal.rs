@@ -67,14 +67,9 @@ impl FromStr for Signal {
         } else if let Some(offset) = name.strip_prefix("RTMAX") {
             realtime_offset(offset, '-').map(|offset| greatest.saturating_sub(offset))
         } else {
-            NAMES
-                .iter()
-                .find(|&&(known, _)| known == name)
-                .map(|&(_, number)| number)
+            NAMES.iter().find(|&&(known, _)| known == name).map(|&(_, number)| number)
         };
-        number
-            .and_then(Self::from_number)
-            .ok_or_else(|| UnknownSignal(text.to_owned()))
+        number.and_then(Self::from_number).ok_or_else(|| UnknownSignal(text.to_owned()))
     }
 }
 
@@ -161,14 +156,8 @@ const NAMES: &[(&str, i32)] = &[
 ];
 
 #[cfg(not(unix))]
-const NAMES: &[(&str, i32)] = &[
-    ("HUP", 1),
-    ("INT", 2),
-    ("QUIT", 3),
-    ("KILL", 9),
-    ("TERM", 15),
-    ("CONT", 18),
-];
+const NAMES: &[(&str, i32)] =
+    &[("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("TERM", 15), ("CONT", 18)];
 
 #[cfg(test)]
 mod tests {
@@ -181,9 +170,7 @@ mod tests {
         }
         assert_eq!("WINCH".parse::<Signal>().unwrap().number(), 28);
         assert_eq!("iot".parse::<Signal>().unwrap().to_string(), "SIGABRT");
-        for text in [
-            "", "SIG", "NOPE", "0", "-1", "65", "TERM2", "RTMIN+99", "RTMIN-1",
-        ] {
+        for text in ["", "SIG", "NOPE", "0", "-1", "65", "TERM2", "RTMIN+99", "RTMIN-1"] {
             assert_eq!(text.parse::<Signal>(), Err(UnknownSignal(text.to_owned())));
         }
     }

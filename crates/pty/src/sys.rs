@@ -53,19 +53,10 @@ pub(crate) fn close_from(first: i32, how: Descriptors) {
     #[cfg(target_os = "linux")]
     {
         const CLOSE_RANGE_CLOEXEC: libc::c_uint = 4;
-        let flags = if how == Descriptors::Close {
-            0
-        } else {
-            CLOSE_RANGE_CLOEXEC
-        };
+        let flags = if how == Descriptors::Close { 0 } else { CLOSE_RANGE_CLOEXEC };
         // SAFETY: takes three integers; that no descriptor in use is closed is the caller's word.
         let done = unsafe {
-            libc::syscall(
-                libc::SYS_close_range,
-                first as libc::c_uint,
-                libc::c_uint::MAX,
-                flags,
-            )
+            libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, flags)
         };
         if done == 0 {
             return;
@@ -118,13 +109,7 @@ fn reset_dispositions() {
         // valid disposition; numbers that cannot be changed give an error of no interest.
         unsafe {
             let nowhere = std::ptr::null_mut::<u64>();
-            libc::syscall(
-                libc::SYS_rt_sigaction,
-                signal,
-                default.as_ptr(),
-                nowhere,
-                SET_SIZE,
-            );
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), nowhere, SET_SIZE);
         }
     }
 }
@@ -151,11 +136,7 @@ pub(crate) fn write_on_child_exit(pipe: OwnedFd) -> io::Result<()> {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_child_exit as extern "C" fn(libc::c_int) as libc::sighandler_t;
         action.sa_flags = libc::SA_RESTART | libc::SA_NOCLDSTOP;
-        check(libc::sigaction(
-            libc::SIGCHLD,
-            &raw const action,
-            std::ptr::null_mut(),
-        ))
+        check(libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut()))
     }
 }
 
@@ -195,9 +176,5 @@ fn errno_place() -> *mut libc::c_int {
 }
 
 fn check(result: libc::c_int) -> io::Result<()> {
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

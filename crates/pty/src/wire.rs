@@ -50,8 +50,7 @@ impl Inbox {
         let held = self.bytes.len();
         self.bytes.resize(held + READ_SIZE, 0);
         let received = self.receive(socket, held);
-        self.bytes
-            .truncate(held + received.as_ref().map_or(0, |&count| count));
+        self.bytes.truncate(held + received.as_ref().map_or(0, |&count| count));
         match received {
             Ok(0) => Ok(Filled::EndOfFile),
             Ok(_) => Ok(Filled::Some),
@@ -111,11 +110,7 @@ impl Outbox {
     /// Queues a frame, with the descriptor that travels with its first byte.
     pub(crate) fn push(&mut self, bytes: Vec<u8>, descriptor: Option<OwnedFd>) {
         self.bytes += bytes.len();
-        self.frames.push_back(Outgoing {
-            bytes,
-            sent: 0,
-            descriptor,
-        });
+        self.frames.push_back(Outgoing { bytes, sent: 0, descriptor });
     }
 
     /// Sends as much as the socket takes; `WouldBlock` when something is left.

@@ -96,10 +96,7 @@ impl Launch {
     /// The command as a person would type it.
     pub(crate) fn command_line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
-        words
-            .map(|word| quoted(&word.to_string_lossy()))
-            .collect::<Vec<_>>()
-            .join(" ")
+        words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
     }
 
     /// The directory the program starts in.
@@ -129,10 +126,7 @@ impl Launch {
             args: self.args.clone(),
             env,
             cwd: self.directory(),
-            size: PtySize {
-                cols: size.cols,
-                rows: size.rows,
-            },
+            size: PtySize { cols: size.cols, rows: size.rows },
             label: id.to_string(),
         }
     }

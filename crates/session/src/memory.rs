@@ -1,7 +1,8 @@
 //! The memory that all sessions' screens and scrollback share.
 //!
 //! Each session publishes its estimate. The one that finds the sum over the budget asks the largest
-//! to give up its oldest lines; it does not wait for that.
+//! to give up their oldest lines, down to one level for all that are above it; it does not wait for
+//! that.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,17 +30,11 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            shares: Mutex::new(Vec::new()),
-        }
+        Self { limit, shares: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn join(&self, commands: mpsc::WeakSender<Command>) -> Arc<Share> {
-        let share = Arc::new(Share {
-            bytes: AtomicUsize::new(0),
-            commands,
-        });
+        let share = Arc::new(Share { bytes: AtomicUsize::new(0), commands });
         self.lock().push(Arc::clone(&share));
         share
     }
@@ -55,26 +50,51 @@ impl Budget {
             return;
         }
         let shares = self.lock();
-        let total: usize = shares
-            .iter()
-            .map(|share| share.bytes.load(Ordering::Relaxed))
-            .sum();
-        if total <= self.limit {
+        let size = |share: &Arc<Share>| share.bytes.load(Ordering::Relaxed);
+        let sizes: Vec<usize> = shares.iter().map(size).collect();
+        if sizes.iter().sum::<usize>() <= self.limit {
             return;
         }
-        let excess = total - self.limit + self.limit / HEADROOM;
-        let size = |share: &&Arc<Share>| share.bytes.load(Ordering::Relaxed);
-        let Some(largest) = shares.iter().max_by_key(size) else {
-            return;
-        };
-        let keep = size(&largest).saturating_sub(excess);
-        if let Some(commands) = largest.commands.upgrade() {
-            // A full queue means a busy session: the next output asks again.
-            let _ = commands.try_send(Command::Trim { keep_bytes: keep });
+        let keep = level(sizes, self.limit - self.limit / HEADROOM);
+        for large in shares.iter().filter(|share| size(share) > keep) {
+            if let Some(commands) = large.commands.upgrade() {
+                // A full queue means a busy session: the next output asks again.
+                let _ = commands.try_send(Command::Trim { keep_bytes: keep });
+            }
         }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Share>>> {
         self.shares.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The size to which the largest have to come down for the sum to be within `limit`.
+fn level(mut sizes: Vec<usize>, limit: usize) -> usize {
+    sizes.sort_unstable();
+    let mut left = limit;
+    let mut count = sizes.len();
+    for size in sizes {
+        let equal = left / count;
+        if size > equal {
+            return equal;
+        }
+        left -= size;
+        count -= 1;
+    }
+    usize::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::level;
+
+    #[test]
+    fn the_level_takes_from_the_largest_alone() {
+        assert_eq!(level(vec![10, 100, 20], 130), usize::MAX);
+        assert_eq!(level(vec![10, 100, 20], 90), 60);
+        assert_eq!(level(vec![100, 100, 20], 120), 50);
+        assert_eq!(level(vec![100, 100, 100], 30), 10);
+        assert_eq!(level(Vec::new(), 0), usize::MAX);
     }
 }

@@ -39,7 +39,8 @@ struct Entry {
     session: Session,
     /// Order of launch, for lists.
     number: u64,
-    finished: bool,
+    /// Order of the end, once it has ended.
+    finished: Option<u64>,
 }
 
 impl Sessions {
@@ -57,9 +58,7 @@ impl Sessions {
             sessions: Mutex::new(HashMap::new()),
             settings,
         };
-        Self {
-            shared: Arc::new(shared),
-        }
+        Self { shared: Arc::new(shared) }
     }
 
     /// Starts a program on a terminal of its own.
@@ -73,15 +72,8 @@ impl Sessions {
         self.shared.add(session.clone());
         let shared = Arc::downgrade(&self.shared);
         let share = self.shared.budget.join(commands.downgrade());
-        let task = SessionTask::new(
-            id,
-            launch,
-            program,
-            place,
-            shared,
-            share,
-            commands.downgrade(),
-        );
+        let task =
+            SessionTask::new(id, launch, program, place, shared, share, commands.downgrade());
         tokio::spawn(task.run(receiver));
         Ok(session)
     }
@@ -89,9 +81,7 @@ impl Sessions {
     /// The session with this id.
     pub fn get(&self, id: &SessionId) -> Result<Session, SessionError> {
         let sessions = self.shared.lock();
-        let entry = sessions
-            .get(id)
-            .ok_or_else(|| SessionError::NotFound(id.clone()))?;
+        let entry = sessions.get(id).ok_or_else(|| SessionError::NotFound(id.clone()))?;
         Ok(entry.session.clone())
     }
 
@@ -100,10 +90,7 @@ impl Sessions {
         let sessions = self.shared.lock();
         let mut entries: Vec<_> = sessions.values().collect();
         entries.sort_by_key(|entry| entry.number);
-        entries
-            .into_iter()
-            .map(|entry| entry.session.clone())
-            .collect()
+        entries.into_iter().map(|entry| entry.session.clone()).collect()
     }
 
     /// What is known of every session.
@@ -126,9 +113,7 @@ impl Shared {
     pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, SessionError> {
         let limit = self.settings.max_sessions;
         let places = Arc::clone(&self.places);
-        places
-            .try_acquire_owned()
-            .map_err(|_| SessionError::TooManySessions { limit })
+        places.try_acquire_owned().map_err(|_| SessionError::TooManySessions { limit })
     }
 
     pub(crate) async fn spawn(
@@ -142,32 +127,26 @@ impl Shared {
 
     fn add(&self, session: Session) {
         let mut sessions = self.lock();
-        let number = sessions
-            .values()
-            .map(|entry| entry.number + 1)
-            .max()
-            .unwrap_or(0);
-        let entry = Entry {
-            session,
-            number,
-            finished: false,
-        };
+        let number = sessions.values().map(|entry| entry.number + 1).max().unwrap_or(0);
+        let entry = Entry { session, number, finished: None };
         sessions.insert(entry.session.id().clone(), entry);
     }
 
     /// Notes that a session's program ended or runs again. As many finished sessions are kept as may
-    /// run: the oldest makes room.
+    /// run: the one that ended first makes room.
     pub(crate) fn set_finished(&self, id: &SessionId, finished: bool) {
         let mut sessions = self.lock();
+        let last = sessions.values().filter_map(|entry| entry.finished).max();
         if let Some(entry) = sessions.get_mut(id) {
-            entry.finished = finished;
+            entry.finished = finished.then(|| last.map_or(0, |last| last + 1));
         }
-        let mut ended: Vec<_> = sessions.values().filter(|entry| entry.finished).collect();
-        if ended.len() > self.settings.max_sessions {
-            ended.sort_by_key(|entry| entry.number);
+        let ended = sessions.values().filter(|entry| entry.finished.is_some());
+        if ended.clone().count() > self.settings.max_sessions
+            && let Some(first) = ended.min_by_key(|entry| entry.finished)
+        {
             // The last handle of the registry goes, and with it the task.
-            let oldest = ended[0].session.id().clone();
-            sessions.remove(&oldest);
+            let first = first.session.id().clone();
+            sessions.remove(&first);
         }
     }
 

@@ -30,11 +30,7 @@ impl Session {
         agent: Option<Arc<str>>,
         commands: mpsc::Sender<Command>,
     ) -> Self {
-        Self {
-            id,
-            agent,
-            commands,
-        }
+        Self { id, agent, commands }
     }
 
     /// The session's id.
@@ -84,12 +80,7 @@ impl Session {
 
     /// Ends the program: `signal`, `grace`, then KILL for every process of its terminal.
     pub async fn stop(&self, signal: Signal, grace: Duration) -> Result<Stopped, SessionError> {
-        self.ask(|reply| Command::Stop {
-            signal,
-            grace,
-            reply,
-        })
-        .await?
+        self.ask(|reply| Command::Stop { signal, grace, reply }).await?
     }
 
     /// What is known of the session.
@@ -103,10 +94,7 @@ impl Session {
     ) -> Result<T, SessionError> {
         let (reply, answer) = oneshot::channel();
         let gone = || SessionError::NotFound(self.id.clone());
-        self.commands
-            .send(command(reply))
-            .await
-            .map_err(|_| gone())?;
+        self.commands.send(command(reply)).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())
     }
 }

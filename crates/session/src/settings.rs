@@ -24,8 +24,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             max_sessions: 100,
-            session_timeout: Duration::from_secs(30 * 60),
-            keep_finished: Duration::from_secs(5 * 60),
+            session_timeout: Duration::from_mins(30),
+            keep_finished: Duration::from_mins(5),
             scrollback_lines: 10_000,
             scrollback_memory: 256 * 1024 * 1024,
             buffer_size: 4096,

@@ -117,7 +117,8 @@ pub(crate) struct SessionTask {
     idle_check: Instant,
     synchronized_since: Option<Instant>,
     bells: u64,
-    bells_at_input: u64,
+    /// Those that rang before the last input or were waited for.
+    bells_heard: u64,
     at_prompt: bool,
     survey: waiting::SurveyState,
 }
@@ -132,10 +133,7 @@ impl SessionTask {
         share: Arc<Share>,
         commands: mpsc::WeakSender<Command>,
     ) -> Self {
-        let settings = server
-            .upgrade()
-            .map(|shared| shared.settings.clone())
-            .unwrap_or_default();
+        let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
         let now = Instant::now();
         let terminal = new_terminal(launch.size, &settings);
         Self {
@@ -162,7 +160,7 @@ impl SessionTask {
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
             bells: 0,
-            bells_at_input: 0,
+            bells_heard: 0,
             at_prompt: false,
             survey: waiting::SurveyState::default(),
             settings,
@@ -223,11 +221,7 @@ impl SessionTask {
                 self.touch();
                 self.restart(reply);
             }
-            Command::Stop {
-                signal,
-                grace,
-                reply,
-            } => {
+            Command::Stop { signal, grace, reply } => {
                 self.touch();
                 self.stop(signal, grace, reply);
             }
@@ -252,21 +246,17 @@ impl SessionTask {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        let update = self
-            .synchronized_since
-            .map(|since| since + SYNCHRONIZED_LIMIT);
-        let last_output = self
-            .exited
-            .filter(|_| self.ended.is_none())
-            .map(|(_, until)| until);
+        let update = self.synchronized_since.map(|since| since + SYNCHRONIZED_LIMIT);
+        // Not that of a program which is being replaced: its successor is what is waited for.
+        let ending =
+            self.ended.is_none() && !matches!(self.change, Some(Change::Restarting { .. }));
+        let last_output = self.exited.filter(|_| ending).map(|(_, until)| until);
         let idle = self.idle_deadline();
         let removal = self.removal_deadline();
         let waits = self.waits_deadline();
-        let pace = self.input.deadline(Instant::now());
-        [update, last_output, idle, removal, waits, pace]
-            .into_iter()
-            .flatten()
-            .min()
+        let watched = self.input.len() > 0 || self.waits.iter().any(|wait| wait.is_held());
+        let pace = self.input.deadline(Instant::now()).filter(|_| watched);
+        [update, last_output, idle, removal, waits, pace].into_iter().flatten().min()
     }
 
     fn touch(&mut self) {
@@ -281,10 +271,9 @@ impl SessionTask {
     /// An error when the program is no longer there.
     fn running(&self) -> Result<(), SessionError> {
         match (&self.ended, &self.change) {
-            (Some(ended), None) => Err(SessionError::Dead {
-                id: self.id.clone(),
-                how: ended.to_string(),
-            }),
+            (Some(ended), None) => {
+                Err(SessionError::Dead { id: self.id.clone(), how: ended.to_string() })
+            }
             (_, Some(_)) => Err(SessionError::Changing(self.id.clone())),
             (None, None) => Ok(()),
         }
@@ -306,23 +295,13 @@ impl SessionTask {
 
     fn scrollback(&self, lines: usize) -> Scrollback {
         let screen = self.terminal.screen();
-        let used = screen
-            .rows
-            .iter()
-            .rposition(|row| row.visible_len() > 0)
-            .map_or(0, |at| at + 1);
-        let used = used
-            .max(usize::from(screen.cursor.row) + 1)
-            .min(screen.rows.len());
+        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
+        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
         let history = self.terminal.history_len();
         let total_lines = history + used;
         let first = total_lines.saturating_sub(lines);
         let old = (first..history).filter_map(|index| self.terminal.history_row(index));
-        let visible = screen
-            .rows
-            .into_iter()
-            .take(used)
-            .skip(first.saturating_sub(history));
+        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
         let mut text = String::new();
         for row in old.chain(visible) {
             text.push_str(&row.text());
@@ -336,10 +315,7 @@ impl SessionTask {
         self.running()?;
         let size = size.clamped();
         self.program
-            .resize(termbridge_pty::PtySize {
-                cols: size.cols,
-                rows: size.rows,
-            })
+            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
             .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
         self.terminal.resize(size);
         self.publish_memory();
@@ -358,20 +334,13 @@ impl SessionTask {
             state: self.state(),
             created: self.created,
             last_active: self.last_active,
-            foreground: self
-                .ended
-                .is_none()
-                .then(|| self.program.foreground_name())
-                .flatten(),
+            foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
         }
     }
 }
 
 fn new_terminal(size: Size, settings: &Settings) -> Terminal {
-    let options = Options {
-        scrollback_lines: settings.scrollback_lines,
-        ..Options::default()
-    };
+    let options = Options { scrollback_lines: settings.scrollback_lines, ..Options::default() };
     Terminal::new(size, options)
 }

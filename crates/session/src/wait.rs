@@ -37,6 +37,8 @@ pub struct Wait {
     pub title: Option<String>,
     /// Only what changed after this counts for `text`, `regex` and `change`.
     pub after: Option<Seq>,
+    /// Judged only once the program has taken all input sent before.
+    pub after_input: bool,
     /// When to give up.
     pub timeout: Option<Duration>,
 }
@@ -47,50 +49,32 @@ pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 impl Wait {
     /// Waits until `text` is visible.
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            text: Some(text.into()),
-            ..Self::default()
-        }
+        Self { text: Some(text.into()), ..Self::default() }
     }
 
     /// Waits until the pattern matches what is visible.
     pub fn regex(pattern: Regex) -> Self {
-        Self {
-            regex: Some(pattern),
-            ..Self::default()
-        }
+        Self { regex: Some(pattern), ..Self::default() }
     }
 
     /// Waits until `text` is not visible.
     pub fn gone(text: impl Into<String>) -> Self {
-        Self {
-            gone: Some(text.into()),
-            ..Self::default()
-        }
+        Self { gone: Some(text.into()), ..Self::default() }
     }
 
     /// Waits until the screen is the same for `time`.
     pub fn idle(time: Duration) -> Self {
-        Self {
-            idle: Some(time),
-            ..Self::default()
-        }
+        Self { idle: Some(time), ..Self::default() }
     }
 
     /// Waits until the screen changes.
     pub fn change() -> Self {
-        Self {
-            change: true,
-            ..Self::default()
-        }
+        Self { change: true, ..Self::default() }
     }
 
     /// Waits until the program ends.
     pub fn exit() -> Self {
-        Self {
-            exit: true,
-            ..Self::default()
-        }
+        Self { exit: true, ..Self::default() }
     }
 
     /// Counts only what changed after `seq`.
@@ -108,17 +92,7 @@ impl Wait {
     /// True when no condition is set.
     pub fn is_empty(&self) -> bool {
         let Self {
-            text,
-            regex,
-            gone,
-            idle,
-            change,
-            exit,
-            prompt,
-            needs_input,
-            bell,
-            title,
-            ..
+            text, regex, gone, idle, change, exit, prompt, needs_input, bell, title, ..
         } = self;
         text.is_none()
             && regex.is_none()
@@ -149,18 +123,12 @@ impl Wait {
             }
         }
         if let Some(regex) = &self.regex {
-            let mut matches = regex
-                .find_iter(haystack.text())
-                .filter(|found| !found.is_empty());
+            let mut matches = regex.find_iter(haystack.text()).filter(|found| !found.is_empty());
             if let Some(found) = matches.find_map(|found| hit(found.range())) {
                 return Some(Fired::Regex(found));
             }
         }
-        if self
-            .gone
-            .as_ref()
-            .is_some_and(|text| !haystack.text().contains(text.as_str()))
-        {
+        if self.gone.as_ref().is_some_and(|text| !haystack.text().contains(text.as_str())) {
             return Some(Fired::Gone);
         }
         None

@@ -32,9 +32,7 @@ impl TestEnvironment {
     /// # Panics
     /// When there is no room for temporary files.
     pub fn new() -> Self {
-        Self {
-            folder: TempDir::new().expect("a temporary folder can be made"),
-        }
+        Self { folder: TempDir::new().expect("a temporary folder can be made") }
     }
 
     /// The folder.
@@ -87,9 +85,7 @@ impl TestEnvironment {
         let mut command = self.command(binary);
         command.arg("mcp").args(arguments);
         let mut client = Client::start(&mut command).expect("the server starts");
-        client
-            .initialize(PROTOCOL)
-            .expect("the server shakes hands");
+        client.initialize(PROTOCOL).expect("the server shakes hands");
         Server { client }
     }
 }
@@ -122,10 +118,7 @@ impl Server {
     #[track_caller]
     pub fn ok(&mut self, tool: &str, arguments: Value) -> Answer {
         let shown = arguments.to_string();
-        let answer = self
-            .client
-            .call(tool, arguments)
-            .expect("the server answers");
+        let answer = self.client.call(tool, arguments).expect("the server answers");
         assert!(!answer.is_error, "{tool} {shown} failed: {}", answer.text);
         answer
     }
@@ -137,15 +130,9 @@ impl Server {
     #[track_caller]
     pub fn error(&mut self, tool: &str, arguments: Value) -> (String, String) {
         let shown = arguments.to_string();
-        let answer = self
-            .client
-            .call(tool, arguments)
-            .expect("the server answers");
+        let answer = self.client.call(tool, arguments).expect("the server answers");
         assert!(answer.is_error, "{tool} {shown} succeeded: {}", answer.text);
-        let code = answer.structured["error"]["code"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
+        let code = answer.structured["error"]["code"].as_str().unwrap_or_default().to_owned();
         (code, answer.text)
     }
 
@@ -156,10 +143,7 @@ impl Server {
     #[track_caller]
     pub fn launch(&mut self, arguments: Value) -> String {
         let answer = self.ok("launch_app", arguments);
-        answer.structured["session_id"]
-            .as_str()
-            .expect("a session id")
-            .to_owned()
+        answer.structured["session_id"].as_str().expect("a session id").to_owned()
     }
 
     /// Closes the connection and returns the server's exit code.

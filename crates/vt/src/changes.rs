@@ -45,6 +45,11 @@ impl Changes {
         self.seq
     }
 
+    /// Counts on from `seq`.
+    pub(crate) fn start_at(&mut self, seq: Seq) {
+        self.seq = seq;
+    }
+
     /// The last `Seq` handed out.
     pub(crate) fn seq(&self) -> Seq {
         self.seq

@@ -15,9 +15,7 @@ pub(crate) const BLINK: Flags = Flags::from_bits_retain(1 << 15);
 pub(crate) const MAX_MARKS: usize = 30;
 
 pub(crate) fn row(cells: &[EmulatorCell]) -> Row {
-    let wrapped = cells
-        .last()
-        .is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE));
+    let wrapped = cells.last().is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE));
     let mut cells: Vec<Cell> = cells.iter().map(cell).collect();
     mend_halves(&mut cells);
     Row { cells, wrapped }
@@ -28,9 +26,9 @@ fn mend_halves(cells: &mut [Cell]) {
     for index in 0..cells.len() {
         let whole = match cells[index].width {
             CellWidth::Single => true,
-            CellWidth::Double => cells
-                .get(index + 1)
-                .is_some_and(|next| next.width == CellWidth::Continuation),
+            CellWidth::Double => {
+                cells.get(index + 1).is_some_and(|next| next.width == CellWidth::Continuation)
+            }
             CellWidth::Continuation => index > 0 && cells[index - 1].width == CellWidth::Double,
         };
         if !whole {
@@ -44,23 +42,16 @@ fn mend_halves(cells: &mut [Cell]) {
 pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
     let mut hash = RowHash::new();
     for cell in cells {
-        let flags = cell
-            .flags
-            .difference(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
+        let flags = cell.flags.difference(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
         hash.add(u64::from(u32::from(character(cell))) << 16 | u64::from(flags.bits()));
         hash.add(u64::from(color_code(cell.fg)) << 32 | u64::from(color_code(cell.bg)));
         if cell.extra.is_some() {
-            hash.add(
-                cell.underline_color()
-                    .map_or(0, |color| u64::from(color_code(color))),
-            );
+            hash.add(cell.underline_color().map_or(0, |color| u64::from(color_code(color))));
             for mark in cell.zerowidth().unwrap_or_default() {
                 hash.add(u64::from(u32::from(*mark)));
             }
             if let Some(link) = cell.hyperlink() {
-                link.uri()
-                    .bytes()
-                    .for_each(|byte| hash.add(u64::from(byte)));
+                link.uri().bytes().for_each(|byte| hash.add(u64::from(byte)));
             }
         }
     }
@@ -71,13 +62,8 @@ fn cell(cell: &EmulatorCell) -> Cell {
     let combining = cell.zerowidth().filter(|marks| !marks.is_empty());
     Cell {
         character: character(cell),
-        combining: combining.map(|marks| {
-            marks
-                .iter()
-                .take(MAX_MARKS)
-                .collect::<String>()
-                .into_boxed_str()
-        }),
+        combining: combining
+            .map(|marks| marks.iter().take(MAX_MARKS).collect::<String>().into_boxed_str()),
         width: width(cell.flags),
         style: Style {
             fg: color(cell.fg),
@@ -91,11 +77,7 @@ fn cell(cell: &EmulatorCell) -> Cell {
 
 /// The emulator keeps a tab as itself in the first cell it skipped; on a screen that is a blank.
 fn character(cell: &EmulatorCell) -> char {
-    if cell.c == '\t' || cell.flags.contains(Flags::WIDE_CHAR_SPACER) {
-        ' '
-    } else {
-        cell.c
-    }
+    if cell.c == '\t' || cell.flags.contains(Flags::WIDE_CHAR_SPACER) { ' ' } else { cell.c }
 }
 
 fn width(flags: Flags) -> CellWidth {

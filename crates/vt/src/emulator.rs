@@ -86,10 +86,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            scrollback_lines: 10_000,
-            palette: Palette::default(),
-        }
+        Self { scrollback_lines: 10_000, palette: Palette::default() }
     }
 }
 
@@ -113,6 +110,11 @@ impl Terminal {
             typing: None,
             cut_character: Vec::new(),
         }
+    }
+
+    /// Counts changes on from where another terminal stopped.
+    pub fn count_from(&mut self, seq: Seq) {
+        self.changes.start_at(seq);
     }
 
     /// Takes a program's output; any bytes, cut anywhere.
@@ -152,10 +154,7 @@ impl Terminal {
     /// Size in force.
     pub fn size(&self) -> Size {
         let term = &self.core.term;
-        Size {
-            cols: term.columns() as u16,
-            rows: term.screen_lines() as u16,
-        }
+        Size { cols: term.columns() as u16, rows: term.screen_lines() as u16 }
     }
 
     /// Changes the size; lines of the primary screen are wrapped anew.
@@ -245,8 +244,9 @@ impl Terminal {
     pub fn haystack(&self) -> Haystack {
         let screen = self.screen();
         let echo = match &self.typing {
-            Some(typing) if !screen.alternate => typing.echo(&screen, self.history_len()),
-            _ => Vec::new(),
+            Some(typing) if screen.alternate => typing.command_lines(&screen),
+            Some(typing) => typing.echo(&screen, self.history_len()),
+            None => Vec::new(),
         };
         Haystack::new(&screen, &echo)
     }
@@ -281,10 +281,7 @@ impl Terminal {
         hash.add(u64::from(cursor.row) << 32 | u64::from(cursor.col));
         hash.add(u64::from(cursor.visible) << 1 | u64::from(alternate));
         hash.add(self.core.term.columns() as u64);
-        self.core
-            .title
-            .bytes()
-            .for_each(|byte| hash.add(u64::from(byte)));
+        self.core.title.bytes().for_each(|byte| hash.add(u64::from(byte)));
         hash.finish()
     }
 }
@@ -305,9 +302,7 @@ impl Core {
         let grid = self.term.grid();
         let lines = 0..self.term.screen_lines() as i32;
         Screen {
-            rows: lines
-                .map(|line| convert::row(&grid[Line(line)][..]))
-                .collect(),
+            rows: lines.map(|line| convert::row(&grid[Line(line)][..])).collect(),
             cursor: self.cursor(),
             alternate: self.term.mode().contains(TermMode::ALT_SCREEN),
             title: self.title.clone(),

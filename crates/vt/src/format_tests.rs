@@ -14,10 +14,7 @@ const SAMPLE: &str =
 
 #[test]
 fn plain_has_no_escapes_and_no_trailing_blanks() {
-    assert_eq!(
-        plain(&screen("a  \r\n\r\n  b\x1b[31m c").rows),
-        "a\n\n  b c"
-    );
+    assert_eq!(plain(&screen("a  \r\n\r\n  b\x1b[31m c").rows), "a\n\n  b c");
     assert_eq!(plain(&screen("").rows), "");
 }
 
@@ -34,17 +31,11 @@ fn cells_are_runs() {
     let screen = screen(SAMPLE);
     let runs = cells(&screen.rows[0]);
     assert_eq!(runs.len(), 2);
-    assert_eq!(
-        (runs[0].col, runs[0].text.as_str(), &runs[0].fg),
-        (0, "plain ", &None)
-    );
+    assert_eq!((runs[0].col, runs[0].text.as_str(), &runs[0].fg), (0, "plain ", &None));
     assert_eq!((runs[1].col, runs[1].text.as_str()), (6, "red"));
     assert_eq!(runs[1].fg.as_deref(), Some("red"));
     assert_eq!(runs[1].attributes, ["bold"]);
-    assert_eq!(
-        cells(&screen.rows[1])[2].link.as_deref(),
-        Some("https://a.b")
-    );
+    assert_eq!(cells(&screen.rows[1])[2].link.as_deref(), Some("https://a.b"));
 }
 
 #[test]
@@ -53,15 +44,9 @@ fn markup_is_escaped() {
     assert!(html.contains("&lt;b&gt;&amp;"), "{html}");
     assert!(html.contains("<a href=\"https://a.b\">x</a>"), "{html}");
     let hostile = html_of("\x1b]8;;javascript:alert(1)\x1b\\click\x1b]8;;\x1b\\<script>");
-    assert!(
-        !hostile.contains("javascript:") && !hostile.contains("<script>"),
-        "{hostile}"
-    );
+    assert!(!hostile.contains("javascript:") && !hostile.contains("<script>"), "{hostile}");
     let svg = svg(&screen(SAMPLE), &Palette::default());
-    assert!(
-        svg.contains("&lt;b&gt;&amp;") && svg.ends_with("</svg>\n"),
-        "{svg}"
-    );
+    assert!(svg.contains("&lt;b&gt;&amp;") && svg.ends_with("</svg>\n"), "{svg}");
 }
 
 fn html_of(bytes: &str) -> String {

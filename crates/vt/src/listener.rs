@@ -16,20 +16,13 @@ impl Listener {
     /// Takes everything collected so far.
     pub(crate) fn take(&self) -> Vec<Event> {
         let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if events.is_empty() {
-            Vec::new()
-        } else {
-            std::mem::take(&mut events)
-        }
+        if events.is_empty() { Vec::new() } else { std::mem::take(&mut events) }
     }
 }
 
 impl EventListener for Listener {
     fn send_event(&self, event: Event) {
-        if matches!(
-            event,
-            Event::MouseCursorDirty | Event::Wakeup | Event::CursorBlinkingChange
-        ) {
+        if matches!(event, Event::MouseCursorDirty | Event::Wakeup | Event::CursorBlinkingChange) {
             return;
         }
         let mut events = self.0.lock().unwrap_or_else(PoisonError::into_inner);

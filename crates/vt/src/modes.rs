@@ -72,10 +72,7 @@ pub(crate) fn input_modes(mode: TermMode, extra: ExtraModes) -> InputModes {
         (TermMode::REPORT_EVENT_TYPES, KittyFlags::EVENT_TYPES),
         (TermMode::REPORT_ALTERNATE_KEYS, KittyFlags::ALTERNATE_KEYS),
         (TermMode::REPORT_ALL_KEYS_AS_ESC, KittyFlags::ALL_AS_ESCAPE),
-        (
-            TermMode::REPORT_ASSOCIATED_TEXT,
-            KittyFlags::ASSOCIATED_TEXT,
-        ),
+        (TermMode::REPORT_ASSOCIATED_TEXT, KittyFlags::ASSOCIATED_TEXT),
     ]
     .into_iter()
     .filter(|(flag, _)| mode.contains(*flag))

@@ -8,11 +8,7 @@ use crate::{Options, Palette, Screen, Size, Terminal};
 /// Pieces of real output and of nonsense, mixed.
 fn output() -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![Just(String::new()), (0u16..60).prop_map(|n| n.to_string())];
-    let csi = (
-        number.clone(),
-        number.clone(),
-        "[A-HJKLMPSTXZ@bdfghlmnpqrstux`]",
-    )
+    let csi = (number.clone(), number.clone(), "[A-HJKLMPSTXZ@bdfghlmnpqrstux`]")
         .prop_map(|(a, b, last)| format!("\x1b[{a};{b}{last}").into_bytes());
     let sgr = proptest::collection::vec(0u16..110, 0..5).prop_map(|numbers| {
         let numbers: Vec<String> = numbers.iter().map(u16::to_string).collect();
@@ -21,23 +17,12 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
     let color = (any::<u8>(), any::<u8>(), any::<u8>())
         .prop_map(|(r, g, b)| format!("\x1b[38;2;{r};{g};{b};48;5;{b}m").into_bytes());
     let mode = (0usize..14, any::<bool>()).prop_map(|(index, on)| {
-        let mode = [
-            1, 5, 6, 7, 9, 25, 47, 1000, 1006, 1047, 1048, 1049, 2004, 2026,
-        ][index];
+        let mode = [1, 5, 6, 7, 9, 25, 47, 1000, 1006, 1047, 1048, 1049, 2004, 2026][index];
         format!("\x1b[?{mode}{}", if on { 'h' } else { 'l' }).into_bytes()
     });
     let string = (0usize..9, "[a-z?;=]{0,12}").prop_map(|(index, text)| {
-        let start = [
-            "]2;",
-            "]8;;http://",
-            "]52;c;",
-            "]133;",
-            "]11;",
-            "P$q",
-            "P+q",
-            "_G",
-            "]7;",
-        ][index];
+        let start =
+            ["]2;", "]8;;http://", "]52;c;", "]133;", "]11;", "P$q", "P+q", "_G", "]7;"][index];
         format!("\x1b{start}{text}\x1b\\").into_bytes()
     });
     let text = prop_oneof![
@@ -59,13 +44,7 @@ fn size() -> impl Strategy<Value = Size> {
 }
 
 fn terminal(size: Size) -> Terminal {
-    Terminal::new(
-        size,
-        Options {
-            scrollback_lines: 50,
-            ..Options::default()
-        },
-    )
+    Terminal::new(size, Options { scrollback_lines: 50, ..Options::default() })
 }
 
 fn after(size: Size, bytes: &[u8]) -> Terminal {

@@ -27,26 +27,16 @@ pub(crate) struct Csi<'a> {
 impl<'a> Csi<'a> {
     /// Parses a whole sequence, `ESC [` and final byte included.
     pub(crate) fn parse(sequence: &'a [u8]) -> Self {
-        let body = sequence
-            .get(2..sequence.len().saturating_sub(1))
-            .unwrap_or_default();
+        let body = sequence.get(2..sequence.len().saturating_sub(1)).unwrap_or_default();
         let last = sequence.last().copied().unwrap_or_default();
-        let prefix = body
-            .first()
-            .copied()
-            .filter(|byte| (b'<'..=b'?').contains(byte));
+        let prefix = body.first().copied().filter(|byte| (b'<'..=b'?').contains(byte));
         let body = if prefix.is_some() { &body[1..] } else { body };
-        let split = body
-            .iter()
-            .position(|byte| (0x20..=0x2f).contains(byte))
-            .unwrap_or(body.len());
+        let split = body.iter().position(|byte| (0x20..=0x2f).contains(byte)).unwrap_or(body.len());
         let (numbers, intermediates) = body.split_at(split);
         let number = |field: &[u8]| {
             let digits = field.iter().take_while(|byte| byte.is_ascii_digit());
             digits.fold(0u16, |value, digit| {
-                value
-                    .saturating_mul(10)
-                    .saturating_add(u16::from(digit - b'0'))
+                value.saturating_mul(10).saturating_add(u16::from(digit - b'0'))
             })
         };
         Self {
@@ -175,11 +165,8 @@ pub(crate) fn termcap(names: &[u8]) -> String {
             b"RGB" => Some("8/8/8"),
             _ => None,
         });
-        let name: String = name
-            .iter()
-            .filter(|b| b.is_ascii_hexdigit())
-            .map(|b| *b as char)
-            .collect();
+        let name: String =
+            name.iter().filter(|b| b.is_ascii_hexdigit()).map(|b| *b as char).collect();
         match value {
             Some(value) => {
                 let _ = write!(answer, "\x1bP1+r{name}=");
@@ -213,11 +200,6 @@ pub(crate) fn readable(sequence: &[u8]) -> String {
         [0x1b, b']', rest @ ..] => ("OSC ", rest),
         _ => ("", sequence),
     };
-    let printable = rest
-        .iter()
-        .filter(|byte| (0x20..0x7f).contains(*byte))
-        .take(40);
-    name.chars()
-        .chain(printable.map(|byte| *byte as char))
-        .collect()
+    let printable = rest.iter().filter(|byte| (0x20..0x7f).contains(*byte)).take(40);
+    name.chars().chain(printable.map(|byte| *byte as char)).collect()
 }

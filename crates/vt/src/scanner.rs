@@ -124,11 +124,8 @@ fn emit<S: Sink>(raw: &[u8], kind: Kind, rest: &[u8], sink: &mut S) {
         Kind::Aborted | Kind::Csi | Kind::Escape => sink.pass(raw),
         Kind::AbortedString => {}
         Kind::String(terminator) => {
-            let end = if raw.ends_with(terminator) {
-                raw.len() - terminator.len()
-            } else {
-                raw.len()
-            };
+            let end =
+                if raw.ends_with(terminator) { raw.len() - terminator.len() } else { raw.len() };
             sink.string(raw[1], &raw[2..end.max(2)], terminator);
         }
     }
@@ -161,24 +158,15 @@ fn parse(bytes: &[u8], seen: usize) -> Option<Sequence> {
         let len = at + 1;
         match byte {
             CAN | SUB => {
-                return Some(Sequence {
-                    len,
-                    kind: Kind::Aborted,
-                });
+                return Some(Sequence { len, kind: Kind::Aborted });
             }
             ESC => {
-                return Some(Sequence {
-                    len: at,
-                    kind: Kind::Aborted,
-                });
+                return Some(Sequence { len: at, kind: Kind::Aborted });
             }
             b'[' if at == 1 => return parse_csi(bytes),
             b']' | b'P' | b'X' | b'^' | b'_' if at == 1 => return parse_string(bytes, seen),
             0x30..=0x7e => {
-                return Some(Sequence {
-                    len,
-                    kind: Kind::Escape,
-                });
+                return Some(Sequence { len, kind: Kind::Escape });
             }
             _ => {}
         }
@@ -191,22 +179,13 @@ fn parse_csi(bytes: &[u8]) -> Option<Sequence> {
         let len = at + 1;
         match byte {
             0x40..=0x7e => {
-                return Some(Sequence {
-                    len,
-                    kind: Kind::Csi,
-                });
+                return Some(Sequence { len, kind: Kind::Csi });
             }
             CAN | SUB => {
-                return Some(Sequence {
-                    len,
-                    kind: Kind::Aborted,
-                });
+                return Some(Sequence { len, kind: Kind::Aborted });
             }
             ESC => {
-                return Some(Sequence {
-                    len: at,
-                    kind: Kind::Aborted,
-                });
+                return Some(Sequence { len: at, kind: Kind::Aborted });
             }
             _ => {}
         }

@@ -87,10 +87,7 @@ impl Row {
     pub fn visible_len(&self) -> usize {
         let shows =
             |cell: &Cell| !cell.is_blank() || cell.style != Style::default() || cell.link.is_some();
-        self.cells
-            .iter()
-            .rposition(shows)
-            .map_or(0, |last| last + 1)
+        self.cells.iter().rposition(shows).map_or(0, |last| last + 1)
     }
 }
 
@@ -179,10 +176,7 @@ impl Screen {
         for cell in self.rows.iter().flat_map(|row| &row.cells) {
             let background = Background::of(cell);
             total += 1;
-            match cells_by_background
-                .iter_mut()
-                .find(|(known, _)| *known == background)
-            {
+            match cells_by_background.iter_mut().find(|(known, _)| *known == background) {
                 Some((_, count)) => *count += 1,
                 None => cells_by_background.push((background, 1)),
             }
@@ -200,10 +194,7 @@ impl Screen {
         let mut found = Vec::new();
         for (row_index, row) in self.rows.iter().enumerate() {
             let mut col = 0;
-            for run in row
-                .cells
-                .chunk_by(|a, b| Background::of(a) == Background::of(b))
-            {
+            for run in row.cells.chunk_by(|a, b| Background::of(a) == Background::of(b)) {
                 let start = col;
                 col += run.len();
                 if !stands_out(Background::of(&run[0])) {
@@ -235,14 +226,7 @@ struct Background {
 impl Background {
     fn of(cell: &Cell) -> Self {
         let inverse = cell.style.attributes.contains(Attributes::INVERSE);
-        let color = if inverse {
-            cell.style.fg
-        } else {
-            cell.style.bg
-        };
-        Self {
-            color,
-            inverse: inverse && color == Color::Default,
-        }
+        let color = if inverse { cell.style.fg } else { cell.style.bg };
+        Self { color, inverse: inverse && color == Color::Default }
     }
 }

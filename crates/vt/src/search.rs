@@ -29,32 +29,41 @@ impl Haystack {
     pub(crate) fn new(screen: &Screen, hidden: &[CellRange]) -> Self {
         let mut haystack = Self::default();
         for (index, row) in screen.rows.iter().enumerate() {
-            let end = if row.wrapped {
-                row.cells.len()
-            } else {
-                text_len(row)
-            };
-            for (col, cell) in row.cells[..end].iter().enumerate() {
-                if cell.width == CellWidth::Continuation {
-                    continue;
-                }
-                haystack
-                    .cells
-                    .push((haystack.text.len(), index as u16, col as u16));
-                if hidden.iter().any(|range| range.contains(index, col)) {
-                    haystack.text.push('\0');
-                } else {
-                    cell.push_text(&mut haystack.text);
-                }
-            }
+            let end = if row.wrapped { row.cells.len() } else { text_len(row) };
+            haystack.push_row(index, row, end, hidden);
             if !row.wrapped {
-                haystack
-                    .cells
-                    .push((haystack.text.len(), index as u16, end as u16));
-                haystack.text.push('\n');
+                haystack.end_line(index, end);
             }
         }
+        // Blanks at the end of a row are not text, but those of a prompt end at the cursor. Its row
+        // stands here once more with them, so that both `\$$` and `\$ $` find it.
+        let (index, end) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
+        if let Some(row) = screen.rows.get(index)
+            && (1..end).contains(&text_len(row))
+        {
+            haystack.push_row(index, row, end, hidden);
+            haystack.end_line(index, end);
+        }
         haystack
+    }
+
+    fn push_row(&mut self, index: usize, row: &Row, end: usize, hidden: &[CellRange]) {
+        for (col, cell) in row.cells[..end].iter().enumerate() {
+            if cell.width == CellWidth::Continuation {
+                continue;
+            }
+            self.cells.push((self.text.len(), index as u16, col as u16));
+            if hidden.iter().any(|range| range.contains(index, col)) {
+                self.text.push('\0');
+            } else {
+                cell.push_text(&mut self.text);
+            }
+        }
+    }
+
+    fn end_line(&mut self, index: usize, end: usize) {
+        self.cells.push((self.text.len(), index as u16, end as u16));
+        self.text.push('\n');
     }
 
     /// The text to search.
@@ -64,17 +73,9 @@ impl Haystack {
 
     /// The cells behind a byte range of [`Haystack::text`].
     pub fn locate(&self, range: std::ops::Range<usize>) -> Found {
-        let at = self
-            .cells
-            .partition_point(|(offset, ..)| *offset <= range.start);
-        let (_, row, col) = at
-            .checked_sub(1)
-            .map_or((0, 0, 0), |index| self.cells[index]);
-        Found {
-            row,
-            col,
-            text: self.text.get(range).unwrap_or_default().to_owned(),
-        }
+        let at = self.cells.partition_point(|(offset, ..)| *offset <= range.start);
+        let (_, row, col) = at.checked_sub(1).map_or((0, 0, 0), |index| self.cells[index]);
+        Found { row, col, text: self.text.get(range).unwrap_or_default().to_owned() }
     }
 }
 
@@ -122,24 +123,10 @@ pub(crate) struct Typing {
 
 impl Typing {
     pub(crate) fn new(screen: &Screen, history: usize, exact: bool) -> Self {
-        let (row, col) = (
-            usize::from(screen.cursor.row),
-            usize::from(screen.cursor.col),
-        );
-        let prompt = screen
-            .rows
-            .get(row)
-            .map(|row| row.text_between(0, col))
-            .unwrap_or_default();
+        let (row, col) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
+        let prompt = screen.rows.get(row).map(|row| row.text_between(0, col)).unwrap_or_default();
         let lines = vec![String::new()];
-        Self {
-            line: history + row,
-            exact,
-            col,
-            prompt,
-            lines,
-            edited: false,
-        }
+        Self { line: history + row, exact, col, prompt, lines, edited: false }
     }
 
     /// Enter was pressed: the line is with the program.
@@ -181,11 +168,7 @@ impl Typing {
         };
         row = self.first_line(screen, row, &mut found);
         let later = &self.lines[1..];
-        for line in later
-            .iter()
-            .map(|line| line.trim())
-            .filter(|line| !line.is_empty())
-        {
+        for line in later.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
             let below = screen.rows.iter().enumerate().skip(row + 1);
             let Some((at, start, end)) = below
                 .map(|(at, row)| (at, row, text_len(row)))
@@ -193,23 +176,31 @@ impl Typing {
             else {
                 break;
             };
-            found.push(CellRange {
-                row: at,
-                start,
-                end,
-            });
+            found.push(CellRange { row: at, start, end });
             row = at;
         }
         found
     }
 
+    /// The rows of a full-screen program that only repeat an entered command or search, such as
+    /// vim's `:wq` or less's `/pattern`. Other typed text is the program's content there.
+    pub(crate) fn command_lines(&self, screen: &Screen) -> Vec<CellRange> {
+        let entered = &self.lines[..self.lines.len() - 1];
+        let commands: Vec<&str> = entered
+            .iter()
+            .map(|line| line.trim_end())
+            .filter(|line| line.starts_with([':', '/', '?']))
+            .collect();
+        let rows = screen.rows.iter().enumerate();
+        rows.filter(|(_, row)| commands.contains(&row.text().as_str()))
+            .map(|(index, row)| CellRange { row: index, start: 0, end: row.cells.len() })
+            .collect()
+    }
+
     /// The row where typing began, if it is still visible.
     fn first_row(&self, screen: &Screen, history: usize) -> Option<usize> {
         if self.exact {
-            return self
-                .line
-                .checked_sub(history)
-                .filter(|row| *row < screen.rows.len());
+            return self.line.checked_sub(history).filter(|row| *row < screen.rows.len());
         }
         screen.rows.iter().position(|row| {
             row.text_between(0, self.col) == self.prompt
@@ -236,11 +227,7 @@ impl Typing {
                 }
                 end += 1;
             }
-            found.push(CellRange {
-                row: row_index,
-                start,
-                end,
-            });
+            found.push(CellRange { row: row_index, start, end });
             // A shell's line editor wraps by itself, without the terminal's mark.
             let goes_on = end == row.cells.len() && (row.wrapped || typed.peek().is_some());
             if !goes_on {
@@ -258,7 +245,5 @@ fn ending(row: &Row, end: usize, line: &str) -> Option<usize> {
     if !row.text_between(0, end).ends_with(line) {
         return None;
     }
-    (0..end)
-        .rev()
-        .find(|start| row.text_between(*start, end) == line)
+    (0..end).rev().find(|start| row.text_between(*start, end) == line)
 }

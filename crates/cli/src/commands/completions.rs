@@ -2,18 +2,12 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::args::Arguments;
 
-pub(crate) fn run(shell: Shell) -> Result<ExitCode> {
-    clap_complete::generate(
-        shell,
-        &mut Arguments::command(),
-        "termbridge",
-        &mut std::io::stdout(),
-    );
-    Ok(ExitCode::SUCCESS)
+pub(crate) fn run(shell: Shell) -> ExitCode {
+    clap_complete::generate(shell, &mut Arguments::command(), "termbridge", &mut std::io::stdout());
+    ExitCode::SUCCESS
 }

@@ -28,19 +28,15 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     let mut client = Client::start(&mut command).context("cannot start the server")?;
     client.initialize("2025-11-25")?;
     let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let mut demo = Demo {
-        client,
-        colour,
-        fast: arguments.fast,
-    };
+    let mut demo = Demo { client, colour, fast: arguments.fast };
     let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
     let file = folder.path().join("hello.txt");
     match ["vim", "vi"].into_iter().find(|name| is_installed(name)) {
         Some(editor) => demo.drive_vim(editor, &file)?,
         None => demo.drive_shell()?,
     }
-    demo.say("The server and everything it started are gone. Give it to your agent:")?;
-    demo.say("  claude mcp add termbridge -- termbridge mcp")?;
+    say("The server and everything it started are gone. Give it to your agent:")?;
+    say("  claude mcp add termbridge -- termbridge mcp")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -52,9 +48,7 @@ struct Demo {
 
 impl Demo {
     fn drive_vim(&mut self, editor: &str, file: &Path) -> Result<()> {
-        self.say(&format!(
-            "An agent edits a file in {editor}, through MCP.\n"
-        ))?;
+        say(&format!("An agent edits a file in {editor}, through MCP.\n"))?;
         let path = file.display().to_string();
         let id = self.launch(json!({
             "command": editor,
@@ -80,11 +74,11 @@ impl Demo {
         if !written.starts_with("Hello from an agent.\n") {
             bail!("the file holds something else: {written:?}");
         }
-        self.say(&format!("The file on disk now:\n{}", indent(&written)))
+        say(&format!("The file on disk now:\n{}", indent(&written)))
     }
 
     fn drive_shell(&mut self) -> Result<()> {
-        self.say("No vim here, so an agent drives a shell, through MCP.\n")?;
+        say("No vim here, so an agent drives a shell, through MCP.\n")?;
         let id = self.launch(json!({
             "command": "sh", "env": {"PS1": "$ "}, "cols": COLS, "rows": ROWS,
             "wait": {"text": "$"}, "view": "plain",
@@ -109,14 +103,14 @@ impl Demo {
     /// Makes a call and shows it with the screen it led to.
     fn call(&mut self, tool: &str, arguments: Value) -> Result<Answer> {
         let shown = format!("→ {tool} {arguments}");
-        self.say(&self.painted("1;36", &shown))?;
+        say(&self.painted("1;36", &shown))?;
         let answer = self.client.call(tool, arguments)?;
         if answer.is_error {
             bail!("{tool} failed: {}", answer.text);
         }
         match answer.structured["view"]["content"].as_str() {
-            Some(screen) => self.say(&boxed(screen))?,
-            None => self.say(&indent(&answer.text))?,
+            Some(screen) => say(&boxed(screen))?,
+            None => say(&indent(&answer.text))?,
         }
         if !self.fast {
             std::thread::sleep(PAUSE);
@@ -125,18 +119,14 @@ impl Demo {
     }
 
     fn painted(&self, sgr: &str, text: &str) -> String {
-        if self.colour {
-            format!("\x1b[{sgr}m{text}\x1b[m")
-        } else {
-            text.to_owned()
-        }
+        if self.colour { format!("\x1b[{sgr}m{text}\x1b[m") } else { text.to_owned() }
     }
+}
 
-    fn say(&self, text: &str) -> Result<()> {
-        let mut out = std::io::stdout().lock();
-        writeln!(out, "{text}")?;
-        Ok(out.flush()?)
-    }
+fn say(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")?;
+    Ok(out.flush()?)
 }
 
 fn boxed(screen: &str) -> String {
@@ -151,10 +141,7 @@ fn boxed(screen: &str) -> String {
 }
 
 fn indent(text: &str) -> String {
-    text.lines()
-        .map(|line| format!("  {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn is_installed(program: &str) -> bool {

@@ -1,6 +1,13 @@
 //! The built binary, driven as a client drives it.
 
+mod clients;
+mod editors;
+mod examples;
+mod frameworks;
 mod protocol;
+mod shells;
+mod support;
+mod viewers;
 
 /// The server under test.
 const TERMBRIDGE: &str = env!("CARGO_BIN_EXE_termbridge");

@@ -18,12 +18,7 @@ fn every_protocol_version_is_spoken() {
         assert_eq!(answer["protocolVersion"], version);
         assert_eq!(answer["serverInfo"]["name"], "termbridge");
         let tools = client.request("tools/list", json!({})).expect("lists");
-        assert!(
-            tools["tools"]
-                .as_array()
-                .is_some_and(|tools| tools.len() == 10),
-            "{version}"
-        );
+        assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 10), "{version}");
         assert_eq!(client.close().expect("ends").code(), Some(0));
     }
     // The newest has no handshake: every request says what it speaks.
@@ -33,20 +28,11 @@ fn every_protocol_version_is_spoken() {
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {},
     }});
-    let found = client
-        .request("server/discover", meta.clone())
-        .expect("discovers");
-    let versions = found["supportedVersions"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let found = client.request("server/discover", meta.clone()).expect("discovers");
+    let versions = found["supportedVersions"].as_array().cloned().unwrap_or_default();
     assert!(versions.contains(&json!("2026-07-28")), "{found}");
     let tools = client.request("tools/list", meta).expect("lists");
-    assert!(
-        tools["tools"]
-            .as_array()
-            .is_some_and(|tools| tools.len() == 10)
-    );
+    assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 10));
 }
 
 #[test]
@@ -57,18 +43,13 @@ fn faults_get_the_codes_of_json_rpc() {
         ("this is not json", -32700),
         ("{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": ", -32700),
         ("[]", -32600),
-        (
-            "[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}]",
-            -32600,
-        ),
+        ("[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}]", -32600),
         ("42", -32600),
         ("{\"hello\": true}", -32600),
     ];
     for (line, code) in table {
         server.send_line(line).expect("sent");
-        let answer = server
-            .receive(|message| message.get("error").is_some())
-            .expect("answered");
+        let answer = server.receive(|message| message.get("error").is_some()).expect("answered");
         assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
     }
     let table = [
@@ -76,11 +57,7 @@ fn faults_get_the_codes_of_json_rpc() {
         ("tools/call", json!({}), -32602),
         ("tools/call", json!({"name": 3}), -32602),
         ("tools/call", json!({"name": "no_such_tool"}), -32602),
-        (
-            "tools/call",
-            json!({"name": "list_sessions", "arguments": []}),
-            -32602,
-        ),
+        ("tools/call", json!({"name": "list_sessions", "arguments": []}), -32602),
     ];
     for (method, params, expected) in table {
         match server.request(method, params.clone()) {
@@ -100,12 +77,8 @@ fn faults_get_the_codes_of_json_rpc() {
 fn a_message_without_end_is_refused_and_the_next_one_served() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);
-    server
-        .send_line(&"x".repeat(17 * 1024 * 1024))
-        .expect("sent");
-    let answer = server
-        .receive(|message| message.get("error").is_some())
-        .expect("answered");
+    server.send_line(&"x".repeat(17 * 1024 * 1024)).expect("sent");
+    let answer = server.receive(|message| message.get("error").is_some()).expect("answered");
     assert_eq!(answer["error"]["code"], -32600);
     server.ok("list_sessions", json!({}));
 }
@@ -125,22 +98,9 @@ fn what_a_model_reads_is_small() {
         .sum();
     assert!(read <= TOOL_BYTES, "{read} bytes");
     for tool in &tools {
-        assert!(
-            tool["title"].is_string() && tool["outputSchema"].is_object(),
-            "{}",
-            tool["name"]
-        );
-        for hint in [
-            "readOnlyHint",
-            "destructiveHint",
-            "idempotentHint",
-            "openWorldHint",
-        ] {
-            assert!(
-                tool["annotations"][hint].is_boolean(),
-                "{} {hint}",
-                tool["name"]
-            );
+        assert!(tool["title"].is_string() && tool["outputSchema"].is_object(), "{}", tool["name"]);
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{} {hint}", tool["name"]);
         }
         let text = tool.to_string();
         for noise in ["\"format\":\"uint", "$schema", "\"null\""] {
@@ -156,103 +116,39 @@ fn bad_arguments_name_the_argument() {
     let id = server.launch(json!({"command": "cat"}));
     let table: [(&str, Value, &[&str]); 22] = [
         ("launch_app", json!({}), &["`command` is missing", "string"]),
-        (
-            "launch_app",
-            json!({"command": 5}),
-            &["`command`", "the number 5", "a string"],
-        ),
+        ("launch_app", json!({"command": 5}), &["`command`", "the number 5", "a string"]),
         (
             "launch_app",
             json!({"command": "cat", "colums": 5}),
             &["unknown argument `colums`", "cols"],
         ),
-        (
-            "launch_app",
-            json!({"command": "cat", "cols": 1}),
-            &["`cols`", "from 2 to 1000"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat", "rows": 1001}),
-            &["`rows`", "from 1 to 1000"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat", "args": "x"}),
-            &["`args`", "array of strings"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat", "args": ["x", 1]}),
-            &["`args[1]`", "the number 1"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat", "env": {"A": 1}}),
-            &["`env.A`", "a string"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "no-such-program"}),
-            &["not found", "no-such-program"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat -A"}),
-            &["not found", "`args`"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat", "cwd": "/nowhere"}),
-            &["/nowhere", "`cwd`"],
-        ),
-        (
-            "launch_app",
-            json!({"command": "cat", "target": "ssh://x"}),
-            &["[NOT_SUPPORTED]"],
-        ),
-        (
-            "view_screen",
-            json!({"session_id": id, "format": "jpeg"}),
-            &["`format`", "plain, raw"],
-        ),
+        ("launch_app", json!({"command": "cat", "cols": 1}), &["`cols`", "from 2 to 1000"]),
+        ("launch_app", json!({"command": "cat", "rows": 1001}), &["`rows`", "from 1 to 1000"]),
+        ("launch_app", json!({"command": "cat", "args": "x"}), &["`args`", "array of strings"]),
+        ("launch_app", json!({"command": "cat", "args": ["x", 1]}), &["`args[1]`", "the number 1"]),
+        ("launch_app", json!({"command": "cat", "env": {"A": 1}}), &["`env.A`", "a string"]),
+        ("launch_app", json!({"command": "no-such-program"}), &["not found", "no-such-program"]),
+        ("launch_app", json!({"command": "cat -A"}), &["not found", "`args`"]),
+        ("launch_app", json!({"command": "cat", "cwd": "/nowhere"}), &["/nowhere", "`cwd`"]),
+        ("launch_app", json!({"command": "cat", "target": "ssh://x"}), &["[NOT_SUPPORTED]"]),
+        ("view_screen", json!({"session_id": id, "format": "jpeg"}), &["`format`", "plain, raw"]),
         (
             "view_screen",
             json!({"session_id": id, "region": {"row": 99, "col": 0, "rows": 1, "cols": 1}}),
             &["24 rows"],
         ),
         ("send_keys", json!({"session_id": id}), &["exactly one of"]),
-        (
-            "send_keys",
-            json!({"session_id": id, "keys": "a", "text": "b"}),
-            &["exactly one of"],
-        ),
-        (
-            "send_keys",
-            json!({"session_id": id, "keys": "Ctrl+Entr"}),
-            &["Ctrl+Enter"],
-        ),
-        (
-            "send_keys",
-            json!({"session_id": id, "mouse": {"row": 1}}),
-            &["mouse.row"],
-        ),
+        ("send_keys", json!({"session_id": id, "keys": "a", "text": "b"}), &["exactly one of"]),
+        ("send_keys", json!({"session_id": id, "keys": "Ctrl+Entr"}), &["Ctrl+Enter"]),
+        ("send_keys", json!({"session_id": id, "mouse": {"row": 1}}), &["mouse.row"]),
         (
             "send_keys",
             json!({"session_id": id, "mouse": {"row": 1, "col": 1}}),
             &["not asked for mouse"],
         ),
         ("wait_for", json!({"session_id": id}), &["no condition"]),
-        (
-            "wait_for",
-            json!({"session_id": id, "regex": "("}),
-            &["`regex`", "unclosed group"],
-        ),
-        (
-            "stop_app",
-            json!({"session_id": id, "signal": "TREM"}),
-            &["`signal`", "TREM"],
-        ),
+        ("wait_for", json!({"session_id": id, "regex": "("}), &["`regex`", "unclosed group"]),
+        ("stop_app", json!({"session_id": id, "signal": "TREM"}), &["`signal`", "TREM"]),
     ];
     for (tool, arguments, parts) in table {
         let (code, text) = server.error(tool, arguments.clone());
@@ -261,10 +157,7 @@ fn bad_arguments_name_the_argument() {
             "{tool} {arguments}: {text}"
         );
         for part in parts {
-            assert!(
-                text.contains(part),
-                "{tool} {arguments}: {part:?} is not in {text:?}"
-            );
+            assert!(text.contains(part), "{tool} {arguments}: {part:?} is not in {text:?}");
         }
     }
     for tool in [
@@ -296,9 +189,7 @@ fn bad_arguments_name_the_argument() {
         );
     }
     assert_eq!(
-        server.ok("list_sessions", json!({})).structured["sessions"]
-            .as_array()
-            .map(Vec::len),
+        server.ok("list_sessions", json!({})).structured["sessions"].as_array().map(Vec::len),
         Some(1)
     );
 }

@@ -52,18 +52,12 @@ fn default_timeout() -> u64 {
 impl Condition {
     pub(crate) fn into_wait(self) -> Result<Wait, ToolError> {
         let regex = self.regex.as_deref().map(|pattern| {
-            let built = RegexBuilder::new(pattern)
-                .multi_line(true)
-                .size_limit(MAX_PATTERN)
-                .build();
+            let built = RegexBuilder::new(pattern).multi_line(true).size_limit(MAX_PATTERN).build();
             built.map_err(|error| {
                 let error = error.to_string();
                 let last = error.lines().last().unwrap_or_default();
                 ToolError::invalid(
-                    format!(
-                        "`regex` cannot be read: {}",
-                        last.trim_start_matches("error: ")
-                    ),
+                    format!("`regex` cannot be read: {}", last.trim_start_matches("error: ")),
                     "Rust regex syntax; `text` matches literally.",
                 )
             })
@@ -80,6 +74,7 @@ impl Condition {
             bell: self.bell,
             title: self.title,
             after: self.after.map(Seq),
+            after_input: false,
             timeout: Some(Duration::from_millis(self.timeout_ms)),
         };
         if wait.is_empty() {
@@ -139,22 +134,15 @@ impl Outcome {
         } else {
             None
         };
-        let found = |found: &Found| Match {
-            row: found.row,
-            col: found.col,
-            text: found.text.clone(),
-        };
+        let found =
+            |found: &Found| Match { row: found.row, col: found.col, text: found.text.clone() };
         let (found, echo) = match &waited.fired {
             Some(Fired::Text(place) | Fired::Regex(place)) => (Some(found(place)), None),
             Some(Fired::NeedsInput { echo }) => (None, Some(*echo)),
             _ => (None, None),
         };
         Self {
-            state: if echo.is_some() {
-                "needs_input".into()
-            } else {
-                state_text(&waited.state)
-            },
+            state: if echo.is_some() { "needs_input".into() } else { state_text(&waited.state) },
             fired: waited.fired.as_ref().map(Fired::name),
             found,
             timed_out: timed_out && !cut_short,

@@ -32,22 +32,12 @@ impl Tool for GetCursorPosition {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let cursor = context
-            .session(&arguments.session_id)?
-            .screen()
-            .await?
-            .screen
-            .cursor;
+        let cursor = context.session(&arguments.session_id)?.screen().await?.screen.cursor;
         let hidden = if cursor.visible { "" } else { ", hidden" };
         let shape = cursor.shape.name();
         Ok(Reply {
             text: format!("row {}, col {}, {shape}{hidden}", cursor.row, cursor.col),
-            answer: Answer {
-                row: cursor.row,
-                col: cursor.col,
-                visible: cursor.visible,
-                shape,
-            },
+            answer: Answer { row: cursor.row, col: cursor.col, visible: cursor.visible, shape },
         })
     }
 }

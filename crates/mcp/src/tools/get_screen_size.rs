@@ -32,10 +32,7 @@ impl Tool for GetScreenSize {
         let size = context.session(&arguments.session_id)?.screen().await?.size;
         Ok(Reply {
             text: format!("{} rows, {} cols", size.rows, size.cols),
-            answer: Answer {
-                rows: size.rows,
-                cols: size.cols,
-            },
+            answer: Answer { rows: size.rows, cols: size.cols },
         })
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     name: Option<String>,
     agent_id: Option<String>,
     target: Option<String>,
-    /// As in wait_for
+    /// As in `wait_for`
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<Condition>,
     #[serde(default)]
@@ -67,12 +67,8 @@ impl Tool for LaunchApp {
     const TITLE: &'static str = "Launch a terminal program";
     const DESCRIPTION: &'static str =
         "Start a program (TUI, REPL, shell, …) on its own terminal. Returns session_id.";
-    const HINTS: Hints = Hints {
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        open_world: true,
-    };
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     type Arguments = Arguments;
     type Answer = Answer;
 
@@ -121,14 +117,6 @@ impl Tool for LaunchApp {
             None => None,
         };
         let session_id = session.id().to_string();
-        Ok(Reply {
-            text,
-            answer: Answer {
-                session_id,
-                success: true,
-                wait,
-                view,
-            },
-        })
+        Ok(Reply { text, answer: Answer { session_id, success: true, wait, view } })
     }
 }

@@ -77,11 +77,7 @@ impl Row {
     }
 
     fn text(&self) -> String {
-        let name = self
-            .name
-            .as_ref()
-            .map(|name| format!(" {name:?}"))
-            .unwrap_or_default();
+        let name = self.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
         let state = match (self.exit_code, &self.signal) {
             (Some(code), _) => format!("exited {code}"),
             (None, Some(signal)) => format!("ended by {signal}"),
@@ -99,8 +95,7 @@ impl Row {
 }
 
 fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
 impl Tool for ListSessions {
@@ -122,9 +117,6 @@ impl Tool for ListSessions {
             [] => "no sessions".to_owned(),
             rows => rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"),
         };
-        Ok(Reply {
-            text,
-            answer: Answer { sessions },
-        })
+        Ok(Reply { text, answer: Answer { sessions } })
     }
 }

@@ -30,30 +30,17 @@ impl Tool for ResizeTerminal {
     const NAME: &'static str = "resize_terminal";
     const TITLE: &'static str = "Resize the terminal";
     const DESCRIPTION: &'static str = "Change the terminal's size; the program gets SIGWINCH.";
-    const HINTS: Hints = Hints {
-        read_only: false,
-        destructive: false,
-        idempotent: true,
-        open_world: false,
-    };
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
     type Arguments = Arguments;
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
-        let size = session
-            .resize(Size {
-                cols: arguments.cols,
-                rows: arguments.rows,
-            })
-            .await?;
+        let size = session.resize(Size { cols: arguments.cols, rows: arguments.rows }).await?;
         Ok(Reply {
             text: format!("{} cols, {} rows", size.cols, size.rows),
-            answer: Answer {
-                success: true,
-                rows: size.rows,
-                cols: size.cols,
-            },
+            answer: Answer { success: true, rows: size.rows, cols: size.cols },
         })
     }
 }

@@ -25,12 +25,8 @@ impl Tool for RestartApp {
     const TITLE: &'static str = "Restart the program";
     const DESCRIPTION: &'static str =
         "Run the same command again in the same session, on a clean screen; ends it first.";
-    const HINTS: Hints = Hints {
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        open_world: true,
-    };
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     type Arguments = Arguments;
     type Answer = Answer;
 
@@ -40,10 +36,7 @@ impl Tool for RestartApp {
         let session_id = session.id().to_string();
         Ok(Reply {
             text: format!("restarted {session_id}"),
-            answer: Answer {
-                success: true,
-                session_id,
-            },
+            answer: Answer { success: true, session_id },
         })
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[schemars(range(min = 1, max = 1000))]
     repeat: usize,
     mouse: Option<MouseArguments>,
-    /// As in wait_for; text must be in a row that changed after the keys
+    /// As in `wait_for`; text must be in a row that changed after the keys
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<Condition>,
     #[serde(default)]
@@ -124,12 +124,7 @@ impl MouseArguments {
             None | Some("") => Modifiers::empty(),
             Some(names) => modifiers(names)?,
         };
-        Ok(Mouse {
-            action,
-            button,
-            modifiers,
-            target,
-        })
+        Ok(Mouse { action, button, modifiers, target })
     }
 }
 
@@ -163,24 +158,15 @@ impl Tool for SendKeys {
     const TITLE: &'static str = "Send keys, text or mouse";
     const DESCRIPTION: &'static str = "Type into a session, then optionally wait and view: act \
         and see in one call. One of keys, text, paste, mouse.";
-    const HINTS: Hints = Hints {
-        read_only: false,
-        destructive: true,
-        idempotent: false,
-        open_world: true,
-    };
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
     type Arguments = Arguments;
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
         let wait = arguments.wait.map(Condition::into_wait).transpose()?;
-        let given = (
-            arguments.keys,
-            arguments.text,
-            arguments.paste,
-            arguments.mouse,
-        );
+        let given = (arguments.keys, arguments.text, arguments.paste, arguments.mouse);
         let input = match given {
             (Some(keys), None, None, None) => {
                 Input::Items(parse_keys(&keys).map_err(termbridge_session::SessionError::from)?)
@@ -201,6 +187,7 @@ impl Tool for SendKeys {
             Some(mut wait) => {
                 // What was there before the keys is not what they led to.
                 wait.after = wait.after.or(Some(sent.before));
+                wait.after_input = true;
                 let (waited, cut_short) = context.wait(&session, wait).await?;
                 let outcome = Outcome::of(waited, cut_short);
                 lines.push(outcome.text());
@@ -217,20 +204,9 @@ impl Tool for SendKeys {
             lines.push(format!("sent {} bytes", sent.bytes));
         }
         if sent.queued > 0 && wait.is_none() {
-            lines.push(format!(
-                "{} of {} bytes are still queued",
-                sent.queued, sent.bytes
-            ));
+            lines.push(format!("{} of {} bytes are still queued", sent.queued, sent.bytes));
         }
         let queued = Some(sent.queued).filter(|queued| *queued > 0 && wait.is_none());
-        Ok(Reply {
-            text: lines.join("\n"),
-            answer: Answer {
-                success: true,
-                queued,
-                wait,
-                view,
-            },
-        })
+        Ok(Reply { text: lines.join("\n"), answer: Answer { success: true, queued, wait, view } })
     }
 }

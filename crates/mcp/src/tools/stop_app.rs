@@ -37,7 +37,7 @@ pub(crate) struct Answer {
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
-    /// It had ended by itself before.
+    /// It had ended before.
     already_ended: bool,
     /// Processes that outlasted the grace.
     killed: u32,
@@ -56,12 +56,8 @@ impl Tool for StopApp {
     const TITLE: &'static str = "Stop the program";
     const DESCRIPTION: &'static str = "End a session's program and every process of its \
         terminal: signal, grace, then KILL. Its last screen stays readable for a while.";
-    const HINTS: Hints = Hints {
-        read_only: false,
-        destructive: true,
-        idempotent: true,
-        open_world: false,
-    };
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
     type Arguments = Arguments;
     type Answer = Answer;
 
@@ -73,12 +69,10 @@ impl Tool for StopApp {
                 "It takes a signal's name, such as TERM, INT, HUP, KILL.",
             )
         })?;
-        let stopped = session
-            .stop(signal, Duration::from_millis(arguments.grace_ms))
-            .await?;
+        let stopped = session.stop(signal, Duration::from_millis(arguments.grace_ms)).await?;
         let mut text = format!("ended: {}", stopped.ended);
         if stopped.already {
-            text = format!("had ended by itself: {}", stopped.ended);
+            text = format!("had ended before: {}", stopped.ended);
         }
         if stopped.killed > 0 {
             text.push_str(&format!("; {} killed after the grace", stopped.killed));
@@ -86,10 +80,7 @@ impl Tool for StopApp {
         let detached: Vec<Process> = stopped
             .detached
             .into_iter()
-            .map(|process| Process {
-                pid: process.pid,
-                name: process.name,
-            })
+            .map(|process| Process { pid: process.pid, name: process.name })
             .collect();
         for process in &detached {
             text.push_str(&format!(

@@ -47,9 +47,6 @@ impl Tool for ViewScreen {
             max_bytes: arguments.max_bytes,
         };
         let view = View::take(&session, request).await?;
-        Ok(Reply {
-            text: view.text(),
-            answer: view,
-        })
+        Ok(Reply { text: view.text(), answer: view })
     }
 }

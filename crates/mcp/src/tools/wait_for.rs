@@ -67,9 +67,6 @@ impl Tool for WaitFor {
             }
             None => None,
         };
-        Ok(Reply {
-            text,
-            answer: Answer { outcome, view },
-        })
+        Ok(Reply { text, answer: Answer { outcome, view } })
     }
 }

@@ -82,27 +82,16 @@ impl Connection {
             Over::Unused => tracing::debug!("no terminal is in use: letting the keeper end"),
             Over::Keeper(reason) => tracing::debug!(%reason, "the keeper closed the connection"),
         }
-        let Self {
-            socket,
-            calls,
-            pending,
-            programs,
-            ..
-        } = self;
+        let Self { socket, calls, pending, programs, .. } = self;
         // In this order: nobody can ask any more, who asked learns it, the keeper ends.
         drop(calls);
         drop(pending);
         drop(socket);
-        let running = programs
-            .values()
-            .filter(|known| known.exit.borrow().is_none());
+        let running = programs.values().filter(|known| known.exit.borrow().is_none());
         if running.count() > 0 {
             tracing::warn!("the keeper is gone: ending what it held");
         }
-        let lost = programs
-            .values()
-            .map(|known| known.identity.clone())
-            .collect();
+        let lost = programs.values().map(|known| known.identity.clone()).collect();
         let _ = tokio::task::spawn_blocking(move || aftermath::end(lost)).await;
         for known in programs.values() {
             known.exit.send_if_modified(|exit| {
@@ -152,12 +141,7 @@ impl Connection {
     }
 
     fn ask(&mut self, call: Call) -> io::Result<()> {
-        let Call {
-            request,
-            frame,
-            label,
-            reply,
-        } = call;
+        let Call { request, frame, label, reply } = call;
         self.pending.insert(request, Pending { label, reply });
         self.outbox.push(frame, None);
         self.flush()
@@ -166,9 +150,7 @@ impl Connection {
     fn release_abandoned(&mut self) -> io::Result<()> {
         for program in self.abandoned.take() {
             self.programs.remove(&program);
-            let frame = Request::Release { program }
-                .encode()
-                .map_err(io::Error::other)?;
+            let frame = Request::Release { program }.encode().map_err(io::Error::other)?;
             self.outbox.push(frame, None);
         }
         self.flush()
@@ -198,70 +180,27 @@ impl Connection {
         if !self.greeted {
             self.greeted = event == Event::Hello { version: VERSION };
             let stranger = || io::Error::other("the keeper is of another version");
-            return if self.greeted {
-                Ok(())
-            } else {
-                Err(stranger())
-            };
+            return if self.greeted { Ok(()) } else { Err(stranger()) };
         }
         match event {
             Event::Hello { .. } => {}
-            Event::Spawned {
-                request,
-                program,
-                pid,
-                tty,
-            } => {
+            Event::Spawned { request, program, pid, tty } => {
                 let descriptor = self.inbox.next_descriptor();
                 let master = descriptor.ok_or_else(|| io::Error::other(Malformed::Descriptor))?;
                 let (sender, exit) = watch::channel(None);
                 let pending = self.pending.remove(&request);
-                let label = pending
-                    .as_ref()
-                    .map(|p| p.label.clone())
-                    .unwrap_or_default();
-                let identity = LostProgram {
-                    pid,
-                    tty: tty.clone(),
-                    label,
-                };
-                self.programs.insert(
-                    program,
-                    Known {
-                        identity,
-                        exit: sender,
-                    },
-                );
-                let lease = Lease {
-                    program,
-                    abandoned: Arc::clone(&self.abandoned),
-                };
-                let launched = Launched {
-                    lease,
-                    pid,
-                    tty,
-                    master,
-                    exit,
-                };
+                let label = pending.as_ref().map(|p| p.label.clone()).unwrap_or_default();
+                let identity = LostProgram { pid, tty: tty.clone(), label };
+                self.programs.insert(program, Known { identity, exit: sender });
+                let lease = Lease { program, abandoned: Arc::clone(&self.abandoned) };
+                let launched = Launched { lease, pid, tty, master, exit };
                 // When nobody waits any more the lease is dropped here, and the program ended.
                 if let Some(pending) = pending {
                     let _ = pending.reply.send(Answer::Launched(launched));
                 }
             }
-            Event::SpawnFailed {
-                request,
-                failure,
-                errno,
-                path,
-            } => {
-                self.answer(
-                    request,
-                    Answer::SpawnFailed {
-                        failure,
-                        errno,
-                        path,
-                    },
-                );
+            Event::SpawnFailed { request, failure, errno, path } => {
+                self.answer(request, Answer::SpawnFailed { failure, errno, path });
             }
             Event::Done { request, errno } => self.answer(request, Answer::Done { errno }),
             Event::Stopped { request, report } => self.answer(request, Answer::Stopped(report)),

@@ -35,14 +35,8 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) enum Answer {
     Launched(Launched),
-    SpawnFailed {
-        failure: Failure,
-        errno: i32,
-        path: Vec<u8>,
-    },
-    Done {
-        errno: i32,
-    },
+    SpawnFailed { failure: Failure, errno: i32, path: Vec<u8> },
+    Done { errno: i32 },
     Stopped(StopReport),
     Surveyed(Survey),
 }
@@ -105,12 +99,7 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn new(calls: mpsc::Sender<Call>, ended: watch::Receiver<()>, keeper: u32) -> Self {
-        Self {
-            calls,
-            requests: Arc::new(AtomicU64::new(1)),
-            ended,
-            keeper,
-        }
+        Self { calls, requests: Arc::new(AtomicU64::new(1)), ended, keeper }
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -135,27 +124,15 @@ impl Link {
     ) -> Result<Answer, Gone> {
         let (reply, answer) = oneshot::channel();
         let asked = async {
-            self.calls
-                .send(Call {
-                    request,
-                    frame,
-                    label,
-                    reply,
-                })
-                .await
-                .map_err(|_| Gone)?;
+            self.calls.send(Call { request, frame, label, reply }).await.map_err(|_| Gone)?;
             answer.await.map_err(|_| Gone)
         };
-        tokio::time::timeout(limit, asked)
-            .await
-            .unwrap_or(Err(Gone))
+        tokio::time::timeout(limit, asked).await.unwrap_or(Err(Gone))
     }
 
     /// Lets go of the link and waits for the connection's end, no longer than `limit`.
     pub(super) async fn ended(self, limit: Duration) {
-        let Self {
-            calls, mut ended, ..
-        } = self;
+        let Self { calls, mut ended, .. } = self;
         drop(calls);
         let _ = tokio::time::timeout(limit, async { while ended.changed().await.is_ok() {} }).await;
     }

@@ -54,9 +54,7 @@ impl Drop for KeeperProcess {
     fn drop(&mut self) {
         if let Some(child) = self.0.take() {
             let name = "keeper-reaper".to_owned();
-            let _ = std::thread::Builder::new()
-                .name(name)
-                .spawn(move || reap(child));
+            let _ = std::thread::Builder::new().name(name).spawn(move || reap(child));
         }
     }
 }

@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::termios::{InputModes, LocalModes, Winsize};
@@ -44,23 +45,9 @@ pub struct Program {
 
 impl Program {
     pub(super) fn new(launched: Launched, link: Link) -> Result<Self, SpawnError> {
-        let Launched {
-            lease,
-            pid,
-            tty,
-            master,
-            exit,
-        } = launched;
+        let Launched { lease, pid, tty, master, exit } = launched;
         let master = sys::watch(master).map_err(|source| SpawnError::Terminal { source })?;
-        Ok(Self {
-            lease,
-            link,
-            pid,
-            tty,
-            master,
-            terminal: OnceLock::new(),
-            exit,
-        })
+        Ok(Self { lease, link, pid, tty, master, terminal: OnceLock::new(), exit })
     }
 
     /// The process id, which is also the session's id and the first process group's. Not reused
@@ -90,9 +77,7 @@ impl Program {
     /// After the program's exit was reported, `WouldBlock` means that all it wrote was read, and
     /// that some other process still has the terminal open.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self
-            .master
-            .try_io(Interest::READABLE, |master| read_from(master, buffer));
+        let read = self.master.try_io(Interest::READABLE, |master| read_from(master, buffer));
         match read {
             // The runtime may not have heard yet of what the kernel has; it knows by itself when
             // it was wrong.
@@ -105,10 +90,7 @@ impl Program {
 
     /// Waits until a read would give something. Cancel safe.
     pub async fn readable(&self) -> io::Result<()> {
-        self.master
-            .readable()
-            .await
-            .map(|mut ready| ready.retain_ready())
+        self.master.readable().await.map(|mut ready| ready.retain_ready())
     }
 
     /// Writes to the program what the terminal takes, at least one byte. Cancel safe.
@@ -127,9 +109,7 @@ impl Program {
     /// As [`Program::write`], but `WouldBlock` instead of waiting for a program that does not
     /// read.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self
-            .master
-            .try_io(Interest::WRITABLE, |master| write_to(master, bytes));
+        let written = self.master.try_io(Interest::WRITABLE, |master| write_to(master, bytes));
         match written {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 write_to(self.master.get_ref(), bytes)
@@ -140,30 +120,19 @@ impl Program {
 
     /// Waits until a write would take something. Cancel safe.
     pub async fn writable(&self) -> io::Result<()> {
-        self.master
-            .writable()
-            .await
-            .map(|mut ready| ready.retain_ready())
+        self.master.writable().await.map(|mut ready| ready.retain_ready())
     }
 
     /// Sets the terminal's size; the foreground group gets `SIGWINCH` if it changed.
     pub fn resize(&self, size: PtySize) -> io::Result<()> {
-        let size = Winsize {
-            ws_row: size.rows,
-            ws_col: size.cols,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
+        let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
         Ok(rustix::termios::tcsetwinsize(self.master.get_ref(), size)?)
     }
 
     /// The terminal's size, which the program may have changed itself.
     pub fn size(&self) -> io::Result<PtySize> {
         let size = rustix::termios::tcgetwinsize(self.master.get_ref())?;
-        Ok(PtySize {
-            cols: size.ws_col,
-            rows: size.ws_row,
-        })
+        Ok(PtySize { cols: size.ws_col, rows: size.ws_row })
     }
 
     /// How the program has set the terminal's line discipline.
@@ -188,6 +157,10 @@ impl Program {
                 self.terminal.get_or_init(|| opened)
             }
         };
+        // What was just written may still be on its way to the line discipline, where the number is
+        // taken; polling the program's side waits for it to arrive.
+        let mut arrived = [PollFd::new(terminal, PollFlags::IN)];
+        rustix::event::poll(&mut arrived, Some(&Timespec::default()))?;
         Ok(rustix::io::ioctl_fionread(terminal)?)
     }
 
@@ -202,10 +175,7 @@ impl Program {
         let mut exit = self.exit.clone();
         let ended = exit.wait_for(Option::is_some).await;
         // A watch that closed without a word was the connection's, ended with its runtime.
-        ended
-            .ok()
-            .and_then(|status| *status)
-            .unwrap_or(ExitStatus::Lost)
+        ended.ok().and_then(|status| *status).unwrap_or(ExitStatus::Lost)
     }
 
     /// How the program ended, if it has.
@@ -239,13 +209,11 @@ impl Program {
         let signal = signal.number();
         let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
         let answer = self
-            .ask(grace.saturating_add(REPLY_LIMIT), |request, program| {
-                Request::Stop {
-                    request,
-                    program,
-                    signal,
-                    grace_ms,
-                }
+            .ask(grace.saturating_add(REPLY_LIMIT), |request, program| Request::Stop {
+                request,
+                program,
+                signal,
+                grace_ms,
             })
             .await?;
         match answer {
@@ -256,12 +224,8 @@ impl Program {
 
     /// What runs on the terminal now.
     pub async fn survey(&self) -> Result<Survey, ControlError> {
-        let answer = self
-            .ask(REPLY_LIMIT, |request, program| Request::Survey {
-                request,
-                program,
-            })
-            .await?;
+        let answer =
+            self.ask(REPLY_LIMIT, |request, program| Request::Survey { request, program }).await?;
         match answer {
             Answer::Surveyed(survey) => Ok(survey),
             other => Err(refusal(&other)),

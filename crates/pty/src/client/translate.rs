@@ -9,16 +9,11 @@ use crate::{SESSION_VARIABLE, SpawnError, SpawnSpec};
 
 /// The specification as the keeper takes it, checked for what no program can be given.
 pub(super) fn to_wire(spec: &SpawnSpec) -> Result<Spawn, SpawnError> {
-    let cwd = std::path::absolute(&spec.cwd).map_err(|source| SpawnError::BadCwd {
-        path: spec.cwd.clone(),
-        source,
-    })?;
+    let cwd = std::path::absolute(&spec.cwd)
+        .map_err(|source| SpawnError::BadCwd { path: spec.cwd.clone(), source })?;
     let bytes = |what, text: &OsStr| -> Result<Vec<u8>, SpawnError> {
         if text.as_bytes().contains(&0) {
-            return Err(SpawnError::InvalidInput {
-                what,
-                reason: "holds a NUL byte",
-            });
+            return Err(SpawnError::InvalidInput { what, reason: "holds a NUL byte" });
         }
         Ok(text.as_bytes().to_vec())
     };
@@ -26,28 +21,18 @@ pub(super) fn to_wire(spec: &SpawnSpec) -> Result<Spawn, SpawnError> {
     for (name, value) in &spec.env {
         if name.is_empty() || name.as_bytes().contains(&b'=') {
             let reason = "a name is empty or holds '='";
-            return Err(SpawnError::InvalidInput {
-                what: "environment",
-                reason,
-            });
+            return Err(SpawnError::InvalidInput { what: "environment", reason });
         }
         if spec.label.is_empty() || name != SESSION_VARIABLE {
             env.push(bytes("environment", &entry(name, value))?);
         }
     }
     if !spec.label.is_empty() {
-        env.push(bytes(
-            "label",
-            &entry(SESSION_VARIABLE.as_ref(), spec.label.as_ref()),
-        )?);
+        env.push(bytes("label", &entry(SESSION_VARIABLE.as_ref(), spec.label.as_ref()))?);
     }
     Ok(Spawn {
         program: bytes("program", &spec.program)?,
-        args: spec
-            .args
-            .iter()
-            .map(|arg| bytes("argument", arg))
-            .collect::<Result<_, _>>()?,
+        args: spec.args.iter().map(|arg| bytes("argument", arg)).collect::<Result<_, _>>()?,
         env,
         cwd: bytes("working directory", cwd.as_os_str())?,
         label: spec.label.as_bytes().to_vec(),
@@ -64,27 +49,16 @@ pub(super) fn spawn_error(
     path: &[u8],
 ) -> SpawnError {
     let source = io::Error::from_raw_os_error(errno);
-    let is_limit = matches!(
-        errno,
-        libc::EAGAIN | libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOSPC
-    );
+    let is_limit =
+        matches!(errno, libc::EAGAIN | libc::EMFILE | libc::ENFILE | libc::ENOMEM | libc::ENOSPC);
     // Candidates may be relative to where the program was to start.
     let path = spec.cwd.join(OsString::from_vec(path.to_vec()));
     match failure {
-        Failure::Terminal if is_limit => SpawnError::ResourceLimit {
-            what: "terminals",
-            source,
-        },
+        Failure::Terminal if is_limit => SpawnError::ResourceLimit { what: "terminals", source },
         Failure::Terminal => SpawnError::Terminal { source },
         Failure::Process if errno == libc::ECANCELED => SpawnError::KeeperGone,
-        Failure::Process => SpawnError::ResourceLimit {
-            what: "processes",
-            source,
-        },
-        Failure::Cwd => SpawnError::BadCwd {
-            path: spec.cwd.clone(),
-            source,
-        },
+        Failure::Process => SpawnError::ResourceLimit { what: "processes", source },
+        Failure::Cwd => SpawnError::BadCwd { path: spec.cwd.clone(), source },
         Failure::NotFound => SpawnError::NotFound {
             program: spec.program.to_string_lossy().into_owned(),
             searched: (!spawn.program.contains(&b'/'))

@@ -51,9 +51,7 @@ pub(super) struct Report {
 impl Plan {
     pub(super) fn new(spawn: &Spawn) -> Result<Self, NulError> {
         let c_strings = |list: &[Vec<u8>]| -> Result<Vec<CString>, NulError> {
-            list.iter()
-                .map(|bytes| CString::new(bytes.as_slice()))
-                .collect()
+            list.iter().map(|bytes| CString::new(bytes.as_slice())).collect()
         };
         let program = CString::new(spawn.program.as_slice())?;
         let mut strings = c_strings(&spawn.args)?;
@@ -76,10 +74,7 @@ impl Plan {
     }
 
     pub(super) fn candidates(&self) -> Vec<Vec<u8>> {
-        self.candidates
-            .iter()
-            .map(|path| path.to_bytes().to_vec())
-            .collect()
+        self.candidates.iter().map(|path| path.to_bytes().to_vec()).collect()
     }
 }
 
@@ -174,11 +169,7 @@ fn execute(plan: &Plan, shell_arguments: &mut [*const c_char]) -> (Failure, i32,
             libc::ENOENT if is_there(path) => return (Failure::Interpreter, libc::ENOENT, index),
             libc::ENOENT | libc::ENOTDIR | libc::ENODEV | libc::ESTALE | libc::ETIMEDOUT => {}
             libc::EACCES if found.0 == Failure::NotFound => {
-                let failure = if is_directory(path) {
-                    Failure::Directory
-                } else {
-                    Failure::Denied
-                };
+                let failure = if is_directory(path) { Failure::Directory } else { Failure::Denied };
                 found = (failure, libc::EACCES, index);
             }
             libc::EACCES => {}
@@ -232,11 +223,7 @@ fn candidates(spawn: &Spawn) -> Vec<Vec<u8>> {
     directories
         .map(|directory| {
             // An empty entry means the working directory.
-            let directory = if directory.is_empty() {
-                b"."
-            } else {
-                directory
-            };
+            let directory = if directory.is_empty() { b"." } else { directory };
             [directory, b"/", &spawn.program].concat()
         })
         .collect()

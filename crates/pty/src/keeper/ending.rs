@@ -73,12 +73,7 @@ impl Keeper {
             }
             return false;
         }
-        for request in self
-            .ending
-            .take()
-            .map(|ending| ending.waiters)
-            .unwrap_or_default()
-        {
+        for request in self.ending.take().map(|ending| ending.waiters).unwrap_or_default() {
             self.send(&Event::Done { request, errno: 0 }, None);
         }
         true
@@ -114,8 +109,5 @@ impl Keeper {
 
 fn has_children() -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(
-        rustix::process::waitid(WaitId::All, options),
-        Err(Errno::CHILD)
-    )
+    !matches!(rustix::process::waitid(WaitId::All, options), Err(Errno::CHILD))
 }

@@ -35,15 +35,10 @@ impl Keeper {
             return Family::default();
         };
         let mut roots = vec![held.pid];
-        roots.extend(
-            self.orphans()
-                .into_iter()
-                .filter(|&pid| held.is_origin_of(pid)),
-        );
+        roots.extend(self.orphans().into_iter().filter(|&pid| held.is_origin_of(pid)));
         let tree = process_table::tree(&roots);
-        let (mut members, detached): (Vec<_>, Vec<_>) = tree
-            .into_iter()
-            .partition(|process| process.info.session == held.pid);
+        let (mut members, detached): (Vec<_>, Vec<_>) =
+            tree.into_iter().partition(|process| process.info.session == held.pid);
         if look == Look::Thorough {
             let known: BTreeSet<i32> = members.iter().map(|process| process.info.pid).collect();
             members.extend(process_table::all().into_iter().filter(|process| {
@@ -75,11 +70,7 @@ pub(super) struct Seen(BTreeSet<(i32, u64)>);
 
 impl Seen {
     pub(super) fn add(&mut self, processes: &[Process]) {
-        self.0.extend(
-            processes
-                .iter()
-                .map(|process| (process.info.pid, process.start)),
-        );
+        self.0.extend(processes.iter().map(|process| (process.info.pid, process.start)));
     }
 
     /// Those that still live, at most [`MAX_LISTED`] of them, and how many more.

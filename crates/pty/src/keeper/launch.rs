@@ -73,18 +73,9 @@ fn open_terminal(size: PtySize) -> Result<Terminal, Errno> {
     let mut modes = rustix::termios::tcgetattr(&slave)?;
     modes.input_modes |= InputModes::IUTF8;
     rustix::termios::tcsetattr(&slave, OptionalActions::Now, &modes)?;
-    let size = Winsize {
-        ws_row: size.rows,
-        ws_col: size.cols,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
+    let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&slave, size)?;
     let status = rustix::fs::fcntl_getfl(&master)?;
     rustix::fs::fcntl_setfl(&master, status | rustix::fs::OFlags::NONBLOCK)?;
-    Ok(Terminal {
-        master,
-        slave,
-        name: name.to_string_lossy().into_owned(),
-    })
+    Ok(Terminal { master, slave, name: name.to_string_lossy().into_owned() })
 }

@@ -22,15 +22,7 @@ impl Keeper {
             match rustix::io::fcntl_dupfd_cloexec(&held.master, 3) {
                 Ok(master) => {
                     let (request, pid, tty) = (start.request, held.pid, held.tty.clone());
-                    self.send(
-                        &Event::Spawned {
-                            request,
-                            program,
-                            pid,
-                            tty,
-                        },
-                        Some(master),
-                    );
+                    self.send(&Event::Spawned { request, program, pid, tty }, Some(master));
                 }
                 Err(error) => {
                     let _ = crate::sys::kill(held.pid, libc::SIGKILL);
@@ -42,21 +34,9 @@ impl Keeper {
         };
         // The child is about to exit; without its entry it is reaped as any orphan.
         self.programs.remove(&program);
-        let path = start
-            .candidates
-            .into_iter()
-            .nth(report.candidate)
-            .unwrap_or_default();
+        let path = start.candidates.into_iter().nth(report.candidate).unwrap_or_default();
         let (request, failure, errno) = (start.request, report.failure, report.errno);
-        self.send(
-            &Event::SpawnFailed {
-                request,
-                failure,
-                errno,
-                path,
-            },
-            None,
-        );
+        self.send(&Event::SpawnFailed { request, failure, errno, path }, None);
     }
 
     /// Reports leaders that ended, keeping them; reaps every other child that did.
@@ -75,10 +55,7 @@ impl Keeper {
                 Ok(Some(status)) => status.exit_status().map(ExitStatus::Code).or_else(|| {
                     let core_dumped = status.dumped();
                     let signal = status.terminating_signal();
-                    signal.map(|number| ExitStatus::Signal {
-                        number,
-                        core_dumped,
-                    })
+                    signal.map(|number| ExitStatus::Signal { number, core_dumped })
                 }),
                 Err(_) => None,
             };

@@ -14,33 +14,18 @@ impl Keeper {
     pub(super) fn handle(&mut self, request: Request) {
         match request {
             Request::Spawn { request, spawn } => self.spawn(request, &spawn),
-            Request::Signal {
-                request,
-                program,
-                signal,
-                scope,
-            } => {
+            Request::Signal { request, program, signal, scope } => {
                 let result = self.signal(program, signal, scope);
-                let errno = result
-                    .err()
-                    .map_or(0, |e| e.raw_os_error().unwrap_or(libc::EIO));
+                let errno = result.err().map_or(0, |e| e.raw_os_error().unwrap_or(libc::EIO));
                 self.send(&Event::Done { request, errno }, None);
             }
-            Request::Stop {
-                request,
-                program,
-                signal,
-                grace_ms,
-            } => {
+            Request::Stop { request, program, signal, grace_ms } => {
                 self.stop(request, program, signal, grace_ms);
             }
             Request::Survey { request, program } => {
                 let event = match self.survey(program) {
                     Some(survey) => Event::Surveyed { request, survey },
-                    None => Event::Done {
-                        request,
-                        errno: libc::ESRCH,
-                    },
+                    None => Event::Done { request, errno: libc::ESRCH },
                 };
                 self.send(&event, None);
             }
@@ -66,11 +51,7 @@ impl Keeper {
         } else {
             [SESSION_VARIABLE.as_bytes(), b"=", &spawn.label].concat()
         };
-        let start = Start {
-            request,
-            pipe: launched.pipe,
-            candidates: launched.candidates,
-        };
+        let start = Start { request, pipe: launched.pipe, candidates: launched.candidates };
         let held = Held {
             pid: launched.pid,
             tty: launched.tty,
@@ -86,15 +67,7 @@ impl Keeper {
 
     /// Answers that nothing was started.
     pub(super) fn refuse(&mut self, request: RequestId, failure: Failure, errno: i32) {
-        self.send(
-            &Event::SpawnFailed {
-                request,
-                failure,
-                errno,
-                path: Vec::new(),
-            },
-            None,
-        );
+        self.send(&Event::SpawnFailed { request, failure, errno, path: Vec::new() }, None);
     }
 
     fn signal(&self, program: ProgramId, signal: i32, scope: SignalScope) -> io::Result<()> {
@@ -136,13 +109,7 @@ impl Keeper {
         let waiting = process_table::waiting(&group, &held.tty);
         let (processes, over) = cut(family.members.into_iter().map(|each| each.info).collect());
         let (detached, more) = cut(family.detached.into_iter().map(|each| each.info).collect());
-        Some(Survey {
-            foreground,
-            processes,
-            detached,
-            unlisted: over + more,
-            waiting,
-        })
+        Some(Survey { foreground, processes, detached, unlisted: over + more, waiting })
     }
 }
 

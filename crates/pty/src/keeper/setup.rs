@@ -47,11 +47,7 @@ pub(super) fn become_keeper() -> io::Result<Own> {
     set_nonblocking(&child_pipe)?;
     set_nonblocking(&written)?;
     sys::write_on_child_exit(written)?;
-    Ok(Own {
-        socket,
-        child_pipe,
-        descriptor_limit: raise_descriptor_limit(),
-    })
+    Ok(Own { socket, child_pipe, descriptor_limit: raise_descriptor_limit() })
 }
 
 /// Lets go of the server's standard error.
@@ -77,28 +73,18 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 pub(super) fn set_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(descriptor)?;
-    Ok(rustix::fs::fcntl_setfl(
-        descriptor,
-        flags | OFlags::NONBLOCK,
-    )?)
+    Ok(rustix::fs::fcntl_setfl(descriptor, flags | OFlags::NONBLOCK)?)
 }
 
 fn open_null() -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(
-        "/dev/null",
-        OFlags::RDWR | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?)
+    Ok(rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Each program costs two descriptors, so the common soft limit of 1024 would be the bound on
 /// sessions. Gives the limit as it was, which is what programs get.
 fn raise_descriptor_limit() -> Rlimit {
     let inherited = rustix::process::getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: inherited.maximum,
-        maximum: inherited.maximum,
-    };
+    let raised = Rlimit { current: inherited.maximum, maximum: inherited.maximum };
     let _ = rustix::process::setrlimit(Resource::Nofile, raised);
     inherited
 }

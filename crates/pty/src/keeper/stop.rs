@@ -40,10 +40,7 @@ impl Pace {
     const LONGEST: Duration = Duration::from_millis(25);
 
     pub(super) fn start() -> Self {
-        Self {
-            at: Instant::now() + Self::SHORTEST,
-            interval: Self::SHORTEST,
-        }
+        Self { at: Instant::now() + Self::SHORTEST, interval: Self::SHORTEST }
     }
 
     pub(super) fn next(&self) -> Instant {
@@ -112,13 +109,7 @@ impl Keeper {
         let grace = Duration::from_millis(ms.into()).min(MAX_GRACE);
         match self.begin_stop(program, signal, grace) {
             Some(stop) => stop.waiters.push(request),
-            None => self.send(
-                &Event::Done {
-                    request,
-                    errno: libc::ESRCH,
-                },
-                None,
-            ),
+            None => self.send(&Event::Done { request, errno: libc::ESRCH }, None),
         }
     }
 
@@ -159,11 +150,7 @@ impl Keeper {
 
     /// A child ended: whoever waits for that looks now.
     pub(super) fn look_at_once(&mut self) {
-        for stop in self
-            .programs
-            .values_mut()
-            .filter_map(|held| held.stop.as_mut())
-        {
+        for stop in self.programs.values_mut().filter_map(|held| held.stop.as_mut()) {
             stop.look_at_once();
         }
         if let Some(ending) = &mut self.ending {
@@ -199,8 +186,7 @@ impl Keeper {
             }
             if now >= stop.kill_at {
                 signal_members(held, &family.members, libc::SIGKILL);
-                stop.killed
-                    .extend(family.members.iter().map(|process| process.info.pid));
+                stop.killed.extend(family.members.iter().map(|process| process.info.pid));
             }
             held.stop = Some(stop);
             return;
@@ -214,13 +200,7 @@ impl Keeper {
             unlisted,
         };
         for request in stop.waiters {
-            self.send(
-                &Event::Stopped {
-                    request,
-                    report: report.clone(),
-                },
-                None,
-            );
+            self.send(&Event::Stopped { request, report: report.clone() }, None);
         }
         if stop.then == Then::Forget {
             self.forget(program);
@@ -230,11 +210,7 @@ impl Keeper {
     /// Quickly, and thoroughly before concluding that nobody is there.
     fn family_if_any(&self, program: ProgramId) -> Family {
         let quick = self.family(program, Look::Quick);
-        if quick.members.is_empty() {
-            self.family(program, Look::Thorough)
-        } else {
-            quick
-        }
+        if quick.members.is_empty() { self.family(program, Look::Thorough) } else { quick }
     }
 }
 

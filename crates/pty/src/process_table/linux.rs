@@ -86,9 +86,7 @@ pub(crate) fn has_environment(pid: i32, entry: &[u8]) -> bool {
     };
     let mut environment = Vec::new();
     let _ = file.take(MAX_ENVIRONMENT).read_to_end(&mut environment);
-    environment
-        .split(|&byte| byte == 0)
-        .any(|found| found == entry)
+    environment.split(|&byte| byte == 0).any(|found| found == entry)
 }
 
 /// `CONFIG_PROC_CHILDREN`, which distributions set and some small kernels do not.
@@ -114,9 +112,7 @@ fn children(pid: i32, threads: u32) -> Vec<i32> {
 fn children_of_thread(pid: i32, thread: i32) -> Vec<i32> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{thread}/children"));
     let list = list.unwrap_or_default();
-    list.split_ascii_whitespace()
-        .filter_map(|child| child.parse().ok())
-        .collect()
+    list.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect()
 }
 
 fn tree_within(processes: Vec<Process>, roots: &[i32]) -> Vec<Process> {
@@ -126,10 +122,7 @@ fn tree_within(processes: Vec<Process>, roots: &[i32]) -> Vec<Process> {
         if roots.contains(&process.info.pid) {
             found.push(process);
         } else {
-            by_parent
-                .entry(process.info.parent)
-                .or_default()
-                .push(process);
+            by_parent.entry(process.info.parent).or_default().push(process);
         }
     }
     let mut index = 0;
@@ -144,11 +137,7 @@ fn tree_within(processes: Vec<Process>, roots: &[i32]) -> Vec<Process> {
 fn parse_stat(stat: &[u8]) -> Option<Process> {
     let open = stat.iter().position(|&byte| byte == b'(')?;
     let close = stat.iter().rposition(|&byte| byte == b')')?;
-    let pid = std::str::from_utf8(stat.get(..open)?)
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
+    let pid = std::str::from_utf8(stat.get(..open)?).ok()?.trim().parse().ok()?;
     let name = String::from_utf8_lossy(stat.get(open + 1..close)?).into_owned();
     let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
@@ -181,10 +170,7 @@ mod tests {
         assert_eq!((process.info.pid, process.info.parent), (42, 1));
         assert_eq!((process.info.group, process.info.session), (40, 39));
         assert_eq!((process.info.state, process.info.ticks), ('S', 11));
-        assert_eq!(
-            (process.threads, process.terminal, process.start),
-            (3, 34816, 777)
-        );
+        assert_eq!((process.threads, process.terminal, process.start), (3, 34816, 777));
     }
 
     #[test]
@@ -199,10 +185,6 @@ mod tests {
     fn both_walks_find_this_process() {
         let own = std::process::id() as i32;
         assert!(tree(&[own]).iter().any(|process| process.info.pid == own));
-        assert!(
-            tree_within(all(), &[own])
-                .iter()
-                .any(|process| process.info.pid == own)
-        );
+        assert!(tree_within(all(), &[own]).iter().any(|process| process.info.pid == own));
     }
 }

@@ -31,20 +31,13 @@ const SELECTS: &[i64] = &[libc::SYS_pselect6, libc::SYS_select];
 #[cfg(not(target_arch = "x86_64"))]
 const SELECTS: &[i64] = &[libc::SYS_pselect6];
 #[cfg(target_arch = "x86_64")]
-const EPOLLS: &[i64] = &[
-    libc::SYS_epoll_pwait,
-    libc::SYS_epoll_pwait2,
-    libc::SYS_epoll_wait,
-];
+const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2, libc::SYS_epoll_wait];
 #[cfg(not(target_arch = "x86_64"))]
 const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
 
 /// What the processes, together the foreground group, do about the terminal of that name.
 pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
-    let threads = processes
-        .iter()
-        .flat_map(|process| threads_of(process))
-        .take(MAX_THREADS);
+    let threads = processes.iter().flat_map(|process| threads_of(process)).take(MAX_THREADS);
     let mut least = Waiting::Unknown;
     for (pid, thread) in threads {
         match waiting_thread(pid, thread, terminal) {
@@ -89,11 +82,7 @@ fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
     };
     let is_terminal = |descriptor: u64| is_terminal(pid, descriptor, terminal);
     if READS.contains(&call) {
-        return if is_terminal(first) {
-            Waiting::Reading
-        } else {
-            Waiting::No
-        };
+        return if is_terminal(first) { Waiting::Reading } else { Waiting::No };
     }
     let watched = if POLLS.contains(&call) {
         polled(pid, first, second)
@@ -128,9 +117,7 @@ fn polled(pid: i32, address: u64, count: u64) -> Option<Vec<u64>> {
     let wanted = entries.iter().filter_map(|&[a, b, c, d, e, f, _, _]| {
         let descriptor = i32::from_ne_bytes([a, b, c, d]);
         let events = i16::from_ne_bytes([e, f]);
-        (events & WANTED != 0)
-            .then(|| u64::try_from(descriptor).ok())
-            .flatten()
+        (events & WANTED != 0).then(|| u64::try_from(descriptor).ok()).flatten()
     });
     Some(wanted.collect())
 }
@@ -142,12 +129,7 @@ fn selected(pid: i32, count: u64, address: u64) -> Option<Vec<u64>> {
         return Some(Vec::new());
     }
     let bytes = memory(pid, address, count.div_ceil(8))?;
-    Some(
-        (0..count)
-            .filter(|&n| bytes[n / 8] >> (n % 8) & 1 == 1)
-            .map(|n| n as u64)
-            .collect(),
-    )
+    Some((0..count).filter(|&n| bytes[n / 8] >> (n % 8) & 1 == 1).map(|n| n as u64).collect())
 }
 
 /// Lines `tfd: 0 events: 19 data: …`, the events in hexadecimal.
@@ -155,24 +137,16 @@ fn members(pid: i32, epoll: u64) -> Option<Vec<u64>> {
     let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{epoll}")).ok()?;
     let wanted = info.lines().take(MAX_DESCRIPTORS).filter_map(|line| {
         let mut fields = line.split_ascii_whitespace();
-        let descriptor = fields
-            .by_ref()
-            .skip_while(|&field| field != "tfd:")
-            .nth(1)?;
+        let descriptor = fields.by_ref().skip_while(|&field| field != "tfd:").nth(1)?;
         let events = fields.skip_while(|&field| field != "events:").nth(1)?;
         let events = u32::from_str_radix(events, 16).ok()?;
-        (events & libc::EPOLLIN as u32 != 0)
-            .then(|| descriptor.parse().ok())
-            .flatten()
+        (events & libc::EPOLLIN as u32 != 0).then(|| descriptor.parse().ok()).flatten()
     });
     Some(wanted.collect())
 }
 
 fn memory(pid: i32, address: u64, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
-    File::open(format!("/proc/{pid}/mem"))
-        .ok()?
-        .read_exact_at(&mut bytes, address)
-        .ok()?;
+    File::open(format!("/proc/{pid}/mem")).ok()?.read_exact_at(&mut bytes, address).ok()?;
     Some(bytes)
 }

@@ -25,11 +25,7 @@ pub(crate) fn frame_length(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
         return Ok(None);
     };
     let length = u32::from_le_bytes(*prefix) as usize;
-    if length > MAX_FRAME {
-        Err(Malformed::TooLong(length))
-    } else {
-        Ok(Some(length))
-    }
+    if length > MAX_FRAME { Err(Malformed::TooLong(length)) } else { Ok(Some(length)) }
 }
 
 /// Builds one frame.
@@ -104,11 +100,7 @@ impl<'a> Decoder<'a> {
 
     /// Nothing may be left.
     pub(super) fn finish(self) -> Result<(), Malformed> {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            Err(Malformed::Trailing(self.0.len()))
-        }
+        if self.0.is_empty() { Ok(()) } else { Err(Malformed::Trailing(self.0.len())) }
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {

@@ -98,31 +98,13 @@ impl Event {
                 frame = Encoder::new(HELLO);
                 frame.u32(*version);
             }
-            Self::Spawned {
-                request,
-                program,
-                pid,
-                tty,
-            } => {
+            Self::Spawned { request, program, pid, tty } => {
                 frame = Encoder::new(SPAWNED);
-                frame
-                    .u64(request.0)
-                    .u64(program.0)
-                    .i32(*pid)
-                    .bytes(tty.as_bytes());
+                frame.u64(request.0).u64(program.0).i32(*pid).bytes(tty.as_bytes());
             }
-            Self::SpawnFailed {
-                request,
-                failure,
-                errno,
-                path,
-            } => {
+            Self::SpawnFailed { request, failure, errno, path } => {
                 frame = Encoder::new(SPAWN_FAILED);
-                frame
-                    .u64(request.0)
-                    .u8(*failure as u8)
-                    .i32(*errno)
-                    .bytes(path);
+                frame.u64(request.0).u8(*failure as u8).i32(*errno).bytes(path);
             }
             Self::Done { request, errno } => {
                 frame = Encoder::new(DONE);
@@ -161,9 +143,7 @@ impl Event {
         let mut body = Decoder::new(body);
         let tag = body.u8()?;
         let decoded = match tag {
-            HELLO => Self::Hello {
-                version: body.u32()?,
-            },
+            HELLO => Self::Hello { version: body.u32()? },
             SPAWNED => Self::Spawned {
                 request: RequestId(body.u64()?),
                 program: ProgramId(body.u64()?),
@@ -176,10 +156,7 @@ impl Event {
                 errno: body.i32()?,
                 path: body.bytes()?,
             },
-            DONE => Self::Done {
-                request: RequestId(body.u64()?),
-                errno: body.i32()?,
-            },
+            DONE => Self::Done { request: RequestId(body.u64()?), errno: body.i32()? },
             STOPPED => Self::Stopped {
                 request: RequestId(body.u64()?),
                 report: StopReport {
@@ -216,14 +193,8 @@ fn encode_status(frame: &mut Encoder, status: Option<ExitStatus>) {
     let (kind, number) = match status {
         None => (0, 0),
         Some(ExitStatus::Code(code)) => (1, code),
-        Some(ExitStatus::Signal {
-            number,
-            core_dumped: false,
-        }) => (2, number),
-        Some(ExitStatus::Signal {
-            number,
-            core_dumped: true,
-        }) => (3, number),
+        Some(ExitStatus::Signal { number, core_dumped: false }) => (2, number),
+        Some(ExitStatus::Signal { number, core_dumped: true }) => (3, number),
         Some(ExitStatus::Lost) => (4, 0),
     };
     frame.u8(kind).i32(number);
@@ -235,10 +206,7 @@ fn decode_status(body: &mut Decoder<'_>) -> Result<Option<ExitStatus>, Malformed
     match kind {
         0 => Ok(None),
         1 => Ok(Some(ExitStatus::Code(number))),
-        2 | 3 => Ok(Some(ExitStatus::Signal {
-            number,
-            core_dumped: kind == 3,
-        })),
+        2 | 3 => Ok(Some(ExitStatus::Signal { number, core_dumped: kind == 3 })),
         4 => Ok(Some(ExitStatus::Lost)),
         _ => Err(Malformed::Value),
     }

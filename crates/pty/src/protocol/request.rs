@@ -27,10 +27,7 @@ impl Spawn {
     /// Where a program without a slash is searched for: the child's `PATH`, or what `execvp`
     /// takes without one.
     pub(crate) fn search_path(&self) -> &[u8] {
-        self.env
-            .iter()
-            .find_map(|entry| entry.strip_prefix(b"PATH="))
-            .unwrap_or(b"/bin:/usr/bin")
+        self.env.iter().find_map(|entry| entry.strip_prefix(b"PATH=")).unwrap_or(b"/bin:/usr/bin")
     }
 }
 
@@ -39,24 +36,11 @@ pub(crate) enum Request {
     /// Answered by `Spawned` or `SpawnFailed`.
     Spawn { request: RequestId, spawn: Spawn },
     /// Answered by `Done`.
-    Signal {
-        request: RequestId,
-        program: ProgramId,
-        signal: i32,
-        scope: SignalScope,
-    },
+    Signal { request: RequestId, program: ProgramId, signal: i32, scope: SignalScope },
     /// Ends the session: the signal, the grace, then `SIGKILL`. Answered by `Stopped` or `Done`.
-    Stop {
-        request: RequestId,
-        program: ProgramId,
-        signal: i32,
-        grace_ms: u32,
-    },
+    Stop { request: RequestId, program: ProgramId, signal: i32, grace_ms: u32 },
     /// Answered by `Surveyed` or `Done`.
-    Survey {
-        request: RequestId,
-        program: ProgramId,
-    },
+    Survey { request: RequestId, program: ProgramId },
     /// The server is done with the program: end what is left of its session, reap it, forget it.
     Release { program: ProgramId },
     /// Ends everything; answered by `Done` when nothing is left, and then the keeper exits.
@@ -79,31 +63,13 @@ impl Request {
                     .u16(spawn.size.cols)
                     .u16(spawn.size.rows);
             }
-            Self::Signal {
-                request,
-                program,
-                signal,
-                scope,
-            } => {
+            Self::Signal { request, program, signal, scope } => {
                 frame = Encoder::new(SIGNAL);
-                frame
-                    .u64(request.0)
-                    .u64(program.0)
-                    .i32(*signal)
-                    .u8(scope_code(*scope));
+                frame.u64(request.0).u64(program.0).i32(*signal).u8(scope_code(*scope));
             }
-            Self::Stop {
-                request,
-                program,
-                signal,
-                grace_ms,
-            } => {
+            Self::Stop { request, program, signal, grace_ms } => {
                 frame = Encoder::new(STOP);
-                frame
-                    .u64(request.0)
-                    .u64(program.0)
-                    .i32(*signal)
-                    .u32(*grace_ms);
+                frame.u64(request.0).u64(program.0).i32(*signal).u32(*grace_ms);
             }
             Self::Survey { request, program } => {
                 frame = Encoder::new(SURVEY);
@@ -133,10 +99,7 @@ impl Request {
                     env: body.list(4, Decoder::bytes)?,
                     cwd: body.bytes()?,
                     label: body.bytes()?,
-                    size: PtySize {
-                        cols: body.u16()?,
-                        rows: body.u16()?,
-                    },
+                    size: PtySize { cols: body.u16()?, rows: body.u16()? },
                 },
             },
             SIGNAL => Self::Signal {
@@ -151,17 +114,11 @@ impl Request {
                 signal: body.i32()?,
                 grace_ms: body.u32()?,
             },
-            SURVEY => Self::Survey {
-                request: RequestId(body.u64()?),
-                program: ProgramId(body.u64()?),
-            },
-            RELEASE => Self::Release {
-                program: ProgramId(body.u64()?),
-            },
-            SHUTDOWN => Self::Shutdown {
-                request: RequestId(body.u64()?),
-                grace_ms: body.u32()?,
-            },
+            SURVEY => {
+                Self::Survey { request: RequestId(body.u64()?), program: ProgramId(body.u64()?) }
+            }
+            RELEASE => Self::Release { program: ProgramId(body.u64()?) },
+            SHUTDOWN => Self::Shutdown { request: RequestId(body.u64()?), grace_ms: body.u32()? },
             unknown => return Err(Malformed::Tag(unknown)),
         };
         body.finish()?;

@@ -15,42 +15,16 @@ fn requests() -> Vec<Request> {
                 env: vec![b"PATH=/bin".to_vec()],
                 cwd: b"/tmp".to_vec(),
                 label: b"s1".to_vec(),
-                size: PtySize {
-                    cols: 120,
-                    rows: 40,
-                },
+                size: PtySize { cols: 120, rows: 40 },
             },
         },
-        Request::Signal {
-            request,
-            program,
-            signal: 15,
-            scope: SignalScope::Leader,
-        },
-        Request::Signal {
-            request,
-            program,
-            signal: 2,
-            scope: SignalScope::Foreground,
-        },
-        Request::Signal {
-            request,
-            program,
-            signal: 64,
-            scope: SignalScope::Session,
-        },
-        Request::Stop {
-            request,
-            program,
-            signal: 15,
-            grace_ms: 2000,
-        },
+        Request::Signal { request, program, signal: 15, scope: SignalScope::Leader },
+        Request::Signal { request, program, signal: 2, scope: SignalScope::Foreground },
+        Request::Signal { request, program, signal: 64, scope: SignalScope::Session },
+        Request::Stop { request, program, signal: 15, grace_ms: 2000 },
         Request::Survey { request, program },
         Request::Release { program },
-        Request::Shutdown {
-            request,
-            grace_ms: 0,
-        },
+        Request::Shutdown { request, grace_ms: 0 },
     ]
 }
 
@@ -75,27 +49,11 @@ fn events() -> Vec<Event> {
     };
     vec![
         Event::Hello { version: VERSION },
-        Event::Spawned {
-            request,
-            program,
-            pid: 5,
-            tty: "/dev/pts/5".to_owned(),
-        },
-        Event::SpawnFailed {
-            request,
-            failure: Failure::Denied,
-            errno: 13,
-            path: b"/x".to_vec(),
-        },
+        Event::Spawned { request, program, pid: 5, tty: "/dev/pts/5".to_owned() },
+        Event::SpawnFailed { request, failure: Failure::Denied, errno: 13, path: b"/x".to_vec() },
         Event::Done { request, errno: 3 },
-        Event::Stopped {
-            request,
-            report: report(None),
-        },
-        Event::Stopped {
-            request,
-            report: report(Some(ExitStatus::Lost)),
-        },
+        Event::Stopped { request, report: report(None) },
+        Event::Stopped { request, report: report(Some(ExitStatus::Lost)) },
         Event::Surveyed {
             request,
             survey: Survey {
@@ -106,24 +64,9 @@ fn events() -> Vec<Event> {
                 waiting: Waiting::Reading,
             },
         },
-        Event::Exited {
-            program,
-            status: ExitStatus::Code(255),
-        },
-        Event::Exited {
-            program,
-            status: ExitStatus::Signal {
-                number: 9,
-                core_dumped: false,
-            },
-        },
-        Event::Exited {
-            program,
-            status: ExitStatus::Signal {
-                number: 6,
-                core_dumped: true,
-            },
-        },
+        Event::Exited { program, status: ExitStatus::Code(255) },
+        Event::Exited { program, status: ExitStatus::Signal { number: 9, core_dumped: false } },
+        Event::Exited { program, status: ExitStatus::Signal { number: 6, core_dumped: true } },
     ]
 }
 
@@ -136,10 +79,7 @@ fn body(frame: &[u8]) -> &[u8] {
 #[test]
 fn every_frame_survives_the_way() {
     for request in requests() {
-        assert_eq!(
-            Request::decode(body(&request.encode().unwrap())),
-            Ok(request)
-        );
+        assert_eq!(Request::decode(body(&request.encode().unwrap())), Ok(request));
     }
     for event in events() {
         assert_eq!(Event::decode(body(&event.encode().unwrap())), Ok(event));
@@ -151,32 +91,20 @@ fn every_cut_is_malformed() {
     for request in requests() {
         let frame = request.encode().unwrap();
         for end in 4..frame.len() {
-            assert_eq!(
-                Request::decode(&frame[4..end]),
-                Err(Malformed::Short),
-                "{request:?} {end}"
-            );
+            assert_eq!(Request::decode(&frame[4..end]), Err(Malformed::Short), "{request:?} {end}");
         }
     }
     for event in events() {
         let frame = event.encode().unwrap();
         for end in 4..frame.len() {
-            assert_eq!(
-                Event::decode(&frame[4..end]),
-                Err(Malformed::Short),
-                "{event:?} {end}"
-            );
+            assert_eq!(Event::decode(&frame[4..end]), Err(Malformed::Short), "{event:?} {end}");
         }
     }
 }
 
 #[test]
 fn what_follows_the_last_field_is_malformed() {
-    let mut frame = Request::Release {
-        program: ProgramId(1),
-    }
-    .encode()
-    .unwrap();
+    let mut frame = Request::Release { program: ProgramId(1) }.encode().unwrap();
     frame.extend([0, 0]);
     assert_eq!(Request::decode(&frame[4..]), Err(Malformed::Trailing(2)));
 }
@@ -232,10 +160,7 @@ fn a_count_cannot_ask_for_more_than_the_frame_has() {
 fn lengths_are_bounded() {
     assert_eq!(frame_length(&[1, 2, 3]), Ok(None));
     assert_eq!(frame_length(&[5, 0, 0, 0]), Ok(Some(5)));
-    assert_eq!(
-        frame_length(&[0xff; 8]),
-        Err(Malformed::TooLong(u32::MAX as usize))
-    );
+    assert_eq!(frame_length(&[0xff; 8]), Err(Malformed::TooLong(u32::MAX as usize)));
     let mut long = requests().remove(0);
     if let Request::Spawn { spawn, .. } = &mut long {
         spawn.args = vec![vec![b'x'; MAX_FRAME]];

@@ -9,13 +9,9 @@ async fn environment_directory_and_size_are_as_given() {
     let keeper = Keeper::new();
     let folder = tempfile::tempdir().expect("tempdir");
     let folder = folder.path().canonicalize().expect("path");
-    let mut spec = spec(
-        "sh",
-        &["-c", "env | sort | grep -v '^_='; pwd -P; stty size"],
-    );
+    let mut spec = spec("sh", &["-c", "env | sort | grep -v '^_='; pwd -P; stty size"]);
     spec.env.push(("GREETING".into(), "hi there".into()));
-    spec.env
-        .push((SESSION_VARIABLE.into(), "overridden".into()));
+    spec.env.push((SESSION_VARIABLE.into(), "overridden".into()));
     spec.cwd.clone_from(&folder);
     spec.size = PtySize { cols: 90, rows: 31 };
     spec.label = "the-label".to_owned();
@@ -40,11 +36,7 @@ async fn environment_directory_and_size_are_as_given() {
 #[tokio::test]
 async fn it_leads_a_session_with_a_controlling_terminal() {
     let keeper = Keeper::new();
-    let program = sh(
-        &keeper,
-        "echo tty >/dev/tty; tty; cut -d' ' -f1,5,6,8 /proc/$$/stat",
-    )
-    .await;
+    let program = sh(&keeper, "echo tty >/dev/tty; tty; cut -d' ' -f1,5,6,8 /proc/$$/stat").await;
     let output = read_to_end(&program).await;
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines[0], "tty");
@@ -60,10 +52,7 @@ async fn signals_are_default_and_none_is_blocked() {
     let program = run(&keeper, "cat", &["/proc/self/status"]).await;
     let output = read_to_end(&program).await;
     for name in ["SigBlk", "SigIgn", "SigCgt"] {
-        let line = output
-            .lines()
-            .find(|line| line.starts_with(name))
-            .expect("line");
+        let line = output.lines().find(|line| line.starts_with(name)).expect("line");
         assert!(line.ends_with(":\t0000000000000000"), "{line}");
     }
 }
@@ -79,10 +68,7 @@ async fn no_descriptor_is_leaked() {
     // 3 is ls's own, on the directory it lists.
     let program = run(&keeper, "ls", &["/proc/self/fd"]).await;
     let output = read_to_end(&program).await;
-    assert_eq!(
-        output.split_whitespace().collect::<Vec<_>>(),
-        ["0", "1", "2", "3"]
-    );
+    assert_eq!(output.split_whitespace().collect::<Vec<_>>(), ["0", "1", "2", "3"]);
 }
 
 #[tokio::test]
@@ -107,15 +93,8 @@ async fn every_exit_code_comes_back() {
 async fn the_ending_signal_comes_back() {
     let keeper = Keeper::new();
     for number in [1, 2, 9, 13, 15, 34] {
-        let program = sh(
-            &keeper,
-            &format!("ulimit -c 0; kill -{number} $$; exec sleep 60"),
-        )
-        .await;
-        let expected = ExitStatus::Signal {
-            number,
-            core_dumped: false,
-        };
+        let program = sh(&keeper, &format!("ulimit -c 0; kill -{number} $$; exec sleep 60")).await;
+        let expected = ExitStatus::Signal { number, core_dumped: false };
         assert_eq!(program.exited().await, expected);
     }
 }

@@ -39,34 +39,16 @@ async fn each_scope_reaches_its_own() {
 
     // The shell runs its trap when the foreground job, which the second signal ends, is done.
     let usr1: Signal = "usr1".parse().expect("signal");
-    program
-        .signal(usr1, SignalScope::Leader)
-        .await
-        .expect("signal");
-    program
-        .signal(Signal::KILL, SignalScope::Foreground)
-        .await
-        .expect("signal");
+    program.signal(usr1, SignalScope::Leader).await.expect("signal");
+    program.signal(Signal::KILL, SignalScope::Foreground).await.expect("signal");
     read_to(&program, "leader").await;
-    program
-        .signal(Signal::KILL, SignalScope::Session)
-        .await
-        .expect("signal");
-    let killed = ExitStatus::Signal {
-        number: 9,
-        core_dumped: false,
-    };
+    program.signal(Signal::KILL, SignalScope::Session).await.expect("signal");
+    let killed = ExitStatus::Signal { number: 9, core_dumped: false };
     assert_eq!(program.exited().await, killed);
     gone(job).await;
-    let error = program
-        .signal(usr1, SignalScope::Leader)
-        .await
-        .expect_err("ended");
+    let error = program.signal(usr1, SignalScope::Leader).await.expect_err("ended");
     assert!(matches!(error, ControlError::NoProcess), "{error}");
-    let error = program
-        .signal(usr1, SignalScope::Session)
-        .await
-        .expect_err("ended");
+    let error = program.signal(usr1, SignalScope::Session).await.expect_err("ended");
     assert!(matches!(error, ControlError::NoProcess), "{error}");
 }
 
@@ -80,17 +62,11 @@ async fn a_survey_tells_whether_the_foreground_waits_for_input() {
     assert_eq!(survey.processes[0].name, "cat");
 
     let sleeper = run(&keeper, "sleep", &["600"]).await;
-    survey_until(&sleeper, |s| {
-        s.waiting == Waiting::No && s.processes[0].state == 'S'
-    })
-    .await;
+    survey_until(&sleeper, |s| s.waiting == Waiting::No && s.processes[0].state == 'S').await;
 
     // A shell that waits for its child does not wait for input.
     let waiting = sh(&keeper, "sleep 600; :").await;
-    survey_until(&waiting, |s| {
-        s.processes.len() == 2 && s.waiting == Waiting::No
-    })
-    .await;
+    survey_until(&waiting, |s| s.processes.len() == 2 && s.waiting == Waiting::No).await;
 
     // A descriptor of its own on /dev/tty, and stdin from elsewhere.
     let own = sh(&keeper, "exec </dev/null; read x </dev/tty").await;

@@ -24,10 +24,7 @@ fn server() {
         let program = sh(&keeper, SCRIPT).await;
         let pids = read_pids(&program, ["A", "B", "C", "D"]).await;
         let keeper_pid = keeper.pid().expect("keeper");
-        println!(
-            "\nPIDS {keeper_pid} {} {} {} {}",
-            pids[0], pids[1], pids[2], pids[3]
-        );
+        println!("\nPIDS {keeper_pid} {} {} {} {}", pids[0], pids[1], pids[2], pids[3]);
         std::future::pending::<()>().await;
     });
 }
@@ -41,14 +38,8 @@ fn server_death_leaves_nothing() {
         .expect("server");
     let output = BufReader::new(server.stdout.take().expect("stdout"));
     let mut lines = output.lines().map(|line| line.expect("line"));
-    let line = lines
-        .find(|line| line.starts_with("PIDS"))
-        .expect("the server's pids");
-    let pids: Vec<i32> = line
-        .split(' ')
-        .skip(1)
-        .map(|pid| pid.parse().expect("pid"))
-        .collect();
+    let line = lines.find(|line| line.starts_with("PIDS")).expect("the server's pids");
+    let pids: Vec<i32> = line.split(' ').skip(1).map(|pid| pid.parse().expect("pid")).collect();
     assert_eq!(pids.len(), 5);
     assert!(pids.iter().all(|&pid| is_alive(pid)));
     server.kill().expect("kill");
@@ -63,11 +54,7 @@ fn server_death_leaves_nothing() {
 #[tokio::test]
 async fn keeper_death_loses_programs_and_a_new_keeper_comes() {
     let keeper = Keeper::new();
-    let program = sh(
-        &keeper,
-        "trap '' HUP; sleep 600 & echo A=$!; echo B=$$; wait",
-    )
-    .await;
+    let program = sh(&keeper, "trap '' HUP; sleep 600 & echo A=$!; echo B=$$; wait").await;
     let ended = sh(&keeper, "exit 9").await;
     assert_eq!(ended.exited().await, ExitStatus::Code(9));
     let pids = read_pids(&program, ["A", "B"]).await;
@@ -75,18 +62,12 @@ async fn keeper_death_loses_programs_and_a_new_keeper_comes() {
     let pid = rustix::process::Pid::from_raw(first as i32).expect("pid");
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("kill");
 
-    assert_eq!(
-        limited("the loss", program.exited()).await,
-        ExitStatus::Lost
-    );
+    assert_eq!(limited("the loss", program.exited()).await, ExitStatus::Lost);
     assert_eq!(ended.exit_status(), Some(ExitStatus::Code(9)));
     for pid in pids {
         gone(pid).await;
     }
-    let error = program
-        .signal(Signal::TERM, SignalScope::Leader)
-        .await
-        .expect_err("gone");
+    let error = program.signal(Signal::TERM, SignalScope::Leader).await.expect_err("gone");
     assert!(matches!(error, ControlError::KeeperGone), "{error}");
 
     let again = sh(&keeper, "exit 4").await;

@@ -17,28 +17,16 @@ fn write(path: &Path, content: &[u8], mode: u32) -> String {
 #[tokio::test]
 async fn not_found_names_what_was_searched() {
     let keeper = Keeper::new();
-    let error = keeper
-        .spawn(spec("no-such-program", &[]))
-        .await
-        .expect_err("missing");
+    let error = keeper.spawn(spec("no-such-program", &[])).await.expect_err("missing");
     assert_eq!(
         error.to_string(),
         "program not found: no-such-program (searched PATH=/usr/local/bin:/usr/bin:/bin)"
     );
-    let error = keeper
-        .spawn(spec("/no/such/program", &[]))
-        .await
-        .expect_err("missing");
-    assert!(
-        matches!(error, SpawnError::NotFound { searched: None, .. }),
-        "{error}"
-    );
+    let error = keeper.spawn(spec("/no/such/program", &[])).await.expect_err("missing");
+    assert!(matches!(error, SpawnError::NotFound { searched: None, .. }), "{error}");
     let error = keeper.spawn(spec("", &[])).await.expect_err("empty");
     assert!(matches!(error, SpawnError::NotFound { .. }), "{error}");
-    let error = keeper
-        .spawn(spec("/etc/passwd/x", &[]))
-        .await
-        .expect_err("not a directory");
+    let error = keeper.spawn(spec("/etc/passwd/x", &[])).await.expect_err("not a directory");
     assert!(matches!(error, SpawnError::NotFound { .. }), "{error}");
 }
 
@@ -47,38 +35,18 @@ async fn what_is_there_but_cannot_run_says_why() {
     let keeper = Keeper::new();
     let folder = tempfile::tempdir().expect("tempdir");
     let plain = write(&folder.path().join("plain"), b"text", 0o644);
-    let error = keeper
-        .spawn(spec(&plain, &[]))
-        .await
-        .expect_err("not executable");
+    let error = keeper.spawn(spec(&plain, &[])).await.expect_err("not executable");
     assert!(matches!(&error, SpawnError::PermissionDenied { path } if path == Path::new(&plain)));
 
-    let error = keeper
-        .spawn(spec("/tmp", &[]))
-        .await
-        .expect_err("directory");
+    let error = keeper.spawn(spec("/tmp", &[])).await.expect_err("directory");
     assert!(matches!(error, SpawnError::IsDirectory { .. }), "{error}");
 
-    let script = write(
-        &folder.path().join("script"),
-        b"#!/no/such/interpreter\n",
-        0o755,
-    );
-    let error = keeper
-        .spawn(spec(&script, &[]))
-        .await
-        .expect_err("no interpreter");
+    let script = write(&folder.path().join("script"), b"#!/no/such/interpreter\n", 0o755);
+    let error = keeper.spawn(spec(&script, &[])).await.expect_err("no interpreter");
     assert!(matches!(error, SpawnError::NoInterpreter { .. }), "{error}");
 
-    let binary = write(
-        &folder.path().join("binary"),
-        b"\x7fELF\0\0\0garbage",
-        0o755,
-    );
-    let error = keeper
-        .spawn(spec(&binary, &[]))
-        .await
-        .expect_err("no format");
+    let binary = write(&folder.path().join("binary"), b"\x7fELF\0\0\0garbage", 0o755);
+    let error = keeper.spawn(spec(&binary, &[])).await.expect_err("no format");
     assert!(
         matches!(&error, SpawnError::Exec { source, .. } if source.raw_os_error() == Some(8)),
         "{error}"
@@ -102,47 +70,20 @@ async fn a_bad_directory_is_told_from_a_bad_program() {
 #[tokio::test]
 async fn what_execve_cannot_take_is_refused() {
     let keeper = Keeper::new();
-    let error = keeper
-        .spawn(spec("true", &["a\0b"]))
-        .await
-        .expect_err("NUL");
-    assert!(
-        matches!(
-            error,
-            SpawnError::InvalidInput {
-                what: "argument",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    let error = keeper.spawn(spec("true", &["a\0b"])).await.expect_err("NUL");
+    assert!(matches!(error, SpawnError::InvalidInput { what: "argument", .. }), "{error}");
     let mut bad = spec("true", &[]);
     bad.env.push(("A=B".into(), "c".into()));
     let error = keeper.spawn(bad).await.expect_err("name");
-    assert!(
-        matches!(
-            error,
-            SpawnError::InvalidInput {
-                what: "environment",
-                ..
-            }
-        ),
-        "{error}"
-    );
+    assert!(matches!(error, SpawnError::InvalidInput { what: "environment", .. }), "{error}");
     let long = "x".repeat(4 << 20);
-    let error = keeper
-        .spawn(spec("true", &[&long]))
-        .await
-        .expect_err("E2BIG");
+    let error = keeper.spawn(spec("true", &[&long])).await.expect_err("E2BIG");
     assert!(
         matches!(&error, SpawnError::Exec { source, .. } if source.raw_os_error() == Some(7)),
         "{error}"
     );
     let long = "x".repeat(9 << 20);
-    let error = keeper
-        .spawn(spec("true", &[&long]))
-        .await
-        .expect_err("frame");
+    let error = keeper.spawn(spec("true", &[&long])).await.expect_err("frame");
     assert!(matches!(error, SpawnError::TooLarge), "{error}");
     // Nothing of this disturbed the keeper.
     let program = keeper.spawn(spec("true", &[])).await.expect("spawn");
@@ -153,11 +94,7 @@ async fn what_execve_cannot_take_is_refused() {
 async fn a_script_without_a_first_line_is_run_by_sh() {
     let keeper = Keeper::new();
     let folder = tempfile::tempdir().expect("tempdir");
-    write(
-        &folder.path().join("script"),
-        b"echo \"$0 $1 $2\"; exit 7\n",
-        0o755,
-    );
+    write(&folder.path().join("script"), b"echo \"$0 $1 $2\"; exit 7\n", 0o755);
     let mut relative = spec("./script", &["one", "two words"]);
     relative.cwd = folder.path().to_owned();
     let program = keeper.spawn(relative).await.expect("spawn");
@@ -174,10 +111,7 @@ async fn the_search_goes_past_what_cannot_run() {
     fs::create_dir(&second).expect("mkdir");
     let mut spec = spec("tool", &[]);
     spec.env[0].1 = format!("{}:{}:/bin", first.display(), second.display()).into();
-    let error = keeper
-        .spawn(spec.clone())
-        .await
-        .expect_err("only a directory");
+    let error = keeper.spawn(spec.clone()).await.expect_err("only a directory");
     assert!(matches!(error, SpawnError::IsDirectory { .. }), "{error}");
     write(&second.join("tool"), b"#!/bin/sh\necho found\n", 0o755);
     let program = keeper.spawn(spec).await.expect("spawn");

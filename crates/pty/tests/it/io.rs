@@ -22,31 +22,21 @@ async fn everything_written_is_there_once_the_exit_is_known() {
     let keeper = Keeper::new();
     for round in 0..50 {
         // The job keeps the terminal open, so the end is not a hangup.
-        let program = sh(
-            &keeper,
-            &format!("trap '' HUP; sleep 60 & seq {round} {round}"),
-        )
-        .await;
+        let program = sh(&keeper, &format!("trap '' HUP; sleep 60 & seq {round} {round}")).await;
         program.exited().await;
         let mut buffer = [0; 64];
         let count = program.try_read(&mut buffer).expect("output");
         assert_eq!(&buffer[..count], format!("{round}\r\n").as_bytes());
         let after = program.try_read(&mut buffer);
-        assert_eq!(
-            after.expect_err("open and drained").kind(),
-            ErrorKind::WouldBlock
-        );
+        assert_eq!(after.expect_err("open and drained").kind(), ErrorKind::WouldBlock);
     }
 }
 
 #[tokio::test]
 async fn fifty_megabytes_are_complete() {
     let keeper = Keeper::new();
-    let program = sh(
-        &keeper,
-        "stty raw; head -c 52428800 /dev/zero | tr '\\0' x; printf END",
-    )
-    .await;
+    let program =
+        sh(&keeper, "stty raw; head -c 52428800 /dev/zero | tr '\\0' x; printf END").await;
     let mut total = 0;
     let mut tail = Vec::new();
     let mut buffer = vec![0; 65536];
@@ -96,10 +86,7 @@ async fn a_large_input_goes_through_a_slow_reader() {
         let bytes = vec![b'y'; 64 << 10];
         let mut left = SIZE;
         while left > 0 {
-            left -= program
-                .write(&bytes[..left.min(bytes.len())])
-                .await
-                .expect("write");
+            left -= program.write(&bytes[..left.min(bytes.len())]).await.expect("write");
         }
     })
     .await;
@@ -122,66 +109,29 @@ async fn resize_reaches_the_program() {
     let keeper = Keeper::new();
     let mut spec = spec(
         "/bin/bash",
-        &[
-            "-c",
-            "trap 'stty size' WINCH; stty size; echo ready; while read -r _; do :; done; :",
-        ],
+        &["-c", "trap 'stty size' WINCH; stty size; echo ready; while read -r _; do :; done; :"],
     );
-    spec.size = PtySize {
-        cols: 101,
-        rows: 37,
-    };
+    spec.size = PtySize { cols: 101, rows: 37 };
     let program = keeper.spawn(spec).await.expect("spawn");
     assert!(read_to(&program, "ready").await.contains("37 101"));
-    assert_eq!(
-        program.size().expect("size"),
-        PtySize {
-            cols: 101,
-            rows: 37
-        }
-    );
-    program
-        .resize(PtySize {
-            cols: 132,
-            rows: 43,
-        })
-        .expect("resize");
+    assert_eq!(program.size().expect("size"), PtySize { cols: 101, rows: 37 });
+    program.resize(PtySize { cols: 132, rows: 43 }).expect("resize");
     program.try_write(b"\n").expect("write");
     read_to(&program, "43 132").await;
-    assert_eq!(
-        program.size().expect("size"),
-        PtySize {
-            cols: 132,
-            rows: 43
-        }
-    );
+    assert_eq!(program.size().expect("size"), PtySize { cols: 132, rows: 43 });
 }
 
 #[tokio::test]
 async fn line_mode_is_what_the_program_set() {
     let keeper = Keeper::new();
-    let program = sh(
-        &keeper,
-        "echo a; read x; stty -echo; echo b; read x; stty raw; echo c; read x",
-    )
-    .await;
-    let cooked = LineMode {
-        canonical: true,
-        echo: true,
-        signals: true,
-        utf8: true,
-    };
+    let program =
+        sh(&keeper, "echo a; read x; stty -echo; echo b; read x; stty raw; echo c; read x").await;
+    let cooked = LineMode { canonical: true, echo: true, signals: true, utf8: true };
     read_to(&program, "a").await;
     assert_eq!(program.line_mode().expect("mode"), cooked);
     program.try_write(b"\n").expect("write");
     read_to(&program, "b").await;
-    assert_eq!(
-        program.line_mode().expect("mode"),
-        LineMode {
-            echo: false,
-            ..cooked
-        }
-    );
+    assert_eq!(program.line_mode().expect("mode"), LineMode { echo: false, ..cooked });
     program.try_write(b"\n").expect("write");
     read_to(&program, "c").await;
     let mode = program.line_mode().expect("mode");

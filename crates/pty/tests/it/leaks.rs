@@ -7,9 +7,7 @@ use termbridge_pty::{Keeper, Signal};
 use crate::support::{limited, run, sh};
 
 fn descriptors(pid: u32) -> usize {
-    std::fs::read_dir(format!("/proc/{pid}/fd"))
-        .expect("fd")
-        .count()
+    std::fs::read_dir(format!("/proc/{pid}/fd")).expect("fd").count()
 }
 
 fn children(pid: u32) -> String {
@@ -19,17 +17,11 @@ fn children(pid: u32) -> String {
 /// Releases are not answered; requests are handled in order, so an answer means they are done.
 async fn settle(keeper: &Keeper) {
     let program = run(keeper, "cat", &[]).await;
-    program
-        .stop(Signal::KILL, Duration::ZERO)
-        .await
-        .expect("stop");
+    program.stop(Signal::KILL, Duration::ZERO).await.expect("stop");
     drop(program);
     // Twice: the release of the first is before the spawn of the second.
     let program = run(keeper, "cat", &[]).await;
-    program
-        .stop(Signal::KILL, Duration::ZERO)
-        .await
-        .expect("stop");
+    program.stop(Signal::KILL, Duration::ZERO).await.expect("stop");
 }
 
 #[tokio::test]
@@ -43,12 +35,7 @@ async fn two_hundred_spawns_and_stops_leave_nothing() {
 
     // Only nextest gives a test a process of its own.
     let is_alone = std::env::var_os("NEXTEST").is_some();
-    let count = || {
-        (
-            if is_alone { descriptors(own) } else { 0 },
-            descriptors(pid),
-        )
-    };
+    let count = || (if is_alone { descriptors(own) } else { 0 }, descriptors(pid));
     // The last program of a settling may still be on its way out when it is counted.
     settle(&keeper).await;
     let before = settled(&keeper, &anchored, pid, count).await;
@@ -57,19 +44,10 @@ async fn two_hundred_spawns_and_stops_leave_nothing() {
             0 => run(&keeper, "true", &[]).await,
             1 => run(&keeper, "cat", &[]).await,
             2 => sh(&keeper, "sleep 600 & cat").await,
-            _ => {
-                sh(
-                    &keeper,
-                    "(setsid true); trap '' TERM; while :; do sleep 0.02; done",
-                )
-                .await
-            }
+            _ => sh(&keeper, "(setsid true); trap '' TERM; while :; do sleep 0.02; done").await,
         };
         if round % 8 < 6 {
-            program
-                .stop(Signal::TERM, Duration::from_millis(20))
-                .await
-                .expect("stop");
+            program.stop(Signal::TERM, Duration::from_millis(20)).await.expect("stop");
         }
     }
     let after = settled(&keeper, &anchored, pid, count).await;
@@ -116,10 +94,7 @@ async fn a_hundred_programs_at_once() {
         tasks.spawn(async move {
             let program = sh(&keeper, &format!("read x; exit {index}")).await;
             program.write(b"\n").await.expect("write");
-            assert_eq!(
-                program.exited().await,
-                termbridge_pty::ExitStatus::Code(index)
-            );
+            assert_eq!(program.exited().await, termbridge_pty::ExitStatus::Code(index));
         });
     }
     limited("all", async {

@@ -6,28 +6,16 @@ use termbridge_pty::{ExitStatus, Keeper, Signal};
 
 use crate::support::{gone, is_alive, limited, read_pids, read_to, run, sh};
 
-const KILLED: ExitStatus = ExitStatus::Signal {
-    number: 9,
-    core_dumped: false,
-};
+const KILLED: ExitStatus = ExitStatus::Signal { number: 9, core_dumped: false };
 
 #[tokio::test]
 async fn an_obedient_program_ends_by_the_signal_without_the_grace() {
     let keeper = Keeper::new();
     let program = run(&keeper, "sleep", &["600"]).await;
     let start = Instant::now();
-    let report = program
-        .stop(Signal::TERM, Duration::from_mins(1))
-        .await
-        .expect("stop");
+    let report = program.stop(Signal::TERM, Duration::from_mins(1)).await.expect("stop");
     assert!(start.elapsed() < Duration::from_secs(10));
-    assert_eq!(
-        report.status,
-        Some(ExitStatus::Signal {
-            number: 15,
-            core_dumped: false
-        })
-    );
+    assert_eq!(report.status, Some(ExitStatus::Signal { number: 15, core_dumped: false }));
     assert_eq!((report.killed, report.remaining), (0, 0));
     assert!(report.detached.is_empty());
     assert_eq!(program.exit_status(), report.status);
@@ -41,10 +29,7 @@ async fn background_jobs_in_groups_of_their_own_end_too() {
                   trap '' TERM; echo C=$$; while :; do sleep 0.05; done";
     let program = run(&keeper, "bash", &["-c", script]).await;
     let [a, b, c] = read_pids(&program, ["A", "B", "C"]).await;
-    let report = program
-        .stop(Signal::TERM, Duration::from_millis(200))
-        .await
-        .expect("stop");
+    let report = program.stop(Signal::TERM, Duration::from_millis(200)).await.expect("stop");
     assert_eq!(report.status, Some(KILLED));
     assert!(report.killed >= 2, "{report:?}");
     assert_eq!(report.remaining, 0);
@@ -56,21 +41,11 @@ async fn background_jobs_in_groups_of_their_own_end_too() {
 #[tokio::test]
 async fn a_stopped_process_sees_the_signal() {
     let keeper = Keeper::new();
-    let program = sh(
-        &keeper,
-        "trap 'exit 5' TERM; echo ready; kill -STOP $$; sleep 600",
-    )
-    .await;
+    let program = sh(&keeper, "trap 'exit 5' TERM; echo ready; kill -STOP $$; sleep 600").await;
     read_to(&program, "ready").await;
-    let report = program
-        .stop(Signal::TERM, Duration::from_secs(30))
-        .await
-        .expect("stop");
+    let report = program.stop(Signal::TERM, Duration::from_secs(30)).await.expect("stop");
     // The sleep, if it was already there, had the signal too.
-    assert_eq!(
-        (report.status, report.killed),
-        (Some(ExitStatus::Code(5)), 0)
-    );
+    assert_eq!((report.status, report.killed), (Some(ExitStatus::Code(5)), 0));
 }
 
 #[tokio::test]
@@ -81,24 +56,12 @@ async fn jobs_that_outlive_the_leader_are_still_the_sessions() {
     assert_eq!(program.exited().await, ExitStatus::Code(3));
     assert!(is_alive(job));
     let survey = program.survey().await.expect("survey");
-    assert_eq!(
-        survey.processes.iter().map(|p| p.pid).collect::<Vec<_>>(),
-        [job]
-    );
-    let report = program
-        .stop(Signal::TERM, Duration::from_secs(30))
-        .await
-        .expect("stop");
-    assert_eq!(
-        (report.status, report.killed),
-        (Some(ExitStatus::Code(3)), 0)
-    );
+    assert_eq!(survey.processes.iter().map(|p| p.pid).collect::<Vec<_>>(), [job]);
+    let report = program.stop(Signal::TERM, Duration::from_secs(30)).await.expect("stop");
+    assert_eq!((report.status, report.killed), (Some(ExitStatus::Code(3)), 0));
     assert!(!is_alive(job));
     // And once more, on nothing.
-    let report = program
-        .stop(Signal::TERM, Duration::from_secs(30))
-        .await
-        .expect("stop");
+    let report = program.stop(Signal::TERM, Duration::from_secs(30)).await.expect("stop");
     assert_eq!(report.status, Some(ExitStatus::Code(3)));
 }
 
@@ -117,19 +80,11 @@ async fn what_detached_is_reported_left_alone_and_ended_with_the_keeper() {
     detached.sort_unstable();
     assert_eq!(detached, expected);
 
-    let report = program
-        .stop(Signal::TERM, Duration::from_secs(30))
-        .await
-        .expect("stop");
+    let report = program.stop(Signal::TERM, Duration::from_secs(30)).await.expect("stop");
     let mut detached: Vec<i32> = report.detached.iter().map(|process| process.pid).collect();
     detached.sort_unstable();
     assert_eq!(detached, expected);
-    assert!(
-        report
-            .detached
-            .iter()
-            .all(|process| process.name == "sleep")
-    );
+    assert!(report.detached.iter().all(|process| process.name == "sleep"));
     assert_eq!(report.killed, 0);
     drop(program);
 
@@ -142,13 +97,7 @@ async fn what_detached_is_reported_left_alone_and_ended_with_the_keeper() {
     let pid = keeper.pid().expect("keeper") as i32;
     limited("shutdown", keeper.shutdown(Duration::from_secs(5))).await;
     assert!(!is_alive(single) && !is_alive(double) && !is_alive(pid));
-    assert_eq!(
-        other.exit_status(),
-        Some(ExitStatus::Signal {
-            number: 1,
-            core_dumped: false
-        })
-    );
+    assert_eq!(other.exit_status(), Some(ExitStatus::Signal { number: 1, core_dumped: false }));
     assert_eq!(keeper.pid(), None);
 }
 
@@ -183,11 +132,7 @@ async fn stops_of_many_go_on_at_once() {
     let keeper = Keeper::new();
     let mut programs = Vec::new();
     for _ in 0..10 {
-        let program = sh(
-            &keeper,
-            "trap '' TERM; echo ready; while :; do sleep 0.05; done",
-        )
-        .await;
+        let program = sh(&keeper, "trap '' TERM; echo ready; while :; do sleep 0.05; done").await;
         read_to(&program, "ready").await;
         programs.push(program);
     }
@@ -199,17 +144,9 @@ async fn stops_of_many_go_on_at_once() {
     // Requests are answered meanwhile.
     let other = run(&keeper, "cat", &[]).await;
     other.survey().await.expect("survey");
-    assert!(
-        start.elapsed() < Duration::from_millis(450),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_millis(450), "{:?}", start.elapsed());
     while let Some(report) = stops.join_next().await {
         assert_eq!(report.expect("task").expect("stop").status, Some(KILLED));
     }
-    assert!(
-        start.elapsed() < Duration::from_secs(4),
-        "{:?}",
-        start.elapsed()
-    );
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }

@@ -58,10 +58,7 @@ pub(crate) async fn read_to(program: &Program, mark: &str) -> String {
             output.push_str(&String::from_utf8_lossy(&buffer[..count]));
         }
     };
-    assert!(
-        tokio::time::timeout(LIMIT, read).await.is_ok(),
-        "no {mark:?} in {output:?}"
-    );
+    assert!(tokio::time::timeout(LIMIT, read).await.is_ok(), "no {mark:?} in {output:?}");
     output
 }
 
@@ -70,9 +67,7 @@ pub(crate) async fn read_pids<const N: usize>(program: &Program, names: [&str; N
     let mut output = String::new();
     loop {
         let found = names.map(|name| {
-            let line = output
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            let line = output.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
             line.and_then(|number| number.parse().ok()).unwrap_or(0)
         });
         if output.ends_with('\n') && !found.contains(&0) {
@@ -84,34 +79,22 @@ pub(crate) async fn read_pids<const N: usize>(program: &Program, names: [&str; N
 
 /// Whether a process is there and no zombie.
 pub(crate) fn is_alive(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
-        !stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .starts_with(" Z")
-    })
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().starts_with(" Z"))
 }
 
 /// Waits for a process's end, whoever its parent is.
 pub(crate) async fn gone(pid: i32) {
-    tokio::task::spawn_blocking(move || wait_gone(pid))
-        .await
-        .expect("gone");
+    tokio::task::spawn_blocking(move || wait_gone(pid)).await.expect("gone");
 }
 
 /// As [`gone`], outside of a runtime.
 pub(crate) fn wait_gone(pid: i32) {
-    let Some(pid) = Pid::from_raw(pid) else {
-        panic!("no pid")
-    };
+    let Some(pid) = Pid::from_raw(pid) else { panic!("no pid") };
     let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
         return;
     };
-    let limit = Timespec {
-        tv_sec: LIMIT.as_secs() as i64,
-        tv_nsec: 0,
-    };
+    let limit = Timespec { tv_sec: LIMIT.as_secs() as i64, tv_nsec: 0 };
     let ready = rustix::event::poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit));
     assert_eq!(ready, Ok(1), "process {pid:?} is still there");
 }

@@ -8,6 +8,7 @@ use termbridge_vt::input::{
     InputItem, Key, KeyPress, Modifiers, MouseAction, MouseError, MouseEvent, encode_items,
     encode_mouse, encode_paste,
 };
+use termbridge_vt::{CellWidth, Row};
 use tokio::time::Instant;
 
 use super::{MAX_INPUT, SessionTask};
@@ -34,6 +35,8 @@ pub(super) struct InputQueue {
     len: usize,
     /// A piece was written; until when its successor waits for it to be read.
     pacing: Option<Instant>,
+    /// Length of the line that a program which reads whole lines has not got yet.
+    open_line: usize,
 }
 
 impl InputQueue {
@@ -50,10 +53,14 @@ impl InputQueue {
         self.len > 0 && self.pacing.is_none()
     }
 
+    /// Everything was written, and read or given time to be.
+    pub(super) fn is_taken(&self) -> bool {
+        self.len == 0 && self.pacing.is_none()
+    }
+
+    /// When to look whether the last piece was read.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
-        self.pacing
-            .filter(|_| self.len > 0)
-            .map(|until| until.min(now + PACE_INTERVAL))
+        self.pacing.map(|until| until.min(now + PACE_INTERVAL))
     }
 
     fn push(&mut self, piece: Vec<u8>) {
@@ -82,25 +89,21 @@ impl SessionTask {
         let before = self.terminal.look();
         let pieces = self.encode(input)?;
         let bytes = pieces.iter().map(Vec::len).sum();
-        self.check_line_length(&pieces.concat())?;
+        let open_line = self.check_line_length(&pieces.concat())?;
         if self.input.len() + bytes > MAX_INPUT {
-            return Err(SessionError::InputFull {
-                queued: self.input.len(),
-            });
+            return Err(SessionError::InputFull { queued: self.input.len() });
         }
+        self.input.open_line = open_line;
         self.note_typing(input);
         for piece in pieces {
             self.input.push(piece);
         }
         self.last_input = Instant::now();
         self.at_prompt = false;
-        self.bells_at_input = self.bells;
+        self.bells_heard = self.bells;
+        self.keep_pace(self.last_input);
         self.write_some();
-        Ok(Sent {
-            bytes,
-            queued: self.input.len(),
-            before,
-        })
+        Ok(Sent { bytes, queued: self.input.len(), before })
     }
 
     fn encode(&self, input: &[Input]) -> Result<Vec<Vec<u8>>, SessionError> {
@@ -108,11 +111,8 @@ impl SessionTask {
         let mut pieces = Vec::new();
         for item in input {
             match item {
-                Input::Items(items) => pieces.extend(
-                    items
-                        .iter()
-                        .map(|item| encode_items(slice::from_ref(item), &modes)),
-                ),
+                Input::Items(items) => pieces
+                    .extend(items.iter().map(|item| encode_items(slice::from_ref(item), &modes))),
                 Input::Text(text) => {
                     pieces.push(encode_items(&[InputItem::Text(text.clone())], &modes));
                 }
@@ -153,7 +153,7 @@ impl SessionTask {
 
     /// Goes on with the queue when the program has read what was written, or takes too long.
     pub(super) fn keep_pace(&mut self, now: Instant) {
-        let Some(until) = self.input.pacing else {
+        let Some(until) = self.input.pacing.filter(|_| self.input.len > 0) else {
             return;
         };
         // A program that reads whole lines gets each line in one piece whatever we do.
@@ -173,10 +173,7 @@ impl SessionTask {
             return;
         };
         let (piece, _) = front.as_slices();
-        match self
-            .program
-            .try_write(&piece[..piece.len().min(WRITE_PIECE)])
-        {
+        match self.program.try_write(&piece[..piece.len().min(WRITE_PIECE)]) {
             Ok(count) => self.input.written(count, Instant::now()),
             Err(error)
                 if matches!(
@@ -190,22 +187,28 @@ impl SessionTask {
         }
     }
 
-    /// In line mode the kernel drops what a line has beyond its buffer; better to say so.
-    fn check_line_length(&self, bytes: &[u8]) -> Result<(), SessionError> {
-        let longest = bytes
-            .split(|byte| matches!(byte, b'\r' | b'\n'))
-            .map(<[u8]>::len)
-            .max();
-        let Some(longest) = longest.filter(|length| *length > LONGEST_LINE) else {
-            return Ok(());
-        };
-        match self.program.line_mode() {
-            Ok(mode) if mode.canonical => Err(SessionError::Invalid(format!(
-                "a line of {longest} bytes is too long: the program reads whole lines, and the \
-                 system keeps {LONGEST_LINE} bytes of each"
-            ))),
-            _ => Ok(()),
+    /// In line mode the kernel drops what a line has beyond its buffer; better to say so. Returns how
+    /// long the unfinished line is with these bytes.
+    fn check_line_length(&self, bytes: &[u8]) -> Result<usize, SessionError> {
+        if !self.program.line_mode().is_ok_and(|mode| mode.canonical) {
+            return Ok(0);
         }
+        let mut length = self.input.open_line;
+        for byte in bytes {
+            length = match byte {
+                b'\t' | b' '..=b'~' | 0x80.. => length + 1,
+                0x7f => length.saturating_sub(1),
+                // Ends the line, erases it, or raises a signal that does.
+                _ => 0,
+            };
+            if length > LONGEST_LINE {
+                return Err(SessionError::Invalid(format!(
+                    "a line of more than {LONGEST_LINE} bytes is too long: the program reads whole \
+                     lines, and the system keeps no more of each"
+                )));
+            }
+        }
+        Ok(length)
     }
 
     fn mouse_event(&self, mouse: &Mouse) -> Result<MouseEvent, SessionError> {
@@ -214,18 +217,11 @@ impl SessionTask {
             MouseTarget::Cell { row, col } => (*row, *col),
             MouseTarget::Text(text) => {
                 let screen = self.terminal.screen();
-                let place = screen.rows.iter().enumerate().find_map(|(index, row)| {
-                    let line = row.text();
-                    let at = line.find(text.as_str())?;
-                    let middle = line[..at].chars().count() + text.chars().count() / 2;
-                    // Characters to columns: each wide one before it takes two.
-                    let columns =
-                        row.cells.iter().enumerate().filter(|(_, cell)| {
-                            cell.width != termbridge_vt::CellWidth::Continuation
-                        });
-                    let col = columns.map(|(col, _)| col).nth(middle)?;
-                    Some((index as u16, col as u16))
-                });
+                let place = screen
+                    .rows
+                    .iter()
+                    .enumerate()
+                    .find_map(|(index, row)| Some((index as u16, middle_of(row, text)?)));
                 place.ok_or_else(|| SessionError::TextNotOnScreen(text.clone()))?
             }
         };
@@ -233,9 +229,8 @@ impl SessionTask {
         if let MouseAction::Drag { to } = mouse.action {
             cells.push(to);
         }
-        if let Some((row, col)) = cells
-            .into_iter()
-            .find(|(row, col)| *row >= size.rows || *col >= size.cols)
+        if let Some((row, col)) =
+            cells.into_iter().find(|(row, col)| *row >= size.rows || *col >= size.cols)
         {
             return Err(SessionError::Invalid(format!(
                 "row {row}, column {col} is outside the screen of {} rows and {} columns (counted \
@@ -263,17 +258,33 @@ impl SessionTask {
         for item in items {
             match item {
                 InputItem::Text(text) => self.terminal.note_typed(&text),
-                InputItem::Press(KeyPress {
-                    key: Key::Char(character),
-                    modifiers,
-                }) if (modifiers - Modifiers::SHIFT).is_empty() => {
+                InputItem::Press(KeyPress { key: Key::Char(character), modifiers })
+                    if (modifiers - Modifiers::SHIFT).is_empty() =>
+                {
                     self.terminal.note_typed(character.encode_utf8(&mut [0; 4]));
                 }
-                InputItem::Press(KeyPress {
-                    key: Key::Enter, ..
-                }) => self.terminal.note_typed("\r"),
+                InputItem::Press(KeyPress { key: Key::Enter, .. }) => {
+                    self.terminal.note_typed("\r");
+                }
                 InputItem::Press(_) => self.terminal.note_other_key(),
             }
         }
     }
+}
+
+/// The column in the middle of the first place where the row has this text.
+fn middle_of(row: &Row, text: &str) -> Option<u16> {
+    // A character may take two columns, and a column hold several characters.
+    let mut line = String::new();
+    let mut starts = Vec::new();
+    for (col, cell) in row.cells.iter().enumerate() {
+        if cell.width != CellWidth::Continuation {
+            starts.push((line.len(), col as u16));
+            cell.push_text(&mut line);
+        }
+    }
+    let at = line.find(text)?;
+    let cell = |offset: usize| starts.partition_point(|(start, _)| *start <= offset) - 1;
+    let (first, last) = (cell(at), cell(at + text.len().saturating_sub(1)));
+    starts.get((first + last).div_ceil(2)).map(|(_, col)| *col)
 }

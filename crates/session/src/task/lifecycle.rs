@@ -22,12 +22,12 @@ pub(super) enum Change {
     Stopping {
         replies: Vec<StopReply>,
         reason: EndReason,
+        /// It had ended before.
+        already: bool,
         report: Option<StopReport>,
     },
     /// The program is being replaced.
-    Restarting {
-        reply: oneshot::Sender<Result<(), SessionError>>,
-    },
+    Restarting { reply: oneshot::Sender<Result<(), SessionError>> },
 }
 
 impl SessionTask {
@@ -50,14 +50,14 @@ impl SessionTask {
             return;
         }
         let reason = match &self.change {
-            Some(Change::Stopping { reason, .. }) => *reason,
+            Some(Change::Stopping { reason, already: false, .. }) => *reason,
             _ => EndReason::Itself,
         };
-        let ended = Ended {
-            status,
-            reason,
-            at: SystemTime::now(),
-        };
+        self.end(status, reason);
+    }
+
+    fn end(&mut self, status: ExitStatus, reason: EndReason) {
+        let ended = Ended { status, reason, at: SystemTime::now() };
         tracing::info!(session = %self.id, %ended, "program ended");
         self.terminal.end_synchronized();
         self.input.clear();
@@ -72,7 +72,12 @@ impl SessionTask {
 
     pub(super) fn stop(&mut self, signal: Signal, grace: Duration, reply: StopReply) {
         match (&mut self.change, &self.ended) {
-            (Some(Change::Stopping { replies, .. }), _) => replies.push(reply),
+            (Some(Change::Stopping { replies, .. }), _) => {
+                replies.push(reply);
+                // The keeper joins the two: the new signal is sent, and the shorter grace counts.
+                let program = Arc::clone(&self.program);
+                tokio::spawn(async move { program.stop(signal, grace).await });
+            }
             (Some(Change::Restarting { .. }), _) => {
                 let _ = reply.send(Err(SessionError::Changing(self.id.clone())));
             }
@@ -88,11 +93,8 @@ impl SessionTask {
         replies: Vec<StopReply>,
         reason: EndReason,
     ) {
-        self.change = Some(Change::Stopping {
-            replies,
-            reason,
-            report: None,
-        });
+        let already = self.exited.is_some();
+        self.change = Some(Change::Stopping { replies, reason, already, report: None });
         let program = Arc::clone(&self.program);
         self.beside(async move {
             let report = program.stop(signal, grace).await;
@@ -101,10 +103,7 @@ impl SessionTask {
     }
 
     pub(super) fn stop_done(&mut self, result: Result<StopReport, String>) {
-        let Some(Change::Stopping {
-            replies, report, ..
-        }) = &mut self.change
-        else {
+        let Some(Change::Stopping { replies, report, .. }) = &mut self.change else {
             return;
         };
         match result {
@@ -125,26 +124,19 @@ impl SessionTask {
 
     /// Answers those who asked for the stop, once both the report and the end are there.
     fn answer_stops(&mut self) {
-        let (
-            Some(ended),
-            Some(Change::Stopping {
-                report: Some(_), ..
-            }),
-        ) = (&self.ended, &self.change)
+        let (Some(ended), Some(Change::Stopping { report: Some(_), .. })) =
+            (&self.ended, &self.change)
         else {
             return;
         };
-        let Some(Change::Stopping {
-            replies,
-            report: Some(report),
-            ..
-        }) = self.change.take()
+        let Some(Change::Stopping { replies, already, report: Some(report), .. }) =
+            self.change.take()
         else {
             return;
         };
         let stopped = Stopped {
             ended: ended.clone(),
-            already: ended.reason == EndReason::Itself,
+            already,
             killed: report.killed,
             detached: report.detached,
         };
@@ -187,7 +179,10 @@ impl SessionTask {
         let outcome = result.map(|(program, place)| {
             let now = Instant::now();
             tracing::info!(session = %self.id, pid = program.pid(), "restarted");
+            let seq = self.terminal.look();
             self.terminal = new_terminal(self.terminal.size(), &self.settings);
+            // Whoever asks for what came after the old screen gets the new one.
+            self.terminal.count_from(seq);
             self.program = Arc::new(program);
             self.place = Some(place);
             self.input.clear();
@@ -196,14 +191,34 @@ impl SessionTask {
             self.ended = None;
             self.synchronized_since = None;
             self.at_prompt = false;
+            self.bells_heard = self.bells;
             self.survey = waiting::SurveyState::default();
             self.last_output = now;
             self.idle_check = now + self.settings.session_timeout;
             if let Some(server) = self.server.upgrade() {
                 server.set_finished(&self.id, false);
             }
+            self.publish_memory();
         });
+        if outcome.is_err() {
+            self.not_restarted();
+        }
         let _ = reply.send(outcome);
+    }
+
+    /// The old program was stopped for a successor that could not be started.
+    fn not_restarted(&mut self) {
+        if self.ended.is_some() {
+            return;
+        }
+        match self.program.exit_status() {
+            Some(status) => {
+                self.exited.get_or_insert((status, Instant::now()));
+                self.read_output();
+                self.end(status, EndReason::Stopped);
+            }
+            None => self.place = self.server.upgrade().and_then(|server| server.place().ok()),
+        }
     }
 
     /// When the idle time-out has to look next; never while someone waits or a change is under way.
@@ -246,14 +261,11 @@ impl SessionTask {
     /// When a finished session is forgotten.
     pub(super) fn removal_deadline(&self) -> Option<Instant> {
         let (_, exited) = self.exited.filter(|_| self.ended.is_some())?;
-        self.change
-            .is_none()
-            .then(|| exited.max(self.last_used) + self.settings.keep_finished)
+        self.change.is_none().then(|| exited.max(self.last_used) + self.settings.keep_finished)
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.removal_deadline()
-            .is_some_and(|at| Instant::now() >= at)
+        self.removal_deadline().is_some_and(|at| Instant::now() >= at)
     }
 
     /// Runs work that takes time and brings its result back as a command.

@@ -66,7 +66,9 @@ impl SessionTask {
             let most = rows * usize::from(size.cols);
             let mut rest = bytes;
             while !rest.is_empty() {
-                let end = end_of_rows(rest, rows).min(most).min(rest.len());
+                let end =
+                    if size.rows == 1 { start_of_newline(rest) } else { end_of_rows(rest, rows) };
+                let end = end.min(most).min(rest.len());
                 let (piece, later) = rest.split_at(end);
                 rest = later;
                 self.terminal.feed(piece);
@@ -99,10 +101,7 @@ impl SessionTask {
     }
 
     pub(super) fn end_long_update(&mut self, now: Instant) {
-        if self
-            .synchronized_since
-            .is_some_and(|since| now >= since + SYNCHRONIZED_LIMIT)
-        {
+        if self.synchronized_since.is_some_and(|since| now >= since + SYNCHRONIZED_LIMIT) {
             self.synchronized_since = None;
             self.terminal.end_synchronized();
         }
@@ -110,9 +109,7 @@ impl SessionTask {
 
     pub(super) fn publish_memory(&self) {
         if let Some(server) = self.server.upgrade() {
-            server
-                .budget
-                .publish(&self.share, self.terminal.memory_estimate());
+            server.budget.publish(&self.share, self.terminal.memory_estimate());
         }
     }
 
@@ -120,18 +117,21 @@ impl SessionTask {
         let size = self.terminal.size();
         let line = (usize::from(size.cols) * 24).max(MIN_LINE_BYTES);
         let screens = 2 * usize::from(size.rows);
-        self.terminal
-            .trim_history((keep_bytes / line).saturating_sub(screens));
+        self.terminal.trim_history((keep_bytes / line).saturating_sub(screens));
         tracing::debug!(session = %self.id, keep_bytes, "scrollback trimmed");
         self.publish_memory();
     }
 }
 
+/// Offset of the next newline but one at the very front: on a screen of one row, text is gone with
+/// its newline.
+fn start_of_newline(bytes: &[u8]) -> usize {
+    let later = bytes.iter().skip(1).position(|byte| *byte == b'\n');
+    later.map_or(bytes.len(), |at| at + 1)
+}
+
 /// Offset behind the `rows`-th newline.
 fn end_of_rows(bytes: &[u8], rows: usize) -> usize {
     let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    newlines
-        .map(|(at, _)| at + 1)
-        .nth(rows - 1)
-        .unwrap_or(bytes.len())
+    newlines.map(|(at, _)| at + 1).nth(rows - 1).unwrap_or(bytes.len())
 }

@@ -13,8 +13,6 @@ use crate::wait::{DEFAULT_TIMEOUT, Fired, Wait, Waited};
 
 /// How often the kernel is asked while someone waits for a prompt or for a program to read.
 const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
-/// A program that was just typed to has not read it yet, whatever the kernel says.
-const AFTER_INPUT: Duration = Duration::from_millis(60);
 
 /// A wait that has not ended.
 pub(super) struct PendingWait {
@@ -30,10 +28,20 @@ pub(super) struct PendingWait {
     idle_since: Instant,
 }
 
+impl PendingWait {
+    /// The wait is not judged before the program has taken its input.
+    pub(super) fn is_held(&self) -> bool {
+        self.wait.after_input
+    }
+}
+
 /// Asking the kernel what the foreground program does.
 #[derive(Default)]
 pub(super) struct SurveyState {
     under_way: bool,
+    /// When it began, if the program had read all its input by then: one that has not does not wait
+    /// for more, whatever the kernel says.
+    settled: Option<Instant>,
     /// The idle time-out wants to know too.
     pub(super) for_idle: bool,
     next: Option<Instant>,
@@ -60,7 +68,7 @@ impl SessionTask {
             deadline: now + wait.timeout.unwrap_or(DEFAULT_TIMEOUT),
             since: wait.after.unwrap_or(seq),
             // A bell that rang since the last input counts: it may have come before this request.
-            bells: self.bells_at_input,
+            bells: self.bells_heard,
             idle_seq: seq,
             idle_since: now,
             wait,
@@ -72,10 +80,7 @@ impl SessionTask {
             Some(idle) => pending.deadline.min(pending.idle_since + idle),
             None => pending.deadline,
         });
-        let survey = self
-            .survey
-            .next
-            .filter(|_| !self.survey.under_way && self.asks_kernel());
+        let survey = self.survey.next.filter(|_| !self.survey.under_way && self.asks_kernel());
         each.chain(survey).min()
     }
 
@@ -96,21 +101,27 @@ impl SessionTask {
             .then(|| self.terminal.haystack());
         let mut waits = std::mem::take(&mut self.waits);
         waits.retain(|pending| !pending.reply.is_closed());
+        let taken = self.input.is_taken();
         for mut pending in waits {
+            if pending.is_held() && !taken && self.ended.is_none() && now < pending.deadline {
+                self.waits.push(pending);
+                continue;
+            }
+            pending.wait.after_input = false;
             if pending.idle_seq != seq {
                 pending.idle_seq = seq;
                 pending.idle_since = now;
             }
             let text = haystack.as_ref().and_then(|haystack| {
-                let newer = pending
+                let newer = pending.wait.after.map(|after| self.terminal.rows_since(after));
+                pending
                     .wait
-                    .after
-                    .map(|after| self.terminal.rows_since(after));
-                pending.wait.find(haystack, |row| {
-                    newer.as_ref().is_none_or(|rows| rows.contains(&row))
-                })
+                    .find(haystack, |row| newer.as_ref().is_none_or(|rows| rows.contains(&row)))
             });
             let fired = text.or_else(|| self.other_condition(&pending, seq, now));
+            if fired == Some(Fired::Bell) {
+                self.bells_heard = self.bells;
+            }
             let over = fired.is_some() || self.ended.is_some() || now >= pending.deadline;
             if !over {
                 self.waits.push(pending);
@@ -151,11 +162,7 @@ impl SessionTask {
             return Some(Fired::Bell);
         }
         let title = self.terminal.title();
-        if wait
-            .title
-            .as_ref()
-            .is_some_and(|text| title.contains(text.as_str()))
-        {
+        if wait.title.as_ref().is_some_and(|text| title.contains(text.as_str())) {
             return Some(Fired::Title(title.to_owned()));
         }
         if wait.asks_kernel()
@@ -163,9 +170,7 @@ impl SessionTask {
         {
             return Some(fired);
         }
-        let quiet = wait
-            .idle
-            .is_some_and(|idle| now >= pending.idle_since + idle);
+        let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
         quiet.then_some(Fired::Idle)
     }
 
@@ -183,9 +188,8 @@ impl SessionTask {
         let reads = survey.waiting == Waiting::Reading
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
-        (wait.needs_input && line_mode.canonical && reads).then_some(Fired::NeedsInput {
-            echo: line_mode.echo,
-        })
+        (wait.needs_input && line_mode.canonical && reads)
+            .then_some(Fired::NeedsInput { echo: line_mode.echo })
     }
 
     /// Starts a survey when one is due; it reports back as a command.
@@ -199,6 +203,9 @@ impl SessionTask {
     pub(super) fn start_survey(&mut self) {
         if !std::mem::replace(&mut self.survey.under_way, true) {
             let program = Arc::clone(&self.program);
+            let all_read =
+                self.input.len() == 0 && program.unread_input().is_ok_and(|left| left == 0);
+            self.survey.settled = all_read.then(Instant::now);
             self.beside(async move { Command::Surveyed(program.survey().await.ok()) });
         }
     }
@@ -210,7 +217,8 @@ impl SessionTask {
         self.idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
-        let settled = self.input.len() == 0 && now >= self.last_input + AFTER_INPUT;
-        self.survey.latest = survey.filter(|_| settled);
+        let settled = self.survey.settled.take();
+        let is_current = settled.is_some_and(|began| self.last_input < began);
+        self.survey.latest = survey.filter(|_| is_current);
     }
 }

@@ -88,8 +88,7 @@ impl Core {
     }
 
     pub(super) fn trim_history(&mut self, keep: usize) {
-        self.term
-            .set_options(config(keep.min(self.scrollback_lines)));
+        self.term.set_options(config(keep.min(self.scrollback_lines)));
         self.term.set_options(config(self.scrollback_lines));
         self.hidden_history = self.hidden_history.min(keep);
         // Setting options repeats the title, which is no event.
@@ -254,10 +253,7 @@ impl Core {
     }
 
     fn osc(&mut self, payload: &[u8], terminator: &'static [u8]) {
-        let number = payload
-            .split(|byte| *byte == b';')
-            .next()
-            .unwrap_or_default();
+        let number = payload.split(|byte| *byte == b';').next().unwrap_or_default();
         let rest = payload.get(number.len() + 1..).unwrap_or_default();
         let text = || String::from_utf8_lossy(rest);
         match number {
@@ -274,10 +270,7 @@ impl Core {
             b"0" | b"1" | b"2" if rest.len() > MAX_TITLE => {
                 let text = text();
                 let cut = text.floor_char_boundary(MAX_TITLE);
-                self.pass_osc(
-                    &[number, b";", &text.as_bytes()[..cut]].concat(),
-                    terminator,
-                );
+                self.pass_osc(&[number, b";", &text.as_bytes()[..cut]].concat(), terminator);
             }
             b"8" if rest.len() > MAX_LINK => {}
             _ if rest.ends_with(b"?")
@@ -297,11 +290,7 @@ impl Core {
     fn device_control(&mut self, payload: &[u8]) {
         if let Some(setting) = payload.strip_prefix(b"$q") {
             let template = convert::row(std::slice::from_ref(&self.term.grid().cursor.template));
-            let style = template
-                .cells
-                .first()
-                .map(|cell| cell.style)
-                .unwrap_or_default();
+            let style = template.cells.first().map(|cell| cell.style).unwrap_or_default();
             let rows = self.term.screen_lines() as u16;
             let answer = queries::status_string(
                 setting,
@@ -332,19 +321,12 @@ impl Sink for Core {
             (None, b"", b'm') => {
                 self.advance(sequence);
                 if let Some(on) = sgr::blink(sequence) {
-                    self.term
-                        .grid_mut()
-                        .cursor
-                        .template
-                        .flags
-                        .set(convert::BLINK, on);
+                    self.term.grid_mut().cursor.template.flags.set(convert::BLINK, on);
                 }
             }
             (None, b"", b'r') => {
                 let rows = self.term.screen_lines() as u16;
-                let bottom = Some(csi.parameter(1))
-                    .filter(|row| *row != 0)
-                    .unwrap_or(rows);
+                let bottom = Some(csi.parameter(1)).filter(|row| *row != 0).unwrap_or(rows);
                 let (top, bottom) = (csi.parameter(0).max(1), bottom.min(rows));
                 if top < bottom {
                     self.margins = Some((top, bottom));

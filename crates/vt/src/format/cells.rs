@@ -25,20 +25,13 @@ pub fn cells(row: &Row) -> Vec<Run> {
     let visible = |(start, run): (usize, &[Cell])| -> Option<Run> {
         let first = run.first().filter(|_| start < end)?;
         let mut text = String::new();
-        run.iter()
-            .take(end - start)
-            .for_each(|cell| cell.push_text(&mut text));
+        run.iter().take(end - start).for_each(|cell| cell.push_text(&mut text));
         Some(Run {
             col: start as u16,
             text,
             fg: first.style.fg.name(),
             bg: first.style.bg.name(),
-            attributes: first
-                .style
-                .attributes
-                .named()
-                .map(|(name, _)| name)
-                .collect(),
+            attributes: first.style.attributes.named().map(|(name, _)| name).collect(),
             link: first.link.as_deref().map(str::to_owned),
         })
     };

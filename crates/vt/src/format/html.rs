@@ -18,9 +18,7 @@ pub fn html(screen: &Screen, palette: &Palette) -> String {
                 break;
             };
             let mut text = String::new();
-            run.iter()
-                .take(end - start)
-                .for_each(|cell| cell.push_text(&mut text));
+            run.iter().take(end - start).for_each(|cell| cell.push_text(&mut text));
             let (fg, bg) = drawn_colors(&first.style, palette);
             let mut css = css_decoration(&first.style);
             if fg != palette.foreground {

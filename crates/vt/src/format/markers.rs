@@ -16,9 +16,7 @@ pub fn markers<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
             if !description.is_empty() {
                 text.push_str(&format!("⟦{description}⟧"));
             }
-            run.iter()
-                .take(end - start)
-                .for_each(|cell| cell.push_text(&mut text));
+            run.iter().take(end - start).for_each(|cell| cell.push_text(&mut text));
             if !description.is_empty() {
                 text.push_str("⟦/⟧");
             }
@@ -30,11 +28,8 @@ pub fn markers<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
 }
 
 fn describe(style: &Style, link: Option<&str>) -> String {
-    let mut words: Vec<String> = style
-        .attributes
-        .named()
-        .map(|(name, _)| name.to_owned())
-        .collect();
+    let mut words: Vec<String> =
+        style.attributes.named().map(|(name, _)| name.to_owned()).collect();
     words.extend(style.fg.name());
     words.extend(style.bg.name().map(|name| format!("on {name}")));
     let underline = style.underline_color.and_then(crate::style::Color::name);

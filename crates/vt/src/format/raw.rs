@@ -50,9 +50,6 @@ pub fn raw(screen: &Screen) -> String {
     } + u8::from(!screen.cursor.blinking);
     let show = if screen.cursor.visible { 'h' } else { 'l' };
     let (row, col) = (screen.cursor.row + 1, screen.cursor.col + 1);
-    let _ = write!(
-        out,
-        "\x1b[m\x1b[?7h\x1b[{shape} q\x1b[{row};{col}H\x1b[?25{show}"
-    );
+    let _ = write!(out, "\x1b[m\x1b[?7h\x1b[{shape} q\x1b[{row};{col}H\x1b[?25{show}");
     out
 }

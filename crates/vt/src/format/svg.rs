@@ -17,9 +17,8 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
     let height = screen.rows.len() as f32 * CELL_HEIGHT + 2.0 * MARGIN;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
-         viewBox=\"0 0 {width:.1} {height:.1}\">\
-         <style>text{{font:14px ui-monospace,'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace;\
-         white-space:pre}}</style>\
+         viewBox=\"0 0 {width:.1} {height:.1}\" xml:space=\"preserve\">\
+         <style>text{{font:14px ui-monospace,'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace}}</style>\
          <rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>",
         hex(palette.background)
     );
@@ -48,11 +47,7 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
                 continue;
             }
             let css = css_decoration(&first.style);
-            let style = if css.is_empty() {
-                css
-            } else {
-                format!(" style=\"{css}\"")
-            };
+            let style = if css.is_empty() { css } else { format!(" style=\"{css}\"") };
             // The length keeps columns straight whatever font the viewer has.
             let _ = write!(
                 out,

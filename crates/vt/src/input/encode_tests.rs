@@ -102,13 +102,7 @@ fn modified_functional_keys_carry_a_parameter() {
         ("Shift+Menu", "\x1b[29;2~"),
     ];
     check(&InputModes::default(), &rows);
-    check(
-        &InputModes {
-            app_cursor: true,
-            ..InputModes::default()
-        },
-        &rows,
-    );
+    check(&InputModes { app_cursor: true, ..InputModes::default() }, &rows);
 }
 
 #[test]
@@ -181,10 +175,7 @@ fn characters_take_ctrl_alt_and_shift() {
 
 #[test]
 fn modes_change_cursor_keys_keypad_and_enter() {
-    let app_cursor = InputModes {
-        app_cursor: true,
-        ..InputModes::default()
-    };
+    let app_cursor = InputModes { app_cursor: true, ..InputModes::default() };
     check(
         &app_cursor,
         &[
@@ -224,10 +215,7 @@ fn modes_change_cursor_keys_keypad_and_enter() {
             ("Alt+KP5", "\x1b5"),
         ],
     );
-    let app_keypad = InputModes {
-        app_keypad: true,
-        ..InputModes::default()
-    };
+    let app_keypad = InputModes { app_keypad: true, ..InputModes::default() };
     check(
         &app_keypad,
         &[
@@ -248,26 +236,13 @@ fn modes_change_cursor_keys_keypad_and_enter() {
             ("Enter", "\r"),
         ],
     );
-    let newline = InputModes {
-        newline_mode: true,
-        ..InputModes::default()
-    };
-    check(
-        &newline,
-        &[
-            ("Enter", "\r\n"),
-            ("KPEnter", "\r\n"),
-            ("Alt+Enter", "\x1b\r\n"),
-        ],
-    );
+    let newline = InputModes { newline_mode: true, ..InputModes::default() };
+    check(&newline, &[("Enter", "\r\n"), ("KPEnter", "\r\n"), ("Alt+Enter", "\x1b\r\n")]);
 }
 
 #[test]
 fn modify_other_keys_level_1_leaves_known_keys_alone() {
-    let modes = InputModes {
-        modify_other_keys: 1,
-        ..InputModes::default()
-    };
+    let modes = InputModes { modify_other_keys: 1, ..InputModes::default() };
     check(
         &modes,
         &[
@@ -305,10 +280,7 @@ fn modify_other_keys_level_1_leaves_known_keys_alone() {
 
 #[test]
 fn modify_other_keys_level_2_covers_the_rest() {
-    let modes = InputModes {
-        modify_other_keys: 2,
-        ..InputModes::default()
-    };
+    let modes = InputModes { modify_other_keys: 2, ..InputModes::default() };
     check(
         &modes,
         &[
@@ -346,14 +318,8 @@ fn modify_other_keys_level_2_covers_the_rest() {
 fn items_are_sent_in_order() {
     let modes = InputModes::default();
     let items = parse_keys("iHé<Escape>:wq<Enter><Up*2>").unwrap();
-    assert_eq!(
-        encode_items(&items, &modes),
-        "iHé\x1b:wq\r\x1b[A\x1b[A".as_bytes()
-    );
-    assert_eq!(
-        encode_items(&parse_keys("a\tb\nc\u{3}").unwrap(), &modes),
-        b"a\tb\rc\x03"
-    );
+    assert_eq!(encode_items(&items, &modes), "iHé\x1b:wq\r\x1b[A\x1b[A".as_bytes());
+    assert_eq!(encode_items(&parse_keys("a\tb\nc\u{3}").unwrap(), &modes), b"a\tb\rc\x03");
     assert_eq!(encode_items(&[], &modes), b"");
 }
 
@@ -365,27 +331,13 @@ fn pasted_text_cannot_escape() {
         ("x\x1b[201~rm -rf\n", "xrm -rf\r"),
         ("x\u{9b}201~y", "xy"),
         ("\x1b[20\x1b[201~1~", "[201~"),
-        (
-            "bell\x07 nul\0 esc\x1b[A del\x7f c1\u{85}",
-            "bell nul esc[A del c1",
-        ),
+        ("bell\x07 nul\0 esc\x1b[A del\x7f c1\u{85}", "bell nul esc[A del c1"),
         ("", ""),
     ];
-    let bracketed = InputModes {
-        bracketed_paste: true,
-        ..InputModes::default()
-    };
+    let bracketed = InputModes { bracketed_paste: true, ..InputModes::default() };
     for (text, expected) in rows {
-        assert_eq!(
-            encode_paste(text, &InputModes::default()),
-            expected.as_bytes(),
-            "{text:?}"
-        );
+        assert_eq!(encode_paste(text, &InputModes::default()), expected.as_bytes(), "{text:?}");
         let wrapped = format!("\x1b[200~{expected}\x1b[201~");
-        assert_eq!(
-            encode_paste(text, &bracketed),
-            wrapped.as_bytes(),
-            "{text:?}"
-        );
+        assert_eq!(encode_paste(text, &bracketed), wrapped.as_bytes(), "{text:?}");
     }
 }

@@ -71,11 +71,7 @@ fn sequence(
         Some(shifted) => format!("{code}:{}", u32::from(shifted)),
         None => code.to_string(),
     };
-    let held = if modifiers.is_empty() {
-        String::new()
-    } else {
-        modifiers.param().to_string()
-    };
+    let held = if modifiers.is_empty() { String::new() } else { modifiers.param().to_string() };
     match text {
         Some(text) => format!("\x1b[{first};{held};{}{last}", u32::from(text)),
         None if !held.is_empty() => format!("\x1b[{first};{held}{last}"),

@@ -93,22 +93,13 @@ const LEVEL_1: &[(&str, &str)] = &[
 #[test]
 fn level_1_disambiguates() {
     check(ONE, LEVEL_1);
-    check(
-        ONE,
-        &[
-            ("Ctrl+Shift+a", "\x1b[97;6u"),
-            ("Alt+Shift+1", "\x1b[49;4u"),
-        ],
-    );
+    check(ONE, &[("Ctrl+Shift+a", "\x1b[97;6u"), ("Alt+Shift+1", "\x1b[49;4u")]);
 }
 
 #[test]
 fn event_types_and_text_change_no_press() {
     check(ONE | KittyFlags::EVENT_TYPES, LEVEL_1);
-    check(
-        ONE | KittyFlags::EVENT_TYPES | KittyFlags::ASSOCIATED_TEXT,
-        LEVEL_1,
-    );
+    check(ONE | KittyFlags::EVENT_TYPES | KittyFlags::ASSOCIATED_TEXT, LEVEL_1);
 }
 
 #[test]
@@ -184,21 +175,12 @@ fn everything_at_once() {
 
 #[test]
 fn flags_that_ask_for_no_escape_codes_leave_keys_as_they_were() {
-    for flags in [
-        KittyFlags::EVENT_TYPES,
-        KittyFlags::ALTERNATE_KEYS,
-        KittyFlags::ASSOCIATED_TEXT,
-    ] {
-        let modes = InputModes {
-            kitty: flags,
-            ..InputModes::default()
-        };
+    for flags in [KittyFlags::EVENT_TYPES, KittyFlags::ALTERNATE_KEYS, KittyFlags::ASSOCIATED_TEXT]
+    {
+        let modes = InputModes { kitty: flags, ..InputModes::default() };
         for name in ["Escape", "Ctrl+Shift+a", "F1", "Up", "Shift+Tab", "KPEnter"] {
             let press: KeyPress = name.parse().unwrap();
-            assert_eq!(
-                encode_press(&press, &modes),
-                encode_press(&press, &InputModes::default())
-            );
+            assert_eq!(encode_press(&press, &modes), encode_press(&press, &InputModes::default()));
         }
     }
 }
@@ -207,10 +189,7 @@ fn flags_that_ask_for_no_escape_codes_leave_keys_as_they_were() {
 fn text_is_pressed_key_by_key_when_all_keys_are_escape_codes() {
     let items = parse_keys("aB\u{3}<Enter>").unwrap();
     assert_eq!(encode_items(&items, &modes(ONE)), b"aB\x03\r");
-    assert_eq!(
-        encode_items(&items, &modes(ALL)),
-        b"\x1b[97u\x1b[98;2u\x03\x1b[13u"
-    );
+    assert_eq!(encode_items(&items, &modes(ALL)), b"\x1b[97u\x1b[98;2u\x03\x1b[13u");
     let with_text = ALL | KittyFlags::ASSOCIATED_TEXT;
     let expected = b"\x1b[97;;97u\x1b[98;2;66u\x03\x1b[13u";
     assert_eq!(encode_items(&items, &modes(with_text)), expected);

@@ -15,16 +15,9 @@ pub(super) fn encode(press: KeyPress, modes: &InputModes) -> Vec<u8> {
     let ctrl = modifiers.contains(Modifiers::CTRL);
     match key {
         Key::Char(character) => {
-            let typed = if shift {
-                layout::shifted(character)
-            } else {
-                character
-            };
+            let typed = if shift { layout::shifted(character) } else { character };
             let control = layout::control(typed).filter(|_| ctrl);
-            escaped(
-                modifiers,
-                control.map_or_else(|| utf8(typed), |byte| vec![byte]),
-            )
+            escaped(modifiers, control.map_or_else(|| utf8(typed), |byte| vec![byte]))
         }
         Key::Enter if modes.newline_mode => escaped(modifiers, b"\r\n".to_vec()),
         Key::Enter => escaped(modifiers, b"\r".to_vec()),
@@ -38,10 +31,8 @@ pub(super) fn encode(press: KeyPress, modes: &InputModes) -> Vec<u8> {
         Key::F(3) => sequence(1, 'R', modifiers, modes),
         // The thirteenth key and its followers are the first twelve with Shift: kf13 to kf24.
         Key::F(number @ 13..=24) => {
-            let base = KeyPress {
-                key: Key::F(number - 12),
-                modifiers: modifiers | Modifiers::SHIFT,
-            };
+            let base =
+                KeyPress { key: Key::F(number - 12), modifiers: modifiers | Modifiers::SHIFT };
             encode(base, modes)
         }
         _ => match functional(key) {
@@ -77,11 +68,7 @@ fn keypad(pad: KeypadKey, modifiers: Modifiers, modes: &InputModes) -> Vec<u8> {
     if modes.app_keypad
         && let Some(code) = application_code(pad)
     {
-        let held = if modifiers.is_empty() {
-            String::new()
-        } else {
-            modifiers.param().to_string()
-        };
+        let held = if modifiers.is_empty() { String::new() } else { modifiers.param().to_string() };
         return format!("\x1bO{held}{code}").into_bytes();
     }
     let Some(key) = pad.equivalent() else {
@@ -89,18 +76,8 @@ fn keypad(pad: KeypadKey, modifiers: Modifiers, modes: &InputModes) -> Vec<u8> {
     };
     // xterm sends a keypad key's character whatever is held with it; Alt alone is kept, as
     // everywhere.
-    let kept = if matches!(key, Key::Char(_)) {
-        modifiers & Modifiers::ALT
-    } else {
-        modifiers
-    };
-    encode(
-        KeyPress {
-            key,
-            modifiers: kept,
-        },
-        modes,
-    )
+    let kept = if matches!(key, Key::Char(_)) { modifiers & Modifiers::ALT } else { modifiers };
+    encode(KeyPress { key, modifiers: kept }, modes)
 }
 
 /// The final character that stands for a key in application keypad mode (DECKPAM).

@@ -119,11 +119,7 @@ pub fn encode_mouse(event: &MouseEvent, modes: &InputModes) -> Result<Vec<u8>, M
     if modes.mouse == MouseTracking::Off {
         return scroll_by_keys(event.action, modes).ok_or(MouseError::NotTracking);
     }
-    let mut report = Report {
-        event,
-        modes,
-        bytes: Vec::new(),
-    };
+    let mut report = Report { event, modes, bytes: Vec::new() };
     let at = (event.row, event.col);
     match event.action {
         MouseAction::Press => report.press(at)?,
@@ -188,11 +184,7 @@ impl Report<'_> {
     fn click(&mut self, at: (u16, u16)) -> Result<(), MouseError> {
         self.press(at)?;
         // A program in X10 mode sees a click as its press.
-        if self.modes.mouse == MouseTracking::X10 {
-            Ok(())
-        } else {
-            self.release(at)
-        }
+        if self.modes.mouse == MouseTracking::X10 { Ok(()) } else { self.release(at) }
     }
 
     fn drag(&mut self, from: (u16, u16), to: (u16, u16)) -> Result<(), MouseError> {
@@ -238,29 +230,23 @@ impl Report<'_> {
             MouseEncoding::Default => {
                 within(at, 223, "default (X10)")?;
                 self.bytes.extend(b"\x1b[M");
-                self.bytes
-                    .extend([code + 32, at.1 + 33, at.0 + 33].map(|value| value as u8));
+                self.bytes.extend([code + 32, at.1 + 33, at.0 + 33].map(|value| value as u8));
             }
             MouseEncoding::Utf8 => {
                 within(at, 2015, "UTF-8 (1005)")?;
                 self.bytes.extend(b"\x1b[M");
                 let values = [u32::from(code) + 32, col + 33, row + 33];
-                self.bytes
-                    .extend(values.into_iter().filter_map(char::from_u32).flat_map(utf8));
+                self.bytes.extend(values.into_iter().filter_map(char::from_u32).flat_map(utf8));
             }
             MouseEncoding::Urxvt => {
                 let text = format!("\x1b[{};{};{}M", code + 32, col + 1, row + 1);
                 self.bytes.extend(text.into_bytes());
             }
             MouseEncoding::Sgr | MouseEncoding::SgrPixels => {
-                let (x, y) = if encoding == MouseEncoding::Sgr {
-                    (col, row)
-                } else {
-                    self.centre(at)
-                };
+                let (x, y) =
+                    if encoding == MouseEncoding::Sgr { (col, row) } else { self.centre(at) };
                 let last = if down { 'M' } else { 'm' };
-                self.bytes
-                    .extend(format!("\x1b[<{code};{};{}{last}", x + 1, y + 1).into_bytes());
+                self.bytes.extend(format!("\x1b[<{code};{};{}{last}", x + 1, y + 1).into_bytes());
             }
         }
         Ok(())
@@ -268,17 +254,12 @@ impl Report<'_> {
 
     /// The bits of the modifiers, which X10 mode does not know.
     fn held(&self) -> u16 {
-        const BITS: [(Modifiers, u16); 3] = [
-            (Modifiers::SHIFT, 4),
-            (Modifiers::ALT, 8),
-            (Modifiers::CTRL, 16),
-        ];
+        const BITS: [(Modifiers, u16); 3] =
+            [(Modifiers::SHIFT, 4), (Modifiers::ALT, 8), (Modifiers::CTRL, 16)];
         if self.modes.mouse == MouseTracking::X10 {
             return 0;
         }
-        let held = BITS
-            .iter()
-            .filter(|(modifier, _)| self.event.modifiers.contains(*modifier));
+        let held = BITS.iter().filter(|(modifier, _)| self.event.modifiers.contains(*modifier));
         held.map(|(_, bit)| bit).sum()
     }
 
@@ -294,20 +275,11 @@ fn within((row, col): (u16, u16), limit: u16, encoding: &'static str) -> Result<
     if row < limit && col < limit {
         return Ok(());
     }
-    Err(MouseError::OutOfRange {
-        row,
-        col,
-        limit,
-        encoding,
-    })
+    Err(MouseError::OutOfRange { row, col, limit, encoding })
 }
 
 /// The point `step` of `steps` on the way from one coordinate to another.
 fn between(from: u16, to: u16, step: u32, steps: u32) -> u16 {
     let far = u32::from(from.abs_diff(to)) * step / steps;
-    if to >= from {
-        from + far as u16
-    } else {
-        from - far as u16
-    }
+    if to >= from { from + far as u16 } else { from - far as u16 }
 }

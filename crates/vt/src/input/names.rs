@@ -154,18 +154,13 @@ pub fn nearest_key_name(text: &str) -> Option<String> {
     let (modifiers, name) = split_chord(text, '+', modifier_named)
         .or_else(|| split_chord(text, '-', short_modifier))
         .unwrap_or((Modifiers::empty(), text));
-    let typed: Vec<char> = name
-        .chars()
-        .take(MAX_MISSPELLING + 1)
-        .flat_map(char::to_lowercase)
-        .collect();
+    let typed: Vec<char> =
+        name.chars().take(MAX_MISSPELLING + 1).flat_map(char::to_lowercase).collect();
     if typed.len() < 2 || typed.len() > MAX_MISSPELLING {
         return None;
     }
     let allowed = if typed.len() < 4 { 1 } else { 2 };
-    let aliases = ALIASES
-        .iter()
-        .filter_map(|(alias, key, _)| Some((*alias, name_of(*key)?)));
+    let aliases = ALIASES.iter().filter_map(|(alias, key, _)| Some((*alias, name_of(*key)?)));
     let (_, nearest) = known_key_names()
         .map(|canonical| (canonical, canonical))
         .chain(aliases)
@@ -177,9 +172,7 @@ pub fn nearest_key_name(text: &str) -> Option<String> {
 
 /// The canonical name of a key, unless it is named by its character.
 pub(super) fn name_of(key: Key) -> Option<&'static str> {
-    KEYS.iter()
-        .find(|(_, known)| *known == key)
-        .map(|(name, _)| *name)
+    KEYS.iter().find(|(_, known)| *known == key).map(|(name, _)| *name)
 }
 
 /// The key with this name, in any case, where the name stands in `scope`.
@@ -212,10 +205,7 @@ pub(super) fn modifier_named(name: &str) -> Option<Modifiers> {
         ("command", Modifiers::SUPER),
         ("win", Modifiers::SUPER),
     ];
-    NAMES
-        .iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(name))
-        .map(|(_, bit)| *bit)
+    NAMES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, bit)| *bit)
 }
 
 /// The modifier that one letter stands for before a dash, as in Emacs and Vim, in any case.
@@ -248,29 +238,18 @@ pub(super) fn split_chord(
 }
 
 fn canonical(name: &str) -> Option<Key> {
-    KEYS.iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(name))
-        .map(|(_, key)| *key)
+    KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, key)| *key)
 }
 
 /// A keypad key by another prefix than `KP`; Vim's bare `k` (`<kEnter>`) only where it is no word.
 fn keypad_named(name: &str, scope: Scope) -> Option<Key> {
     let vim: &[&str] = if scope == Scope::Whole { &[] } else { &["k"] };
-    let rest = KEYPAD_PREFIXES
-        .iter()
-        .chain(["kp"].iter())
-        .chain(vim)
-        .find_map(|prefix| {
-            let head = name.get(..prefix.len())?;
-            head.eq_ignore_ascii_case(prefix)
-                .then(|| &name[prefix.len()..])
-        })?;
-    let alias = KEYPAD_ALIASES
-        .iter()
-        .find(|(alias, _)| alias.eq_ignore_ascii_case(rest));
-    alias
-        .map(|(_, key)| Key::Keypad(*key))
-        .or_else(|| canonical(&format!("KP{rest}")))
+    let rest = KEYPAD_PREFIXES.iter().chain(["kp"].iter()).chain(vim).find_map(|prefix| {
+        let head = name.get(..prefix.len())?;
+        head.eq_ignore_ascii_case(prefix).then(|| &name[prefix.len()..])
+    })?;
+    let alias = KEYPAD_ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(rest));
+    alias.map(|(_, key)| Key::Keypad(*key)).or_else(|| canonical(&format!("KP{rest}")))
 }
 
 /// Edit distance (insert, delete, replace, swap of neighbours) to a name, case aside.

@@ -113,15 +113,13 @@ impl Items {
         if self.done.len() + count > MAX_INPUT_ITEMS {
             return Err(KeyError::TooMany);
         }
-        self.done
-            .extend(std::iter::repeat_n(InputItem::Press(press), count));
+        self.done.extend(std::iter::repeat_n(InputItem::Press(press), count));
         Ok(())
     }
 
     fn flush(&mut self) {
         if !self.text.is_empty() {
-            self.done
-                .push(InputItem::Text(std::mem::take(&mut self.text)));
+            self.done.push(InputItem::Text(std::mem::take(&mut self.text)));
         }
     }
 
@@ -143,10 +141,7 @@ struct Bracket {
 
 /// The key that `text`, which begins with `<`, begins with; `None` when it is text.
 fn bracket(text: &str) -> Result<Option<Bracket>, KeyError> {
-    let end = text
-        .bytes()
-        .take(MAX_NAME + 2)
-        .position(|byte| byte == b'>');
+    let end = text.bytes().take(MAX_NAME + 2).position(|byte| byte == b'>');
     let Some(end) = end.filter(|end| *end > 1) else {
         return Ok(None);
     };
@@ -160,11 +155,7 @@ fn bracket(text: &str) -> Result<Option<Bracket>, KeyError> {
         && text[end + 1..].starts_with('>')
         && let Ok(Some(press)) = parse_name(&text[1..=end], Scope::Bracket)
     {
-        return Ok(Some(Bracket {
-            press,
-            count: 1,
-            bytes: end + 2,
-        }));
+        return Ok(Some(Bracket { press, count: 1, bytes: end + 2 }));
     }
     let (name, count) = match inner.rsplit_once('*') {
         Some((name, count)) if !count.is_empty() && count.bytes().all(|b| b.is_ascii_digit()) => {
@@ -176,21 +167,10 @@ fn bracket(text: &str) -> Result<Option<Bracket>, KeyError> {
         return Ok(None);
     };
     let written = count.unwrap_or("1");
-    let Some(count) = written
-        .parse()
-        .ok()
-        .filter(|count| (1..=MAX_REPEAT).contains(count))
-    else {
-        return Err(KeyError::Repeat {
-            name: inner.to_owned(),
-            count: written.to_owned(),
-        });
+    let Some(count) = written.parse().ok().filter(|count| (1..=MAX_REPEAT).contains(count)) else {
+        return Err(KeyError::Repeat { name: inner.to_owned(), count: written.to_owned() });
     };
-    Ok(Some(Bracket {
-        press,
-        count,
-        bytes: end + 1,
-    }))
+    Ok(Some(Bracket { press, count, bytes: end + 1 }))
 }
 
 /// The key that a name or chord stands for; `None` when it is text.
@@ -207,11 +187,7 @@ fn parse_name(name: &str, scope: Scope) -> Result<Option<KeyPress>, KeyError> {
         }
         let prose = key.contains(|c: char| c == '+' || c.is_whitespace());
         let unfinished = key.is_empty() && scope == Scope::Whole;
-        return if prose || unfinished {
-            Ok(None)
-        } else {
-            Err(unknown(name, modifiers, key))
-        };
+        return if prose || unfinished { Ok(None) } else { Err(unknown(name, modifiers, key)) };
     }
     dashed(name, scope)
 }
@@ -223,9 +199,9 @@ fn parse_name(name: &str, scope: Scope) -> Result<Option<KeyPress>, KeyError> {
 /// brackets every modifier counts, and capitals make an unknown key an error.
 fn dashed(name: &str, scope: Scope) -> Result<Option<KeyPress>, KeyError> {
     let modifier = |part: &str| match scope {
-        Scope::Whole if part.len() == 1 => matches!(part, "C" | "M" | "S")
-            .then(|| names::short_modifier(part))
-            .flatten(),
+        Scope::Whole if part.len() == 1 => {
+            matches!(part, "C" | "M" | "S").then(|| names::short_modifier(part)).flatten()
+        }
         Scope::Whole => {
             let usual = ["ctrl", "control", "alt", "meta", "shift"];
             let known = usual.iter().any(|word| word.eq_ignore_ascii_case(part));
@@ -241,22 +217,12 @@ fn dashed(name: &str, scope: Scope) -> Result<Option<KeyPress>, KeyError> {
         let short = name.as_bytes().get(1) == Some(&b'-');
         let shifts = upper && short && modifiers.contains(Modifiers::ALT);
         let shift = shifts && !modifiers.contains(Modifiers::CTRL);
-        let added = if shift {
-            Modifiers::SHIFT
-        } else {
-            Modifiers::empty()
-        };
+        let added = if shift { Modifiers::SHIFT } else { Modifiers::empty() };
         return Ok(Some(KeyPress::new(press.key, press.modifiers | added)));
     }
     let written = &name[..name.len() - key.len()];
-    let capital = written
-        .split_terminator('-')
-        .all(|m| m.starts_with(|c: char| c.is_uppercase()));
-    if scope == Scope::Whole || !capital {
-        Ok(None)
-    } else {
-        Err(unknown(name, modifiers, key))
-    }
+    let capital = written.split_terminator('-').all(|m| m.starts_with(|c: char| c.is_uppercase()));
+    if scope == Scope::Whole || !capital { Ok(None) } else { Err(unknown(name, modifiers, key)) }
 }
 
 /// The press of a key by its name, which may be one character, with modifiers.
@@ -269,10 +235,7 @@ fn chord(modifiers: Modifiers, key: &str) -> Option<KeyPress> {
 fn single_key(text: &str) -> Option<KeyPress> {
     let mut characters = text.chars();
     let character = characters.next().filter(|c| !c.is_control())?;
-    characters
-        .next()
-        .is_none()
-        .then(|| Key::Char(character).into())
+    characters.next().is_none().then(|| Key::Char(character).into())
 }
 
 /// `^C` and its like: a caret and a character between `@` and `_`, or `?`.
@@ -290,17 +253,11 @@ fn unknown(written: &str, modifiers: Modifiers, key: &str) -> KeyError {
         return KeyError::MissingKey { chord: written };
     }
     // `Ctrl+C<Enter>` is a chord and a key that want brackets both.
-    let bracketed = key
-        .split_once('<')
-        .filter(|(_, after)| after.ends_with('>'));
+    let bracketed = key.split_once('<').filter(|(_, after)| after.ends_with('>'));
     let suggestion =
         match bracketed.and_then(|(first, after)| Some((chord(modifiers, first)?, after))) {
             Some((press, after)) => Some(format!("<{press}><{after}")),
             None => names::nearest_key_name(key).map(|name| format!("{modifiers}{name}")),
         };
-    KeyError::UnknownKey {
-        chord: written,
-        key: key.to_owned(),
-        suggestion,
-    }
+    KeyError::UnknownKey { chord: written, key: key.to_owned(), suggestion }
 }

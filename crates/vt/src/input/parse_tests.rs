@@ -87,19 +87,8 @@ fn a_key_name_or_chord_is_that_key() {
         ("kpsubtract", Key::Keypad(KeypadKey::Minus), NONE),
     ];
     for (written, key, modifiers) in rows {
-        assert_eq!(
-            parse_keys(written),
-            Ok(vec![press(*key, *modifiers)]),
-            "{written}"
-        );
-        assert_eq!(
-            written.parse(),
-            Ok(KeyPress {
-                key: *key,
-                modifiers: *modifiers
-            }),
-            "{written}"
-        );
+        assert_eq!(parse_keys(written), Ok(vec![press(*key, *modifiers)]), "{written}");
+        assert_eq!(written.parse(), Ok(KeyPress { key: *key, modifiers: *modifiers }), "{written}");
     }
 }
 
@@ -176,44 +165,21 @@ fn text_holds_keys_in_brackets() {
     let rows: Vec<(&str, Vec<InputItem>)> = vec![
         (
             "iHello<Escape>:wq<Enter>",
-            vec![
-                text("iHello"),
-                press(Key::Escape, NONE),
-                text(":wq"),
-                enter(),
-            ],
+            vec![text("iHello"), press(Key::Escape, NONE), text(":wq"), enter()],
         ),
         ("<Down*3>", vec![down(), down(), down()]),
-        (
-            "<C-x><C-s>",
-            vec![press(Key::Char('x'), CTRL), press(Key::Char('s'), CTRL)],
-        ),
+        ("<C-x><C-s>", vec![press(Key::Char('x'), CTRL), press(Key::Char('s'), CTRL)]),
         ("<CR><Esc>", vec![enter(), press(Key::Escape, NONE)]),
-        (
-            "<BS><Del>",
-            vec![press(Key::Backspace, NONE), press(Key::Delete, NONE)],
-        ),
-        (
-            "<lt>Enter>",
-            vec![press(Key::Char('<'), NONE), text("Enter>")],
-        ),
-        (
-            "<Space><return>",
-            vec![press(Key::Char(' '), NONE), enter()],
-        ),
+        ("<BS><Del>", vec![press(Key::Backspace, NONE), press(Key::Delete, NONE)]),
+        ("<lt>Enter>", vec![press(Key::Char('<'), NONE), text("Enter>")]),
+        ("<Space><return>", vec![press(Key::Char(' '), NONE), enter()]),
         ("<Ctrl+>>", vec![press(Key::Char('>'), CTRL)]),
         ("<C-->", vec![press(Key::Char('-'), CTRL)]),
         ("<Ctrl+<>", vec![press(Key::Char('<'), CTRL)]),
         ("<Ctrl+*>", vec![press(Key::Char('*'), CTRL)]),
-        (
-            "<Ctrl+**2>",
-            vec![press(Key::Char('*'), CTRL), press(Key::Char('*'), CTRL)],
-        ),
+        ("<Ctrl+**2>", vec![press(Key::Char('*'), CTRL), press(Key::Char('*'), CTRL)]),
         ("<c-x>", vec![press(Key::Char('x'), CTRL)]),
-        (
-            "<A-x><D-x>",
-            vec![press(Key::Char('x'), ALT), press(Key::Char('x'), SUPER)],
-        ),
+        ("<A-x><D-x>", vec![press(Key::Char('x'), ALT), press(Key::Char('x'), SUPER)]),
         ("<M-X>", vec![press(Key::Char('x'), ALT.union(SHIFT))]),
         ("<C-S-x>", vec![press(Key::Char('x'), CTRL.union(SHIFT))]),
         ("<^C>", vec![press(Key::Char('c'), CTRL)]),
@@ -225,21 +191,9 @@ fn text_holds_keys_in_brackets() {
             ],
         ),
         ("a<<Up>", vec![text("a<"), press(Key::Up, NONE)]),
-        (
-            "a < b <Up> c",
-            vec![text("a < b "), press(Key::Up, NONE), text(" c")],
-        ),
+        ("a < b <Up> c", vec![text("a < b "), press(Key::Up, NONE), text(" c")]),
         ("ls\n", vec![text("ls"), enter()]),
-        (
-            "a\tb\r\nc",
-            vec![
-                text("a"),
-                press(Key::Tab, NONE),
-                text("b"),
-                enter(),
-                text("c"),
-            ],
-        ),
+        ("a\tb\r\nc", vec![text("a"), press(Key::Tab, NONE), text("b"), enter(), text("c")]),
         ("\n", vec![enter()]),
         ("\t", vec![press(Key::Tab, NONE)]),
         ("a\u{1b}b\rc", vec![text("a\u{1b}b\rc")]),
@@ -273,10 +227,7 @@ fn a_chord_without_a_key_is_an_error() {
     }
     for written in ["Ctrl+Alt", "<Ctrl+>", "<C->", "<Ctrl-Shift>", "<Ctrl+*3>"] {
         let result = parse_keys(written);
-        assert!(
-            matches!(result, Err(KeyError::MissingKey { .. })),
-            "{written}: {result:?}"
-        );
+        assert!(matches!(result, Err(KeyError::MissingKey { .. })), "{written}: {result:?}");
     }
 }
 
@@ -301,32 +252,16 @@ fn errors_say_what_to_do() {
 #[test]
 fn repeats_and_sizes_are_bounded() {
     assert_eq!(parse_keys("<Up*1000>").unwrap().len(), MAX_REPEAT);
-    for written in [
-        "<Up*0>",
-        "<Up*1001>",
-        "<Up*99999>",
-        "<Up*99999999999999999999999>",
-    ] {
-        assert!(
-            matches!(parse_keys(written), Err(KeyError::Repeat { .. })),
-            "{written}"
-        );
+    for written in ["<Up*0>", "<Up*1001>", "<Up*99999>", "<Up*99999999999999999999999>"] {
+        assert!(matches!(parse_keys(written), Err(KeyError::Repeat { .. })), "{written}");
     }
     assert!(parse_keys(&"x".repeat(MAX_INPUT_BYTES)).is_ok());
     assert_eq!(
         parse_keys(&"x".repeat(MAX_INPUT_BYTES + 1)),
-        Err(KeyError::TooLong {
-            bytes: MAX_INPUT_BYTES + 1
-        })
+        Err(KeyError::TooLong { bytes: MAX_INPUT_BYTES + 1 })
     );
-    assert_eq!(
-        parse_keys(&"<Up*1000>".repeat(2000)),
-        Err(KeyError::TooMany)
-    );
-    assert_eq!(
-        parse_keys(&"\n".repeat(MAX_INPUT_BYTES)).unwrap().len(),
-        MAX_INPUT_BYTES
-    );
+    assert_eq!(parse_keys(&"<Up*1000>".repeat(2000)), Err(KeyError::TooMany));
+    assert_eq!(parse_keys(&"\n".repeat(MAX_INPUT_BYTES)).unwrap().len(), MAX_INPUT_BYTES);
     let full = format!("{}{}", "<Up*1000>".repeat(1048), "<Up*576>");
     assert_eq!(parse_keys(&full).unwrap().len(), MAX_INPUT_ITEMS);
     assert_eq!(parse_keys(&format!("{full}x")), Err(KeyError::TooMany));
@@ -343,21 +278,12 @@ fn every_known_name_is_a_key_that_displays_as_itself() {
         let press: KeyPress = name.parse().unwrap();
         assert_eq!(press.to_string(), name);
     }
+    assert_eq!("BackTab".parse::<KeyPress>().unwrap().to_string(), "Shift+Tab");
     assert_eq!(
-        "BackTab".parse::<KeyPress>().unwrap().to_string(),
-        "Shift+Tab"
-    );
-    assert_eq!(
-        "super+shift+ctrl+alt+a"
-            .parse::<KeyPress>()
-            .unwrap()
-            .to_string(),
+        "super+shift+ctrl+alt+a".parse::<KeyPress>().unwrap().to_string(),
         "Ctrl+Alt+Shift+Super+A"
     );
-    assert_eq!(
-        "ctrl+shift+f5".parse::<KeyPress>().unwrap().to_string(),
-        "Ctrl+Shift+F5"
-    );
+    assert_eq!("ctrl+shift+f5".parse::<KeyPress>().unwrap().to_string(), "Ctrl+Shift+F5");
 }
 
 #[test]
@@ -390,9 +316,6 @@ fn control_characters_become_the_keys_that_make_them() {
         ('\x1f', Key::Char('_'), CTRL),
     ];
     for (character, key, modifiers) in rows {
-        assert_eq!(
-            KeyPress::from(Key::Char(character)),
-            KeyPress { key, modifiers }
-        );
+        assert_eq!(KeyPress::from(Key::Char(character)), KeyPress { key, modifiers });
     }
 }

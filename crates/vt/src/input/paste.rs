@@ -15,16 +15,9 @@ pub fn encode_paste(text: &str, modes: &InputModes) -> Vec<u8> {
         }
     }
     let clean = clean.replace("\r\n", "\r").replace('\n', "\r");
-    let kept = clean
-        .chars()
-        .filter(|c| !c.is_control() || matches!(c, '\t' | '\r'));
+    let kept = clean.chars().filter(|c| !c.is_control() || matches!(c, '\t' | '\r'));
     if modes.bracketed_paste {
-        "\x1b[200~"
-            .chars()
-            .chain(kept)
-            .chain("\x1b[201~".chars())
-            .collect::<String>()
-            .into_bytes()
+        "\x1b[200~".chars().chain(kept).chain("\x1b[201~".chars()).collect::<String>().into_bytes()
     } else {
         kept.collect::<String>().into_bytes()
     }

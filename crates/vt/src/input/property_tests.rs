@@ -37,30 +37,22 @@ fn any_modes() -> impl Strategy<Value = InputModes> {
         MouseEncoding::Urxvt,
         MouseEncoding::SgrPixels,
     ]);
-    (
-        any::<[bool; 7]>(),
-        0..32u8,
-        0..4u8,
-        tracking,
-        encoding,
-        any::<(u16, u16)>(),
+    (any::<[bool; 7]>(), 0..32u8, 0..4u8, tracking, encoding, any::<(u16, u16)>()).prop_map(
+        |(on, kitty, modify_other_keys, mouse, mouse_encoding, cell_pixels)| InputModes {
+            app_cursor: on[0],
+            app_keypad: on[1],
+            newline_mode: on[2],
+            bracketed_paste: on[3],
+            alternate_scroll: on[4],
+            alternate_screen: on[5],
+            focus_events: on[6],
+            kitty: KittyFlags::from_bits_truncate(kitty),
+            modify_other_keys,
+            mouse,
+            mouse_encoding,
+            cell_pixels,
+        },
     )
-        .prop_map(
-            |(on, kitty, modify_other_keys, mouse, mouse_encoding, cell_pixels)| InputModes {
-                app_cursor: on[0],
-                app_keypad: on[1],
-                newline_mode: on[2],
-                bracketed_paste: on[3],
-                alternate_scroll: on[4],
-                alternate_screen: on[5],
-                focus_events: on[6],
-                kitty: KittyFlags::from_bits_truncate(kitty),
-                modify_other_keys,
-                mouse,
-                mouse_encoding,
-                cell_pixels,
-            },
-        )
 }
 
 fn any_mouse_event() -> impl Strategy<Value = MouseEvent> {

@@ -1,0 +1,213 @@
+//! The engine against its floors, all in one run: `cargo bench -p termbridge-benches`.
+//!
+//! `--quick` takes few samples: it shows that everything runs, not how fast.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use termbridge_benches::{BarePty, Mode, children, memory, percentile, workload};
+use termbridge_mcp::client::Client;
+use termbridge_session::{Launch, Sessions, Settings, Wait};
+
+struct Scale {
+    keys: usize,
+    launches: usize,
+    starts: usize,
+    megabytes: usize,
+    sessions: &'static [usize],
+}
+
+const FULL: Scale =
+    Scale { keys: 2000, launches: 200, starts: 50, megabytes: 64, sessions: &[1, 100, 500] };
+const QUICK: Scale = Scale { keys: 50, launches: 5, starts: 3, megabytes: 2, sessions: &[1, 10] };
+
+fn main() -> Result<()> {
+    let quick = std::env::args().any(|argument| argument == "--quick" || argument == "--test");
+    let scale = if quick { QUICK } else { FULL };
+    let server = server_binary()?;
+    row("measure", "ours", "floor", "ratio");
+    start_to_initialize(&server, &scale)?;
+    key_to_screen(&server, &scale)?;
+    launch_to_screen(&server, &scale)?;
+    ingest(&scale)?;
+    idle_memory(&server, &scale)
+}
+
+/// The server, built for this run with the profile of this benchmark.
+fn server_binary() -> Result<PathBuf> {
+    // This runs as target/PROFILE/deps/engine-…; the server lies at target/PROFILE/termbridge.
+    let own = std::env::current_exe()?;
+    let folder = own.parent().and_then(Path::parent).context("no target folder")?;
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "-p", "termbridge"]).stdout(Stdio::null());
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    let built = build.status().context("cargo cannot be run")?;
+    anyhow::ensure!(built.success(), "the server does not build");
+    Ok(folder.join("termbridge"))
+}
+
+fn client(server: &Path, arguments: &[&str]) -> Result<Client> {
+    let mut command = Command::new(server);
+    command.arg("mcp").args(arguments).env("LOG_LEVEL", "error");
+    let mut client = Client::start(&mut command)?;
+    client.initialize("2025-11-25")?;
+    Ok(client)
+}
+
+fn start_to_initialize(server: &Path, scale: &Scale) -> Result<()> {
+    let mut ours = Vec::new();
+    let mut floor = Vec::new();
+    for _ in 0..scale.starts {
+        let began = Instant::now();
+        let client = client(server, &[])?;
+        ours.push(began.elapsed());
+        client.close()?;
+        let began = Instant::now();
+        Command::new(server).arg("--version").stdout(Stdio::null()).status()?;
+        floor.push(began.elapsed());
+    }
+    times("start -> initialize (floor: --version)", &mut ours, &mut floor);
+    Ok(())
+}
+
+fn key_to_screen(server: &Path, scale: &Scale) -> Result<()> {
+    let mut floor = Vec::new();
+    let mut bare = BarePty::start(&mut Command::new("cat"), Mode::Raw)?;
+    for count in 0..scale.keys {
+        let began = Instant::now();
+        bare.echo(b'a' + (count % 26) as u8)?;
+        floor.push(began.elapsed());
+    }
+    let mut client = client(server, &[])?;
+    let script = "stty raw -echo; printf ready; exec cat";
+    let answer = client.call(
+        "launch_app",
+        json!({"command": "sh", "args": ["-c", script], "wait": {"text": "ready"}}),
+    )?;
+    let id = answer.structured["session_id"].as_str().context("no session")?.to_owned();
+    let mut ours = Vec::new();
+    for count in 0..scale.keys {
+        let key = char::from(b'a' + (count % 26) as u8);
+        let arguments = json!({
+            "session_id": id, "text": key, "wait": {"change": true}, "view": "plain",
+        });
+        let began = Instant::now();
+        let answer = client.call("send_keys", arguments)?;
+        ours.push(began.elapsed());
+        anyhow::ensure!(answer.structured["wait"]["fired"] == "change", "{}", answer.text);
+    }
+    times("key -> screen over MCP (floor: bare PTY echo)", &mut ours, &mut floor);
+    Ok(())
+}
+
+fn launch_to_screen(server: &Path, scale: &Scale) -> Result<()> {
+    let mut client = client(server, &["--max-sessions", "1000"])?;
+    let mut ours = Vec::new();
+    let mut floor = Vec::new();
+    for _ in 0..scale.launches {
+        let began = Instant::now();
+        let answer = client.call(
+            "launch_app",
+            json!({"command": "echo", "args": ["hello"], "wait": {"text": "hello"}, "view": "plain"}),
+        )?;
+        ours.push(began.elapsed());
+        anyhow::ensure!(answer.text.contains("hello"), "{}", answer.text);
+        let began = Instant::now();
+        Command::new("echo").arg("hello").stdin(Stdio::null()).output()?;
+        floor.push(began.elapsed());
+    }
+    times("launch -> first screen (floor: fork+exec, read)", &mut ours, &mut floor);
+    Ok(())
+}
+
+fn ingest(scale: &Scale) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let sessions = Sessions::new(Settings::default());
+    let mut ratios = Vec::new();
+    for name in ["plain", "colour", "screens"] {
+        let path = folder.path().join(name);
+        workload(name, scale.megabytes * 1_000_000, &path)?;
+        let size = std::fs::metadata(&path)?.len() as f64 / 1e6;
+        let mut best = (Duration::MAX, Duration::MAX);
+        for _ in 0..3 {
+            let began = Instant::now();
+            let mut bare = BarePty::start(Command::new("cat").arg(&path), Mode::Cooked)?;
+            bare.drain();
+            best.1 = best.1.min(began.elapsed());
+            best.0 = best.0.min(runtime.block_on(feed(&sessions, &path))?);
+        }
+        let speed = |time: Duration| size / time.as_secs_f64();
+        let ratio = speed(best.0) / speed(best.1);
+        ratios.push(ratio);
+        row(
+            &format!("ingest, {name} (floor: bare read)"),
+            &format!("{:.0} MB/s", speed(best.0)),
+            &format!("{:.0} MB/s", speed(best.1)),
+            &format!("{ratio:.2}"),
+        );
+    }
+    let mean = ratios.iter().product::<f64>().powf(1.0 / ratios.len() as f64);
+    row("ingest, geometric mean", "", "", &format!("{mean:.2}"));
+    runtime.block_on(sessions.shutdown());
+    Ok(())
+}
+
+async fn feed(sessions: &Sessions, path: &Path) -> Result<Duration> {
+    let began = Instant::now();
+    let session = sessions.launch(Launch::new("cat").arg(path).size(120, 40)).await?;
+    session.wait(Wait::exit().timeout(Duration::from_mins(2))).await?;
+    Ok(began.elapsed())
+}
+
+fn idle_memory(server: &Path, scale: &Scale) -> Result<()> {
+    let mut client = client(server, &["--max-sessions", "1000"])?;
+    let all = |client: &Client| {
+        let keepers = children(client.pid());
+        std::iter::once(client.pid()).chain(keepers).map(memory).sum::<u64>()
+    };
+    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    row("memory, no session yet", &megabytes(all(&client)), "", "");
+    let mut launched = 0;
+    let mut first = 0;
+    for &count in scale.sessions {
+        while launched < count {
+            client.call("launch_app", json!({"command": "cat"}))?;
+            launched += 1;
+        }
+        let bytes = all(&client);
+        let each = match launched {
+            1 => {
+                first = bytes;
+                String::new()
+            }
+            _ => format!("{:.0} KB each", (bytes - first) as f64 / (launched - 1) as f64 / 1e3),
+        };
+        row(&format!("memory, {count} sessions (server and keeper)"), &megabytes(bytes), &each, "");
+    }
+    Ok(())
+}
+
+fn times(name: &str, ours: &mut [Duration], floor: &mut [Duration]) {
+    for percent in [50, 99] {
+        let (ours, floor) = (percentile(ours, percent), percentile(floor, percent));
+        let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+        row(
+            &format!("{name}, p{percent}"),
+            &format!("{:.3} ms", ours.as_secs_f64() * 1e3),
+            &format!("{:.3} ms", floor.as_secs_f64() * 1e3),
+            &format!("{ratio:.2}"),
+        );
+    }
+}
+
+#[allow(clippy::print_stdout, reason = "the table is what a benchmark is for")]
+fn row(measure: &str, ours: &str, floor: &str, ratio: &str) {
+    println!("{measure:56} {ours:>12} {floor:>14} {ratio:>7}");
+}

@@ -1,0 +1,121 @@
+//! Floors and measures for the benchmark: bare terminals, percentiles, memory.
+//!
+//! A floor is the same work with nothing of ours in it, measured in the same run, so that a ratio
+//! means the same on any machine.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+/// A program on a bare pseudo-terminal: no emulator, no event loop.
+#[derive(Debug)]
+pub struct BarePty {
+    /// The terminal's side of ours.
+    pub master: File,
+    /// The program.
+    pub child: Child,
+}
+
+/// Whether the terminal edits lines and echoes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// As a shell starts.
+    Cooked,
+    /// Bytes as they are.
+    Raw,
+}
+
+impl BarePty {
+    /// Starts a program.
+    pub fn start(command: &mut Command, mode: Mode) -> io::Result<Self> {
+        let pty = rustix_openpty::openpty(None, None)?;
+        if mode == Mode::Raw {
+            let mut settings = tcgetattr(&pty.user)?;
+            settings.make_raw();
+            tcsetattr(&pty.user, OptionalActions::Now, &settings)?;
+        }
+        let (input, output) = (pty.user.try_clone()?, pty.user.try_clone()?);
+        let child = command.stdin(input).stdout(output).stderr(pty.user).spawn()?;
+        // The command keeps our copies of the descriptors until it is told otherwise.
+        command.stdin(std::process::Stdio::null());
+        command.stdout(std::process::Stdio::null());
+        command.stderr(std::process::Stdio::null());
+        Ok(Self { master: pty.controller.into(), child })
+    }
+
+    /// Reads until the program has closed the terminal; the number of bytes.
+    pub fn drain(&mut self) -> usize {
+        let mut buffer = vec![0; 64 * 1024];
+        let mut total = 0;
+        while let Ok(count @ 1..) = self.master.read(&mut buffer) {
+            total += count;
+        }
+        total
+    }
+
+    /// Writes a byte and reads what comes back.
+    pub fn echo(&mut self, byte: u8) -> io::Result<()> {
+        let mut buffer = [0; 64];
+        self.master.write_all(&[byte])?;
+        self.master.read(&mut buffer).map(drop)
+    }
+}
+
+impl Drop for BarePty {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The value below which `percent` of the samples lie.
+pub fn percentile(samples: &mut [Duration], percent: usize) -> Duration {
+    samples.sort_unstable();
+    let index = (samples.len() * percent / 100).min(samples.len().saturating_sub(1));
+    samples.get(index).copied().unwrap_or_default()
+}
+
+/// Resident memory of a process in bytes, shared pages of files counted in proportion.
+pub fn memory(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"));
+    let kilobytes =
+        line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+/// Process ids whose parent is `pid`.
+pub fn children(pid: u32) -> Vec<u32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+}
+
+/// Output such as programs print, about `bytes` of it.
+pub fn workload(name: &str, bytes: usize, path: &Path) -> io::Result<()> {
+    let mut file = io::BufWriter::new(File::create(path)?);
+    let mut written = 0;
+    let mut number = 0u64;
+    while written < bytes {
+        number += 1;
+        let piece = match name {
+            "plain" => format!("{number:08} the quick brown fox jumps over the lazy dog\n"),
+            "colour" => format!(
+                "\x1b[01;34mdrwxr-xr-x\x1b[0m {number:6} \x1b[38;5;208mroot\x1b[m \x1b[1;32mfile-{number}\x1b[0m\n"
+            ),
+            _ => {
+                let (row, col) = (number % 24 + 1, number % 60 + 1);
+                format!(
+                    "\x1b[{row};{col}H\x1b[7m {number:5} \x1b[27m\x1b[K\x1b[38;2;90;180;{}m#\x1b[m",
+                    number % 255
+                )
+            }
+        };
+        written += piece.len();
+        file.write_all(piece.as_bytes())?;
+    }
+    file.flush()
+}

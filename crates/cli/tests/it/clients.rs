@@ -1,0 +1,110 @@
+//! Clients that others wrote: the libraries of Python and TypeScript, and Inspector.
+
+use std::process::Output;
+
+use serde_json::Value;
+use termbridge_testkit::TestEnvironment;
+
+use crate::TERMBRIDGE;
+use crate::support::{built, program, repository};
+
+/// Runs a client to its end.
+fn run(command: &str, arguments: &[&str]) -> Output {
+    let environment = TestEnvironment::new();
+    environment
+        .command(command)
+        .args(arguments)
+        .env("TERMBRIDGE_BIN", TERMBRIDGE)
+        .output()
+        .expect("the client runs")
+}
+
+#[track_caller]
+fn says_ok(output: &Output, what: &str) {
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && stdout.starts_with("ok "),
+        "{what}: {}\n{stdout}{stderr}",
+        output.status
+    );
+}
+
+fn library(name: &str) -> String {
+    repository("tests/clients/node_modules");
+    repository(&format!("tests/clients/{name}"))
+}
+
+#[test]
+fn the_python_library() {
+    let python = built("test-venv/bin/python");
+    let client = repository("tests/clients/python_client.py");
+    for mode in ["auto", "legacy", "2026-07-28"] {
+        says_ok(&run(&python, &[&client, mode]), mode);
+    }
+}
+
+#[test]
+fn the_typescript_sdk() {
+    says_ok(&run(&program("node"), &[&library("sdk_client.mjs")]), "sdk");
+}
+
+#[test]
+fn the_typescript_client() {
+    let client = library("client_client.mjs");
+    for mode in ["legacy", "auto", "2026-07-28"] {
+        says_ok(&run(&program("node"), &[&client, mode]), mode);
+    }
+}
+
+/// Runs Inspector's command line, which must have nothing to complain about.
+#[track_caller]
+fn inspect(options: &[&str], method: &[&str]) -> Value {
+    let inspector = repository(
+        "tests/clients/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+    );
+    let mut arguments = vec![inspector.as_str(), "--cli"];
+    arguments.extend(options);
+    arguments.extend([TERMBRIDGE, "mcp"]);
+    arguments.extend(method);
+    let output = run(&program("node"), &arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{method:?}: {stderr}");
+    assert_eq!(stderr, "", "{method:?}");
+    serde_json::from_slice(&output.stdout).expect("Inspector prints JSON")
+}
+
+#[test]
+fn inspector_lists_the_tools_without_a_warning() {
+    let listed = inspect(&["--strict"], &["--method", "tools/list"]);
+    let tools = listed["tools"].as_array().expect("tools");
+    assert!(tools.iter().any(|tool| tool["name"] == "launch_app"));
+    assert!(tools.iter().all(|tool| tool["outputSchema"].is_object()));
+}
+
+#[test]
+fn inspector_calls_the_tools_without_a_warning() {
+    let call = ["--method", "tools/call", "--tool-name"];
+    let launched =
+        inspect(&[], &[&call[..], &["launch_app", "--tool-arg", "command=true"]].concat());
+    assert_eq!(launched["structuredContent"]["success"], true, "{launched}");
+
+    let arguments = [
+        "launch_app",
+        "--tool-arg",
+        "command=echo",
+        "args=[\"seen by inspector\"]",
+        "wait={\"exit\":true}",
+        "view=plain",
+        "cols=40",
+    ];
+    let launched = inspect(&[], &[&call[..], &arguments].concat());
+    let view = &launched["structuredContent"]["view"];
+    assert_eq!(view["cols"], 40, "{launched}");
+    assert!(
+        view["content"].as_str().is_some_and(|text| text.contains("seen by inspector")),
+        "{launched}"
+    );
+    let listed = inspect(&[], &[&call[..], &["list_sessions"]].concat());
+    assert_eq!(listed["structuredContent"]["sessions"], serde_json::json!([]));
+}

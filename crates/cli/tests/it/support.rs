@@ -1,0 +1,238 @@
+//! What the tests of real programs share: finding the programs, and one program in one session.
+//!
+//! Nothing sleeps and nothing measures time: a step acts, and the tools' own waits tell when it took
+//! effect. A wait that ends without what it waited for fails the test and shows the screen.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use termbridge_mcp::client::Answer;
+use termbridge_testkit::{Server, TestEnvironment};
+
+use crate::TERMBRIDGE;
+
+/// Longest wait, for a machine that does much else: only a failing test takes this long.
+const PATIENCE_MS: u64 = 3_000;
+
+/// A program of the system; that it is missing is a failure, never a reason to skip.
+#[track_caller]
+pub(crate) fn program(name: &str) -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found =
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file());
+    match found {
+        Some(file) => file.display().to_string(),
+        None => panic!("{name} is missing: run scripts/setup-tests"),
+    }
+}
+
+/// A file of the repository.
+#[track_caller]
+pub(crate) fn repository(path: &str) -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    match file.canonicalize() {
+        Ok(file) => file.display().to_string(),
+        Err(_) => panic!("{path} is missing: run scripts/setup-tests"),
+    }
+}
+
+/// A file of the target folder (or of a profile's folder within it), in which this test stands too.
+#[track_caller]
+pub(crate) fn built(path: &str) -> String {
+    let test = std::env::current_exe().expect("a test knows its own file");
+    let file = test.ancestors().map(|folder| folder.join(path));
+    match { file }.find(|file| file.exists()) {
+        Some(file) => file.display().to_string(),
+        None => panic!("{path} is not in the target folder: run scripts/setup-tests"),
+    }
+}
+
+/// Waits until there is no such process.
+#[track_caller]
+pub(crate) fn await_end_of(pid: i64) {
+    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
+    while is_running(pid) {
+        assert!(Instant::now() < deadline, "process {pid} is still there");
+        std::thread::yield_now();
+    }
+}
+
+/// A process that was killed and awaits its parent's attention no longer counts.
+pub(crate) fn is_running(pid: i64) -> bool {
+    let stat = std::fs::read_to_string(PathBuf::from(format!("/proc/{pid}/stat")));
+    stat.is_ok_and(|stat| {
+        let state = stat.rsplit(") ").next().unwrap_or_default();
+        !state.starts_with(['Z', 'X'])
+    })
+}
+
+/// A screen as `view_screen` shows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Screen(Value);
+
+impl Screen {
+    pub(crate) fn content(&self) -> &str {
+        self.0["content"].as_str().expect("a screen has content")
+    }
+
+    pub(crate) fn row(&self, row: usize) -> &str {
+        self.content().lines().nth(row).unwrap_or_default()
+    }
+
+    /// The row as `view_screen` counts, from 0.
+    pub(crate) fn row_of(&self, text: &str) -> Option<usize> {
+        self.content().lines().position(|line| line.contains(text))
+    }
+
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.content().contains(text)
+    }
+
+    pub(crate) fn highlights(&self) -> Vec<&str> {
+        let all = self.0["highlights"].as_array().expect("highlights");
+        all.iter().filter_map(|one| one["text"].as_str()).collect()
+    }
+
+    pub(crate) fn highlights_text(&self, text: &str) -> bool {
+        self.highlights().iter().any(|one| one.contains(text))
+    }
+
+    pub(crate) fn cursor(&self) -> (u64, u64) {
+        let cursor = &self.0["cursor"];
+        let number = |name: &str| cursor[name].as_u64().expect("a cursor");
+        (number("row"), number("col"))
+    }
+
+    pub(crate) fn size(&self) -> (u64, u64) {
+        let number = |name: &str| self.0[name].as_u64().expect("a size");
+        (number("cols"), number("rows"))
+    }
+
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.0["alternate_screen"] == true
+    }
+
+    fn seq(&self) -> u64 {
+        self.0["seq"].as_u64().expect("a counter")
+    }
+}
+
+/// A program in a session of a server of its own.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) server: Server,
+    pub(crate) environment: TestEnvironment,
+    id: String,
+}
+
+impl App {
+    /// Launches with the arguments of `launch_app`.
+    #[track_caller]
+    pub(crate) fn launch(environment: TestEnvironment, arguments: Value) -> Self {
+        let mut server = environment.server(TERMBRIDGE, &[]);
+        let id = server.launch(arguments);
+        Self { server, environment, id }
+    }
+
+    /// Calls a tool on the session; it must succeed.
+    #[track_caller]
+    pub(crate) fn call(&mut self, tool: &str, mut arguments: Value) -> Answer {
+        arguments["session_id"] = self.id.as_str().into();
+        self.server.ok(tool, arguments)
+    }
+
+    #[track_caller]
+    pub(crate) fn screen(&mut self) -> Screen {
+        Screen(self.call("view_screen", json!({})).structured)
+    }
+
+    /// `wait_for`, which must come true; its answer and the screen afterwards.
+    #[track_caller]
+    pub(crate) fn wait_for(&mut self, condition: Value) -> (Value, Screen) {
+        let mut arguments = patient(condition);
+        arguments["view"] = "plain".into();
+        let mut answer = self.call("wait_for", arguments);
+        let view = answer.structured["view"].take();
+        came_true(&answer.structured, &answer.text);
+        (answer.structured, Screen(view))
+    }
+
+    /// `send_keys` with these arguments, then a wait that must come true.
+    #[track_caller]
+    pub(crate) fn send(&mut self, mut arguments: Value, wait: Value) -> (Value, Screen) {
+        arguments["wait"] = patient(wait);
+        arguments["view"] = "plain".into();
+        let mut answer = self.call("send_keys", arguments);
+        let view = answer.structured["view"].take();
+        came_true(&answer.structured["wait"], &answer.text);
+        (answer.structured["wait"].take(), Screen(view))
+    }
+
+    /// Keys, then a wait that must come true.
+    #[track_caller]
+    pub(crate) fn keys(&mut self, keys: &str, wait: Value) -> Screen {
+        self.send(json!({"keys": keys}), wait).1
+    }
+
+    /// Keys that lead to a screen with `text` in a row that changed.
+    #[track_caller]
+    pub(crate) fn keys_show(&mut self, keys: &str, text: &str) -> Screen {
+        self.keys(keys, json!({"text": text}))
+    }
+
+    /// Keys that end the program; its exit code and the last screen.
+    #[track_caller]
+    pub(crate) fn keys_end(&mut self, keys: &str) -> (Option<i64>, Screen) {
+        let screen = self.keys(keys, json!({"exit": true}));
+        (self.exit_code(), screen)
+    }
+
+    /// Looks again after each change until the screen is as it should be.
+    #[track_caller]
+    pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Screen {
+        let mut screen = self.screen();
+        while !wanted(&screen) {
+            let mut arguments = patient(json!({"change": true, "after": screen.seq()}));
+            arguments["view"] = "plain".into();
+            let mut answer = self.call("wait_for", arguments);
+            assert_eq!(
+                answer.structured["fired"], "change",
+                "{what}: the screen does not come: {}",
+                answer.text
+            );
+            screen = Screen(answer.structured["view"].take());
+        }
+        screen
+    }
+
+    #[track_caller]
+    pub(crate) fn resize(&mut self, cols: u64, rows: u64) {
+        let answer = self.call("resize_terminal", json!({"cols": cols, "rows": rows}));
+        assert_eq!(
+            (&answer.structured["cols"], &answer.structured["rows"]),
+            (&json!(cols), &json!(rows))
+        );
+    }
+
+    /// The exit code of a program that ended.
+    #[track_caller]
+    pub(crate) fn exit_code(&mut self) -> Option<i64> {
+        let list = self.server.ok("list_sessions", json!({"all": true}));
+        let rows = list.structured["sessions"].as_array().expect("sessions");
+        let row = rows.iter().find(|row| row["session_id"] == *self.id);
+        let row = row.expect("a finished session is still listed");
+        assert_eq!(row["state"], "exited", "{row}");
+        row["exit_code"].as_i64()
+    }
+}
+
+fn patient(mut condition: Value) -> Value {
+    condition["timeout_ms"] = PATIENCE_MS.into();
+    condition
+}
+
+#[track_caller]
+fn came_true(outcome: &Value, shown: &str) {
+    assert!(outcome["fired"].is_string(), "{shown}");
+}

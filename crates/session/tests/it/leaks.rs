@@ -1,0 +1,85 @@
+//! Many sessions come and go; nothing stays.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use termbridge_pty::Keeper;
+use termbridge_session::{Launch, Sessions, Settings, Signal, Wait};
+use tokio::runtime::Handle;
+
+use crate::support::{exit_code, limited, script, see, start, until, wait};
+
+fn descriptors(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).expect("fd").count()
+}
+
+fn children(pid: u32) -> usize {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    children.expect("children").split_ascii_whitespace().count()
+}
+
+#[tokio::test]
+async fn two_hundred_launches_and_stops_leave_nothing() {
+    let keeper = Keeper::new();
+    let settings = Settings { keep_finished: Duration::ZERO, ..Settings::default() };
+    let sessions = Sessions::with_host(settings, Arc::new(keeper.clone()));
+    let anchor = start(&sessions, Launch::new("cat")).await;
+    anchor.send_keys("ready<Enter>").await.expect("sent");
+    see(&anchor, "ready").await;
+    let pid = keeper.pid().expect("keeper");
+    let count = || {
+        let tasks = Handle::current().metrics().num_alive_tasks();
+        (children(pid), descriptors(pid), descriptors(std::process::id()), tasks)
+    };
+    let before = count();
+    assert_eq!(before.0, 1, "only the anchor");
+    for round in 0..200 {
+        let launch = match round % 4 {
+            0 => Launch::new("true"),
+            1 => Launch::new("cat"),
+            2 => script("sleep 600 & exec cat"),
+            _ => script("trap '' TERM HUP; while :; do sleep 0.02; done"),
+        };
+        let session = start(&sessions, launch).await;
+        // Raw keys, a wait that is given up, one that asks the kernel.
+        session.send_keys("<Down>x<Enter>").await.ok();
+        let waits = Wait { needs_input: true, ..Wait::text("never") };
+        wait(&session, waits.timeout(Duration::from_millis(1))).await;
+        if round % 8 == 1 {
+            session.restart().await.expect("restarts");
+        }
+        if round % 4 == 0 {
+            exit_code(&session).await;
+        } else {
+            let stop = session.stop(Signal::TERM, Duration::from_millis(20));
+            limited("stop", stop).await.expect("stops");
+        }
+    }
+    until("the finished ones are forgotten", async || sessions.all().len() == 1).await;
+    // The keeper hears of the last ones in its own time.
+    until("all is as before", async || count() == before || panic_when_full(count())).await;
+    assert_eq!(anchor.id(), sessions.all()[0].id());
+}
+
+/// False, as long as the counts can still go down to what they were.
+fn panic_when_full(counts: (usize, usize, usize, usize)) -> bool {
+    assert!(counts.0 >= 1, "{counts:?}");
+    false
+}
+
+#[tokio::test]
+async fn a_dropped_server_ends_its_sessions() {
+    let keeper = Keeper::new();
+    let sessions = Sessions::with_host(Settings::default(), Arc::new(keeper.clone()));
+    let tasks = Handle::current().metrics().num_alive_tasks();
+    let mut pids = Vec::new();
+    for _ in 0..5 {
+        pids.push(start(&sessions, Launch::new("cat")).await.info().await.expect("info").pid);
+    }
+    drop(sessions);
+    for pid in pids {
+        crate::support::gone(pid).await;
+    }
+    drop(keeper);
+    until("the tasks end", async || Handle::current().metrics().num_alive_tasks() <= tasks).await;
+}

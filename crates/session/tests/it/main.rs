@@ -1,0 +1,12 @@
+//! The session engine with real programs: what it promises when things go wrong or at once.
+
+mod concurrency;
+mod idle;
+mod input;
+mod leaks;
+mod lifecycle;
+mod memory;
+mod output;
+mod stop;
+mod support;
+mod waits;

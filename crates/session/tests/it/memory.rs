@@ -1,0 +1,78 @@
+//! The budget that all sessions share.
+
+use termbridge_session::{Sessions, Settings};
+
+use crate::support::{exit_code, lines, sh, until};
+
+/// What a line of eighty columns counts.
+const LINE: usize = 80 * 24;
+const BUDGET: usize = 8 * 1024 * 1024;
+
+fn sessions() -> Sessions {
+    Sessions::new(Settings { scrollback_memory: BUDGET, ..Settings::default() })
+}
+
+#[tokio::test]
+async fn the_largest_loses_its_oldest_lines() {
+    let sessions = sessions();
+    let mut small = Vec::new();
+    for _ in 0..3 {
+        let session = sh(&sessions, "seq 1 500").await;
+        exit_code(&session).await;
+        small.push(session);
+    }
+    let large = sh(&sessions, "seq 1 9000").await;
+    exit_code(&large).await;
+    let total = async || {
+        let mut total = lines(&large).await.len();
+        for session in &small {
+            total += lines(session).await.len();
+        }
+        total * LINE
+    };
+    until("the sum is within the budget", async || total().await <= BUDGET).await;
+    for session in &small {
+        assert_eq!(lines(session).await.len(), 500, "the small ones keep all");
+    }
+    let kept = lines(&large).await;
+    assert!(kept.len() > 1000, "{}: no more than needed goes", kept.len());
+    let first = 9000 - kept.len() + 1;
+    let expected: Vec<String> = (first..=9000).map(|n| n.to_string()).collect();
+    assert!(kept == expected, "the newest stay");
+}
+
+#[tokio::test]
+async fn several_that_fill_up_at_once_share_the_budget() {
+    let sessions = sessions();
+    let mut all = Vec::new();
+    for _ in 0..6 {
+        all.push(sh(&sessions, "seq 1 20000; read x").await);
+    }
+    for session in &all {
+        crate::support::see(session, "20000").await;
+    }
+    // What the sessions have not reported yet is bounded too.
+    let slack = all.len() * 256 * LINE;
+    let sum = async || {
+        let mut total = 0;
+        for session in &all {
+            total += lines(session).await.len() * LINE;
+        }
+        total
+    };
+    until("the sum is within the budget", async || sum().await <= BUDGET + slack).await;
+    for session in &all {
+        session.send_keys("<Enter>").await.expect("sent");
+        exit_code(session).await;
+    }
+    until("the sum is within the budget", async || sum().await <= BUDGET).await;
+    for session in &all {
+        let kept = lines(session).await;
+        assert!(kept.len() > 100, "{}", kept.len());
+        assert!(kept.iter().any(|line| line == "20000"));
+    }
+    // What a session held is given back when it runs anew.
+    all[0].restart().await.expect("restarts");
+    crate::support::see(&all[0], "20000").await;
+    until("the sum is within the budget", async || sum().await <= BUDGET + slack).await;
+}

@@ -1,0 +1,99 @@
+//! Generators and checks: `cargo xtask generate` writes what is made from the source,
+//! `cargo xtask generate --check` fails when it is not current.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use serde_json::Value;
+use termbridge_mcp::{McpServer, Toolset};
+use termbridge_session::vt::input::known_key_names;
+use termbridge_session::{Sessions, Settings};
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let check = match arguments.as_slice() {
+        ["generate"] => false,
+        ["generate", "--check"] => true,
+        _ => bail!("usage: cargo xtask generate [--check]"),
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tools.md");
+    write_or_check(&path, &tools_page(), check)
+}
+
+fn write_or_check(path: &PathBuf, text: &str, check: bool) -> Result<()> {
+    if !check {
+        return Ok(std::fs::write(path, text)?);
+    }
+    if std::fs::read_to_string(path).unwrap_or_default() != text {
+        bail!("{} is not current: run `cargo xtask generate`", path.display());
+    }
+    Ok(())
+}
+
+/// The reference of the tools, from their own definitions.
+fn tools_page() -> String {
+    let server = McpServer::new(Sessions::new(Settings::default()), Toolset::DEFAULT);
+    let mut page = String::from(
+        "# Tools\n\nGenerated from the definitions that a client gets; do not edit. Rows and columns \
+         count from 0.\n",
+    );
+    for tool in server.definitions() {
+        let description = tool.description.as_deref().unwrap_or_default();
+        page.push_str(&format!("\n## `{}`\n\n{description}\n\n", tool.name));
+        page.push_str("| argument | type | |\n| --- | --- | --- |\n");
+        let schema = Value::Object((*tool.input_schema).clone());
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (name, argument) in schema["properties"].as_object().into_iter().flatten() {
+            let mark = if required.contains(&name.as_str()) { " (required)" } else { "" };
+            page.push_str(&format!(
+                "| `{name}`{mark} | {} | {} |\n",
+                kind(argument),
+                words(argument)
+            ));
+        }
+        let answer = tool.output_schema.as_ref().and_then(|schema| schema.get("properties"));
+        let fields = answer.and_then(Value::as_object).into_iter().flatten();
+        let fields: Vec<String> = fields.map(|(name, _)| format!("`{name}`")).collect();
+        page.push_str(&format!("\nAnswer: {}.\n", fields.join(", ")));
+    }
+    let names: Vec<String> = known_key_names().map(|name| format!("`{name}`")).collect();
+    page.push_str(&format!(
+        "\n## Key names\n\n{}, and any character, each with `Ctrl`, `Alt`, `Shift`, `Super` before it \
+         in any order: `Ctrl+C`, `C-x`, `^C`, `Alt+Shift+F5`.\n",
+        names.join(", ")
+    ));
+    page
+}
+
+fn kind(schema: &Value) -> String {
+    if let Some(options) = schema["enum"].as_array() {
+        let options: Vec<&str> = options.iter().filter_map(Value::as_str).collect();
+        return options.join(", ");
+    }
+    let kind = schema["type"].as_str().unwrap_or("any");
+    match (kind, &schema["minimum"], &schema["maximum"]) {
+        ("array", ..) => format!("array of {}", kind_of_items(schema)),
+        (_, Value::Number(least), Value::Number(most)) => format!("{kind}, {least}–{most}"),
+        _ => kind.to_owned(),
+    }
+}
+
+fn kind_of_items(schema: &Value) -> &str {
+    schema["items"]["type"].as_str().unwrap_or("values")
+}
+
+fn words(schema: &Value) -> String {
+    let mut words = schema["description"].as_str().unwrap_or_default().replace('|', "\\|");
+    match &schema["default"] {
+        Value::Null | Value::Bool(false) => {}
+        Value::Array(items) if items.is_empty() => {}
+        Value::Object(fields) if fields.is_empty() => {}
+        default => {
+            let separator = if words.is_empty() { "" } else { "; " };
+            words.push_str(&format!("{separator}default {default}"));
+        }
+    }
+    words
+}
