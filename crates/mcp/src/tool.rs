@@ -15,7 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use termbridge_session::{Session, SessionId, Sessions, Wait, Waited};
+use termbridge_session::{Input, Sent, Session, SessionError, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, ToolError};
@@ -84,11 +84,37 @@ impl Context {
         session: &Session,
         mut wait: Wait,
     ) -> Result<(Waited, bool), ToolError> {
+        let limit = self.limit(&mut wait);
+        self.attend(session, limit, session.wait(wait)).await
+    }
+
+    /// Sends and waits, as [`Context::wait`] does.
+    pub(crate) async fn send_then_wait(
+        &self,
+        session: &Session,
+        input: Vec<Input>,
+        mut wait: Wait,
+    ) -> Result<(Sent, Waited, bool), ToolError> {
+        let limit = self.limit(&mut wait);
+        let (sent, waiting) = session.send_then_wait(input, wait).await?;
+        let (waited, cut_short) = self.attend(session, limit, waiting).await?;
+        Ok((sent, waited, cut_short))
+    }
+
+    /// Limits a wait to what the client can bear.
+    fn limit(&self, wait: &mut Wait) -> Limit {
         let asked = wait.timeout.unwrap_or(LONGEST_WAIT);
-        let cut_short = self.progress.is_none() && asked > LONGEST_WAIT;
-        if cut_short {
-            wait.timeout = Some(LONGEST_WAIT);
-        }
+        let limit = Limit::of(asked, self.progress.is_some());
+        wait.timeout = Some(limit.allowed);
+        limit
+    }
+
+    async fn attend(
+        &self,
+        session: &Session,
+        limit: Limit,
+        waiting: impl Future<Output = Result<Waited, SessionError>>,
+    ) -> Result<(Waited, bool), ToolError> {
         let given_up = async {
             tokio::select! {
                 () = self.cancelled.cancelled() => {}
@@ -96,13 +122,13 @@ impl Context {
             }
         };
         let mut given_up = std::pin::pin!(given_up);
-        let mut waiting = std::pin::pin!(session.wait(wait));
+        let mut waiting = std::pin::pin!(waiting);
         let first = tokio::time::Instant::now() + PROGRESS_INTERVAL;
         let mut ticks = tokio::time::interval_at(first, PROGRESS_INTERVAL);
         let mut seconds = 0.0;
         loop {
             tokio::select! {
-                waited = &mut waiting => return Ok((waited?, cut_short)),
+                waited = &mut waiting => return Ok((waited?, limit.cut_short)),
                 () = &mut given_up => return Err(ToolError::new(
                     Code::Cancelled,
                     "the wait was cancelled; the program goes on",
@@ -111,7 +137,7 @@ impl Context {
                 )),
                 _ = ticks.tick(), if self.progress.is_some() => {
                     seconds += PROGRESS_INTERVAL.as_secs_f64();
-                    self.report(session, seconds, asked).await;
+                    self.report(session, seconds, limit.asked).await;
                 }
             }
         }
@@ -131,6 +157,21 @@ impl Context {
         progress.message = Some(format!("{seconds:.0} s: {}", last.trim()));
         // A client that cannot take it will not get the answer either.
         let _ = peer.notify_progress(progress).await;
+    }
+}
+
+/// How long a call may wait: a client that gets no progress would give up after a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Limit {
+    asked: Duration,
+    allowed: Duration,
+    cut_short: bool,
+}
+
+impl Limit {
+    fn of(asked: Duration, has_progress: bool) -> Self {
+        let cut_short = !has_progress && asked > LONGEST_WAIT;
+        Self { asked, allowed: if cut_short { LONGEST_WAIT } else { asked }, cut_short }
     }
 }
 
@@ -193,4 +234,24 @@ fn call<T: Tool>(schema: Arc<JsonObject>, arguments: JsonObject, context: Contex
             Err(error) => error.into_result(),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_without_progress_is_cut_to_what_clients_bear() {
+        let limit = |asked, has_progress| {
+            let limit = Limit::of(asked, has_progress);
+            assert_eq!(limit.asked, asked);
+            (limit.allowed, limit.cut_short)
+        };
+        let (second, hour) = (Duration::from_secs(1), Duration::from_hours(1));
+        assert_eq!(limit(second, false), (second, false));
+        assert_eq!(limit(LONGEST_WAIT, false), (Duration::from_secs(50), false));
+        assert_eq!(limit(LONGEST_WAIT + second, false), (Duration::from_secs(50), true));
+        assert_eq!(limit(hour, false), (Duration::from_secs(50), true));
+        assert_eq!(limit(hour, true), (hour, false));
+    }
 }

@@ -60,7 +60,24 @@ impl Session {
 
     /// Sends input, all of it or nothing.
     pub async fn send(&self, input: Vec<Input>) -> Result<Sent, SessionError> {
-        self.ask(|reply| Command::Send { input, reply }).await?
+        self.ask(|reply| Command::Send { input, then: None, reply }).await?
+    }
+
+    /// Sends input and begins to wait in the same moment, so that nothing the input leads to is
+    /// missed. What stood on the screen before does not count, unless the wait has its own `after`.
+    ///
+    /// Returns once the input is queued, with the wait; dropping that ends it and nothing else.
+    pub async fn send_then_wait(
+        &self,
+        input: Vec<Input>,
+        wait: Wait,
+    ) -> Result<(Sent, impl Future<Output = Result<Waited, SessionError>> + use<>), SessionError>
+    {
+        let (waited, answer) = oneshot::channel();
+        let then = Some((wait, waited));
+        let sent = self.ask(|reply| Command::Send { input, then, reply }).await??;
+        let gone = SessionError::NotFound(self.id.clone());
+        Ok((sent, async move { answer.await.map_err(|_| gone) }))
     }
 
     /// Waits; dropping the future ends the wait and nothing else.

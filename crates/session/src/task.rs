@@ -56,6 +56,7 @@ pub(crate) enum Command {
     },
     Send {
         input: Vec<Input>,
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
         reply: oneshot::Sender<Result<Sent, SessionError>>,
     },
     Wait {
@@ -203,9 +204,14 @@ impl SessionTask {
                 self.touch();
                 let _ = reply.send(self.snapshot(request));
             }
-            Command::Send { input, reply } => {
+            Command::Send { input, then, reply } => {
                 self.touch();
                 let result = self.send(&input);
+                if let (Ok(sent), Some((mut wait, waited))) = (&result, then) {
+                    wait.after.get_or_insert(sent.before);
+                    wait.after_input = true;
+                    self.begin_wait(wait, waited);
+                }
                 let _ = reply.send(result);
             }
             Command::Wait { wait, reply } => {
@@ -254,8 +260,7 @@ impl SessionTask {
         let idle = self.idle_deadline();
         let removal = self.removal_deadline();
         let waits = self.waits_deadline();
-        let watched = self.input.len() > 0 || self.waits.iter().any(|wait| wait.is_held());
-        let pace = self.input.deadline(Instant::now()).filter(|_| watched);
+        let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         [update, last_output, idle, removal, waits, pace].into_iter().flatten().min()
     }
 

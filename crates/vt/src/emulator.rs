@@ -22,7 +22,7 @@ use alacritty_terminal::vte::ansi::CursorShape as EmulatorShape;
 use self::core::Core;
 use crate::changes::{Changes, RowHash, Seq};
 use crate::convert;
-use crate::event::Event;
+use crate::event::{Event, Tapped};
 use crate::input::InputModes;
 use crate::modes;
 use crate::scanner::Scanner;
@@ -146,6 +146,17 @@ impl Terminal {
         std::mem::take(&mut self.core.events)
     }
 
+    /// Keeps the stream for [`Terminal::take_tapped`] from now on. Whoever asks for this has to take
+    /// it after every feed: it is not bounded here.
+    pub fn tap(&mut self) {
+        self.core.tap.get_or_insert_default();
+    }
+
+    /// Takes the stream since the last call, with the marks at their places.
+    pub fn take_tapped(&mut self) -> Vec<Tapped> {
+        self.core.tap.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     /// The last query that got no answer, in readable form: what a frozen program may wait for.
     pub fn unanswered_query(&self) -> Option<&str> {
         self.core.unanswered.as_deref()
@@ -253,11 +264,13 @@ impl Terminal {
 
     /// Notes that input starts now, at the cursor, unless a line is still being typed.
     pub fn begin_typing(&mut self) {
-        if self.typing.as_ref().is_none_or(Typing::is_entered) {
-            let history = self.history_len();
-            let exact = history < self.core.scrollback_lines;
-            self.typing = Some(Typing::new(&self.screen(), history, exact));
-        }
+        let (screen, history) = (self.screen(), self.history_len());
+        let exact = history < self.core.scrollback_lines;
+        self.typing = Some(match self.typing.take() {
+            Some(typing) if !typing.is_over(&screen, history) => typing,
+            Some(typing) => typing.next(&screen, history, exact),
+            None => Typing::new(&screen, history, exact),
+        });
     }
 
     /// Notes text that is about to be typed; `\r` and `\n` are Enter.

@@ -1,6 +1,6 @@
 //! What programs rely on, one behaviour at a time.
 
-use crate::event::{Event, Mark};
+use crate::event::{Event, Mark, Tapped};
 use crate::format::plain;
 use crate::input::{MouseEncoding, MouseTracking};
 use crate::screen::{CellWidth, CursorShape};
@@ -402,6 +402,44 @@ fn the_echo_is_followed_as_it_scrolls_wraps_and_repeats() {
 }
 
 #[test]
+fn a_line_typed_before_its_prompt_is_echoed_behind_it() {
+    // The terminal may echo at once, the shell once more behind its prompt.
+    for echo in ["echo DONE\r\n$ echo DONE\r\n", "$ echo DONE\r\n"] {
+        let mut terminal = fed("$ ");
+        terminal.begin_typing();
+        terminal.note_typed("one\r");
+        terminal.feed(b"one\r\nONE\r\n");
+        terminal.begin_typing();
+        terminal.note_typed("echo DONE\r");
+        terminal.feed(echo.as_bytes());
+        assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+        terminal.feed(b"DONE\r\n$ ");
+        assert!(terminal.haystack().text().contains("DONE"));
+    }
+
+    // An answer with the typed text in it is no echo.
+    let mut terminal = fed("$ ");
+    terminal.begin_typing();
+    terminal.note_typed("DATA\r");
+    terminal.feed(b"DATA\r\n> DATA\r\n");
+    assert!(terminal.haystack().text().contains("> DATA"));
+}
+
+#[test]
+fn a_line_begins_anew_after_an_interrupt() {
+    let mut terminal = fed("running\r\n");
+    terminal.begin_typing();
+    terminal.note_other_key();
+    terminal.feed(b"^C\r\n$ ");
+    terminal.begin_typing();
+    terminal.note_typed("echo DONE\r");
+    terminal.feed(b"echo DONE\r\n");
+    assert!(!terminal.haystack().text().contains("DONE"));
+    terminal.feed(b"DONE\r\n$ ");
+    assert!(terminal.haystack().text().contains("DONE"));
+}
+
+#[test]
 fn command_lines_of_full_screen_programs_are_echo_their_content_is_not() {
     let mut terminal = fed("\x1b[?1049h\x1b[H");
     terminal.begin_typing();
@@ -449,10 +487,43 @@ fn highlights_name_what_is_selected() {
 }
 
 #[test]
+fn a_selected_entry_in_a_window_may_have_the_background_around_the_window() {
+    let mut terminal = terminal(20, 7);
+    terminal.feed(b"\x1b[44m\x1b[2J");
+    let rows: [&[u8]; 5] = [b"", b"one", b"\x1b[44mtwo\x1b[47m", b"three", b""];
+    for (row, text) in rows.iter().enumerate() {
+        terminal.feed(format!("\x1b[47m\x1b[{};4H              \x1b[{0};6H", row + 2).as_bytes());
+        terminal.feed(text);
+    }
+    let highlights = terminal.screen().highlights();
+    let texts: Vec<&str> = highlights.iter().map(|found| found.text.as_str()).collect();
+    assert_eq!(texts, ["two"]);
+}
+
+#[test]
 fn a_character_cut_between_reads_costs_no_other() {
     let mut terminal = terminal(20, 5);
     terminal.feed(b"\xc3");
     terminal.feed(b"\xa9a\xf0");
     terminal.feed(b"\x9f\x99\x82b");
     assert_eq!(terminal.screen().rows[0].text(), "éa🙂b");
+}
+
+#[test]
+fn the_tap_has_the_marks_at_their_places() {
+    let mut terminal = terminal(20, 5);
+    terminal.feed(b"before");
+    terminal.tap();
+    terminal.feed(b"\x1b]633;C\x07one \x1b[31mtwo\x1b]2;title\x07\x1b[5m!\x1b]633;D;0;n\x07$ ");
+    let bytes = |bytes: &[u8]| Tapped::Bytes(bytes.to_vec());
+    assert_eq!(
+        terminal.take_tapped(),
+        [
+            Tapped::Event(Event::Mark(Mark::OutputStart(String::new()))),
+            bytes(b"one \x1b[31mtwo\x1b[5m!"),
+            Tapped::Event(Event::Mark(Mark::CommandEnd("0;n".into()))),
+            bytes(b"$ "),
+        ]
+    );
+    assert_eq!(terminal.take_tapped(), []);
 }

@@ -28,6 +28,8 @@ pub enum Mark {
     CommandEnd(String),
     /// `E` of OSC 633: the command line, escaped as VS Code does.
     CommandLine(String),
+    /// `F` of OSC 633: the shell asks for more of an unfinished command.
+    Continuation(String),
     /// `P` of OSC 633: a property.
     Property(String),
 }
@@ -43,8 +45,18 @@ impl Mark {
             "C" => Self::OutputStart(rest),
             "D" => Self::CommandEnd(rest),
             "E" => Self::CommandLine(rest),
+            "F" => Self::Continuation(rest),
             "P" => Self::Property(rest),
             _ => return None,
         })
     }
+}
+
+/// A piece of the stream as the terminal saw it: what was shown, and where the marks stood in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tapped {
+    /// Text and control sequences; OSC and other strings are left out.
+    Bytes(Vec<u8>),
+    /// A mark or a working directory.
+    Event(Event),
 }

@@ -30,7 +30,7 @@ mod style;
 
 pub use changes::Seq;
 pub use emulator::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
-pub use event::{Event, Mark};
+pub use event::{Event, Mark, Tapped};
 pub use screen::{Cell, CellWidth, Cursor, CursorShape, Highlight, Row, Screen};
 pub use search::{Found, Haystack};
 pub use style::{Attributes, Color, Palette, Style};

@@ -1,5 +1,7 @@
 //! What a terminal shows, as plain data: an owned copy that outlives the next byte.
 
+use std::ops::Range;
+
 use crate::style::{Attributes, Color, Style};
 
 /// How many columns a cell takes.
@@ -169,7 +171,8 @@ impl Screen {
     /// Stretches whose background differs from the one most of the screen has.
     ///
     /// A text view loses colour, and with it which entry of a menu is selected. A background that
-    /// covers more than a quarter of the screen is decoration (a panel, a status area) and left out.
+    /// covers more than a quarter of the screen is decoration (a panel, a status area) and left out,
+    /// except for text in a row of its own amid another: an entry in a window over that decoration.
     pub fn highlights(&self) -> Vec<Highlight> {
         let mut cells_by_background: Vec<(Background, usize)> = Vec::new();
         let mut total = 0;
@@ -197,7 +200,8 @@ impl Screen {
             for run in row.cells.chunk_by(|a, b| Background::of(a) == Background::of(b)) {
                 let start = col;
                 col += run.len();
-                if !stands_out(Background::of(&run[0])) {
+                let background = Background::of(&run[0]);
+                if !stands_out(background) && !self.is_island(background, row_index, start..col) {
                     continue;
                 }
                 let text = row.text_between(start, col);
@@ -213,6 +217,16 @@ impl Screen {
         }
         found.truncate(MAX_HIGHLIGHTS);
         found
+    }
+
+    /// The columns of the row have other backgrounds on all sides.
+    fn is_island(&self, background: Background, row: usize, cols: Range<usize>) -> bool {
+        let differs = |row: Option<usize>| {
+            let cells = row.and_then(|row| self.rows.get(row)?.cells.get(cols.clone()));
+            cells.is_none_or(|cells| cells.iter().all(|cell| Background::of(cell) != background))
+        };
+        let amid = cols.start > 0 && cols.end < usize::from(self.cols());
+        amid && differs(row.checked_sub(1)) && differs(row.checked_add(1))
     }
 }
 

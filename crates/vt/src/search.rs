@@ -116,6 +116,9 @@ pub(crate) struct Typing {
     col: usize,
     /// What stood before the cursor: the prompt.
     prompt: String,
+    /// The prompt before, with its width. What is typed before the next prompt is there is echoed by
+    /// the shell behind that prompt, after the terminal's own echo or instead of it.
+    earlier_prompt: Option<(usize, String)>,
     lines: Vec<String>,
     /// A key changed the line in ways unknown here: all of the line from `col` on is echo.
     edited: bool,
@@ -126,7 +129,29 @@ impl Typing {
         let (row, col) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
         let prompt = screen.rows.get(row).map(|row| row.text_between(0, col)).unwrap_or_default();
         let lines = vec![String::new()];
-        Self { line: history + row, exact, col, prompt, lines, edited: false }
+        Self { line: history + row, exact, col, prompt, earlier_prompt: None, lines, edited: false }
+    }
+
+    /// Typing that begins now, after this one.
+    pub(crate) fn next(self, screen: &Screen, history: usize, exact: bool) -> Self {
+        let mut next = Self::new(screen, history, exact);
+        next.earlier_prompt = if self.prompt.is_empty() {
+            self.earlier_prompt
+        } else {
+            Some((self.col, self.prompt))
+        };
+        next
+    }
+
+    /// The line is with the program, or the cursor has left it, as it does when it is interrupted.
+    pub(crate) fn is_over(&self, screen: &Screen, history: usize) -> bool {
+        if self.is_entered() || screen.alternate || !self.exact {
+            return self.is_entered();
+        }
+        let cursor = usize::from(screen.cursor.row);
+        let first = self.line.checked_sub(history).filter(|first| *first <= cursor);
+        let rows = first.and_then(|first| screen.rows.get(first..cursor));
+        !rows.is_some_and(|rows| rows.iter().all(is_full))
     }
 
     /// Enter was pressed: the line is with the program.
@@ -163,10 +188,20 @@ impl Typing {
         if !self.is_entered() {
             return found;
         }
-        let Some(mut row) = self.first_row(screen, history) else {
+        let Some(first) = self.first_row(screen, history) else {
             return found;
         };
-        row = self.first_line(screen, row, &mut found);
+        let mut row = self.first_line(screen, first, self.col, &mut found);
+        if let Some((col, prompt)) = self.earlier_prompt.as_ref().filter(|_| !self.edited) {
+            let again = screen.rows.iter().enumerate().skip(first).find(|(_, row)| {
+                let (line, shown) = (&self.lines[0], row.text_between(*col, row.cells.len()));
+                row.text_between(0, *col) == *prompt
+                    && (shown == line.trim_end() || (is_full(row) && line.starts_with(&shown)))
+            });
+            if let Some((again, _)) = again {
+                row = self.first_line(screen, again, *col, &mut found);
+            }
+        }
         let later = &self.lines[1..];
         for line in later.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
             let below = screen.rows.iter().enumerate().skip(row + 1);
@@ -212,9 +247,14 @@ impl Typing {
     }
 
     /// Marks the first line's echo, which may wrap, and returns the row it ends in.
-    fn first_line(&self, screen: &Screen, first: usize, found: &mut Vec<CellRange>) -> usize {
+    fn first_line(
+        &self,
+        screen: &Screen,
+        first: usize,
+        mut start: usize,
+        found: &mut Vec<CellRange>,
+    ) -> usize {
         let mut typed = self.lines[0].chars().peekable();
-        let mut start = self.col;
         let mut row_index = first;
         while let Some(row) = screen.rows.get(row_index) {
             let mut end = start;
@@ -229,7 +269,8 @@ impl Typing {
             }
             found.push(CellRange { row: row_index, start, end });
             // A shell's line editor wraps by itself, without the terminal's mark.
-            let goes_on = end == row.cells.len() && (row.wrapped || typed.peek().is_some());
+            let more = if self.edited { is_full(row) } else { typed.peek().is_some() };
+            let goes_on = end == row.cells.len() && (row.wrapped || more);
             if !goes_on {
                 break;
             }
@@ -238,6 +279,11 @@ impl Typing {
         }
         row_index
     }
+}
+
+/// The row has text up to its end, so that a line may go on in the next.
+fn is_full(row: &Row) -> bool {
+    row.wrapped || row.cells.last().is_some_and(|cell| !cell.is_blank())
 }
 
 /// First column of `line` where the row's text, `end` columns long, ends with it.

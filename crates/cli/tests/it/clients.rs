@@ -63,7 +63,8 @@ fn inspect(options: &[&str], method: &[&str]) -> Value {
     let inspector = repository(
         "tests/clients/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
     );
-    let mut arguments = vec![inspector.as_str(), "--cli"];
+    // Inspector does not pass our environment on, and shows what the server logs.
+    let mut arguments = vec![inspector.as_str(), "--cli", "-e", "LOG_LEVEL=warn"];
     arguments.extend(options);
     arguments.extend([TERMBRIDGE, "mcp"]);
     arguments.extend(method);
@@ -86,7 +87,7 @@ fn inspector_lists_the_tools_without_a_warning() {
 fn inspector_calls_the_tools_without_a_warning() {
     let call = ["--method", "tools/call", "--tool-name"];
     let launched =
-        inspect(&[], &[&call[..], &["launch_app", "--tool-arg", "command=true"]].concat());
+        inspect(&[], &[&call[..], &["launch_app", "--tool-arg", "command=\"true\""]].concat());
     assert_eq!(launched["structuredContent"]["success"], true, "{launched}");
 
     let arguments = [

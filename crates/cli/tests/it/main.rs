@@ -5,6 +5,7 @@ mod editors;
 mod examples;
 mod frameworks;
 mod protocol;
+mod robustness;
 mod shells;
 mod support;
 mod viewers;

@@ -3,6 +3,7 @@
 //! Nothing sleeps and nothing measures time: a step acts, and the tools' own waits tell when it took
 //! effect. A wait that ends without what it waited for fails the test and shows the screen.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use termbridge_testkit::{Server, TestEnvironment};
 use crate::TERMBRIDGE;
 
 /// Longest wait, for a machine that does much else: only a failing test takes this long.
-const PATIENCE_MS: u64 = 3_000;
+const PATIENCE_MS: u64 = 40_000;
 
 /// A program of the system; that it is missing is a failure, never a reason to skip.
 #[track_caller]
@@ -31,10 +32,10 @@ pub(crate) fn program(name: &str) -> String {
 #[track_caller]
 pub(crate) fn repository(path: &str) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
-    match file.canonicalize() {
-        Ok(file) => file.display().to_string(),
-        Err(_) => panic!("{path} is missing: run scripts/setup-tests"),
-    }
+    let Ok(file) = file.canonicalize() else {
+        panic!("{path} is missing: run scripts/setup-tests");
+    };
+    file.display().to_string()
 }
 
 /// A file of the target folder (or of a profile's folder within it), in which this test stands too.
@@ -46,6 +47,12 @@ pub(crate) fn built(path: &str) -> String {
         Some(file) => file.display().to_string(),
         None => panic!("{path} is not in the target folder: run scripts/setup-tests"),
     }
+}
+
+/// A text of numbered lines.
+pub(crate) fn numbered(name: &str, numbers: RangeInclusive<usize>) -> String {
+    let lines: Vec<String> = numbers.map(|number| format!("{name} {number:03}\n")).collect();
+    lines.concat()
 }
 
 /// Waits until there is no such process.

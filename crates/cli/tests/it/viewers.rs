@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use termbridge_testkit::TestEnvironment;
 
-use crate::support::{App, await_end_of, is_running, program};
+use crate::support::{App, await_end_of, is_running, numbered, program};
 
 #[test]
 fn less_pages_and_searches() {
     let environment = TestEnvironment::new();
-    let lines: String = (1..=300).map(|line| format!("line {line:03}\n")).collect();
+    let lines = numbered("line", 1..=300);
     let path = environment.write("long.txt", lines);
     let mut app = App::launch(environment, json!({"command": program("less"), "args": [path]}));
     app.until("the first page", |screen| {
@@ -80,7 +80,7 @@ fn mc_shows_panels_and_the_selected_row() {
     app.keys_show("F3", "the second file");
     app.keys("F10", json!({"text": "gamma.txt"}));
     // The mouse selects in the other panel.
-    app.send(json!({"mouse": {"row": 3, "col": 45}}), json!({"change": true}));
+    app.send(json!({"mouse": {"row": 4, "col": 45}}), json!({"change": true}));
     app.until("the clicked row", |screen| screen.highlights_text("alpha.txt"));
     let (code, screen) = app.keys_end("F10");
     assert_eq!(code, Some(0));
@@ -183,21 +183,31 @@ fn dialogs_show_and_give_the_choice() {
     }
 }
 
+const PROMPT: &str = "ready>";
+
 /// Tmux with a server and a socket of its own: nobody else's is touched.
 fn tmux() -> App {
     let environment = TestEnvironment::new();
     let env = json!({
         "TMUX_TMPDIR": environment.path(),
         "SHELL": program("dash"),
-        "PS1": "ready> ",
+        "ENV": environment.write("prompt.sh", format!("PS1='{PROMPT} '")),
     });
     let args = ["-L", "termbridge", "-f", "/dev/null", "new-session"];
     let mut app =
         App::launch(environment, json!({"command": program("tmux"), "args": args, "env": env}));
     app.until("tmux's first pane", |screen| {
-        screen.row(0).starts_with("ready>") && screen.row(23).starts_with("[0]")
+        screen.row(0).starts_with(PROMPT) && screen.row(23).starts_with("[0]")
     });
     app
+}
+
+/// A key of tmux. It takes keys that come within a millisecond of others for a paste, so nothing may
+/// have been typed just before.
+#[track_caller]
+fn prefix(app: &mut App, key: &str, wait: Value) {
+    app.wait_for(json!({"idle_ms": 50}));
+    app.keys(&format!("<Ctrl+B>{key}"), wait);
 }
 
 #[test]
@@ -206,20 +216,21 @@ fn tmux_inside_a_session() {
     let screen = app.screen();
     assert!(screen.is_alternate() && screen.row(23).contains("0:"));
     app.keys_show("echo left-$((20+1))<Enter>", "left-21");
-    app.keys_show("<Ctrl+B>%", "│");
-    app.until("the second pane", |screen| {
-        screen.row(0).contains("│ready>") || screen.row(0).contains("│ready>")
-    });
+    prefix(&mut app, "%", json!({"text": "│"}));
+    app.until("the second pane", |screen| screen.row(0).ends_with("│ready>"));
     app.keys_show("echo right-$((40+2))<Enter>", "right-42");
     let screen = app.until("the right pane", |screen| screen.row(1).ends_with("│right-42"));
     assert!(screen.row(1).starts_with("left-21"), "{screen:?}");
     app.resize(100, 30);
     app.until("the new size", |screen| screen.row(29).starts_with("[0]"));
-    app.keys_show("<Ctrl+B>\"", "─");
-    app.keys_show("exit<Enter>", "right-42");
-    let (code, screen) = app.keys_end("<Ctrl+B>:kill-server<Enter>");
-    assert_eq!(code, Some(0), "{screen:?}");
-    assert!(!screen.is_alternate());
+    prefix(&mut app, "\"", json!({"text": "─"}));
+    app.keys("exit<Enter>", json!({"gone": "─"}));
+    // What comes too soon is for the pane: the command line has to be there first.
+    prefix(&mut app, ":", json!({"change": true}));
+    app.until("tmux's command line", |screen| screen.row(29).starts_with(':'));
+    let (code, screen) = app.keys_end("kill-server<Enter>");
+    assert_eq!(code, Some(1), "{screen:?}");
+    assert!(screen.contains("[server exited]") && !screen.is_alternate(), "{screen:?}");
 }
 
 #[test]

@@ -181,19 +181,17 @@ impl Tool for SendKeys {
                 ));
             }
         };
-        let sent = session.send(vec![input; arguments.repeat]).await?;
+        let input = vec![input; arguments.repeat];
         let mut lines = Vec::new();
-        let wait = match wait {
-            Some(mut wait) => {
-                // What was there before the keys is not what they led to.
-                wait.after = wait.after.or(Some(sent.before));
-                wait.after_input = true;
-                let (waited, cut_short) = context.wait(&session, wait).await?;
+        let (sent, wait) = match wait {
+            Some(wait) => {
+                let (sent, waited, cut_short) =
+                    context.send_then_wait(&session, input, wait).await?;
                 let outcome = Outcome::of(waited, cut_short);
                 lines.push(outcome.text());
-                Some(outcome)
+                (sent, Some(outcome))
             }
-            None => None,
+            None => (session.send(input).await?, None),
         };
         let view = match arguments.view.request(sent.before) {
             Some(request) => Some(View::take(&session, request).await?),

@@ -8,6 +8,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -66,8 +67,12 @@ impl Program {
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let mut ready = self.master.readable().await?;
-            if let Ok(read) = ready.try_io(|master| read_from(master.get_ref(), buffer)) {
-                return read;
+            let was_hung_up = ready.ready().is_read_closed();
+            match ready.try_io(|master| read_from(master.get_ref(), buffer)) {
+                Ok(read) => return read,
+                // As in `was_hung_up`.
+                Err(_would_block) if was_hung_up => return Ok(0),
+                Err(_would_block) => {}
             }
         }
     }
@@ -82,9 +87,27 @@ impl Program {
             // The runtime may not have heard yet of what the kernel has; it knows by itself when
             // it was wrong.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                read_from(self.master.get_ref(), buffer)
+                match read_from(self.master.get_ref(), buffer) {
+                    Err(error)
+                        if error.kind() == io::ErrorKind::WouldBlock && self.was_hung_up() =>
+                    {
+                        Ok(0)
+                    }
+                    read => read,
+                }
             }
             read => read,
+        }
+    }
+
+    /// The terminal was hung up and has been opened again, by [`Program::unread_input`] or somebody
+    /// who knows its name. The runtime remembers the hangup and calls the master readable for ever,
+    /// so it has to count.
+    fn was_hung_up(&self) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        match self.master.poll_read_ready(&mut context) {
+            Poll::Ready(Ok(ready)) => ready.ready().is_read_closed(),
+            _ => false,
         }
     }
 

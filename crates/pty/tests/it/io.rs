@@ -167,3 +167,27 @@ async fn a_cancelled_read_loses_nothing() {
     let seen: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
     assert_eq!(seen, lines);
 }
+
+#[tokio::test]
+async fn input_counts_from_the_moment_it_is_written() {
+    let keeper = Keeper::new();
+    let program = sh(&keeper, "stty raw -echo; echo READY; exec sleep 600").await;
+    read_to(&program, "READY").await;
+    for count in 1..=200 {
+        assert_eq!(program.write(b"x").await.expect("write"), 1);
+        assert_eq!(program.unread_input().expect("unread"), count);
+    }
+}
+
+#[tokio::test]
+async fn a_terminal_opened_again_after_its_hangup_stays_hung_up() {
+    let keeper = Keeper::new();
+    let program = run(&keeper, "true", &[]).await;
+    limited("exit", program.exited()).await;
+    limited("hangup", program.readable()).await.expect("readable");
+    // This opens it.
+    let _ = program.unread_input();
+    let mut buffer = [0; 16];
+    assert_eq!(program.try_read(&mut buffer).expect("try_read"), 0);
+    assert_eq!(limited("read", program.read(&mut buffer)).await.expect("read"), 0);
+}

@@ -25,8 +25,8 @@ async fn an_obedient_program_ends_by_the_signal_without_the_grace() {
 async fn background_jobs_in_groups_of_their_own_end_too() {
     let keeper = Keeper::new();
     let script = "set -m; sleep 600 & echo A=$!; \
-                  sh -c 'trap \"\" TERM; while :; do sleep 0.05; done' & echo B=$!; \
-                  trap '' TERM; echo C=$$; while :; do sleep 0.05; done";
+                  sh -c 'trap \"\" TERM HUP; while :; do sleep 0.05; done' & echo B=$!; \
+                  trap '' TERM HUP; echo C=$$; while :; do sleep 0.05; done";
     let program = run(&keeper, "bash", &["-c", script]).await;
     let [a, b, c] = read_pids(&program, ["A", "B", "C"]).await;
     let report = program.stop(Signal::TERM, Duration::from_millis(200)).await.expect("stop");
@@ -132,7 +132,8 @@ async fn stops_of_many_go_on_at_once() {
     let keeper = Keeper::new();
     let mut programs = Vec::new();
     for _ in 0..10 {
-        let program = sh(&keeper, "trap '' TERM; echo ready; while :; do sleep 0.05; done").await;
+        let program =
+            sh(&keeper, "trap '' TERM HUP; echo ready; while :; do sleep 0.05; done").await;
         read_to(&program, "ready").await;
         programs.push(program);
     }

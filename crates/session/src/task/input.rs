@@ -11,6 +11,7 @@ use termbridge_vt::input::{
 use termbridge_vt::{CellWidth, Row};
 use tokio::time::Instant;
 
+use super::waiting::PendingWait;
 use super::{MAX_INPUT, SessionTask};
 use crate::error::SessionError;
 use crate::input::{Input, Mouse, MouseTarget, Sent};
@@ -19,8 +20,9 @@ use crate::input::{Input, Mouse, MouseTarget, Sent};
 const WRITE_PIECE: usize = 1024;
 /// Longest line that the kernel keeps while a program reads whole lines (`N_TTY`'s buffer).
 const LONGEST_LINE: usize = 4095;
-/// How long a key waits for the program to take the one before it.
-const PACE_LIMIT: Duration = Duration::from_millis(20);
+/// How long a key waits for the program to take the one before it. A program that runs at all reads
+/// by then, even on a busy machine; for one that does not, keys wait no longer until it reads again.
+const PACE_LIMIT: Duration = Duration::from_millis(250);
 /// How often that is looked at.
 const PACE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -35,6 +37,8 @@ pub(super) struct InputQueue {
     len: usize,
     /// A piece was written; until when its successor waits for it to be read.
     pacing: Option<Instant>,
+    /// The program did not read within the limit.
+    stalled: bool,
     /// Length of the line that a program which reads whole lines has not got yet.
     open_line: usize,
 }
@@ -78,7 +82,7 @@ impl InputQueue {
         self.len -= count;
         if front.is_empty() {
             self.pieces.pop_front();
-            self.pacing = Some(now + PACE_LIMIT);
+            self.pacing = Some(if self.stalled { now } else { now + PACE_LIMIT });
         }
     }
 }
@@ -151,15 +155,22 @@ impl SessionTask {
         }
     }
 
+    /// Whether it matters to anyone that the last piece was read.
+    pub(super) fn paces(&self) -> bool {
+        self.input.len() > 0 || self.waits.iter().any(PendingWait::is_held)
+    }
+
     /// Goes on with the queue when the program has read what was written, or takes too long.
     pub(super) fn keep_pace(&mut self, now: Instant) {
-        let Some(until) = self.input.pacing.filter(|_| self.input.len > 0) else {
+        let Some(until) = self.input.pacing.filter(|_| self.paces()) else {
             return;
         };
         // A program that reads whole lines gets each line in one piece whatever we do.
         let line_mode = || self.program.line_mode().is_ok_and(|mode| mode.canonical);
         let read = || self.program.unread_input().is_ok_and(|unread| unread == 0);
-        if now >= until || line_mode() || read() {
+        let taken = line_mode() || read();
+        if taken || now >= until {
+            self.input.stalled = !taken;
             self.input.pacing = None;
             self.write_some();
         }

@@ -19,6 +19,8 @@ impl SessionTask {
             self.hung_up = true;
             return;
         }
+        // What comes now may be the answer to the input: whoever waits for that must see it.
+        self.keep_pace(Instant::now());
         self.read_output();
     }
 

@@ -77,8 +77,8 @@ impl SessionTask {
 
     pub(super) fn waits_deadline(&self) -> Option<Instant> {
         let each = self.waits.iter().map(|pending| match pending.wait.idle {
-            Some(idle) => pending.deadline.min(pending.idle_since + idle),
-            None => pending.deadline,
+            Some(idle) if !pending.is_held() => pending.deadline.min(pending.idle_since + idle),
+            _ => pending.deadline,
         });
         let survey = self.survey.next.filter(|_| !self.survey.under_way && self.asks_kernel());
         each.chain(survey).min()

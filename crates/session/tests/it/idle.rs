@@ -31,7 +31,7 @@ async fn only_a_program_that_waits_for_someone_is_idle() {
     let awaited = start(&timed, Launch::new("cat")).await;
     let waiting = awaited.clone();
     let waiting = tokio::spawn(async move {
-        waiting.wait(Wait::text("never").timeout(Duration::from_secs(3600))).await
+        waiting.wait(Wait::text("never").timeout(Duration::from_hours(1))).await
     });
     let shell = Launch::new("bash").args(["--norc", "--noprofile", "-i"]);
     // Each outlasts the time-out by as much as these take.

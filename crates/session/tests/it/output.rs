@@ -5,7 +5,7 @@ use std::time::Duration;
 use termbridge_session::{Signal, Wait};
 
 use crate::support::{
-    end, exit_code, gone, is_alive, lines, number, see, sessions, sh, text, wait,
+    end, exit_code, gone, is_alive, lines, number, sessions, sh, text, until, wait,
 };
 
 /// Resident memory of this process.
@@ -25,7 +25,7 @@ async fn two_hundred_megabytes_leave_memory_bounded_and_the_screen_right() {
     let session = sh(
         &sessions,
         "read x; yes 'a line of output, as long as lines of build logs usually are: /usr/include' \
-         | head -c 200000000; echo; seq 1 30; echo LAST; exec cat",
+         | head -c 200000000; echo; seq 1 30; echo LAST",
     )
     .await;
     let before = resident();
@@ -34,8 +34,8 @@ async fn two_hundred_megabytes_leave_memory_bounded_and_the_screen_right() {
     loop {
         // Meanwhile it answers.
         most = most.max(resident());
-        let waited = wait(&session, Wait::text("LAST").timeout(Duration::from_millis(250)));
-        if waited.await.fired.is_some() {
+        let waited = wait(&session, Wait::exit().timeout(Duration::from_millis(250))).await;
+        if waited.fired.is_some() {
             break;
         }
     }
@@ -97,7 +97,7 @@ async fn a_program_ends_though_its_child_goes_on_printing() {
             .await;
     let pid = session.info().await.expect("info").pid;
     assert_eq!(end(&session).await.exit_code(), Some(4));
-    see(&session, "noise").await;
+    until("it is heard", async || text(&session).await.contains("noise")).await;
     let stopped = session.stop(Signal::TERM, Duration::from_millis(50)).await.expect("stops");
     assert!(stopped.already, "{stopped:?}");
     assert_eq!(stopped.ended.exit_code(), Some(4));

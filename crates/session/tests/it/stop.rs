@@ -60,7 +60,7 @@ async fn a_second_stop_may_be_harder_than_the_first() {
     see(&session, "READY").await;
     let patient = session.clone();
     let patient =
-        tokio::spawn(async move { patient.stop(Signal::TERM, Duration::from_secs(300)).await });
+        tokio::spawn(async move { patient.stop(Signal::TERM, Duration::from_mins(5)).await });
     // While it is being stopped nothing is sent to it.
     limited("the first stop", async {
         while !matches!(session.send_keys("x").await, Err(SessionError::Changing(_))) {}

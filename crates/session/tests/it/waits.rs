@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use regex::Regex;
-use termbridge_session::{ExitStatus, Fired, Launch, State, Wait};
+use termbridge_session::vt::input::parse_keys;
+use termbridge_session::{ExitStatus, Fired, Input, Launch, State, Wait};
 use tokio::task::JoinSet;
 
 use crate::support::{
@@ -106,7 +107,7 @@ async fn after_leaves_out_what_stood_there() {
 async fn exit_and_the_end_of_any_wait() {
     let sessions = sessions();
     let session = sh(&sessions, "read x; exit 3").await;
-    let hour = Duration::from_secs(3600);
+    let hour = Duration::from_hours(1);
     let endless = [
         Wait::text("never"),
         Wait::regex(Regex::new("nev.r").expect("pattern")),
@@ -241,6 +242,23 @@ async fn text_that_scrolls_by_in_a_flood_is_found() {
 }
 
 #[tokio::test]
+async fn text_that_scrolls_by_in_answer_to_a_key_is_found() {
+    let sessions = sessions();
+    let shell = Launch::new("bash").args(["--norc", "--noprofile", "-i"]).env("PS1", "$ ");
+    let session = start(&sessions, shell).await;
+    fires(&session, prompt()).await;
+    for _ in 0..5 {
+        let keys = vec![Input::Items(parse_keys("seq 1 20000<Enter>").expect("keys"))];
+        let answer = Wait::text("1234").timeout(LIMIT);
+        let (_sent, answer) = session.send_then_wait(keys, answer).await.expect("sent");
+        let waited = answer.await.expect("waits");
+        assert!(matches!(waited.fired, Some(Fired::Text(_))), "{waited:?}");
+        see(&session, "20000").await;
+        fires(&session, prompt()).await;
+    }
+}
+
+#[tokio::test]
 async fn a_time_out_names_the_query_that_got_no_answer() {
     let sessions = sessions();
     let session = sh(
@@ -301,6 +319,7 @@ async fn many_waits_at_once_each_get_their_own() {
 #[tokio::test]
 async fn an_echo_satisfies_no_wait() {
     let sessions = sessions();
+    let pattern = Regex::new("M.RK").expect("pattern");
     let folder = tempfile::tempdir().expect("folder");
     for launch in [
         // The terminal's own echo, and that of a line editor.
@@ -316,7 +335,7 @@ async fn an_echo_satisfies_no_wait() {
         fires(&session, Wait::idle(A_WHILE)).await;
         assert!(text(&session).await.contains("MARK"), "it is visible");
         stays_away(&session, Wait::text("MARK")).await;
-        stays_away(&session, Wait::regex(Regex::new("M.RK").expect("pattern"))).await;
+        stays_away(&session, Wait::regex(pattern.clone())).await;
         let fifo = folder.path().join("f");
         let write = tokio::task::spawn_blocking(move || std::fs::write(fifo, ""));
         let Fired::Text(found) = see(&session, "MARK").await else { panic!("another condition") };

@@ -8,7 +8,7 @@ use alacritty_terminal::vte::ansi::{Processor, Rgb};
 
 use super::{Options, Size};
 use crate::convert::{self, MAX_MARKS};
-use crate::event::{Event, Mark};
+use crate::event::{Event, Mark, Tapped};
 use crate::listener::Listener;
 use crate::modes::{CELL_PIXELS, ExtraModes};
 use crate::queries::{self, Csi};
@@ -42,6 +42,8 @@ pub(super) struct Core {
     pub(super) unanswered: Option<String>,
     pub(super) synchronized: bool,
     pub(super) frozen: Option<Box<Screen>>,
+    /// What was fed since it was last taken, when someone listens.
+    pub(super) tap: Option<Vec<Tapped>>,
     /// Lines of the primary screen's history, kept while the alternate screen hides them.
     hidden_history: usize,
 }
@@ -64,6 +66,7 @@ impl Core {
             unanswered: None,
             synchronized: false,
             frozen: None,
+            tap: None,
             hidden_history: 0,
         }
     }
@@ -122,7 +125,19 @@ impl Core {
         }
     }
 
+    fn tap_bytes(&mut self, bytes: &[u8]) {
+        let Some(tap) = &mut self.tap else { return };
+        match tap.last_mut() {
+            Some(Tapped::Bytes(last)) => last.extend_from_slice(bytes),
+            _ if bytes.is_empty() => {}
+            _ => tap.push(Tapped::Bytes(bytes.to_vec())),
+        }
+    }
+
     fn event(&mut self, event: Event) {
+        if let (Some(tap), Event::Mark(_) | Event::WorkingDirectory(_)) = (&mut self.tap, &event) {
+            tap.push(Tapped::Event(event.clone()));
+        }
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
         }
@@ -312,10 +327,12 @@ impl Sink for Core {
     }
 
     fn pass(&mut self, bytes: &[u8]) {
+        self.tap_bytes(bytes);
         self.advance(bytes);
     }
 
     fn csi(&mut self, sequence: &[u8], rest: &[u8]) {
+        self.tap_bytes(sequence);
         let csi = Csi::parse(sequence);
         match (csi.prefix, csi.intermediates, csi.last) {
             (None, b"", b'm') => {

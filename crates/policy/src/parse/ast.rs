@@ -1,0 +1,143 @@
+//! The shape of a command line.
+//!
+//! Only what a judge needs is kept: which simple commands there are, what they are fed and under
+//! which conditions they run. Spans are byte ranges of [`Script::source`].
+
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// A parsed text.
+#[derive(Debug)]
+pub(crate) struct Script {
+    pub(crate) source: Rc<str>,
+    pub(crate) items: Vec<Item>,
+}
+
+/// One pipeline of a list.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) stages: Vec<Command>,
+    /// Stands after `&&` or `||`, so that it may not run.
+    pub(crate) conditional: bool,
+    /// Ends with `&`.
+    pub(crate) background: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum Command {
+    Simple(Simple),
+    Compound(Compound),
+    Function { name: String, body: Rc<Script> },
+}
+
+#[derive(Debug)]
+pub(crate) struct Simple {
+    pub(crate) span: Range<usize>,
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) words: Vec<Word>,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    /// `name+=value`.
+    pub(crate) append: bool,
+    /// One word, or the elements of an array.
+    pub(crate) values: Vec<Word>,
+}
+
+/// A subshell, group, loop or conditional.
+#[derive(Debug)]
+pub(crate) struct Compound {
+    pub(crate) span: Range<usize>,
+    pub(crate) scope: Scope,
+    /// The variable of a `for` or `select`, with the words it takes.
+    pub(crate) variable: Option<(String, Vec<Word>)>,
+    /// Words that are expanded but not run: patterns, conditions, arithmetic.
+    pub(crate) words: Vec<Word>,
+    pub(crate) bodies: Vec<Vec<Item>>,
+    pub(crate) redirects: Vec<Redirect>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// What it changes is lost at its end.
+    Subshell,
+    /// Runs in place.
+    Group,
+    /// Runs in place, or not.
+    Conditional,
+}
+
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    pub(crate) span: Range<usize>,
+    pub(crate) kind: RedirectKind,
+    pub(crate) target: Word,
+    /// The text of a here-document; it comes after the line that asks for it.
+    pub(crate) here: Option<Rc<OnceCell<Word>>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RedirectKind {
+    Read,
+    /// Truncates its target.
+    Write,
+    Append,
+    /// `<&`, `>&` with a descriptor.
+    Duplicate,
+    HereDocument,
+    HereString,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Word {
+    pub(crate) pieces: Vec<Piece>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Piece {
+    Literal {
+        text: String,
+        quoted: bool,
+    },
+    Variable {
+        name: String,
+        operation: Operation,
+        quoted: bool,
+    },
+    /// `$(…)` and backticks.
+    Command {
+        script: Rc<Script>,
+        quoted: bool,
+    },
+    /// `<(…)` and `>(…)`.
+    Process {
+        script: Rc<Script>,
+    },
+    /// Arithmetic: a value not followed, with the expansions inside it.
+    Unknown {
+        inner: Word,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) enum Operation {
+    Plain,
+    /// `${name[@]}`, `${name[*]}`.
+    All,
+    /// `${name[index]}`.
+    Element(usize),
+    /// `${!name}`.
+    Indirect,
+    /// `${name:-word}` and its kin.
+    Default(Word),
+    /// `${name:+word}`.
+    Alternative(Word),
+    /// `${name:offset:length}`.
+    Substring(usize, Option<usize>),
+    /// Anything else: a value not followed.
+    Other(Word),
+}

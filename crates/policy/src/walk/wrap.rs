@@ -1,0 +1,329 @@
+//! What a command runs in its turn: `sudo rm`, `find -exec`, `ssh host cmd`, `bash -c`.
+//!
+//! Interpreters of other languages (`python -c`, `perl -e`, `awk`) and script files are opaque.
+
+use super::shells;
+use super::state::{Arg, Feed, State, UNKNOWN};
+use super::wrappers::{self, Wrapper};
+
+/// A command found inside another.
+#[derive(Debug)]
+pub(super) enum Inner {
+    /// Given as arguments, perhaps run in another directory.
+    Args { args: Vec<Arg>, cwd: Option<String> },
+    /// Given as text for a shell.
+    Text {
+        text: String,
+        positional: Option<Vec<String>>,
+        /// Changes this shell, as `eval` does.
+        in_place: bool,
+        /// Runs on another machine, in the home directory there.
+        remote: bool,
+    },
+    /// A text for a shell that nobody has read.
+    Fetched,
+}
+
+impl Inner {
+    pub(super) fn args(args: &[Arg]) -> Self {
+        Self::Args { args: args.to_vec(), cwd: None }
+    }
+
+    pub(super) fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), positional: None, in_place: false, remote: false }
+    }
+}
+
+/// What is inside a command.
+#[derive(Debug, Default)]
+pub(super) struct Unwrapped {
+    pub(super) inner: Vec<Inner>,
+    /// The command itself does nothing but run what is inside.
+    pub(super) transparent: bool,
+}
+
+/// The name of a command's program without its directory.
+pub(crate) fn base_name(args: &[Arg]) -> &str {
+    let text = args.first().map_or("", |arg| arg.text.as_str());
+    let name = text.rsplit('/').next().unwrap_or_default();
+    // zsh: `=rm` is the path of `rm`.
+    name.strip_prefix('=').filter(|rest| !rest.is_empty()).unwrap_or(name)
+}
+
+/// Finds the commands inside a command.
+pub(super) fn unwrap(args: &[Arg], state: &State) -> Unwrapped {
+    let name = base_name(args);
+    let rest = args.get(1..).unwrap_or_default();
+    if let Some(wrapper) = wrappers::find(name) {
+        return wrapped(wrapper, rest);
+    }
+    let inner = match name {
+        "eval" => {
+            let (positional, in_place, remote) = (None, true, false);
+            vec![Inner::Text { text: join(rest), positional, in_place, remote }]
+        }
+        "env" | "sudo" => environment(name, rest),
+        "xargs" => return Unwrapped { inner: xargs(rest, &state.feed), transparent: true },
+        "parallel" => parallel(rest),
+        "find" | "gfind" => find(rest),
+        "fd" | "fdfind" => {
+            let exec =
+                |arg: &Arg| matches!(arg.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
+            let at = rest.iter().position(exec);
+            at.map(|at| Inner::args(&rest[at + 1..])).into_iter().collect()
+        }
+        "ssh" | "mosh" => ssh(rest),
+        "git" => git(rest),
+        "su" | "runuser" | "script" | "flock" | "newgrp" | "sg" => command_option(rest),
+        "watch" | "entr" | "hyperfine" | "nodemon" => watched(rest),
+        "tmux" | "screen" | "zellij" => rest
+            .iter()
+            .filter(|arg| arg.text.contains(' '))
+            .map(|arg| Inner::text(&arg.text))
+            .collect(),
+        "trap" => rest.first().map(|arg| Inner::text(&arg.text)).into_iter().collect(),
+        "alias" => {
+            let value = |arg: &Arg| Some(Inner::text(arg.text.split_once('=')?.1));
+            rest.iter().filter_map(value).collect()
+        }
+        "at" | "batch" => shells::of_feed(&state.feed),
+        _ => shells::unwrap(name, rest, state),
+    };
+    let transparent = !inner.is_empty() && matches!(name, "eval" | "env" | "parallel" | "trap")
+        || shells::runs_text(name, rest) && !inner.is_empty();
+    Unwrapped { inner, transparent }
+}
+
+fn join(args: &[Arg]) -> String {
+    args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The place of a wrapper's command among its arguments.
+fn wrapped(wrapper: &Wrapper, rest: &[Arg]) -> Unwrapped {
+    let queries = rest.first().is_some_and(|arg| wrapper.queries.contains(&arg.text.as_str()));
+    let start = wrappers::command_start(wrapper, rest);
+    if queries || start >= rest.len() {
+        return Unwrapped::default();
+    }
+    Unwrapped { inner: vec![Inner::args(&rest[start..])], transparent: wrapper.transparent }
+}
+
+/// `env` and `sudo`: options, assignments, then a command.
+fn environment(name: &str, rest: &[Arg]) -> Vec<Inner> {
+    let wrapper = if name == "env" { &wrappers::ENV } else { &wrappers::SUDO };
+    let mut cwd = None;
+    let mut start = 0;
+    while let Some(arg) = rest.get(start) {
+        let text = arg.text.as_str();
+        let following = rest.get(start + 1).map(|arg| arg.text.as_str());
+        if name == "env" {
+            let joined = text.strip_prefix("--split-string=").or(text.strip_prefix("-S"));
+            if let Some(split) = joined.or(following.filter(|_| text == "--split-string")) {
+                let used = if split.is_empty() || joined.is_none() { 2 } else { 1 };
+                let first = if split.is_empty() { following.unwrap_or_default() } else { split };
+                let after = rest.get(start + used..).unwrap_or_default();
+                return vec![Inner::text(format!("{first} {}", join(after)))];
+            }
+        }
+        match text {
+            "-C" | "--chdir" | "-D" => cwd = following.map(str::to_owned),
+            _ => cwd = text.strip_prefix("--chdir=").map(str::to_owned).or(cwd),
+        }
+        let step = wrappers::option_length(wrapper, text);
+        if step == 0 && !is_assignment(text) {
+            break;
+        }
+        start += step.max(1);
+        if text == "--" {
+            while rest.get(start).is_some_and(|arg| is_assignment(&arg.text)) {
+                start += 1;
+            }
+            break;
+        }
+    }
+    match rest.get(start..) {
+        None | Some([]) => Vec::new(),
+        Some(args) => vec![Inner::Args { args: args.to_vec(), cwd }],
+    }
+}
+
+fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+    })
+}
+
+/// `xargs`: what it reads becomes arguments.
+fn xargs(rest: &[Arg], feed: &Feed) -> Vec<Inner> {
+    let start = wrappers::command_start(&wrappers::XARGS, rest);
+    let command = rest.get(start..).unwrap_or_default();
+    let Some(first) = command.first() else { return Vec::new() };
+    let options = &rest[..start];
+    let replace = options.iter().enumerate().find_map(|(index, arg)| match arg.text.as_str() {
+        "-I" | "--replace" => rest.get(index + 1).map(|arg| arg.text.as_str()),
+        "-i" => Some("{}"),
+        text => text.strip_prefix("-I").or(text.strip_prefix("--replace=")),
+    });
+    let shell = shells::is_shell(base_name(std::slice::from_ref(first)));
+    let words: Vec<Arg> = match feed {
+        Feed::Fetched if shell => return vec![Inner::Fetched],
+        Feed::Text(text) if replace.is_some() => text.lines().map(Arg::literal).collect(),
+        Feed::Text(text) => text.split_ascii_whitespace().map(unquoted).collect(),
+        _ => vec![Arg::literal(UNKNOWN)],
+    };
+    let Some(mark) = replace.filter(|mark| !mark.is_empty()) else {
+        return vec![Inner::Args { args: [command, &words].concat(), cwd: None }];
+    };
+    let put_in = |word: &Arg| {
+        let put = |arg: &Arg| Some(Arg { text: replaced(&arg.text, mark, word)?, ..arg.clone() });
+        let args: Option<Vec<Arg>> = command.iter().map(put).collect();
+        args.map_or(Inner::Fetched, |args| Inner::Args { args, cwd: None })
+    };
+    words.iter().take(MAX_LINES).map(put_in).collect()
+}
+
+/// A text with a word put in the place of a mark. `None` if that would be too long to look at.
+fn replaced(text: &str, mark: &str, word: &Arg) -> Option<String> {
+    let length = text.matches(mark).count().saturating_mul(word.text.len());
+    (length <= MAX_REPLACED).then(|| text.replace(mark, &word.text))
+}
+
+/// Longest text that `xargs -I` and `parallel` are followed to.
+const MAX_REPLACED: usize = 64 * 1024;
+
+/// Most lines that `xargs -I` and `parallel` are followed for.
+const MAX_LINES: usize = 64;
+
+fn unquoted(word: &str) -> Arg {
+    Arg::literal(word.replace(['\'', '"', '\\'], ""))
+}
+
+fn parallel(rest: &[Arg]) -> Vec<Inner> {
+    let start = wrappers::command_start(&wrappers::PARALLEL, rest);
+    let rest = rest.get(start..).unwrap_or_default();
+    let mut lists = rest.split(|arg| arg.text.starts_with(":::"));
+    let command = lists.next().unwrap_or_default();
+    let words: Vec<&Arg> = lists.flatten().take(MAX_LINES).collect();
+    if words.is_empty() {
+        return vec![Inner::text(join(command))];
+    }
+    let line = join(command);
+    words
+        .into_iter()
+        .map(|word| {
+            if line.contains("{}") {
+                replaced(&line, "{}", word).map_or(Inner::Fetched, Inner::text)
+            } else {
+                Inner::text(format!("{line} {}", word.text))
+            }
+        })
+        .collect()
+}
+
+/// `find`: the commands of `-exec` and its kin, once for each place it starts from.
+fn find(rest: &[Arg]) -> Vec<Inner> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < rest.len() {
+        let text = rest[at].text.as_str();
+        at += 1;
+        if !matches!(text, "-exec" | "-execdir" | "-ok" | "-okdir") {
+            continue;
+        }
+        let length = rest[at..].iter().position(|arg| matches!(arg.text.as_str(), ";" | "+"));
+        let end = length.map_or(rest.len(), |length| at + length);
+        // What is found lies below the start; the rule for `find` judges the start itself.
+        let put = |arg: &Arg| Arg {
+            text: arg.text.replace("{}", UNKNOWN.encode_utf8(&mut [0; 4])),
+            ..arg.clone()
+        };
+        found.push(Inner::Args { args: rest[at..end].iter().map(put).collect(), cwd: None });
+        at = end;
+    }
+    found
+}
+
+fn ssh(rest: &[Arg]) -> Vec<Inner> {
+    let mut inner: Vec<Inner> = rest
+        .iter()
+        .filter_map(|arg| {
+            let (key, value) = arg.text.trim_start_matches("-o").split_once('=')?;
+            let runs = ["proxycommand", "localcommand", "knownhostscommand"];
+            runs.contains(&key.trim().to_ascii_lowercase().as_str()).then(|| Inner::text(value))
+        })
+        .collect();
+    let start = wrappers::command_start(&wrappers::SSH, rest);
+    if let Some(command @ [_, ..]) = rest.get(start..) {
+        let (positional, in_place, remote) = (None, false, true);
+        inner.push(Inner::Text { text: join(command), positional, in_place, remote });
+    }
+    inner
+}
+
+/// `git`: aliases and settings that name a command, and subcommands that run one.
+fn git(rest: &[Arg]) -> Vec<Inner> {
+    let mut inner = Vec::new();
+    for (index, arg) in rest.iter().enumerate() {
+        let following = rest.get(index + 1);
+        match arg.text.as_str() {
+            "-c" | "--config-env" => {
+                let setting = following.and_then(|arg| arg.text.split_once('='));
+                inner.extend(setting.and_then(|(key, value)| git_setting(key, value)));
+            }
+            "-x" | "--exec" => inner.extend(following.map(|arg| Inner::text(&arg.text))),
+            "foreach" => inner.push(Inner::text(join(&rest[index + 1..]))),
+            "run" if index > 0 && rest[index - 1].text == "bisect" => {
+                inner.push(Inner::args(&rest[index + 1..]));
+            }
+            text => {
+                let command = text.strip_prefix("--exec=");
+                inner.extend(command.map(Inner::text));
+            }
+        }
+    }
+    inner
+}
+
+fn git_setting(key: &str, value: &str) -> Option<Inner> {
+    let key = key.to_ascii_lowercase();
+    let runs = ["pager", "editor", "sshcommand", "fsmonitor", "external", "command", "askpass"];
+    if let Some(command) = value.strip_prefix('!') {
+        return Some(Inner::text(command));
+    }
+    runs.iter().any(|name| key.ends_with(name)).then(|| Inner::text(value))
+}
+
+/// Programs that take a command line after `-c`.
+fn command_option(rest: &[Arg]) -> Vec<Inner> {
+    let named = |arg: &Arg| arg.text == "--command" || short_with(&arg.text, 'c');
+    let after = rest.iter().position(named).and_then(|at| rest.get(at + 1));
+    let joined = rest.iter().find_map(|arg| arg.text.strip_prefix("--command="));
+    let mut inner: Vec<Inner> =
+        after.map(|arg| arg.text.as_str()).or(joined).map(Inner::text).into_iter().collect();
+    // `flock file command`, `runuser -u user -- command`.
+    if inner.is_empty() {
+        let operand = |arg: &Arg| !arg.text.starts_with('-');
+        if let Some(at) = rest.iter().position(operand)
+            && let Some(command @ [_, ..]) = rest.get(at + 1..)
+        {
+            let dashes = usize::from(command[0].text == "--");
+            inner.push(Inner::args(&command[dashes..]));
+        }
+    }
+    inner
+}
+
+/// Whether an argument is a cluster of short options that ends with a letter.
+pub(super) fn short_with(text: &str, letter: char) -> bool {
+    text.strip_prefix('-')
+        .is_some_and(|letters| !letters.starts_with('-') && letters.ends_with(letter))
+}
+
+/// Programs whose operands make a command line.
+fn watched(rest: &[Arg]) -> Vec<Inner> {
+    let start = wrappers::command_start(&wrappers::WATCH, rest);
+    match rest.get(start..) {
+        None | Some([]) => Vec::new(),
+        Some(command) => vec![Inner::text(join(command))],
+    }
+}

@@ -1,0 +1,67 @@
+//! A named pipe through which a shell is given commands.
+//!
+//! The server holds it open for reading and writing, so that neither a write nor a shell's opening
+//! of it ever waits for the other. What it holds is bounded by [`PIPE_SIZE`]; a command that does not
+//! fit is refused whole.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// Bytes that the pipe holds; the most that an unprivileged process may ask for.
+const PIPE_SIZE: usize = 1024 * 1024;
+
+/// The server's end of the pipe.
+#[derive(Debug)]
+pub struct CommandPipe {
+    descriptor: OwnedFd,
+    capacity: usize,
+}
+
+impl CommandPipe {
+    /// Makes the pipe; only its owner may open it.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let descriptor = rustix::fs::open(path, flags, Mode::empty())?;
+        #[cfg(target_os = "linux")]
+        let capacity = rustix::pipe::fcntl_setpipe_size(&descriptor, PIPE_SIZE)
+            .or_else(|_| rustix::pipe::fcntl_getpipe_size(&descriptor))?;
+        #[cfg(not(target_os = "linux"))]
+        let capacity = 16 * 1024;
+        Ok(Self { descriptor, capacity })
+    }
+
+    /// The longest message that fits.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Writes a message, whole or not at all.
+    pub fn write(&self, message: &[u8]) -> io::Result<()> {
+        if message.len() > self.capacity {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut rest = message;
+        while !rest.is_empty() {
+            let count = rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, rest))?;
+            rest = &rest[count..];
+        }
+        Ok(())
+    }
+
+    /// Throws away what nobody read.
+    pub fn drain(&self) -> io::Result<()> {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match rustix::io::retry_on_intr(|| rustix::io::read(&self.descriptor, &mut buffer)) {
+                Ok(0) | Err(Errno::AGAIN) => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}

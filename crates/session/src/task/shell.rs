@@ -1,0 +1,287 @@
+//! Commands in a shell: one at a time, each with its own output and its own end.
+//!
+//! The shell was started with an integration (`termbridge-shell`): it marks where output begins and
+//! where a command ended. A command's end is believed when the mark carries the nonce that only this
+//! task knows and that the shell fetched after the command was over. A mark without it counts only
+//! when the kernel says that the shell itself waits for input again.
+//!
+//! ```text
+//! Starting ─ B ─► Prompt ─ submit ─► Open ─ D;status;nonce ─► Prompt
+//! ```
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+
+use termbridge_pty::{CommandPipe, Survey, Waiting};
+use termbridge_shell::{CleanOutput, Shell};
+use termbridge_vt::{Event, Mark, Tapped};
+use tokio::time::Instant;
+
+use super::SessionTask;
+use crate::command::{CommandReport, CommandState};
+use crate::error::SessionError;
+use crate::output_store::OutputStore;
+
+/// Commands whose output can still be read.
+const KEPT_COMMANDS: usize = 50;
+/// Bytes before the output mark that are kept, for a command that fails before it starts.
+const MAX_BEFORE: usize = 64 * 1024;
+/// What the shell's line editor prints when it has accepted a line: bracketed paste off.
+const ACCEPTED: &[u8] = b"\x1b[?2004l";
+
+/// What a shell session has beside its terminal.
+pub(crate) struct ShellLink {
+    pub(crate) shell: Shell,
+    pub(crate) pipe: CommandPipe,
+    pub(crate) trigger: &'static [u8],
+    /// Holds pipe and scripts; gone with the session.
+    pub(crate) _folder: tempfile::TempDir,
+}
+
+pub(super) struct ShellState {
+    link: ShellLink,
+    /// The shell has shown its first prompt.
+    ready: bool,
+    commands: VecDeque<Run>,
+    next_id: u64,
+    cwd: Option<PathBuf>,
+}
+
+struct Run {
+    id: u64,
+    command: String,
+    nonce: String,
+    /// Raw bytes before the output mark.
+    before: Vec<u8>,
+    output_began: bool,
+    clean: CleanOutput,
+    full_screen: bool,
+    output: OutputStore,
+    began: Instant,
+    ended: Option<Instant>,
+    state: CommandState,
+    /// A status without nonce, which the kernel has to confirm.
+    unconfirmed: Option<i32>,
+    incomplete: bool,
+}
+
+impl ShellState {
+    pub(super) fn new(link: ShellLink) -> Self {
+        Self { link, ready: false, commands: VecDeque::new(), next_id: 1, cwd: None }
+    }
+
+    fn open(&mut self) -> Option<&mut Run> {
+        self.commands.back_mut().filter(|run| run.state == CommandState::Running)
+    }
+
+    /// The command is over; its output is complete.
+    fn close(&mut self, state: CommandState) {
+        let Some(run) = self.open() else { return };
+        if !run.output_began {
+            let before = std::mem::take(&mut run.before);
+            run.clean.feed(after_line_editor(&before));
+        }
+        run.full_screen = run.clean.was_full_screen();
+        let rest = std::mem::take(&mut run.clean).finish();
+        run.output.append(&rest);
+        run.ended = Some(Instant::now());
+        run.state = if run.incomplete { CommandState::Incomplete } else { state };
+    }
+}
+
+impl SessionTask {
+    /// Gives the shell a command; it runs from now on.
+    pub(super) fn submit(&mut self, command: String) -> Result<u64, SessionError> {
+        self.running()?;
+        let Some(shell) = &mut self.shell else {
+            return Err(SessionError::Invalid("this session's program is not a shell".into()));
+        };
+        if !shell.ready || shell.open().is_some() {
+            return Err(SessionError::ShellBusy(self.id.clone()));
+        }
+        let nonce = crate::id::SessionId::random()
+            .map_err(|error| SessionError::System(error.to_string()))?
+            .to_string();
+        let message = message(shell.link.shell, &command, &nonce)?;
+        if message.len() > shell.link.pipe.capacity() / 2 {
+            return Err(SessionError::Invalid(format!(
+                "the command has {} bytes; a shell takes at most {}",
+                command.len(),
+                shell.link.pipe.capacity() / 2
+            )));
+        }
+        let written = shell.link.pipe.drain().and_then(|()| shell.link.pipe.write(&message));
+        written.map_err(|error| SessionError::System(format!("the shell's pipe: {error}")))?;
+        let id = shell.next_id;
+        shell.next_id += 1;
+        shell.commands.push_back(Run {
+            id,
+            command,
+            nonce,
+            before: Vec::new(),
+            output_began: false,
+            clean: CleanOutput::default(),
+            full_screen: false,
+            output: OutputStore::default(),
+            began: Instant::now(),
+            ended: None,
+            state: CommandState::Running,
+            unconfirmed: None,
+            incomplete: false,
+        });
+        if shell.commands.len() > KEPT_COMMANDS {
+            shell.commands.pop_front();
+        }
+        let trigger = shell.link.trigger.to_vec();
+        self.enqueue_reply(trigger);
+        self.last_input = Instant::now();
+        Ok(id)
+    }
+
+    /// What is known of a command, with at most `most` bytes of its output from `from` on.
+    pub(super) fn command_report(&self, id: u64, from: u64, most: u64) -> Option<CommandReport> {
+        let shell = self.shell.as_ref()?;
+        let run = shell.commands.iter().find(|run| run.id == id)?;
+        let bytes = run.output.read(from..from.saturating_add(most)).unwrap_or_default();
+        let end = run.ended.unwrap_or_else(Instant::now);
+        Some(CommandReport {
+            id,
+            command: run.command.clone(),
+            state: run.state.clone(),
+            output: String::from_utf8_lossy(&bytes).into_owned(),
+            output_bytes: run.output.len(),
+            dropped_bytes: run.output.dropped(),
+            full_screen: run.full_screen || run.clean.was_full_screen(),
+            duration: end - run.began,
+            cwd: shell.cwd.clone(),
+        })
+    }
+
+    /// The command is over, or there is none with this number.
+    pub(super) fn is_over(&self, id: u64) -> bool {
+        let run = self.shell.as_ref().and_then(|shell| shell.commands.iter().find(|run| run.id == id));
+        run.is_none_or(|run| run.state != CommandState::Running)
+    }
+
+    /// Follows the stream of a shell's terminal.
+    pub(super) fn follow_shell(&mut self) {
+        if self.shell.is_none() {
+            return;
+        }
+        for piece in self.terminal.take_tapped() {
+            let Some(shell) = &mut self.shell else { return };
+            match piece {
+                Tapped::Bytes(bytes) => {
+                    let Some(run) = shell.open() else { continue };
+                    if run.output_began {
+                        run.clean.feed(&bytes);
+                        run.output.append(&run.clean.take_done());
+                    } else {
+                        let room = MAX_BEFORE.saturating_sub(run.before.len());
+                        run.before.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                    }
+                }
+                Tapped::Event(Event::WorkingDirectory(path)) => {
+                    let path = path.strip_prefix("file://").unwrap_or(&path);
+                    shell.cwd = Some(PathBuf::from(path));
+                }
+                Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
+                Tapped::Event(_) => {}
+            }
+        }
+    }
+
+    fn shell_mark(&mut self, mark: &Mark) {
+        let Some(shell) = &mut self.shell else { return };
+        match mark {
+            Mark::CommandStart(_) => {
+                shell.ready = true;
+                if shell.open().is_some_and(|run| run.unconfirmed.is_some()) {
+                    self.start_survey();
+                }
+            }
+            Mark::OutputStart(_) => {
+                let fish = shell.link.shell == Shell::Fish;
+                let Some(run) = shell.open() else { return };
+                let first = !std::mem::replace(&mut run.output_began, true);
+                let nonce = format!("{}\0", run.nonce);
+                // fish reads ahead, so it gets the nonce only once the command is read.
+                if first && fish && let Err(error) = shell.link.pipe.write(nonce.as_bytes()) {
+                    tracing::warn!(session = %self.id, %error, "the shell's pipe");
+                }
+            }
+            Mark::CommandEnd(rest) => {
+                let Some(run) = shell.open() else { return };
+                let (status, nonce) = rest.split_once(';').unwrap_or((rest, ""));
+                let Ok(exit_code) = status.parse::<i32>() else { return };
+                if nonce == run.nonce {
+                    shell.close(CommandState::Done { exit_code });
+                } else if nonce.is_empty() {
+                    run.unconfirmed = Some(exit_code);
+                }
+            }
+            Mark::Continuation(_) => {
+                // The shell asks for more of an unfinished command: there is no more.
+                if let Some(run) = shell.open() && !run.output_began {
+                    run.incomplete = true;
+                    self.enqueue_reply(b"\x03".to_vec());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The kernel says that the shell itself waits for input: what it ran is over, nonce or not.
+    pub(super) fn confirm_end(&mut self, survey: Option<&Survey>) {
+        let waits = survey.is_some_and(|survey| {
+            matches!(survey.waiting, Waiting::Reading | Waiting::Polling)
+                && survey.foreground == Some(self.program.pid())
+        });
+        let Some(shell) = &mut self.shell else { return };
+        let Some(exit_code) = shell.open().and_then(|run| run.unconfirmed) else { return };
+        if waits {
+            shell.close(CommandState::Done { exit_code });
+        }
+    }
+
+    /// The shell ended, and with it the command that ran.
+    pub(super) fn shell_ended(&mut self, exit_code: Option<i32>) {
+        self.follow_shell();
+        if let Some(shell) = &mut self.shell {
+            shell.close(CommandState::SessionEnded { exit_code });
+        }
+    }
+
+    /// The shell has shown a prompt and nothing runs.
+    pub(super) fn shell_is_free(&mut self) -> bool {
+        self.shell.as_mut().is_some_and(|shell| shell.ready && shell.open().is_none())
+    }
+}
+
+/// What goes through the pipe for a command.
+fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8>, SessionError> {
+    if command.contains('\0') {
+        return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
+    }
+    Ok(match shell {
+        Shell::Bash | Shell::Zsh => format!("{command}\0{nonce}\0").into_bytes(),
+        Shell::Fish => format!("{command}\0").into_bytes(),
+        // One line, for `read -r` and printf's `%b`.
+        Shell::Posix => {
+            let escaped = command.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+            format!("{escaped}\n{nonce}\n").into_bytes()
+        }
+    })
+}
+
+/// What a command that never began to run printed: the part behind the line editor's own output.
+fn after_line_editor(before: &[u8]) -> &[u8] {
+    let found = before.windows(ACCEPTED.len()).rposition(|window| window == ACCEPTED);
+    let from = match found {
+        Some(at) => at + ACCEPTED.len(),
+        None => before.iter().position(|byte| *byte == b'\n').unwrap_or(before.len()),
+    };
+    let rest = &before[from..];
+    let text = rest.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(rest.len());
+    &rest[text..]
+}
