@@ -37,9 +37,8 @@ impl Judge<'_> {
         if args.first().is_some_and(|program| program.text.contains(FETCHED)) {
             return self.fetched();
         }
-        let subject = Subject { args, cwd, home };
-        if let Some((rule, reason)) = rules::check(&subject, self.rules) {
-            return Some(Hit::of(rule, reason));
+        if let Some(hit) = self.built_in(args, state) {
+            return Some(hit);
         }
         if self.allow.is_empty()
             || transparent
@@ -49,6 +48,13 @@ impl Judge<'_> {
         }
         let reason = "the allow list of the configuration does not name this command".to_owned();
         Some(Hit { rule: "allow".to_owned(), reason })
+    }
+
+    /// Judges a command by the built-in rules alone.
+    pub(crate) fn built_in(&self, args: &[Arg], state: &State) -> Option<Hit> {
+        let subject = Subject { args, cwd: state.cwd(), home: state.home() };
+        let (rule, reason) = rules::check(&subject, self.rules)?;
+        Some(Hit::of(rule, reason))
     }
 
     /// Judges a redirection to a file.

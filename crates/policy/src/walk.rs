@@ -192,6 +192,14 @@ impl Walker<'_> {
         for word in &compound.words {
             self.fields(word, state)?;
         }
+        let written = source.get(compound.span.clone()).unwrap_or_default();
+        if compound.bodies.is_empty() && written.starts_with("((") {
+            // Arithmetic in bash, a subshell in a subshell for dash.
+            for (part, args) in scan::segments(written) {
+                let hit = self.judge.built_in(&args, state);
+                self.refuse(hit, &part)?;
+            }
+        }
         let mut inner = match compound.scope {
             Scope::Subshell => state.forked(),
             Scope::Group | Scope::Conditional => state.clone(),

@@ -1,7 +1,9 @@
 //! What people ask about all of it: most run, slowest, most often failing, by project and agent.
 //!
-//! One pass over `runs` for the commands and one each for projects and agents: about a second per
-//! million entries.
+//! Two passes over `runs`, one for the commands and one for the rest: seconds per million entries,
+//! so not for a request that someone waits for.
+
+use std::collections::HashMap;
 
 use rusqlite::{Connection, Row, named_params};
 
@@ -116,48 +118,51 @@ pub(crate) fn stats(connection: &Connection, query: &StatsQuery) -> Result<Stats
         };
         list.push(command(row)?);
     }
-    stats.projects = labels(connection, query, "project")?;
-    stats.agents = labels(connection, query, "agent")?;
-    let sql = format!("SELECT count(*), coalesce({FAILED}, 0) FROM runs WHERE {WHERE}");
-    (stats.runs, stats.failed) = connection.query_row(
-        &sql,
-        named_params! {
-            ":project": query.project, ":agent": query.agent, ":since": query.since_ms,
-            ":until": query.until_ms,
-        },
-        |row| Ok((count(row, 0)?, count(row, 1)?)),
-    )?;
+    labels(connection, query, &mut stats)?;
     Ok(stats)
 }
 
+/// Totals, projects and agents in one pass; there are few of either.
 fn labels(
     connection: &Connection,
     query: &StatsQuery,
-    column: &str,
-) -> Result<Vec<LabelStats>, StoreError> {
+    stats: &mut Stats,
+) -> Result<(), StoreError> {
     let sql = format!(
-        "SELECT {column}, count(*), {FAILED}, coalesce(sum(duration_ms), 0) FROM runs WHERE {WHERE}
-         GROUP BY {column} ORDER BY count(*) DESC, {column} LIMIT :limit"
+        "SELECT project, agent, coalesce(exit_code, 0) <> 0 OR signal IS NOT NULL,
+         coalesce(duration_ms, 0) FROM runs WHERE {WHERE}"
     );
-    let label = |row: &Row<'_>| {
-        Ok(LabelStats {
-            label: row.get(0)?,
-            runs: count(row, 1)?,
-            failed: count(row, 2)?,
-            total_ms: count(row, 3)?,
-        })
-    };
-    let rows = connection
-        .prepare(&sql)?
-        .query_map(
-            named_params! {
-                ":project": query.project, ":agent": query.agent, ":since": query.since_ms,
-                ":until": query.until_ms, ":limit": query.limit as i64,
-            },
-            label,
-        )?
-        .collect::<Result<_, _>>()?;
-    Ok(rows)
+    let mut statement = connection.prepare(&sql)?;
+    let mut rows = statement.query(named_params! {
+        ":project": query.project, ":agent": query.agent, ":since": query.since_ms,
+        ":until": query.until_ms,
+    })?;
+    let mut labels = [HashMap::new(), HashMap::new()];
+    while let Some(row) = rows.next()? {
+        let (failed, duration) = (u64::from(row.get::<_, bool>(2)?), count(row, 3)?);
+        stats.runs += 1;
+        stats.failed += failed;
+        for (index, map) in labels.iter_mut().enumerate() {
+            let label: Option<String> = row.get(index)?;
+            let empty = |label: &Option<String>| LabelStats {
+                label: label.clone(),
+                runs: 0,
+                failed: 0,
+                total_ms: 0,
+            };
+            let entry = map.entry(label).or_insert_with_key(empty);
+            entry.runs += 1;
+            entry.failed += failed;
+            entry.total_ms += duration;
+        }
+    }
+    [stats.projects, stats.agents] = labels.map(|map| {
+        let mut list: Vec<_> = map.into_values().collect();
+        list.sort_by(|a, b| b.runs.cmp(&a.runs).then_with(|| a.label.cmp(&b.label)));
+        list.truncate(query.limit);
+        list
+    });
+    Ok(())
 }
 
 fn command(row: &Row<'_>) -> rusqlite::Result<CommandStats> {

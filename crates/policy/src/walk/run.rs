@@ -76,7 +76,9 @@ impl Walker<'_> {
         }
         let result = self.run(&args, part, state);
         state.feed = outer_feed;
-        result
+        // `$(< file)` is the text of the file.
+        let reads = simple.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Read);
+        if args.is_empty() && reads { result.map(|_| Feed::Unknown) } else { result }
     }
 
     /// Judges a redirection and takes what it gives to read.

@@ -141,8 +141,15 @@ fn environment(name: &str, rest: &[Arg]) -> Vec<Inner> {
             break;
         }
     }
+    let by_shell = name == "sudo"
+        && rest.iter().take(start).any(|arg| {
+            matches!(arg.text.as_str(), "--shell" | "--login")
+                || short_with(&arg.text, 's')
+                || short_with(&arg.text, 'i')
+        });
     match rest.get(start..) {
         None | Some([]) => Vec::new(),
+        Some(args) if by_shell => vec![Inner::text(join(args))],
         Some(args) => vec![Inner::Args { args: args.to_vec(), cwd }],
     }
 }

@@ -29,10 +29,10 @@ async fn two_hundred_launches_and_stops_leave_nothing() {
     let pid = keeper.pid().expect("keeper");
     let count = || {
         let tasks = Handle::current().metrics().num_alive_tasks();
-        (children(pid), descriptors(pid), descriptors(std::process::id()), tasks)
+        [children(pid), descriptors(pid), descriptors(std::process::id()), tasks]
     };
     let before = count();
-    assert_eq!(before.0, 1, "only the anchor");
+    assert_eq!(before[0], 1, "only the anchor");
     for round in 0..200 {
         let launch = match round % 4 {
             0 => Launch::new("true"),
@@ -56,8 +56,8 @@ async fn two_hundred_launches_and_stops_leave_nothing() {
         }
     }
     until("the finished ones are forgotten", async || sessions.all().len() == 1).await;
-    // The keeper hears of the last ones in its own time.
-    let settled = async || count() == before;
+    // The keeper hears of the last ones in its own time; the first count may have found it at work.
+    let settled = async || count().iter().zip(&before).all(|(now, then)| now <= then);
     let all_as_before = tokio::time::timeout(LIMIT / 2, until("all is as before", settled)).await;
     assert!(all_as_before.is_ok(), "{before:?} before, {:?} after", count());
     assert_eq!(anchor.id(), sessions.all()[0].id());

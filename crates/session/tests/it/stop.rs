@@ -106,10 +106,11 @@ async fn background_jobs_end_with_their_shell() {
     let session = start(&sessions, shell.env("PS1", "$ ")).await;
     see(&session, "$ ").await;
     session
-        .send_keys("sleep 600 & echo one=$!; (trap '' TERM HUP; sleep 600) & echo two=$!<Enter>")
+        .send_keys("sleep 600 & echo one=$!; (trap '' TERM HUP; echo ar''med; sleep 600) & echo two=$!<Enter>")
         .await
         .expect("sent");
     let jobs = [number(&session, "one").await, number(&session, "two").await];
+    see(&session, "armed").await;
     let stopped = stop(&session, Signal::TERM, Duration::from_millis(500)).await;
     assert!(stopped.killed >= 1, "{stopped:?}");
     for job in jobs {

@@ -16,7 +16,9 @@ pub(super) struct Terms {
 /// Tokens that must follow each other.
 #[derive(Debug)]
 struct Term {
-    quoted: String,
+    text: String,
+    /// Bytes of the text before its last token.
+    before_last: usize,
     tokens: Vec<String>,
     /// The first byte of the first token.
     start: u8,
@@ -27,7 +29,7 @@ struct Term {
 pub(super) enum Part {
     /// All of them, the last as a prefix.
     All,
-    /// All but the last: a prefix costs as much as all words that begin with it.
+    /// All but the last token: a prefix costs as much as all words that begin with it.
     Exact,
 }
 
@@ -35,10 +37,14 @@ impl Terms {
     pub(super) fn parse(text: &str) -> Self {
         let mut terms = Vec::new();
         for word in text.split(|c: char| c.is_whitespace() || c == '\0') {
-            let tokens: Vec<_> = tokens(word).map(|range| word[range].to_lowercase()).collect();
-            if let Some(&start) = tokens.first().and_then(|token| token.as_bytes().first()) {
-                terms.push(Term { quoted: word.replace('"', "\"\""), tokens, start });
-            }
+            let places: Vec<_> = tokens(word).collect();
+            let Some(last) = places.last() else { continue };
+            terms.push(Term {
+                start: word.as_bytes()[places[0].start].to_ascii_lowercase(),
+                before_last: last.start,
+                tokens: places.iter().map(|place| word[place.clone()].to_lowercase()).collect(),
+                text: word.to_owned(),
+            });
         }
         Self { terms }
     }
@@ -56,11 +62,16 @@ impl Terms {
 
     /// In the syntax of FTS5; nothing if the part has no term.
     pub(super) fn expression(&self, part: Part) -> Option<String> {
-        let count = if part == Part::All { self.terms.len() } else { self.terms.len() - 1 };
-        let quoted: Vec<_> =
-            self.terms[..count].iter().map(|term| format!("\"{}\"", term.quoted)).collect();
-        let star = if part == Part::All { " *" } else { "" };
-        (count > 0).then(|| quoted.join(" ") + star)
+        let (last, others) = self.terms.split_last()?;
+        let mut phrases: Vec<_> = others.iter().map(|term| quote(&term.text)).collect();
+        match part {
+            Part::All => phrases.push(quote(&last.text) + " *"),
+            Part::Exact if last.tokens.len() > 1 => {
+                phrases.push(quote(&last.text[..last.before_last]));
+            }
+            Part::Exact => {}
+        }
+        (!phrases.is_empty()).then(|| phrases.join(" "))
     }
 
     /// Calls `found` with the term and the bytes of each place where one occurs in `text`; the
@@ -73,7 +84,7 @@ impl Terms {
             count += 1;
             let start = text.as_bytes()[first.start].to_ascii_lowercase();
             for (index, term) in self.terms.iter().enumerate() {
-                if term.start != start && start.is_ascii() {
+                if term.start != start && start.is_ascii() && term.start.is_ascii() {
                     continue;
                 }
                 let prefix = index + 1 == self.terms.len();
@@ -167,6 +178,10 @@ impl Words<'_> {
             None => (1, false),
         }
     }
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 fn equals(word: &str, token: &str) -> bool {
