@@ -40,6 +40,8 @@ mod spec;
 #[cfg(unix)]
 mod client;
 #[cfg(unix)]
+mod command_pipe;
+#[cfg(unix)]
 mod keeper;
 #[cfg(unix)]
 mod process_table;
@@ -57,10 +59,12 @@ mod unsupported;
 
 #[cfg(unix)]
 pub use client::{Keeper, Program};
+#[cfg(unix)]
+pub use command_pipe::CommandPipe;
 pub use error::{ControlError, SpawnError};
 pub use host::{BoxFuture, ProgramHost};
 pub use report::{ExitStatus, LineMode, ProcessInfo, StopReport, Survey, Waiting};
 pub use signal::{Signal, SignalScope, UnknownSignal};
 pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
 #[cfg(not(unix))]
-pub use unsupported::{Keeper, Program};
+pub use unsupported::{CommandPipe, Keeper, Program};

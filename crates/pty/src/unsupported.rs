@@ -19,6 +19,29 @@ pub struct Keeper;
 #[derive(Debug)]
 pub struct Program(std::convert::Infallible);
 
+/// A pipe for commands; on this system there is none.
+#[derive(Debug)]
+pub struct CommandPipe(std::convert::Infallible);
+
+#[allow(missing_docs)]
+impl CommandPipe {
+    pub fn create(_path: &std::path::Path) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn capacity(&self) -> usize {
+        match self.0 {}
+    }
+
+    pub fn write(&self, _message: &[u8]) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn drain(&self) -> io::Result<()> {
+        match self.0 {}
+    }
+}
+
 #[allow(clippy::unused_async, missing_docs)]
 impl Keeper {
     pub fn new() -> Self {

@@ -47,6 +47,9 @@ pub enum SessionError {
         /// Bytes in the queue.
         queued: usize,
     },
+    /// The shell runs a command, or has not shown its first prompt yet.
+    #[error("the shell of session {0} is busy")]
+    ShellBusy(SessionId),
     /// The session is being restarted or stopped by another request.
     #[error("session {0} is being restarted or stopped")]
     Changing(SessionId),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use termbridge_pty::{PtySize, SpawnSpec};
+use termbridge_shell::Shell;
 use termbridge_vt::Size;
 
 use crate::id::SessionId;
@@ -18,6 +19,7 @@ pub struct Launch {
     pub(crate) size: Size,
     pub(crate) name: Option<String>,
     pub(crate) agent: Option<String>,
+    pub(crate) shell: Option<Shell>,
 }
 
 /// Variables that describe the terminal the server itself was started in. A program that believed
@@ -48,7 +50,15 @@ impl Launch {
             size: Size { cols: 80, rows: 24 },
             name: None,
             agent: None,
+            shell: None,
         }
+    }
+
+    /// A shell whose commands are told apart: see [`crate::Session::execute`].
+    pub fn shell(program: impl Into<OsString>) -> Self {
+        let mut launch = Self::new(program).size(120, 40);
+        launch.shell = Some(Shell::of(&launch.program.to_string_lossy()));
+        launch
     }
 
     /// Adds an argument.

@@ -29,12 +29,14 @@
 //!
 //! What is deliberately absent: MCP, JSON, configuration files, printing.
 
+mod command;
 mod error;
 mod id;
 mod info;
 mod input;
 mod launch;
 mod memory;
+mod output_store;
 mod registry;
 mod session;
 mod settings;
@@ -42,6 +44,7 @@ mod snapshot;
 mod task;
 mod wait;
 
+pub use command::{CommandReport, CommandState};
 pub use error::SessionError;
 pub use id::SessionId;
 pub use info::{EndReason, Ended, SessionInfo, State, Stopped};

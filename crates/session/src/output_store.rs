@@ -19,7 +19,6 @@ pub(crate) struct OutputStore {
     file: Option<File>,
     len: u64,
     dropped: u64,
-    newlines: u64,
 }
 
 impl OutputStore {
@@ -42,7 +41,6 @@ impl OutputStore {
         match written {
             Ok(()) => {
                 self.len += text.len() as u64;
-                self.newlines += text.bytes().filter(|byte| *byte == b'\n').count() as u64;
             }
             Err(error) => {
                 tracing::warn!(%error, "output cannot be kept");
@@ -59,11 +57,6 @@ impl OutputStore {
     /// Bytes that were too many to keep.
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
-    }
-
-    /// Newlines kept.
-    pub(crate) fn newlines(&self) -> u64 {
-        self.newlines
     }
 
     /// The bytes of a range, as far as they exist.

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use termbridge_pty::{Keeper, Program, ProgramHost, SpawnError};
+use termbridge_pty::{CommandPipe, Keeper, ProgramHost, SpawnSpec};
+use termbridge_shell::Shell;
 use termbridge_vt::Size;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -15,6 +16,7 @@ use crate::launch::Launch;
 use crate::memory::Budget;
 use crate::session::Session;
 use crate::settings::Settings;
+use crate::task::shell::{ShellLink, Spawned};
 use crate::task::{COMMAND_QUEUE, SessionTask};
 
 /// Grace for programs when the server ends.
@@ -65,7 +67,7 @@ impl Sessions {
     pub async fn launch(&self, launch: Launch) -> Result<Session, SessionError> {
         let place = self.shared.place()?;
         let id = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
-        let program = self.shared.spawn(&launch, &id, launch.size).await?;
+        let spawned = self.shared.spawn(&launch, &id, launch.size).await?;
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
         let agent = launch.agent.as_deref().map(Arc::from);
         let session = Session::new(id.clone(), agent, commands.clone());
@@ -73,7 +75,7 @@ impl Sessions {
         let shared = Arc::downgrade(&self.shared);
         let share = self.shared.budget.join(commands.downgrade());
         let task =
-            SessionTask::new(id, launch, program, place, shared, share, commands.downgrade());
+            SessionTask::new(id, launch, spawned, place, shared, share, commands.downgrade());
         tokio::spawn(task.run(receiver));
         Ok(session)
     }
@@ -121,8 +123,13 @@ impl Shared {
         launch: &Launch,
         id: &SessionId,
         size: Size,
-    ) -> Result<Program, SpawnError> {
-        self.host.spawn(launch.spec(id, size)).await
+    ) -> Result<Spawned, SessionError> {
+        let mut spec = launch.spec(id, size);
+        let shell =
+            launch.shell.map(|shell| prepare(shell, &mut spec)).transpose().map_err(|error| {
+                SessionError::System(format!("cannot prepare the shell: {error}"))
+            })?;
+        Ok(Spawned { program: self.host.spawn(spec).await?, shell })
     }
 
     fn add(&self, session: Session) {
@@ -161,3 +168,22 @@ impl Shared {
 
 /// A task's way back to its server, which may be gone.
 pub(crate) type Server = Weak<Shared>;
+
+/// Places what a shell needs to mark its commands, and adds it to what it is started with.
+fn prepare(shell: Shell, spec: &mut SpawnSpec) -> std::io::Result<ShellLink> {
+    let folder = tempfile::Builder::new().prefix("termbridge-").tempdir()?;
+    let pipe_path = folder.path().join("commands");
+    let zdotdir = spec.env.iter().find(|(name, _)| name == "ZDOTDIR");
+    let zdotdir = zdotdir.map(|(_, value)| value.to_string_lossy().into_owned());
+    let integration = shell.integration(folder.path(), &pipe_path, zdotdir.as_deref());
+    for (name, content) in integration.files {
+        std::fs::write(folder.path().join(name), content)?;
+    }
+    spec.args.splice(0..0, integration.args.into_iter().map(Into::into));
+    for (name, value) in integration.env {
+        spec.env.retain(|(known, _)| known != name.as_str());
+        spec.env.push((name.into(), value.into()));
+    }
+    let pipe = CommandPipe::create(&pipe_path)?;
+    Ok(ShellLink { shell, pipe, trigger: integration.trigger, _folder: folder })
+}

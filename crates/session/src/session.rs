@@ -8,6 +8,7 @@ use termbridge_vt::Size;
 use termbridge_vt::input::parse_keys;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::command::CommandReport;
 use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{SessionInfo, Stopped};
@@ -83,6 +84,35 @@ impl Session {
     /// Waits; dropping the future ends the wait and nothing else.
     pub async fn wait(&self, wait: Wait) -> Result<Waited, SessionError> {
         self.ask(|reply| Command::Wait { wait, reply }).await
+    }
+
+    /// Runs a command in a shell session and waits for its end, for someone to be asked for input,
+    /// or for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
+    pub async fn execute(
+        &self,
+        command: &str,
+        timeout: Duration,
+        most: u64,
+    ) -> Result<CommandReport, SessionError> {
+        let id = self.submit(command).await?;
+        let wait = Wait { command: Some(id), needs_input: true, ..Wait::default() };
+        self.wait(wait.timeout(timeout)).await?;
+        self.command(id, 0, most).await?.ok_or(SessionError::Gone)
+    }
+
+    /// Gives a shell session a command and returns its number; the shell has to be free.
+    pub async fn submit(&self, command: &str) -> Result<u64, SessionError> {
+        self.ask(|reply| Command::Submit { command: command.to_owned(), reply }).await?
+    }
+
+    /// What is known of a command, with at most `most` bytes of its output from `from` on.
+    pub async fn command(
+        &self,
+        id: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.ask(|reply| Command::Report { id, from, most, reply }).await
     }
 
     /// Changes the terminal's size; the program gets SIGWINCH.

@@ -11,6 +11,7 @@
 mod input;
 mod lifecycle;
 mod output;
+pub(crate) mod shell;
 mod waiting;
 
 use std::future::pending;
@@ -24,7 +25,9 @@ use tokio::time::{Instant, sleep_until};
 
 use self::input::InputQueue;
 use self::lifecycle::Change;
+use self::shell::{ShellState, Spawned};
 use self::waiting::PendingWait;
+use crate::command::CommandReport;
 use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{Ended, SessionInfo, State, Stopped};
@@ -63,6 +66,16 @@ pub(crate) enum Command {
         wait: Wait,
         reply: oneshot::Sender<Waited>,
     },
+    Submit {
+        command: String,
+        reply: oneshot::Sender<Result<u64, SessionError>>,
+    },
+    Report {
+        id: u64,
+        from: u64,
+        most: u64,
+        reply: oneshot::Sender<Option<CommandReport>>,
+    },
     Resize {
         size: Size,
         reply: oneshot::Sender<Result<Size, SessionError>>,
@@ -85,7 +98,7 @@ pub(crate) enum Command {
     /// From work that ran beside the loop.
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
-    Restarted(Result<(Program, OwnedSemaphorePermit), SessionError>),
+    Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
 }
 
 pub(crate) struct SessionTask {
@@ -117,6 +130,7 @@ pub(crate) struct SessionTask {
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
+    shell: Option<ShellState>,
     bells: u64,
     /// Those that rang before the last input or were waited for.
     bells_heard: u64,
@@ -128,7 +142,7 @@ impl SessionTask {
     pub(crate) fn new(
         id: SessionId,
         launch: Launch,
-        program: Program,
+        spawned: Spawned,
         place: OwnedSemaphorePermit,
         server: Server,
         share: Arc<Share>,
@@ -136,14 +150,19 @@ impl SessionTask {
     ) -> Self {
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
         let now = Instant::now();
-        let terminal = new_terminal(launch.size, &settings);
+        let mut terminal = new_terminal(launch.size, &settings);
+        let shell = spawned.shell.map(ShellState::new);
+        if shell.is_some() {
+            terminal.tap();
+        }
         Self {
             id,
             launch,
             server,
             share,
             commands,
-            program: Arc::new(program),
+            program: Arc::new(spawned.program),
+            shell,
             place: Some(place),
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
@@ -217,6 +236,14 @@ impl SessionTask {
             Command::Wait { wait, reply } => {
                 self.touch();
                 self.begin_wait(wait, reply);
+            }
+            Command::Submit { command, reply } => {
+                self.touch();
+                let result = self.submit(command);
+                let _ = reply.send(result);
+            }
+            Command::Report { id, from, most, reply } => {
+                let _ = reply.send(self.command_report(id, from, most));
             }
             Command::Resize { size, reply } => {
                 self.touch();

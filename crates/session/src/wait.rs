@@ -31,6 +31,10 @@ pub struct Wait {
     pub prompt: bool,
     /// The foreground program reads a line from the terminal.
     pub needs_input: bool,
+    /// This command of a shell session is over.
+    pub command: Option<u64>,
+    /// The shell is free for a command.
+    pub free: bool,
     /// The bell rang.
     pub bell: bool,
     /// The title contains this.
@@ -92,14 +96,27 @@ impl Wait {
     /// True when no condition is set.
     pub fn is_empty(&self) -> bool {
         let Self {
-            text, regex, gone, idle, change, exit, prompt, needs_input, bell, title, ..
+            text,
+            regex,
+            gone,
+            idle,
+            change,
+            exit,
+            prompt,
+            needs_input,
+            command,
+            free,
+            bell,
+            title,
+            ..
         } = self;
         text.is_none()
             && regex.is_none()
             && gone.is_none()
             && idle.is_none()
             && title.is_none()
-            && !(*change || *exit || *prompt || *needs_input || *bell)
+            && command.is_none()
+            && !(*change || *exit || *prompt || *needs_input || *free || *bell)
     }
 
     pub(crate) fn reads_text(&self) -> bool {
@@ -152,6 +169,10 @@ pub enum Fired {
     Exit,
     /// A shell waits at its prompt.
     Prompt,
+    /// The command is over.
+    Command,
+    /// The shell is free for a command.
+    Free,
     /// The program reads a line; a password when the terminal does not echo.
     NeedsInput {
         /// Whether what is typed shows.
@@ -174,6 +195,8 @@ impl Fired {
             Self::Change => "change",
             Self::Exit => "exit",
             Self::Prompt => "prompt",
+            Self::Command => "command",
+            Self::Free => "free",
             Self::NeedsInput { .. } => "needs_input",
             Self::Bell => "bell",
             Self::Title(_) => "title",

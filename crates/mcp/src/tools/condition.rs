@@ -71,6 +71,8 @@ impl Condition {
             exit: self.exit,
             prompt: self.prompt,
             needs_input: self.needs_input,
+            command: None,
+            free: false,
             bell: self.bell,
             title: self.title,
             after: self.after.map(Seq),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey, Waiting};
+use termbridge_pty::{ExitStatus, Signal, StopReport, Survey, Waiting};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
+use super::shell::{ShellState, Spawned};
 use super::{Command, LAST_OUTPUT, SessionTask, new_terminal, waiting};
 use crate::error::SessionError;
 use crate::info::{EndReason, Ended, Stopped};
@@ -60,6 +61,7 @@ impl SessionTask {
         let ended = Ended { status, reason, at: SystemTime::now() };
         tracing::info!(session = %self.id, %ended, "program ended");
         self.terminal.end_synchronized();
+        self.shell_ended(ended.exit_code());
         self.input.clear();
         self.ended = Some(ended);
         self.place = None;
@@ -171,18 +173,23 @@ impl SessionTask {
 
     pub(super) fn restarted(
         &mut self,
-        result: Result<(Program, OwnedSemaphorePermit), SessionError>,
+        result: Result<(Spawned, OwnedSemaphorePermit), SessionError>,
     ) {
         let Some(Change::Restarting { reply }) = self.change.take() else {
             return;
         };
-        let outcome = result.map(|(program, place)| {
+        let outcome = result.map(|(spawned, place)| {
+            let Spawned { program, shell } = spawned;
             let now = Instant::now();
             tracing::info!(session = %self.id, pid = program.pid(), "restarted");
             let seq = self.terminal.look();
             self.terminal = new_terminal(self.terminal.size(), &self.settings);
             // Whoever asks for what came after the old screen gets the new one.
             self.terminal.count_from(seq);
+            self.shell = shell.map(ShellState::new);
+            if self.shell.is_some() {
+                self.terminal.tap();
+            }
             self.program = Arc::new(program);
             self.place = Some(place);
             self.input.clear();

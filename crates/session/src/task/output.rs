@@ -74,10 +74,12 @@ impl SessionTask {
                 let (piece, later) = rest.split_at(end);
                 rest = later;
                 self.terminal.feed(piece);
+                self.follow_shell();
                 self.judge_waits(Instant::now());
             }
         } else {
             self.terminal.feed(bytes);
+            self.follow_shell();
         }
         for event in self.terminal.take_events() {
             self.noticed(&event);

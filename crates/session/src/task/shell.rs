@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
-use termbridge_pty::{CommandPipe, Survey, Waiting};
+use termbridge_pty::{CommandPipe, Program, Survey, Waiting};
 use termbridge_shell::{CleanOutput, Shell};
 use termbridge_vt::{Event, Mark, Tapped};
 use tokio::time::Instant;
@@ -29,7 +29,15 @@ const MAX_BEFORE: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
 
+/// A program, and what it has beside its terminal if it is a shell.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pub(crate) program: Program,
+    pub(crate) shell: Option<ShellLink>,
+}
+
 /// What a shell session has beside its terminal.
+#[derive(Debug)]
 pub(crate) struct ShellLink {
     pub(crate) shell: Shell,
     pub(crate) pipe: CommandPipe,
@@ -70,6 +78,11 @@ impl ShellState {
         Self { link, ready: false, commands: VecDeque::new(), next_id: 1, cwd: None }
     }
 
+    fn is_free(&self) -> bool {
+        let runs = self.commands.back().is_some_and(|run| run.state == CommandState::Running);
+        self.ready && !runs
+    }
+
     fn open(&mut self) -> Option<&mut Run> {
         self.commands.back_mut().filter(|run| run.state == CommandState::Running)
     }
@@ -96,7 +109,7 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else {
             return Err(SessionError::Invalid("this session's program is not a shell".into()));
         };
-        if !shell.ready || shell.open().is_some() {
+        if !shell.is_free() {
             return Err(SessionError::ShellBusy(self.id.clone()));
         }
         let nonce = crate::id::SessionId::random()
@@ -158,8 +171,9 @@ impl SessionTask {
     }
 
     /// The command is over, or there is none with this number.
-    pub(super) fn is_over(&self, id: u64) -> bool {
-        let run = self.shell.as_ref().and_then(|shell| shell.commands.iter().find(|run| run.id == id));
+    pub(super) fn is_command_over(&self, id: u64) -> bool {
+        let run =
+            self.shell.as_ref().and_then(|shell| shell.commands.iter().find(|run| run.id == id));
         run.is_none_or(|run| run.state != CommandState::Running)
     }
 
@@ -206,7 +220,10 @@ impl SessionTask {
                 let first = !std::mem::replace(&mut run.output_began, true);
                 let nonce = format!("{}\0", run.nonce);
                 // fish reads ahead, so it gets the nonce only once the command is read.
-                if first && fish && let Err(error) = shell.link.pipe.write(nonce.as_bytes()) {
+                if first
+                    && fish
+                    && let Err(error) = shell.link.pipe.write(nonce.as_bytes())
+                {
                     tracing::warn!(session = %self.id, %error, "the shell's pipe");
                 }
             }
@@ -222,7 +239,9 @@ impl SessionTask {
             }
             Mark::Continuation(_) => {
                 // The shell asks for more of an unfinished command: there is no more.
-                if let Some(run) = shell.open() && !run.output_began {
+                if let Some(run) = shell.open()
+                    && !run.output_began
+                {
                     run.incomplete = true;
                     self.enqueue_reply(b"\x03".to_vec());
                 }
@@ -253,8 +272,8 @@ impl SessionTask {
     }
 
     /// The shell has shown a prompt and nothing runs.
-    pub(super) fn shell_is_free(&mut self) -> bool {
-        self.shell.as_mut().is_some_and(|shell| shell.ready && shell.open().is_none())
+    pub(super) fn shell_is_free(&self) -> bool {
+        self.shell.as_ref().is_some_and(ShellState::is_free)
     }
 }
 

@@ -60,7 +60,9 @@ impl SessionTask {
         let seq = self.terminal.look();
         if wait.asks_kernel() {
             self.survey.latest = None;
-            self.survey.next = Some(now);
+            // Most commands are over before the kernel could be asked.
+            let delay = if wait.command.is_some() { SURVEY_INTERVAL * 4 } else { Duration::ZERO };
+            self.survey.next = Some(now + delay);
         }
         self.waits.push(PendingWait {
             reply,
@@ -155,6 +157,12 @@ impl SessionTask {
         if wait.exit && self.ended.is_some() {
             return Some(Fired::Exit);
         }
+        if wait.command.is_some_and(|id| self.is_command_over(id)) {
+            return Some(Fired::Command);
+        }
+        if wait.free && self.shell_is_free() {
+            return Some(Fired::Free);
+        }
         if wait.change && seq > pending.since {
             return Some(Fired::Change);
         }
@@ -215,6 +223,7 @@ impl SessionTask {
         self.survey.under_way = false;
         self.survey.next = Some(now + SURVEY_INTERVAL);
         self.idle_survey(survey.as_ref());
+        self.confirm_end(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
         let settled = self.survey.settled.take();

@@ -1,0 +1,101 @@
+//! Commands in a shell: their own output, their own exit code, in every shell.
+
+use std::time::Duration;
+
+use termbridge_session::{CommandState, Launch, Session, Sessions, Settings, Wait};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn shell(sessions: &Sessions, program: &str) -> Session {
+    let home = std::env::temp_dir();
+    let launch = Launch::shell(program).cwd("/").env("HOME", home).env("PS1", "$ ");
+    let session = sessions.launch(launch).await.expect("the shell starts");
+    let free = Wait { free: true, ..Wait::default() }.timeout(PATIENCE);
+    let waited = session.wait(free).await.expect("the session is there");
+    let screen = session.screen().await.expect("a screen").text();
+    assert!(waited.fired.is_some(), "{program} shows no prompt:\n{screen}");
+    session
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_has_its_own_output_and_exit_code() {
+    // Command, output, exit code; the same in every shell.
+    let long = format!("echo {} | wc -c", "x".repeat(6000));
+    let table: [(&str, &str, i32); 14] = [
+        ("echo hi", "hi\n", 0),
+        ("false", "", 1),
+        ("printf nonl", "nonl", 0),
+        ("echo one; echo two", "one\ntwo\n", 0),
+        ("echo a\necho b", "a\nb\n", 0),
+        ("cd /tmp", "", 0),
+        ("pwd", "/tmp\n", 0),
+        ("echo 'a\tb !! $HOME'", "a\tb !! $HOME\n", 0),
+        ("sh -c 'exit 42'", "", 42),
+        ("sh -c 'kill -TERM $$'", "", 143),
+        ("printf '10%%\\r50%%\\r100%%\\n'", "100%\n", 0),
+        ("printf '\\033[31mred\\033[0m\\n'", "red\n", 0),
+        ("sh -c 'echo err >&2'", "err\n", 0),
+        (&long, "6001\n", 0),
+    ];
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        for (command, output, exit_code) in &table {
+            let report = session.execute(command, PATIENCE, 1 << 20).await.expect("it runs");
+            let shown = format!("{program}: {}", &command[..command.len().min(60)]);
+            let mut got = report.output.clone();
+            // A shell's own word about a signal is part of what a person would see.
+            if *exit_code == 143 {
+                got.clear();
+            }
+            assert_eq!(report.state, CommandState::Done { exit_code: *exit_code }, "{shown}");
+            assert_eq!(&got, output, "{shown}");
+        }
+    }
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fake_end_mark_does_not_fool_it() {
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        let fake =
+            "printf '\\033]633;D;0;guess\\007\\033]633;D;0\\007\\033]633;A\\007> \\033]633;B\\007'";
+        let command = format!("sh -c \"{}; echo after; exit 7\"", fake.replace('\\', "\\\\"));
+        let report = session.execute(&command, PATIENCE, 1 << 20).await.expect("it runs");
+        assert_eq!(report.state, CommandState::Done { exit_code: 7 }, "{program}");
+        assert!(report.output.ends_with("after\n"), "{program}: {:?}", report.output);
+    }
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn unfinished_commands_long_ones_and_exits_are_told() {
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh"] {
+        let session = shell(&sessions, program).await;
+        let open = session.execute("echo 'open", PATIENCE, 1 << 20).await.expect("it is told");
+        assert_eq!(open.state, CommandState::Incomplete, "{program}");
+        let short = Duration::from_millis(50);
+        let slow = session.execute("sleep 30", short, 1 << 20).await.expect("it runs");
+        assert_eq!(slow.state, CommandState::Running, "{program}");
+        assert!(session.submit("echo too early").await.is_err(), "{program}");
+        session.send_keys("Ctrl+C").await.expect("sent");
+        let over = Wait { command: Some(slow.id), ..Wait::default() }.timeout(PATIENCE);
+        assert!(session.wait(over).await.expect("there").fired.is_some(), "{program}");
+        let slow = session.command(slow.id, 0, 100).await.expect("there").expect("known");
+        assert_eq!(slow.state, CommandState::Done { exit_code: 130 }, "{program}");
+        let asks =
+            session.execute("read answer; echo got $answer", PATIENCE, 100).await.expect("asks");
+        assert_eq!(asks.state, CommandState::Running, "{program} waits for input");
+        session.send_keys("yes<Enter>").await.expect("sent");
+        let over = Wait { command: Some(asks.id), ..Wait::default() }.timeout(PATIENCE);
+        session.wait(over).await.expect("there");
+        let asks = session.command(asks.id, 0, 100).await.expect("there").expect("known");
+        assert!(asks.output.ends_with("got yes\n"), "{program}: {:?}", asks.output);
+        let exit = session.execute("exit 5", PATIENCE, 1 << 20).await.expect("it ends");
+        assert_eq!(exit.state, CommandState::SessionEnded { exit_code: Some(5) }, "{program}");
+    }
+    sessions.shutdown().await;
+}
