@@ -60,12 +60,12 @@ def main():
         client = Client(program)
         vim = client.call(
             "launch_app", command="vim", args=["-u", "NONE", "-N", "poem.txt"], cols=50, rows=8,
-            wait={"text": "poem.txt"}, view="plain")["session_id"]
+            wait={"idle_ms": 300}, view="plain")["session_id"]
         client.call(
             "send_keys", session_id=vim, keys="iRoses are red,<Enter>terminals are too.<Escape>",
-            wait={"text": "are too."}, view="diff")
+            wait={"idle_ms": 300}, view="diff")
         client.call(
-            "send_keys", session_id=vim, keys=":%s/red/green/<Enter>", wait={"text": "green"},
+            "send_keys", session_id=vim, keys=":%s/red/green/<Enter>", wait={"idle_ms": 300},
             view="plain")
         client.call("send_keys", session_id=vim, keys=":wq<Enter>", wait={"exit": True})
         with open("poem.txt", encoding="utf-8") as file:

@@ -41,6 +41,9 @@ pub enum CommandState {
         /// The shell's exit code, if it exited.
         exit_code: Option<i32>,
     },
+    /// It is over, as the shell's prompt shows, but the shell's word on it was lost: another program
+    /// took it, or an interrupt.
+    Lost,
     /// The text is not a whole command (an open quote, say); nothing of it ran.
     Incomplete,
 }

@@ -276,6 +276,7 @@ impl SessionTask {
         self.finish_exit(now);
         self.check_idle(now);
         self.judge_waits(now);
+        self.ask_kernel(now);
     }
 
     fn next_deadline(&self) -> Option<Instant> {

@@ -11,7 +11,7 @@ pub struct Limits {
     pub max_entries: u64,
     /// How long an entry is kept; zero means for ever.
     pub max_age: Duration,
-    /// Bytes of commands and output kept; the file is about two and a half times as large.
+    /// Bytes of commands and output kept; the file is about three times as large.
     pub max_bytes: u64,
     /// Entries of one full-text table: a common word is looked up in the newest one.
     pub index_entries: u64,

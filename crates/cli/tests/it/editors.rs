@@ -23,8 +23,11 @@ fn vim_edits_and_saves() {
     let mut app = vim(TestEnvironment::new(), "notes.txt");
     app.keys("i", json!({"text": "-- INSERT --"}));
     app.until("the cursor", |screen| screen.cursor() == (0, 0));
-    let screen = app.keys_show("first line<Enter>the second wo<Backspace*2>line", "second line");
-    assert_eq!((screen.row(0), screen.row(1)), ("first line", "the second line"));
+    app.keys_show("first line<Enter>the second wo<Backspace*2>line", "second line");
+    // vim may still be drawing when the text is first there.
+    app.until("both lines", |screen| {
+        (screen.row(0), screen.row(1)) == ("first line", "the second line")
+    });
     // Undo, redo, arrows in normal mode and a command line, each by the keys a person presses.
     app.keys("<Escape>u", json!({"gone": "second line"}));
     app.keys_show("<Ctrl+R>", "the second line");

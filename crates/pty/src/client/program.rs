@@ -170,7 +170,7 @@ impl Program {
     }
 
     /// Bytes that were written to the program and that it has not read. While it reads whole lines
-    /// an unfinished line does not count.
+    /// an unfinished line does not count. Zero is exact; there may be a little more than it says.
     pub fn unread_input(&self) -> io::Result<u64> {
         let terminal = match self.terminal.get() {
             Some(terminal) => terminal,
@@ -181,10 +181,10 @@ impl Program {
             }
         };
         // What was just written may still be on its way to the line discipline, where the number is
-        // taken; polling the program's side waits for it to arrive.
+        // taken. Polling the program's side, when nothing is there, waits for it to arrive.
         let mut arrived = [PollFd::new(terminal, PollFlags::IN)];
-        rustix::event::poll(&mut arrived, Some(&Timespec::default()))?;
-        Ok(rustix::io::ioctl_fionread(terminal)?)
+        let ready = rustix::event::poll(&mut arrived, Some(&Timespec::default()))?;
+        Ok(rustix::io::ioctl_fionread(terminal)?.max(u64::from(ready > 0)))
     }
 
     /// The name of the program in the foreground of the terminal, where the system tells.

@@ -68,8 +68,10 @@ struct Run {
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
-    /// A status without nonce, which the kernel has to confirm.
+    /// A status without nonce.
     unconfirmed: Option<i32>,
+    /// A prompt was shown since the output began; the kernel has to confirm that it is the shell's.
+    prompted: bool,
     incomplete: bool,
 }
 
@@ -140,6 +142,7 @@ impl SessionTask {
             ended: None,
             state: CommandState::Running,
             unconfirmed: None,
+            prompted: false,
             incomplete: false,
         });
         if shell.commands.len() > KEPT_COMMANDS {
@@ -210,8 +213,12 @@ impl SessionTask {
         match mark {
             Mark::CommandStart(_) => {
                 shell.ready = true;
-                if shell.open().is_some_and(|run| run.unconfirmed.is_some()) {
-                    self.start_survey();
+                // A prompt while a command is open: the kernel tells whether it is the shell's.
+                if let Some(run) = shell.open()
+                    && (run.output_began || run.incomplete)
+                {
+                    run.prompted = true;
+                    self.survey_soon();
                 }
             }
             Mark::OutputStart(_) => {
@@ -241,8 +248,8 @@ impl SessionTask {
                 // The shell asks for more of an unfinished command: there is no more.
                 if let Some(run) = shell.open()
                     && !run.output_began
+                    && !std::mem::replace(&mut run.incomplete, true)
                 {
-                    run.incomplete = true;
                     self.enqueue_reply(b"\x03".to_vec());
                 }
             }
@@ -257,10 +264,15 @@ impl SessionTask {
                 && survey.foreground == Some(self.program.pid())
         });
         let Some(shell) = &mut self.shell else { return };
-        let Some(exit_code) = shell.open().and_then(|run| run.unconfirmed) else { return };
-        if waits {
-            shell.close(CommandState::Done { exit_code });
-        }
+        let Some(run) = shell.open().filter(|run| run.prompted && waits) else { return };
+        let state = run.unconfirmed.map(|exit_code| CommandState::Done { exit_code });
+        shell.close(state.unwrap_or(CommandState::Lost));
+    }
+
+    /// A prompt was shown that may be the shell's: the kernel is asked until it is known.
+    pub(super) fn shell_is_in_doubt(&self) -> bool {
+        let last = self.shell.as_ref().and_then(|shell| shell.commands.back());
+        last.is_some_and(|run| run.prompted && run.state == CommandState::Running)
     }
 
     /// The shell ended, and with it the command that ran.

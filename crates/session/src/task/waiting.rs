@@ -87,7 +87,12 @@ impl SessionTask {
     }
 
     fn asks_kernel(&self) -> bool {
-        self.waits.iter().any(|pending| pending.wait.asks_kernel())
+        self.shell_is_in_doubt() || self.waits.iter().any(|pending| pending.wait.asks_kernel())
+    }
+
+    /// Asks the kernel at the next turn.
+    pub(super) fn survey_soon(&mut self) {
+        self.survey.next = Some(Instant::now());
     }
 
     /// Answers every wait that has come to its end.
@@ -149,7 +154,6 @@ impl SessionTask {
                 seen_before,
             });
         }
-        self.ask_kernel(now);
     }
 
     fn other_condition(&self, pending: &PendingWait, seq: Seq, now: Instant) -> Option<Fired> {
@@ -201,7 +205,7 @@ impl SessionTask {
     }
 
     /// Starts a survey when one is due; it reports back as a command.
-    fn ask_kernel(&mut self, now: Instant) {
+    pub(super) fn ask_kernel(&mut self, now: Instant) {
         let due = self.survey.next.is_some_and(|next| now >= next);
         if due && self.asks_kernel() && self.ended.is_none() {
             self.start_survey();

@@ -2,16 +2,18 @@
 
 use std::cmp::Ordering;
 
-use rusqlite::{Connection, Statement, params};
+use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::Range;
 use super::score::score;
-use super::terms::{Part, Terms};
+use super::terms::Terms;
 use crate::query::{Filter, Query, Scope};
+use crate::row::{self, RUN};
 use crate::{schema, tags};
 
-/// Up to this many matches of the exact terms in a table, the prefix is looked for in their text.
-const READABLE: usize = 200;
+/// A word or tag with up to this many entries in a table is rare: they are read and compared with
+/// the query, which is cheaper than to intersect them with the many of a common word.
+const RARE: usize = 100;
 
 /// An entry that matches.
 #[derive(Debug, Clone, Copy)]
@@ -62,39 +64,55 @@ pub(super) fn matching(
     limit: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
     let tags = tags::of_filter(&query.filter);
-    let all = expression(query.scope, terms, Part::All, &tags);
-    let exact = expression(query.scope, terms, Part::Exact, &tags);
-    let mut texts = Texts::new(connection, query.scope)?;
+    let columns = columns(query.scope);
+    let mut all = format!("({columns} : ({}))", terms.expression());
+    let mut probes = Vec::new();
+    if !tags.is_empty() {
+        all = format!("{all} AND {}", tag_expression(&tags));
+        probes.extend(tags.chunks(1).map(tag_expression));
+    }
+    if !tags.is_empty() || !terms.is_single_word() {
+        probes.extend(terms.probes().iter().map(|probe| format!("({columns} : ({probe}))")));
+    }
+    let mut texts = Texts::new(connection, query)?;
     let mut found = Vec::new();
     for table in tables(connection, range)? {
         let left = limit - found.len();
-        let few = match &exact {
-            Some(exact) => {
-                let rows = lookup(connection, &table, exact, range, READABLE + 1)?;
-                (rows.len() <= READABLE).then_some(rows)
-            }
-            None => None,
-        };
-        match (few, &all) {
-            (Some(rows), _) => {
+        match rare(connection, &table, &probes, range)? {
+            Some(rows) => {
                 for seq in rows {
-                    if found.len() < limit && texts.holds_last(seq, terms)? {
+                    if found.len() < limit && texts.matches(seq, terms)? {
                         found.push(texts.candidate(seq, terms)?);
                     }
                 }
             }
-            (None, Some(all)) => {
-                for seq in lookup(connection, &table, all, range, left)? {
+            None => {
+                for seq in lookup(connection, &table, &all, range, left)? {
                     found.push(texts.candidate(seq, terms)?);
                 }
             }
-            (None, None) => {}
         }
         if found.len() >= limit {
             break;
         }
     }
     Ok(found)
+}
+
+/// The entries of the first probe that has few.
+fn rare(
+    connection: &Connection,
+    table: &str,
+    probes: &[String],
+    range: Range,
+) -> rusqlite::Result<Option<Vec<i64>>> {
+    for probe in probes {
+        let rows = lookup(connection, table, probe, range, RARE + 1)?;
+        if rows.len() <= RARE {
+            return Ok(Some(rows));
+        }
+    }
+    Ok(None)
 }
 
 fn lookup(
@@ -123,17 +141,11 @@ fn tables(connection: &Connection, range: Range) -> rusqlite::Result<Vec<String>
         .collect()
 }
 
-fn expression(scope: Scope, terms: &Terms, part: Part, tags: &[String]) -> Option<String> {
-    let columns = match scope {
-        Scope::Commands => "command",
-        Scope::Output => "output",
-        Scope::All => "command output",
-    };
-    let text = terms.expression(part).map(|text| format!("({{{columns}}} : ({text}))"));
-    let tags = (!tags.is_empty()).then(|| tag_expression(tags));
-    match (text, tags) {
-        (Some(text), Some(tags)) => Some(format!("{text} AND {tags}")),
-        (text, tags) => text.or(tags),
+fn columns(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Commands => "{command}",
+        Scope::Output => "{output}",
+        Scope::All => "{command output}",
     }
 }
 
@@ -143,17 +155,19 @@ fn tag_expression(tags: &[String]) -> String {
 
 /// Reads the texts of candidates.
 struct Texts<'c> {
-    scope: Scope,
+    query: &'c Query,
+    run: Statement<'c>,
     command: Statement<'c>,
     both: Statement<'c>,
     rest: Statement<'c>,
 }
 
 impl<'c> Texts<'c> {
-    fn new(connection: &'c Connection, scope: Scope) -> rusqlite::Result<Self> {
+    fn new(connection: &'c Connection, query: &'c Query) -> rusqlite::Result<Self> {
         let both = "SELECT command, head FROM runs LEFT JOIN outputs USING(seq) WHERE seq = ?1";
         Ok(Self {
-            scope,
+            query,
+            run: connection.prepare(&format!("SELECT {RUN} FROM runs WHERE seq = ?1"))?,
             command: connection.prepare("SELECT command, NULL FROM runs WHERE seq = ?1")?,
             both: connection.prepare(both)?,
             rest: connection.prepare("SELECT head || rest FROM outputs WHERE seq = ?1")?,
@@ -161,26 +175,38 @@ impl<'c> Texts<'c> {
     }
 
     fn candidate(&mut self, seq: i64, terms: &Terms) -> rusqlite::Result<Candidate> {
-        let scope = self.scope;
+        let scope = self.query.scope;
         let score = self.read(seq, |command, head| score(terms, scope, command, head))?;
         Ok(Candidate { seq, score: score.unwrap_or(0.0) })
     }
 
-    /// The last term is in the entry, which the index already found to hold the others.
-    fn holds_last(&mut self, seq: i64, terms: &Terms) -> rusqlite::Result<bool> {
-        let scope = self.scope;
-        let near = self.read(seq, |command, head| {
-            (scope != Scope::Output && terms.last_occurs(command))
-                || (scope != Scope::Commands && terms.last_occurs(head))
+    /// The entry is one that was asked for: what the index would have said.
+    fn matches(&mut self, seq: i64, terms: &Terms) -> rusqlite::Result<bool> {
+        if self.query.filter != Filter::default() {
+            let run = self.run.query_row([seq], row::run).optional()?;
+            if !run.is_some_and(|run| self.query.filter.admits(&run)) {
+                return Ok(false);
+            }
+        }
+        let scope = self.query.scope;
+        let mut seen = vec![false; terms.len()];
+        self.read(seq, |command, head| {
+            if scope != Scope::Output {
+                terms.note(command, &mut seen);
+            }
+            if scope != Scope::Commands {
+                terms.note(head, &mut seen);
+            }
         })?;
-        if near == Some(true) || scope == Scope::Commands {
-            return Ok(near == Some(true));
+        if seen.iter().all(|seen| *seen) || scope == Scope::Commands {
+            return Ok(seen.iter().all(|seen| *seen));
         }
         let mut rows = self.rest.query([seq])?;
-        let Some(row) = rows.next()? else { return Ok(false) };
-        // NULL when the head is all of it.
-        let all = row.get_ref(0)?.as_str_or_null()?;
-        Ok(all.is_some_and(|all| terms.last_occurs(all)))
+        if let Some(row) = rows.next()? {
+            // NULL when the head is all of it.
+            terms.note(row.get_ref(0)?.as_str_or_null()?.unwrap_or_default(), &mut seen);
+        }
+        Ok(seen.iter().all(|seen| *seen))
     }
 
     fn read<T>(
@@ -188,8 +214,8 @@ impl<'c> Texts<'c> {
         seq: i64,
         use_texts: impl FnOnce(&str, &str) -> T,
     ) -> rusqlite::Result<Option<T>> {
-        let statement =
-            if self.scope == Scope::Commands { &mut self.command } else { &mut self.both };
+        let commands = self.query.scope == Scope::Commands;
+        let statement = if commands { &mut self.command } else { &mut self.both };
         let mut rows = statement.query([seq])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let command = row.get_ref(0)?.as_str()?;

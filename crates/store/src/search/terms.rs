@@ -17,34 +17,24 @@ pub(super) struct Terms {
 #[derive(Debug)]
 struct Term {
     text: String,
-    /// Bytes of the text before its last token.
-    before_last: usize,
     tokens: Vec<String>,
     /// The first byte of the first token.
     start: u8,
 }
 
-/// Which terms an expression holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// All of them, the last as a prefix.
-    All,
-    /// All but the last token: a prefix costs as much as all words that begin with it.
-    Exact,
-}
+/// Shorter prefixes begin too many words to look all of them up for a mere probe.
+const PROBE_PREFIX: usize = 4;
+/// Single words that are probed.
+const PROBES: usize = 8;
 
 impl Terms {
     pub(super) fn parse(text: &str) -> Self {
         let mut terms = Vec::new();
         for word in text.split(|c: char| c.is_whitespace() || c == '\0') {
-            let places: Vec<_> = tokens(word).collect();
-            let Some(last) = places.last() else { continue };
-            terms.push(Term {
-                start: word.as_bytes()[places[0].start].to_ascii_lowercase(),
-                before_last: last.start,
-                tokens: places.iter().map(|place| word[place.clone()].to_lowercase()).collect(),
-                text: word.to_owned(),
-            });
+            let tokens: Vec<_> = tokens(word).map(|place| word[place].to_lowercase()).collect();
+            if let Some(&start) = tokens.first().and_then(|token| token.as_bytes().first()) {
+                terms.push(Term { text: word.to_owned(), tokens, start });
+            }
         }
         Self { terms }
     }
@@ -60,18 +50,48 @@ impl Terms {
         self.terms.len()
     }
 
-    /// In the syntax of FTS5; nothing if the part has no term.
-    pub(super) fn expression(&self, part: Part) -> Option<String> {
-        let (last, others) = self.terms.split_last()?;
-        let mut phrases: Vec<_> = others.iter().map(|term| quote(&term.text)).collect();
-        match part {
-            Part::All => phrases.push(quote(&last.text) + " *"),
-            Part::Exact if last.tokens.len() > 1 => {
-                phrases.push(quote(&last.text[..last.before_last]));
-            }
-            Part::Exact => {}
+    /// All of them, the last as a prefix, in the syntax of FTS5.
+    pub(super) fn expression(&self) -> String {
+        let phrases: Vec<_> = self
+            .terms
+            .iter()
+            .map(|term| format!("\"{}\"", term.text.replace('"', "\"\"")))
+            .collect();
+        phrases.join(" ") + " *"
+    }
+
+    /// What may be rare in it, cheapest first: its words, all but the last word, the last word as a
+    /// prefix. The entries of a rare one are all that need be looked at. None where the index may
+    /// cut words otherwise than [`Words`] does.
+    pub(super) fn probes(&self) -> Vec<String> {
+        let quote = |text: &str| format!("\"{text}\"");
+        let Some((last_term, others)) = self.terms.split_last() else { return Vec::new() };
+        let Some((last, before)) = last_term.tokens.split_last() else { return Vec::new() };
+        if !self.terms.iter().all(|term| term.text.is_ascii()) {
+            return Vec::new();
         }
-        (!phrases.is_empty()).then(|| phrases.join(" "))
+        let words = others.iter().flat_map(|term| &term.tokens).chain(before);
+        let mut probes: Vec<_> = words.map(|token| quote(token)).collect();
+        probes.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        probes.dedup();
+        probes.truncate(PROBES);
+        let phrases = others.iter().map(|term| &term.tokens[..]).chain([before]);
+        let phrases: Vec<_> = phrases
+            .filter(|tokens| !tokens.is_empty())
+            .map(|tokens| quote(&tokens.join(" ")))
+            .collect();
+        if probes.len() > 1 {
+            probes.push(phrases.join(" "));
+        }
+        if last.len() >= PROBE_PREFIX {
+            probes.push(quote(last) + " *");
+        }
+        probes
+    }
+
+    /// One phrase alone: the index needs no help with it.
+    pub(super) fn is_single_word(&self) -> bool {
+        matches!(&self.terms[..], [term] if term.tokens.len() == 1)
     }
 
     /// Calls `found` with the term and the bytes of each place where one occurs in `text`; the
@@ -96,12 +116,9 @@ impl Terms {
         count
     }
 
-    /// The last term begins a word of `text`.
-    pub(super) fn last_occurs(&self, text: &str) -> bool {
-        let last = self.terms.len() - 1;
-        let mut occurs = false;
-        self.find(text, |term, _| occurs |= term == last);
-        occurs
+    /// Notes which terms occur in `text`.
+    pub(super) fn note(&self, text: &str, seen: &mut [bool]) {
+        self.find(text, |term, _| seen[term] = true);
     }
 }
 
@@ -178,10 +195,6 @@ impl Words<'_> {
             None => (1, false),
         }
     }
-}
-
-fn quote(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 fn equals(word: &str, token: &str) -> bool {
