@@ -36,6 +36,9 @@ pub(crate) struct Spawned {
     pub(crate) shell: Option<ShellLink>,
 }
 
+/// Ctrl+C.
+const INTERRUPT: &[u8] = b"\x03";
+
 /// What a shell session has beside its terminal.
 #[derive(Debug)]
 pub(crate) struct ShellLink {
@@ -245,12 +248,11 @@ impl SessionTask {
                 }
             }
             Mark::Continuation(_) => {
-                // The shell asks for more of an unfinished command: there is no more.
-                if let Some(run) = shell.open()
-                    && !run.output_began
-                    && !std::mem::replace(&mut run.incomplete, true)
-                {
-                    self.enqueue_reply(b"\x03".to_vec());
+                // The shell asks for more of an unfinished command, and there is no more: it is
+                // interrupted once the kernel says that it waits.
+                if let Some(run) = shell.open().filter(|run| !run.output_began) {
+                    run.incomplete = true;
+                    self.survey_soon();
                 }
             }
             _ => {}
@@ -264,15 +266,27 @@ impl SessionTask {
                 && survey.foreground == Some(self.program.pid())
         });
         let Some(shell) = &mut self.shell else { return };
-        let Some(run) = shell.open().filter(|run| run.prompted && waits) else { return };
-        let state = run.unconfirmed.map(|exit_code| CommandState::Done { exit_code });
-        shell.close(state.unwrap_or(CommandState::Lost));
+        let Some(run) = shell.open().filter(|_| waits) else { return };
+        if run.prompted {
+            let state = run.unconfirmed.map(|exit_code| CommandState::Done { exit_code });
+            shell.close(state.unwrap_or(CommandState::Lost));
+        } else if run.incomplete {
+            self.enqueue_reply(INTERRUPT.to_vec());
+        }
+    }
+
+    /// A command was given to the shell and has not begun: it is the shell that reads.
+    pub(super) fn shell_is_reading_command(&self) -> bool {
+        let last = self.shell.as_ref().and_then(|shell| shell.commands.back());
+        last.is_some_and(|run| !run.output_began && run.state == CommandState::Running)
     }
 
     /// A prompt was shown that may be the shell's: the kernel is asked until it is known.
     pub(super) fn shell_is_in_doubt(&self) -> bool {
         let last = self.shell.as_ref().and_then(|shell| shell.commands.back());
-        last.is_some_and(|run| run.prompted && run.state == CommandState::Running)
+        last.is_some_and(|run| {
+            (run.prompted || run.incomplete) && run.state == CommandState::Running
+        })
     }
 
     /// The shell ended, and with it the command that ran.

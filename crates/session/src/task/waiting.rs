@@ -200,7 +200,7 @@ impl SessionTask {
         let reads = survey.waiting == Waiting::Reading
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
-        (wait.needs_input && line_mode.canonical && reads)
+        (wait.needs_input && line_mode.canonical && reads && !self.shell_is_reading_command())
             .then_some(Fired::NeedsInput { echo: line_mode.echo })
     }
 
@@ -227,9 +227,9 @@ impl SessionTask {
         self.survey.under_way = false;
         self.survey.next = Some(now + SURVEY_INTERVAL);
         self.idle_survey(survey.as_ref());
-        self.confirm_end(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
+        self.confirm_end(survey.as_ref());
         let settled = self.survey.settled.take();
         let is_current = settled.is_some_and(|began| self.last_input < began);
         self.survey.latest = survey.filter(|_| is_current);

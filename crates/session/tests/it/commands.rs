@@ -76,7 +76,8 @@ async fn unfinished_commands_long_ones_and_exits_are_told() {
     for program in ["bash", "zsh"] {
         let session = shell(&sessions, program).await;
         let open = session.execute("echo 'open", PATIENCE, 1 << 20).await.expect("it is told");
-        assert_eq!(open.state, CommandState::Incomplete, "{program}");
+        let screen = session.screen().await.expect("a screen").text();
+        assert_eq!(open.state, CommandState::Incomplete, "{program}: {screen}");
         let short = Duration::from_millis(50);
         let slow = session.execute("sleep 30", short, 1 << 20).await.expect("it runs");
         assert_eq!(slow.state, CommandState::Running, "{program}");
