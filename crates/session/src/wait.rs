@@ -123,6 +123,10 @@ impl Wait {
         self.text.is_some() || self.regex.is_some() || self.gone.is_some()
     }
 
+    pub(crate) fn watches_screen(&self) -> bool {
+        self.reads_text() || self.change || self.idle.is_some()
+    }
+
     pub(crate) fn asks_kernel(&self) -> bool {
         self.prompt || self.needs_input
     }

@@ -213,6 +213,11 @@ impl Terminal {
         self.changes.look(frame, hashes)
     }
 
+    /// The change counter of the last [`Terminal::look`].
+    pub fn seq(&self) -> Seq {
+        self.changes.seq()
+    }
+
     /// Rows that changed since `since`, as of the last [`Terminal::look`].
     pub fn rows_since(&self, since: Seq) -> Vec<u16> {
         self.changes.rows_since(since)

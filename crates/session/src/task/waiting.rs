@@ -100,7 +100,9 @@ impl SessionTask {
         if self.waits.is_empty() {
             return;
         }
-        let seq = self.terminal.look();
+        // Comparing the screen costs more than a read of output: only for those who watch it.
+        let watched = self.waits.iter().any(|pending| pending.wait.watches_screen());
+        let seq = if watched { self.terminal.look() } else { self.terminal.seq() };
         let haystack = self
             .waits
             .iter()
@@ -149,7 +151,7 @@ impl SessionTask {
                     .map(str::to_owned),
                 fired,
                 state: self.state(),
-                seq,
+                seq: self.terminal.look(),
                 elapsed: now - pending.began,
                 seen_before,
             });
