@@ -1,6 +1,7 @@
 //! The built binary, driven as a client drives it.
 
 mod clients;
+mod configuration;
 mod editors;
 mod examples;
 mod frameworks;
@@ -9,6 +10,7 @@ mod robustness;
 mod shells;
 mod support;
 mod viewers;
+mod views;
 
 /// The server under test.
 const TERMBRIDGE: &str = env!("CARGO_BIN_EXE_termbridge");

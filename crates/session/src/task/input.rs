@@ -98,7 +98,10 @@ impl SessionTask {
             return Err(SessionError::InputFull { queued: self.input.len() });
         }
         self.input.open_line = open_line;
-        self.note_typing(input);
+        // Where the terminal edits lines without echo, what looks like the input is output.
+        if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
+            self.note_typing(input);
+        }
         for piece in pieces {
             self.input.push(piece);
         }

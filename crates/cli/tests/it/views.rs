@@ -1,0 +1,126 @@
+//! What an agent sees of a screen: formats, parts, cuts, and the resources behind a cut.
+
+use serde_json::{Value, json};
+use termbridge_mcp::client::ClientError;
+use termbridge_testkit::{Server, TestEnvironment};
+
+use crate::TERMBRIDGE;
+
+/// A session that shows what `script` prints and stays.
+fn showing(server: &mut Server, script: &str) -> String {
+    let script = format!("stty -echo; {script}; printf READY; exec cat");
+    server.launch(json!({
+        "command": "sh", "args": ["-c", script], "cols": 40, "rows": 10,
+        "wait": {"text": "READY"},
+    }))
+}
+
+fn view(server: &mut Server, id: &str, more: Value) -> Value {
+    let mut arguments = json!({"session_id": id});
+    for (name, value) in more.as_object().into_iter().flatten() {
+        arguments[name] = value.clone();
+    }
+    server.ok("view_screen", arguments).structured
+}
+
+#[test]
+fn every_format_shows_the_same_screen_its_own_way() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let script = "printf '\\033]2;my title\\007\\033[1;31mred\\033[m plain\\r\\n\\033[7mchosen\\033[m\\r\\n'";
+    let id = showing(&mut server, script);
+    let table = [
+        ("plain", "red plain\nchosen\nREADY"),
+        ("raw", "\u{1b}[0;1;31mred"),
+        ("ansi", "⟦bold red⟧red⟦/⟧ plain\n⟦inverse⟧chosen⟦/⟧"),
+        ("scrollback", "red plain\nchosen\nREADY"),
+        ("html", "<span style=\"font-weight:bold;"),
+        ("svg", "<svg xmlns="),
+        ("cells", "\"attrs\":[\"bold\"]"),
+    ];
+    for (format, part) in table {
+        let seen = view(&mut server, &id, json!({"format": format}));
+        let content = seen["content"].as_str().expect("content");
+        assert!(content.contains(part), "{format}: {content}");
+        assert_eq!(seen["title"], "my title");
+        assert_eq!(seen["highlights"][0]["text"], "chosen", "{format}");
+        assert_eq!((&seen["rows"], &seen["cols"]), (&json!(10), &json!(40)));
+    }
+    let cells = view(&mut server, &id, json!({"format": "cells"}));
+    assert_eq!(cells["cells"][0]["runs"][0]["fg"], "red");
+    let part =
+        view(&mut server, &id, json!({"region": {"row": 0, "col": 4, "rows": 2, "cols": 5}}));
+    assert_eq!(part["content"], "plain\nen");
+    let place = server.ok("get_cursor_position", json!({"session_id": id})).structured;
+    assert_eq!(
+        (&place["row"], &place["col"], &place["visible"]),
+        (&json!(2), &json!(5), &json!(true))
+    );
+    let size = server.ok("get_screen_size", json!({"session_id": id})).structured;
+    assert_eq!((&size["rows"], &size["cols"]), (&json!(10), &json!(40)));
+}
+
+#[test]
+fn only_what_changed_is_shown_on_request() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let id = showing(&mut server, "printf 'one\\r\\ntwo\\r\\n'");
+    let before = view(&mut server, &id, json!({}));
+    let same = view(&mut server, &id, json!({"since": before["seq"]}));
+    assert_eq!((&same["changed_rows"], &same["seq"]), (&json!([]), &before["seq"]));
+    let answer = server.ok(
+        "send_keys",
+        json!({"session_id": id, "keys": "new<Enter>", "wait": {"text": "new"}, "view": "diff"}),
+    );
+    assert_eq!(answer.structured["wait"]["fired"], "text", "{}", answer.text);
+    assert_eq!(answer.structured["view"]["changed_rows"], json!([2]), "{}", answer.text);
+    assert!(answer.text.contains("2| READYnew"), "{}", answer.text);
+}
+
+#[test]
+fn a_cut_is_shown_and_the_rest_can_be_fetched() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let id = showing(&mut server, "seq 1 2000");
+    let lines = view(&mut server, &id, json!({"format": "scrollback", "lines": 3}));
+    assert_eq!(lines["content"], "1999\n2000\nREADY");
+    assert_eq!(lines["total_lines"], 2001);
+    let cut = view(&mut server, &id, json!({"format": "scrollback", "max_bytes": 1000}));
+    let content = cut["content"].as_str().expect("content");
+    assert!(content.starts_with("1\n2\n") && content.ends_with("2000\nREADY"), "{content}");
+    assert!(cut["truncated_bytes"].as_u64().is_some_and(|bytes| bytes > 5000), "{cut}");
+    let uri = cut["resource"].as_str().expect("a resource").to_owned();
+    assert!(content.contains(&uri), "the cut names it: {content}");
+    let whole = server.request("resources/read", json!({"uri": uri})).expect("readable");
+    let whole = whole["contents"][0]["text"].as_str().expect("text").to_owned();
+    let expected: Vec<String> = (1..=2000).map(|line| line.to_string()).collect();
+    assert_eq!(whole, expected.join("\n") + "\nREADY");
+    let listed = server.request("resources/list", json!({})).expect("lists");
+    assert!(listed.to_string().contains(&format!("term://{id}/screen")), "{listed}");
+    for uri in ["term://nobody/screen", "term://x", "file:///etc/passwd"] {
+        let read = server.request("resources/read", json!({"uri": uri}));
+        assert!(matches!(read, Err(ClientError::Rpc { code: -32002, .. })), "{uri}: {read:?}");
+    }
+}
+
+#[test]
+fn lists_tell_agents_apart_and_know_what_runs() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mine = server.launch(json!({"command": "cat", "agent_id": "a", "name": "mine"}));
+    server.launch(json!({"command": "cat", "agent_id": "b"}));
+    let ended = server.launch(
+        json!({"command": "sh", "args": ["-c", "exit 4"], "agent_id": "a", "wait": {"exit": true}}),
+    );
+    let list = server.ok("list_sessions", json!({"agent_id": "a"})).structured;
+    let rows = list["sessions"].as_array().expect("rows");
+    assert_eq!(rows.len(), 1);
+    assert_eq!((&rows[0]["session_id"], &rows[0]["name"]), (&json!(mine), &json!("mine")));
+    assert_eq!((&rows[0]["state"], &rows[0]["foreground"]), (&json!("running"), &json!("cat")));
+    let list = server.ok("list_sessions", json!({"agent_id": "a", "all": true})).structured;
+    let rows = list["sessions"].as_array().expect("rows");
+    assert_eq!((rows.len(), &rows[1]["exit_code"]), (2, &json!(4)));
+    let (code, text) = server.error("send_keys", json!({"session_id": ended, "keys": "x"}));
+    assert_eq!(code, "SESSION_DEAD");
+    assert!(text.contains("exit code 4") && text.contains("restart_app"), "{text}");
+}
