@@ -59,7 +59,10 @@ def main():
         os.chdir(folder)
         client = Client(program)
         vim = client.call(
-            "launch_app", command="vim", args=["-u", "NONE", "-N", "poem.txt"], cols=50, rows=8,
+            "launch_app", command="vim",
+            # A lone Escape is one after 50 ms, as in every vim with its defaults.
+            args=["-u", "NONE", "-N", "--cmd", "set ttimeout ttimeoutlen=50", "poem.txt"],
+            cols=50, rows=8,
             wait={"idle_ms": 300}, view="plain")["session_id"]
         client.call(
             "send_keys", session_id=vim, keys="iRoses are red,<Enter>terminals are too.<Escape>",
