@@ -12,6 +12,9 @@ mod stop_app;
 mod view_screen;
 mod wait_for;
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::tool::Entry;
 use crate::toolset::Toolset;
 
@@ -31,4 +34,11 @@ pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
             Entry::of::<list_sessions::ListSessions>(),
         ],
     }
+}
+
+// The arguments of a tool that needs nothing but a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OnlySession {
+    session_id: String,
 }

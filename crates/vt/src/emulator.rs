@@ -248,6 +248,13 @@ impl Terminal {
         self.core.trim_history(keep);
     }
 
+    /// Drops the oldest lines until screen and history take about `bytes`.
+    pub fn trim_memory(&mut self, bytes: usize) {
+        let size = self.size();
+        let lines = bytes / (usize::from(size.cols) * CELL_BYTES);
+        self.trim_history(lines.saturating_sub(2 * usize::from(size.rows)));
+    }
+
     /// Bytes that screen and history take, roughly.
     pub fn memory_estimate(&self) -> usize {
         let size = self.size();

@@ -1,18 +1,13 @@
 //! `get_cursor_position`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::OnlySession;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 pub(crate) struct GetCursorPosition;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
-    session_id: String,
-}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
@@ -28,10 +23,10 @@ impl Tool for GetCursorPosition {
     const TITLE: &'static str = "Get the cursor position";
     const DESCRIPTION: &'static str = "Row and column of the cursor, from 0.";
     const HINTS: Hints = Hints::READS;
-    type Arguments = Arguments;
+    type Arguments = OnlySession;
     type Answer = Answer;
 
-    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+    async fn call(arguments: OnlySession, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let cursor = context.session(&arguments.session_id)?.screen().await?.screen.cursor;
         let hidden = if cursor.visible { "" } else { ", hidden" };
         let shape = cursor.shape.name();

@@ -1,18 +1,13 @@
 //! `get_screen_size`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::OnlySession;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 pub(crate) struct GetScreenSize;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
-    session_id: String,
-}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
@@ -25,10 +20,10 @@ impl Tool for GetScreenSize {
     const TITLE: &'static str = "Get the screen size";
     const DESCRIPTION: &'static str = "Rows and columns of the terminal.";
     const HINTS: Hints = Hints::READS;
-    type Arguments = Arguments;
+    type Arguments = OnlySession;
     type Answer = Answer;
 
-    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+    async fn call(arguments: OnlySession, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let size = context.session(&arguments.session_id)?.screen().await?.size;
         Ok(Reply {
             text: format!("{} rows, {} cols", size.rows, size.cols),

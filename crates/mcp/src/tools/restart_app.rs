@@ -1,18 +1,13 @@
 //! `restart_app`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::OnlySession;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 pub(crate) struct RestartApp;
-
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Arguments {
-    session_id: String,
-}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
@@ -27,10 +22,10 @@ impl Tool for RestartApp {
         "Run the same command again in the same session, on a clean screen; ends it first.";
     const HINTS: Hints =
         Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
-    type Arguments = Arguments;
+    type Arguments = OnlySession;
     type Answer = Answer;
 
-    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+    async fn call(arguments: OnlySession, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
         session.restart().await?;
         let session_id = session.id().to_string();

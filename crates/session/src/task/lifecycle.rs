@@ -240,10 +240,9 @@ impl SessionTask {
         }
         let quiet_until = self.last_used.max(self.last_output) + self.settings.session_timeout;
         self.idle_check = now + self.settings.session_timeout;
-        if !self.waits.is_empty() {
-        } else if now < quiet_until {
+        if now < quiet_until {
             self.idle_check = quiet_until;
-        } else {
+        } else if self.waits.is_empty() {
             self.survey.for_idle = true;
             self.start_survey();
         }

@@ -9,8 +9,6 @@ use super::{BATCH_READS, SYNCHRONIZED_LIMIT, SessionTask};
 
 /// History lines between two reports to the memory budget.
 const REPORT_LINES: usize = 256;
-/// Bytes per line of history, roughly, below which a trim keeps nothing.
-const MIN_LINE_BYTES: usize = 24;
 
 impl SessionTask {
     pub(super) fn readable(&mut self, ready: io::Result<()>) {
@@ -49,9 +47,7 @@ impl SessionTask {
             }
         }
         self.buffer = buffer;
-        if self.terminal.history_len().abs_diff(history) > 0
-            && self.terminal.history_len() / REPORT_LINES != history / REPORT_LINES
-        {
+        if self.terminal.history_len() / REPORT_LINES != history / REPORT_LINES {
             self.publish_memory();
         }
         drained || self.hung_up
@@ -118,10 +114,7 @@ impl SessionTask {
     }
 
     pub(super) fn trim(&mut self, keep_bytes: usize) {
-        let size = self.terminal.size();
-        let line = (usize::from(size.cols) * 24).max(MIN_LINE_BYTES);
-        let screens = 2 * usize::from(size.rows);
-        self.terminal.trim_history((keep_bytes / line).saturating_sub(screens));
+        self.terminal.trim_memory(keep_bytes);
         tracing::debug!(session = %self.id, keep_bytes, "scrollback trimmed");
         self.publish_memory();
     }
