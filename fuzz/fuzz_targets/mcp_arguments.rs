@@ -3,15 +3,16 @@
 //! Run: `RUSTC_BOOTSTRAP=1 cargo fuzz run mcp_arguments`.
 #![no_main]
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use termbridge_mcp::{McpServer, Toolset};
+use termbridge_mcp::{McpServer, NativeBackend};
 use termbridge_session::{Sessions, Settings};
 
-static SERVER: LazyLock<McpServer> =
-    LazyLock::new(|| McpServer::new(Sessions::new(Settings::default()), Toolset::DEFAULT));
+static SERVER: LazyLock<McpServer> = LazyLock::new(|| {
+    McpServer::with_backend(Arc::new(NativeBackend::new(Sessions::new(Settings::default()))))
+});
 
 fuzz_target!(|input: (u8, &str)| {
     let (tool, text) = input;

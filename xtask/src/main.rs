@@ -2,10 +2,11 @@
 //! `cargo xtask generate --check` fails when it is not current.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use serde_json::Value;
-use termbridge_mcp::{McpServer, Toolset};
+use termbridge_mcp::{McpServer, NativeBackend};
 use termbridge_session::vt::input::known_key_names;
 use termbridge_session::{Sessions, Settings};
 
@@ -33,7 +34,8 @@ fn write_or_check(path: &PathBuf, text: &str, check: bool) -> Result<()> {
 
 /// The reference of the tools, from their own definitions.
 fn tools_page() -> String {
-    let server = McpServer::new(Sessions::new(Settings::default()), Toolset::DEFAULT);
+    let server =
+        McpServer::with_backend(Arc::new(NativeBackend::new(Sessions::new(Settings::default()))));
     let mut page = String::from(
         "# Tools\n\nGenerated from the definitions that a client gets; do not edit. Rows and columns \
          count from 0.\n",

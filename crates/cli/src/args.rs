@@ -79,6 +79,12 @@ pub(crate) struct McpArguments {
     /// Bytes asked of a terminal per read [default: 4096]
     #[arg(long, env = "TERMBRIDGE_BUFFER_SIZE", value_name = "BYTES")]
     pub(crate) buffer_size: Option<usize>,
+    /// Shell for agents' commands [default: $SHELL if it is bash, zsh, fish, dash or sh; else bash]
+    #[arg(long, env = "TERMBRIDGE_SHELL", value_name = "SHELL")]
+    pub(crate) shell: Option<String>,
+    /// Keep no history of commands
+    #[arg(long, env = "TERMBRIDGE_NO_HISTORY")]
+    pub(crate) no_history: bool,
     /// Do not offer the editor's connection (accepted; there is none yet)
     #[arg(long)]
     pub(crate) no_editor: bool,

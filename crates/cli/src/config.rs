@@ -4,11 +4,15 @@
 //! what they leave open comes from the file. An unknown or malformed entry is an error that names
 //! file and line, never silently dropped.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use termbridge_bridge::policy::{Policy, PolicyConfig};
+use termbridge_bridge::store::Limits;
+use termbridge_bridge::{BridgeSettings, HistoryPlace};
 use termbridge_mcp::Toolset;
 use termbridge_session::Settings;
 
@@ -20,6 +24,10 @@ use crate::duration::parse_duration;
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) toolsets: Vec<Toolset>,
+    pub(crate) bridge: BridgeSettings,
+    pub(crate) policy: PolicyConfig,
+    /// Where the history is kept; `None` when it is off.
+    pub(crate) history: Option<HistoryPlace>,
     pub(crate) log: LogConfig,
 }
 
@@ -45,9 +53,36 @@ struct File {
     scrollback_lines: Option<usize>,
     scrollback_memory_mb: Option<usize>,
     buffer_size: Option<usize>,
+    #[serde(default)]
+    commands: Commands,
+    #[serde(default)]
+    history: HistoryTable,
+    #[serde(default)]
+    policy: PolicyConfig,
     log_level: Option<String>,
     log_format: Option<LogFormat>,
     log_file: Option<PathBuf>,
+}
+
+/// The `[commands]` table: how agents' commands run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Commands {
+    shell: Option<String>,
+    pager: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+}
+
+/// The `[history]` table.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HistoryTable {
+    enabled: Option<bool>,
+    path: Option<PathBuf>,
+    max_entries: Option<u64>,
+    max_age: Option<String>,
+    max_megabytes: Option<u64>,
 }
 
 impl Config {
@@ -102,13 +137,72 @@ impl Config {
                 .collect::<Result<Vec<Toolset>, _>>()?,
             None => Toolset::DEFAULT.to_vec(),
         };
+        let bridge = bridge_settings(arguments.shell, file.commands)?;
+        let history = history_place(file.history, arguments.no_history)?;
         let log = LogConfig {
             level: arguments.log.log_level.or(file.log_level).unwrap_or_else(|| "info".into()),
             format: arguments.log.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
             file: arguments.log.log_file.or(file.log_file),
         };
-        Ok(Self { settings, toolsets, log })
+        Ok(Self { settings, toolsets, bridge, policy: file.policy, history, log })
     }
+}
+
+impl Config {
+    /// The policy, ready to decide.
+    pub(crate) fn policy(&self) -> Result<Policy> {
+        Policy::new(&self.policy, &self.bridge.home).context("in [policy]")
+    }
+}
+
+/// Shells whose commands can be told apart.
+const SHELLS: [&str; 8] = ["bash", "zsh", "fish", "dash", "sh", "ash", "ksh", "mksh"];
+
+fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSettings> {
+    let users = std::env::var("SHELL").ok().filter(|shell| {
+        let path = Path::new(shell);
+        path.file_name().is_some_and(|name| SHELLS.iter().any(|known| name == *known))
+            && path.is_file()
+    });
+    let shell = shell.or(commands.shell).or(users).unwrap_or_else(|| "bash".into());
+    let cwd = std::env::current_dir().context("the working directory cannot be used")?;
+    let home = home().unwrap_or_else(|| PathBuf::from("/"));
+    let pager = commands.pager.as_deref().unwrap_or("cat");
+    let mut settings = BridgeSettings::new(shell, cwd, home).pager(pager);
+    settings.env.extend(commands.env);
+    Ok(settings)
+}
+
+fn history_place(table: HistoryTable, off: bool) -> Result<Option<HistoryPlace>> {
+    if off || table.enabled == Some(false) {
+        return Ok(None);
+    }
+    let defaults = Limits::default();
+    let limits = Limits {
+        max_entries: table.max_entries.unwrap_or(defaults.max_entries),
+        max_age: time(None, "history.max_age", table.max_age.as_deref(), defaults.max_age)?,
+        max_bytes: table
+            .max_megabytes
+            .map_or(defaults.max_bytes, |megabytes| megabytes.saturating_mul(1024 * 1024)),
+        ..defaults
+    };
+    let path = table.path.or_else(default_history);
+    Ok(path.map(|path| HistoryPlace { path, limits }))
+}
+
+/// `$XDG_STATE_HOME/termbridge/history.db`, or the same under `~/.local/state`.
+fn default_history() -> Option<PathBuf> {
+    let base = variable("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?;
+    Some(base.join("termbridge").join("history.db"))
+}
+
+fn home() -> Option<PathBuf> {
+    variable("HOME").or_else(std::env::home_dir)
+}
+
+/// A directory that the environment names; a relative one does not count, as XDG says.
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 fn at_least_one(name: &str, value: usize) -> Result<usize> {
@@ -135,10 +229,7 @@ fn time(
 
 /// `$XDG_CONFIG_HOME/termbridge/config.toml`, or the same under `~/.config`.
 fn default_path() -> Option<PathBuf> {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-    let base = variable("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))?;
+    let base = variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))?;
     Some(base.join("termbridge").join("config.toml"))
 }
 

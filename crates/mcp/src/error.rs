@@ -2,6 +2,8 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
+use termbridge_bridge::BridgeError;
+use termbridge_bridge::store::StoreError;
 use termbridge_session::SessionError;
 
 /// A tool's error.
@@ -24,6 +26,10 @@ pub(crate) enum Code {
     Busy,
     Cancelled,
     NotSupported,
+    CommandBlocked,
+    PathNotAllowed,
+    RateLimited,
+    Forbidden,
 }
 
 impl Code {
@@ -37,12 +43,16 @@ impl Code {
             Self::Busy => "BUSY",
             Self::Cancelled => "CANCELLED",
             Self::NotSupported => "NOT_SUPPORTED",
+            Self::CommandBlocked => "COMMAND_BLOCKED",
+            Self::PathNotAllowed => "PATH_NOT_ALLOWED",
+            Self::RateLimited => "RATE_LIMITED",
+            Self::Forbidden => "FORBIDDEN",
         }
     }
 
     /// The same call may work later, with nothing changed.
     fn retryable(self) -> bool {
-        matches!(self, Self::ResourceLimit | Self::Busy | Self::Cancelled)
+        matches!(self, Self::ResourceLimit | Self::Busy | Self::Cancelled | Self::RateLimited)
     }
 }
 
@@ -60,15 +70,26 @@ impl ToolError {
         Self::new(Code::InvalidInput, message, hint, &[])
     }
 
+    /// Nobody waits for the answer any more.
+    pub(crate) fn cancelled() -> Self {
+        let message = "the wait was cancelled; the program goes on";
+        Self::new(Code::Cancelled, message, "", &["view_screen"])
+    }
+
     /// The fault is the server's own.
     pub fn is_internal(&self) -> bool {
         self.code == Code::InternalError
     }
 
+    /// `[CODE] message`, and the hint below it.
+    pub(crate) fn text(&self) -> String {
+        let hint = if self.hint.is_empty() { String::new() } else { format!("\n{}", self.hint) };
+        format!("[{}] {}{hint}", self.code.name(), self.message)
+    }
+
     pub(crate) fn into_result(self) -> CallToolResult {
         let code = self.code.name();
-        let hint = if self.hint.is_empty() { String::new() } else { format!("\n{}", self.hint) };
-        let text = format!("[{code}] {}{hint}", self.message);
+        let text = self.text();
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
         result.structured_content = Some(json!({
             "ok": false,
@@ -81,6 +102,57 @@ impl ToolError {
             }
         }));
         result
+    }
+}
+
+impl From<BridgeError> for ToolError {
+    fn from(error: BridgeError) -> Self {
+        let message = error.to_string();
+        let (code, hint, next_tools): (_, &str, &'static [&'static str]) = match error {
+            BridgeError::Session(error) => return error.into(),
+            BridgeError::Blocked { .. } => (
+                Code::CommandBlocked,
+                "Do it another way, or ask the user: only they can change the rules, in the \
+                 configuration file. `termbridge policy test` explains a decision.",
+                &[],
+            ),
+            BridgeError::PathNotAllowed { .. } => {
+                (Code::PathNotAllowed, "Pass a `cwd` inside an allowed directory.", &[])
+            }
+            BridgeError::RateLimited(_) => {
+                (Code::RateLimited, "Wait that long, then try again.", &[])
+            }
+            BridgeError::Forbidden(_) => (
+                Code::Forbidden,
+                "Use a session of your own: list_sessions with your agent_id shows them.",
+                &["list_sessions", "create_session"],
+            ),
+            BridgeError::NoCurrentSession => (
+                Code::SessionNotFound,
+                "Give session_id, or run something with execute_command first.",
+                &["list_sessions", "execute_command"],
+            ),
+            BridgeError::NoCommand { .. } => (
+                Code::InvalidInput,
+                "Leave command_id out for all that the session printed.",
+                &["get_terminal_output"],
+            ),
+            BridgeError::Invalid(_) => (Code::InvalidInput, "", &[]),
+            BridgeError::BadDirectory { .. } => {
+                (Code::InvalidInput, "Give an existing directory as `cwd`.", &[])
+            }
+            BridgeError::NoHistory => {
+                (Code::NotSupported, "The user started the server without history.", &[])
+            }
+            BridgeError::History(StoreError::Invalid(_) | StoreError::BadCursor) => {
+                (Code::InvalidInput, "", &[])
+            }
+            BridgeError::History(StoreError::Busy) => {
+                (Code::Busy, "Try again in a moment.", &["search_history"])
+            }
+            _ => (Code::InternalError, "See the server's log.", &[]),
+        };
+        Self::new(code, message, hint, next_tools)
     }
 }
 
@@ -115,6 +187,12 @@ impl From<SessionError> for ToolError {
                 Code::Busy,
                 "Wait until it reads again, or interrupt it with stop_app.",
                 &["wait_for", "view_screen", "stop_app"],
+            ),
+            SessionError::ShellBusy(_) => (
+                Code::Busy,
+                "It runs a command, or has not shown its prompt. Look with get_terminal_output, \
+                 interrupt with send_keys Ctrl+C, or leave session_id out to run elsewhere.",
+                &["get_terminal_output", "send_keys", "execute_command"],
             ),
             SessionError::Changing(_) => (Code::Busy, "Try again when that is done.", &[]),
             _ => (Code::InternalError, "See the server's log.", &[]),

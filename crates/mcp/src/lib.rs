@@ -24,4 +24,5 @@ mod view;
 pub use error::ToolError;
 pub use rmcp::model::Tool as ToolDefinition;
 pub use server::{McpServer, ServeError};
+pub use termbridge_bridge::{Bridge, NativeBackend, TerminalBackend};
 pub use toolset::{Toolset, UnknownToolset};

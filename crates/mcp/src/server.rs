@@ -10,7 +10,9 @@ use rmcp::model::{
 };
 use rmcp::service::{QuitReason, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
-use termbridge_session::{SessionError, Sessions};
+use termbridge_bridge::policy::{Policy, PolicyConfig};
+use termbridge_bridge::{Bridge, BridgeError, BridgeSettings, TerminalBackend};
+use termbridge_session::SessionError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -21,14 +23,15 @@ use crate::transport::Lines;
 use crate::{resources, tools};
 
 /// What a model is told about the server as a whole.
-const INSTRUCTIONS: &str = "Real terminals. launch_app starts a program, view_screen shows its \
-screen, send_keys types (with `wait` and `view` it acts, waits and shows in one call), wait_for waits \
+const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns \
+its output and exit code; get_terminal_output reads on in one that runs longer; search_history finds \
+earlier ones. For programs with a screen: launch_app starts one, view_screen shows it, send_keys types (with `wait` and `view` it acts, waits and shows in one call), wait_for waits \
 for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0.";
 
 /// The MCP server: tools over sessions. Clones are the same server.
 #[derive(Clone)]
 pub struct McpServer {
-    sessions: Sessions,
+    bridge: Bridge,
     tools: Arc<Vec<Entry>>,
     closed: CancellationToken,
 }
@@ -46,10 +49,34 @@ pub enum ServeError {
 }
 
 impl McpServer {
-    /// A server that offers these toolsets.
-    pub fn new(sessions: Sessions, toolsets: &[Toolset]) -> Self {
-        let tools = toolsets.iter().flat_map(|toolset| tools::of(*toolset)).collect();
-        Self { sessions, tools: Arc::new(tools), closed: CancellationToken::new() }
+    /// A server that offers these toolsets; of tools that show screens and type keys, only where
+    /// the backend has screens.
+    pub fn new(bridge: Bridge, toolsets: &[Toolset]) -> Self {
+        let has_screens = bridge.backend().screens().is_some();
+        let tools = toolsets.iter().flat_map(|toolset| tools::of(*toolset));
+        let tools = tools.filter(|entry| has_screens || !entry.needs_screen).collect();
+        Self { bridge, tools: Arc::new(tools), closed: CancellationToken::new() }
+    }
+
+    /// A server of the default tools over a backend of your own, with the default rules of the
+    /// policy and without history.
+    ///
+    /// ```no_run
+    /// # use std::sync::Arc;
+    /// # use termbridge_mcp::{McpServer, TerminalBackend};
+    /// # async fn example(backend: impl TerminalBackend) -> Result<(), termbridge_mcp::ServeError> {
+    /// let server = McpServer::with_backend(Arc::new(backend));
+    /// server.serve(tokio::io::stdin(), tokio::io::stdout()).await
+    /// # }
+    /// ```
+    pub fn with_backend(backend: Arc<dyn TerminalBackend>) -> Self {
+        let home = std::env::home_dir().unwrap_or_else(|| "/".into());
+        let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+        let policy = Policy::new(&PolicyConfig::default(), &home)
+            // The default configuration names no rule of its own.
+            .expect("the default policy is valid");
+        let settings = BridgeSettings::new("bash", cwd, home);
+        Self::new(Bridge::new(backend, settings, policy, None), Toolset::DEFAULT)
     }
 
     /// The tools' definitions, in the order of the list.
@@ -125,8 +152,14 @@ impl ServerHandler for McpServer {
             let message = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
+        let arguments = request.arguments.unwrap_or_default();
+        let agent = ["agent_id", "agentId"].iter().find_map(|name| arguments.get(*name)?.as_str());
+        if let Err(refused) = self.bridge.admit(agent) {
+            return Ok(ToolError::from(refused).into_result().into());
+        }
         let context = Context {
-            sessions: self.sessions.clone(),
+            bridge: self.bridge.clone(),
+            tools: Arc::clone(&self.tools),
             progress: context.meta.get_progress_token(),
             peer: Some(context.peer),
             cancelled: context.ct,
@@ -134,7 +167,7 @@ impl ServerHandler for McpServer {
         };
         let name = request.name.clone();
         let started = std::time::Instant::now();
-        let result = entry.call(request.arguments.unwrap_or_default(), context).await;
+        let result = entry.call(arguments, context).await;
         let failed = result.is_error.unwrap_or(false);
         tracing::info!(tool = %name, failed, micros = started.elapsed().as_micros() as u64, "call");
         Ok(result.into())
@@ -145,7 +178,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources::list(&self.sessions).await))
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.bridge).await))
     }
 
     async fn list_resource_templates(
@@ -162,10 +195,13 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
-        match resources::read(&self.sessions, &request.uri).await {
+        match resources::read(&self.bridge, &request.uri).await {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => Err(missing(format!("no resource {}", request.uri))),
-            Err(error @ SessionError::NotFound(_)) => Err(missing(error.to_string())),
+            Err(
+                error @ (BridgeError::Session(SessionError::NotFound(_))
+                | BridgeError::NoCommand { .. }),
+            ) => Err(missing(error.to_string())),
             Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
         }
     }

@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use termbridge_session::{Input, Sent, Session, SessionError, SessionId, Sessions, Wait, Waited};
+use termbridge_bridge::{Bridge, Started, Until};
+use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, ToolError};
@@ -35,10 +36,18 @@ pub(crate) trait Tool {
     type Arguments: DeserializeOwned + JsonSchema + Send;
     type Answer: Serialize + JsonSchema;
 
+    /// Numbers and booleans may come as strings.
+    const LENIENT: bool = false;
+
     fn call(
         arguments: Self::Arguments,
         context: &Context,
     ) -> impl Future<Output = Result<Reply<Self::Answer>, ToolError>> + Send;
+
+    /// Whether an answer is to be shown as an error.
+    fn is_failure(_answer: &Self::Answer) -> bool {
+        false
+    }
 }
 
 /// What a client may assume of a tool.
@@ -63,8 +72,11 @@ pub(crate) struct Reply<A> {
 }
 
 /// What a call can use.
+#[derive(Clone)]
 pub(crate) struct Context {
-    pub(crate) sessions: Sessions,
+    pub(crate) bridge: Bridge,
+    /// All tools of the server, for those that call others.
+    pub(crate) tools: Arc<Vec<Entry>>,
     pub(crate) peer: Option<Peer<RoleServer>>,
     pub(crate) progress: Option<ProgressToken>,
     /// The client cancelled this call.
@@ -74,8 +86,15 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    /// The terminals, where there are any.
+    pub(crate) fn sessions(&self) -> Result<&Sessions, ToolError> {
+        self.bridge.backend().screens().ok_or_else(|| {
+            ToolError::new(Code::NotSupported, "these sessions have no screen", "", &[])
+        })
+    }
+
     pub(crate) fn session(&self, id: &str) -> Result<Session, ToolError> {
-        Ok(self.sessions.get(&SessionId::from_text(id))?)
+        Ok(self.sessions()?.get(&SessionId::from_text(id))?)
     }
 
     /// Waits, with progress where the client asked for it, until the wait or the call ends.
@@ -85,7 +104,8 @@ impl Context {
         mut wait: Wait,
     ) -> Result<(Waited, bool), ToolError> {
         let limit = self.limit(&mut wait);
-        self.attend(session, limit, session.wait(wait)).await
+        let waited = self.attend(Watched::Screen(session), limit, session.wait(wait)).await?;
+        Ok((waited?, limit.cut_short))
     }
 
     /// Sends and waits, as [`Context::wait`] does.
@@ -97,8 +117,38 @@ impl Context {
     ) -> Result<(Sent, Waited, bool), ToolError> {
         let limit = self.limit(&mut wait);
         let (sent, waiting) = session.send_then_wait(input, wait).await?;
-        let (waited, cut_short) = self.attend(session, limit, waiting).await?;
-        Ok((sent, waited, cut_short))
+        let waited = self.attend(Watched::Screen(session), limit, waiting).await?;
+        Ok((sent, waited?, limit.cut_short))
+    }
+
+    /// Waits for a command, as [`Context::wait`] does for a screen.
+    pub(crate) async fn wait_command(
+        &self,
+        started: &Started,
+        timeout: Duration,
+    ) -> Result<(Until, bool), ToolError> {
+        let limit = Limit::of(timeout, self.progress.is_some());
+        let waiting = self.bridge.wait(started, limit.allowed);
+        let until = self.attend(Watched::Command(started), limit, waiting).await?;
+        Ok((until?, limit.cut_short))
+    }
+
+    /// The same call without progress reports.
+    pub(crate) fn quiet(&self) -> Self {
+        Self { peer: None, ..self.clone() }
+    }
+
+    /// The call was cancelled, not just left by a client that is gone.
+    pub(crate) fn was_cancelled(&self) -> bool {
+        self.cancelled.is_cancelled() && !self.closed.is_cancelled()
+    }
+
+    /// Completes when nobody waits for the answer any more.
+    pub(crate) async fn given_up(&self) {
+        tokio::select! {
+            () = self.cancelled.cancelled() => {}
+            () = self.closed.cancelled() => {}
+        }
     }
 
     /// Limits a wait to what the client can bear.
@@ -109,55 +159,72 @@ impl Context {
         limit
     }
 
-    async fn attend(
+    async fn attend<T>(
         &self,
-        session: &Session,
+        watched: Watched<'_>,
         limit: Limit,
-        waiting: impl Future<Output = Result<Waited, SessionError>>,
-    ) -> Result<(Waited, bool), ToolError> {
-        let given_up = async {
-            tokio::select! {
-                () = self.cancelled.cancelled() => {}
-                () = self.closed.cancelled() => {}
-            }
-        };
-        let mut given_up = std::pin::pin!(given_up);
+        waiting: impl Future<Output = T>,
+    ) -> Result<T, ToolError> {
+        let mut given_up = std::pin::pin!(self.given_up());
         let mut waiting = std::pin::pin!(waiting);
         let first = tokio::time::Instant::now() + PROGRESS_INTERVAL;
         let mut ticks = tokio::time::interval_at(first, PROGRESS_INTERVAL);
         let mut seconds = 0.0;
         loop {
             tokio::select! {
-                waited = &mut waiting => return Ok((waited?, limit.cut_short)),
-                () = &mut given_up => return Err(ToolError::new(
-                    Code::Cancelled,
-                    "the wait was cancelled; the program goes on",
-                    "",
-                    &["view_screen"],
-                )),
+                answer = &mut waiting => return Ok(answer),
+                () = &mut given_up => return Err(ToolError::cancelled()),
                 _ = ticks.tick(), if self.progress.is_some() => {
                     seconds += PROGRESS_INTERVAL.as_secs_f64();
-                    self.report(session, seconds, limit.asked).await;
+                    self.report(watched, seconds, limit.asked).await;
                 }
             }
         }
     }
 
-    async fn report(&self, session: &Session, seconds: f64, asked: Duration) {
+    async fn report(&self, watched: Watched<'_>, seconds: f64, asked: Duration) {
         let (Some(peer), Some(token)) = (&self.peer, &self.progress) else {
             return;
         };
-        let Ok(snapshot) = session.screen().await else {
+        let Some(words) = self.last_words(watched).await else {
             return;
         };
-        let text = snapshot.text();
-        let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
         let mut progress = ProgressNotificationParam::new(token.clone(), seconds);
         progress.total = Some(asked.as_secs_f64());
-        progress.message = Some(format!("{seconds:.0} s: {}", last.trim()));
+        progress.message = Some(format!("{seconds:.0} s{words}"));
         // A client that cannot take it will not get the answer either.
         let _ = peer.notify_progress(progress).await;
     }
+
+    async fn last_words(&self, watched: Watched<'_>) -> Option<String> {
+        match watched {
+            Watched::Screen(session) => {
+                Some(format!(": {}", last_line(&session.screen().await.ok()?.text())))
+            }
+            Watched::Command(Started { session, command, .. }) => {
+                let backend = self.bridge.backend();
+                let length = backend.command(session, *command, 0, 0).await.ok()??.output_bytes;
+                let from = length.saturating_sub(4 * LONGEST_WORDS as u64);
+                let part = backend.command(session, *command, from, length - from).await.ok()??;
+                Some(format!(", {length} bytes: {}", last_line(&part.output)))
+            }
+        }
+    }
+}
+
+/// Longest line in a progress report, in bytes.
+const LONGEST_WORDS: usize = 200;
+
+fn last_line(text: &str) -> &str {
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    &line[..line.floor_char_boundary(LONGEST_WORDS)]
+}
+
+/// What a call waits for, to tell its client about.
+#[derive(Clone, Copy)]
+enum Watched<'a> {
+    Screen(&'a Session),
+    Command(&'a Started),
 }
 
 /// How long a call may wait: a client that gets no progress would give up after a while.
@@ -181,6 +248,8 @@ type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
 pub(crate) struct Entry {
     pub(crate) definition: Definition,
     call: fn(Arc<JsonObject>, JsonObject, Context) -> CallFuture,
+    /// It types or looks at screens, so it is offered only where there are any.
+    pub(crate) needs_screen: bool,
     check: fn(&JsonObject, JsonObject) -> Result<(), ToolError>,
 }
 
@@ -197,7 +266,12 @@ impl Entry {
             .with_raw_output_schema(schema::output::<T::Answer>())
             .with_annotations(annotations);
         let check = |schema: &_, arguments| read::<T>(schema, arguments).map(drop);
-        Self { definition, call: call::<T>, check }
+        Self { definition, call: call::<T>, needs_screen: false, check }
+    }
+
+    /// The same, for a tool that types or looks at screens.
+    pub(crate) fn of_screen<T: Tool + 'static>() -> Self {
+        Self { needs_screen: true, ..Self::of::<T>() }
     }
 
     /// Whether a call with these arguments would be run.
@@ -215,6 +289,9 @@ fn read<T: Tool>(
     schema: &JsonObject,
     mut arguments: JsonObject,
 ) -> Result<T::Arguments, ToolError> {
+    if T::LENIENT {
+        validate::coerce(schema, &mut arguments);
+    }
     validate::validate(schema, &arguments)?;
     arguments.retain(|_, value| !value.is_null());
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
@@ -227,7 +304,11 @@ fn call<T: Tool>(schema: Arc<JsonObject>, arguments: JsonObject, context: Contex
         let result = async { T::call(read::<T>(&schema, arguments)?, &context).await };
         match result.await {
             Ok(reply) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(reply.text)]);
+                let content = vec![ContentBlock::text(reply.text)];
+                let mut result = match T::is_failure(&reply.answer) {
+                    true => CallToolResult::error(content),
+                    false => CallToolResult::success(content),
+                };
                 result.structured_content = serde_json::to_value(reply.answer).ok();
                 result
             }

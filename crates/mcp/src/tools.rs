@@ -1,20 +1,28 @@
 //! The tools, one file each, and what several of them share.
 
+mod command;
 mod condition;
+mod create_session;
+mod execute_command;
 mod get_cursor_position;
 mod get_screen_size;
+mod get_terminal_output;
 mod launch_app;
 mod list_sessions;
 mod resize_terminal;
 mod restart_app;
+mod run_steps;
+mod search_history;
 mod send_keys;
 mod stop_app;
+mod switch_session;
 mod view_screen;
 mod wait_for;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::error::{Code, ToolError};
 use crate::tool::Entry;
 use crate::toolset::Toolset;
 
@@ -22,16 +30,22 @@ use crate::toolset::Toolset;
 pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
     match toolset {
         Toolset::Terminal => vec![
-            Entry::of::<launch_app::LaunchApp>(),
-            Entry::of::<view_screen::ViewScreen>(),
-            Entry::of::<send_keys::SendKeys>(),
-            Entry::of::<wait_for::WaitFor>(),
-            Entry::of::<get_cursor_position::GetCursorPosition>(),
-            Entry::of::<get_screen_size::GetScreenSize>(),
-            Entry::of::<resize_terminal::ResizeTerminal>(),
-            Entry::of::<restart_app::RestartApp>(),
-            Entry::of::<stop_app::StopApp>(),
+            Entry::of::<execute_command::ExecuteCommand>(),
+            Entry::of::<get_terminal_output::GetTerminalOutput>(),
             Entry::of::<list_sessions::ListSessions>(),
+            Entry::of::<create_session::CreateSession>(),
+            Entry::of::<switch_session::SwitchSession>(),
+            Entry::of::<search_history::SearchHistory>(),
+            Entry::of_screen::<launch_app::LaunchApp>(),
+            Entry::of_screen::<view_screen::ViewScreen>(),
+            Entry::of_screen::<send_keys::SendKeys>(),
+            Entry::of_screen::<wait_for::WaitFor>(),
+            Entry::of_screen::<get_cursor_position::GetCursorPosition>(),
+            Entry::of_screen::<get_screen_size::GetScreenSize>(),
+            Entry::of_screen::<resize_terminal::ResizeTerminal>(),
+            Entry::of_screen::<restart_app::RestartApp>(),
+            Entry::of_screen::<stop_app::StopApp>(),
+            Entry::of::<run_steps::RunSteps>(),
         ],
     }
 }
@@ -41,4 +55,17 @@ pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OnlySession {
     session_id: String,
+}
+
+/// Refuses a machine other than this one.
+fn only_local(target: Option<&str>) -> Result<(), ToolError> {
+    match target {
+        None | Some("" | "local") => Ok(()),
+        Some(target) => Err(ToolError::new(
+            Code::NotSupported,
+            format!("target {target:?} is not supported"),
+            "Leave it out: programs run on this machine.",
+            &[],
+        )),
+    }
 }

@@ -11,6 +11,24 @@ pub(crate) fn validate(schema: &JsonObject, arguments: &JsonObject) -> Result<()
     object(schema, arguments, "")
 }
 
+/// Turns strings into the booleans and numbers that the schema asks for, where they are such.
+pub(crate) fn coerce(schema: &JsonObject, arguments: &mut JsonObject) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, value) in arguments {
+        let kind = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
+        let read = match (kind, value.as_str()) {
+            (Some("boolean"), Some(text)) => text.parse().ok().map(Value::Bool),
+            (Some("integer" | "number"), Some(text)) => {
+                text.trim().parse::<serde_json::Number>().ok().map(Value::Number)
+            }
+            _ => None,
+        };
+        if let Some(read) = read {
+            *value = read;
+        }
+    }
+}
+
 fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), ToolError> {
     let empty = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);

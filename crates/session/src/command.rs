@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use termbridge_pty::Signal;
+
 /// A command that ran, or runs, in a shell session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandReport {
@@ -12,10 +14,16 @@ pub struct CommandReport {
     pub command: String,
     /// Whether it is over.
     pub state: CommandState,
-    /// What it printed, as far as asked for.
+    /// What it printed, as far as asked for; whole characters.
     pub output: String,
+    /// The byte of all output at which that begins.
+    pub output_start: u64,
+    /// The byte at which a last line begins that may still change; the end when all is final.
+    pub unfinished_from: u64,
     /// Bytes of output in all.
     pub output_bytes: u64,
+    /// Lines of output in all, an unfinished last one included.
+    pub output_lines: u64,
     /// Bytes that were too many to keep.
     pub dropped_bytes: u64,
     /// A full-screen program ran: its screen is not part of the output.
@@ -24,6 +32,46 @@ pub struct CommandReport {
     pub duration: Duration,
     /// The shell's working directory, after the command where it is over.
     pub cwd: Option<PathBuf>,
+}
+
+impl CommandReport {
+    /// A command that runs and has printed nothing.
+    pub fn new(id: u64, command: impl Into<String>) -> Self {
+        Self {
+            id,
+            command: command.into(),
+            state: CommandState::Running,
+            output: String::new(),
+            output_start: 0,
+            unfinished_from: 0,
+            output_bytes: 0,
+            output_lines: 0,
+            dropped_bytes: 0,
+            full_screen: false,
+            duration: Duration::ZERO,
+            cwd: None,
+        }
+    }
+
+    /// Its exit code, or that of the shell that ended with it.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self.state {
+            CommandState::Done { exit_code } => Some(exit_code),
+            CommandState::SessionEnded { exit_code } => exit_code,
+            _ => None,
+        }
+    }
+
+    /// The signal that ended it, by the shell's way of telling: 128 + N.
+    pub fn signal(&self) -> Option<String> {
+        let number = self.exit_code()?.checked_sub(128)?;
+        Signal::from_number(number).map(|signal| signal.to_string())
+    }
+
+    /// It runs.
+    pub fn is_running(&self) -> bool {
+        self.state == CommandState::Running
+    }
 }
 
 /// Whether a command is over.

@@ -86,10 +86,14 @@ pub struct SessionInfo {
     pub agent: Option<String>,
     /// The command as launched.
     pub command: String,
-    /// Where it was launched.
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// The shell's working directory as far as it tells it; where it was launched otherwise.
     pub cwd: PathBuf,
     /// Process id of the program.
-    pub pid: i32,
+    pub pid: Option<i32>,
+    /// What is known of its commands, if it is a shell that tells them apart.
+    pub shell: Option<ShellInfo>,
     /// Terminal size.
     pub size: Size,
     /// Whether it runs.
@@ -102,6 +106,43 @@ pub struct SessionInfo {
     pub foreground: Option<String>,
     /// The window's title.
     pub title: String,
+}
+
+impl SessionInfo {
+    /// A session that runs, with all that may be left open left open.
+    pub fn new(id: SessionId, command: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
+        let now = SystemTime::now();
+        Self {
+            id,
+            name: None,
+            agent: None,
+            command: command.into(),
+            project: None,
+            cwd: cwd.into(),
+            pid: None,
+            shell: None,
+            size: Size { cols: 120, rows: 40 },
+            state: State::Running,
+            created: now,
+            last_active: now,
+            foreground: None,
+            title: String::new(),
+        }
+    }
+
+    /// The shell waits for a command.
+    pub fn is_idle_shell(&self) -> bool {
+        self.state == State::Running && self.shell.is_some_and(|shell| shell.running.is_none())
+    }
+}
+
+/// A shell session's commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShellInfo {
+    /// The command that runs.
+    pub running: Option<u64>,
+    /// Numbers of the oldest and the newest command whose output can be read.
+    pub kept: Option<(u64, u64)>,
 }
 
 /// What came of a stop.

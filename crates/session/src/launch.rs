@@ -19,6 +19,7 @@ pub struct Launch {
     pub(crate) size: Size,
     pub(crate) name: Option<String>,
     pub(crate) agent: Option<String>,
+    pub(crate) project: Option<String>,
     pub(crate) shell: Option<Shell>,
 }
 
@@ -50,6 +51,7 @@ impl Launch {
             size: Size { cols: 80, rows: 24 },
             name: None,
             agent: None,
+            project: None,
             shell: None,
         }
     }
@@ -103,14 +105,20 @@ impl Launch {
         self
     }
 
+    /// Says which project it belongs to.
+    pub fn project(mut self, project: impl Into<String>) -> Self {
+        self.project = Some(project.into());
+        self
+    }
+
     /// The command as a person would type it.
-    pub(crate) fn command_line(&self) -> String {
+    pub fn command_line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
         words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
     }
 
     /// The directory the program starts in.
-    pub(crate) fn directory(&self) -> PathBuf {
+    pub fn directory(&self) -> PathBuf {
         let own = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         match &self.cwd {
             Some(cwd) if cwd.is_absolute() => cwd.clone(),

@@ -18,6 +18,8 @@ pub(crate) struct OutputStore {
     memory: Vec<u8>,
     file: Option<File>,
     len: u64,
+    newlines: u64,
+    ends_in_newline: bool,
     dropped: u64,
 }
 
@@ -41,6 +43,10 @@ impl OutputStore {
         match written {
             Ok(()) => {
                 self.len += text.len() as u64;
+                self.newlines += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+                if let Some(last) = text.as_bytes().last() {
+                    self.ends_in_newline = *last == b'\n';
+                }
             }
             Err(error) => {
                 tracing::warn!(%error, "output cannot be kept");
@@ -52,6 +58,11 @@ impl OutputStore {
     /// Bytes kept.
     pub(crate) fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Lines kept, an unfinished last one included.
+    pub(crate) fn lines(&self) -> u64 {
+        self.newlines + u64::from(self.len > 0 && !self.ends_in_newline)
     }
 
     /// Bytes that were too many to keep.
@@ -112,5 +123,9 @@ mod tests {
         assert_eq!(store.len(), expected.len() as u64);
         assert_eq!(store.read(0..u64::MAX).expect("readable"), expected.as_bytes());
         assert_eq!(store.dropped(), 0);
+        let lines = expected.lines().count() as u64;
+        assert_eq!(store.lines(), lines);
+        store.append("unfinished");
+        assert_eq!(store.lines(), lines + 1);
     }
 }

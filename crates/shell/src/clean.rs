@@ -66,35 +66,32 @@ impl CleanOutput {
         std::mem::take(&mut self.done)
     }
 
+    /// The text that a cursor movement could still change, as it stands.
+    pub fn pending(&self) -> String {
+        let mut text = String::new();
+        // The line after the last newline is only there if something stands on it.
+        let last = self.window.len();
+        for (index, line) in self.window.iter().enumerate() {
+            push_line(line, &mut text);
+            if index + 1 < last {
+                text.push('\n');
+            }
+        }
+        text
+    }
+
     /// Takes everything: the output is complete.
     pub fn finish(mut self) -> String {
         if self.state == State::Ground && !self.held.is_empty() {
             self.put(char::REPLACEMENT_CHARACTER);
         }
-        // The line after the last newline is only there if something stands on it.
-        let last = self.window.len();
-        for (index, line) in self.window.iter().enumerate() {
-            push_line(line, &mut self.done);
-            if index + 1 < last {
-                self.done.push('\n');
-            }
-        }
-        self.done
+        let pending = self.pending();
+        self.done + &pending
     }
 
     /// A full-screen program ran: the text is not all there was to see.
     pub fn was_full_screen(&self) -> bool {
         self.was_full_screen
-    }
-
-    /// The last line, as it stands: what a progress report shows.
-    pub fn last_line(&self) -> String {
-        let mut text = String::new();
-        let shown = self.window.iter().rev().find(|line| !line.is_empty());
-        if let Some(line) = shown {
-            push_line(line, &mut text);
-        }
-        text
     }
 
     /// Consumes text up to the next escape sequence.

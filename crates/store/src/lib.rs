@@ -46,6 +46,7 @@ mod schema;
 mod search;
 mod stats;
 mod tags;
+pub mod time;
 mod writer;
 
 pub use entry::{Entry, Run, State};

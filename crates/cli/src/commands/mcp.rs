@@ -2,8 +2,10 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::McpServer;
 use termbridge_session::Sessions;
 use tokio::signal::unix::{SignalKind, signal};
@@ -42,7 +44,10 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
 
 async fn serve(config: &Config) -> Result<ExitCode> {
     let sessions = Sessions::new(config.settings.clone());
-    let server = McpServer::new(sessions.clone(), &config.toolsets);
+    let backend = Arc::new(NativeBackend::new(sessions.clone()));
+    let (settings, history) = (config.bridge.clone(), config.history.clone());
+    let bridge = Bridge::new(backend, settings, config.policy()?, history);
+    let server = McpServer::new(bridge.clone(), &config.toolsets);
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let (reader, writer) = rmcp::transport::stdio_pipes();
@@ -54,5 +59,6 @@ async fn serve(config: &Config) -> Result<ExitCode> {
         _ = terminate.recv() => Ok(TERMINATED.into()),
     };
     sessions.shutdown().await;
+    bridge.close().await;
     outcome
 }

@@ -8,7 +8,8 @@ use termbridge_session::Launch;
 use termbridge_session::vt::Seq;
 
 use super::condition::{Condition, Outcome};
-use crate::error::{Code, ToolError};
+use super::only_local;
+use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 use crate::view::{View, ViewAfter};
 
@@ -73,14 +74,7 @@ impl Tool for LaunchApp {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        if let Some(target) = arguments.target.filter(|target| target != "local") {
-            return Err(ToolError::new(
-                Code::NotSupported,
-                format!("target {target:?} is not supported"),
-                "Leave it out: programs run on this machine.",
-                &["launch_app"],
-            ));
-        }
+        only_local(arguments.target.as_deref())?;
         let wait = arguments.wait.map(Condition::into_wait).transpose()?;
         let mut launch = Launch::new(&arguments.command)
             .args(&arguments.args)
@@ -94,10 +88,11 @@ impl Tool for LaunchApp {
         if let Some(name) = arguments.name {
             launch = launch.name(name);
         }
-        if let Some(agent) = arguments.agent_id {
+        if let Some(agent) = &arguments.agent_id {
             launch = launch.agent(agent);
         }
-        let session = context.sessions.launch(launch).await?;
+        context.bridge.check_launch(&launch, arguments.agent_id.as_deref())?;
+        let session = context.sessions()?.launch(launch).await?;
         let mut text = format!("session_id: {}", session.id());
         let wait = match wait {
             Some(wait) => {

@@ -43,9 +43,16 @@ pub(crate) struct Row {
     /// Seconds since 1970.
     created: u64,
     last_active: u64,
-    pid: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
+    /// A command of its shell runs.
+    busy: bool,
+    /// The one that calls without session_id use.
+    current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
     target: &'static str,
@@ -70,25 +77,36 @@ impl Row {
             created: seconds(info.created),
             last_active: seconds(info.last_active),
             pid: info.pid,
+            project: info.project,
+            busy: info.shell.is_some_and(|shell| shell.running.is_some()),
+            current: false,
             agent: info.agent,
             foreground: info.foreground,
             target: "local",
         }
     }
 
-    fn text(&self) -> String {
+    /// The same, as the current one.
+    pub(crate) fn as_current(mut self) -> Self {
+        self.current = true;
+        self
+    }
+
+    pub(crate) fn text(&self) -> String {
         let name = self.name.as_ref().map(|name| format!(" {name:?}")).unwrap_or_default();
         let state = match (self.exit_code, &self.signal) {
             (Some(code), _) => format!("exited {code}"),
             (None, Some(signal)) => format!("ended by {signal}"),
+            (None, None) if self.busy => "busy".to_owned(),
             (None, None) => self.state.to_owned(),
         };
+        let current = if self.current { ", current" } else { "" };
         let front = match &self.foreground {
             Some(front) => format!(" ({front} in front)"),
             None => String::new(),
         };
         format!(
-            "{}{name}: {} — {state}{front}, {}x{}, {}",
+            "{}{name}: {} — {state}{front}{current}, {}x{}, {}",
             self.session_id, self.command, self.cols, self.rows, self.cwd
         )
     }
@@ -111,8 +129,14 @@ impl Tool for ListSessions {
             (arguments.all || info.state == State::Running)
                 && (arguments.agent_id.is_none() || info.agent == arguments.agent_id)
         };
-        let list = context.sessions.list().await;
-        let sessions: Vec<Row> = list.into_iter().filter(wanted).map(Row::of).collect();
+        let list = context.bridge.backend().list_sessions().await?;
+        let row = |info: SessionInfo| {
+            let current = context.bridge.current(info.agent.as_deref());
+            let is_current = current.as_ref() == Some(&info.id);
+            let row = Row::of(info);
+            if is_current { row.as_current() } else { row }
+        };
+        let sessions: Vec<Row> = list.into_iter().filter(wanted).map(row).collect();
         let text = match sessions.as_slice() {
             [] => "no sessions".to_owned(),
             rows => rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"),

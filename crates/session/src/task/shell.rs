@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use super::SessionTask;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
+use crate::info::ShellInfo;
 use crate::output_store::OutputStore;
 
 /// Commands whose output can still be read.
@@ -161,18 +162,31 @@ impl SessionTask {
     pub(super) fn command_report(&self, id: u64, from: u64, most: u64) -> Option<CommandReport> {
         let shell = self.shell.as_ref()?;
         let run = shell.commands.iter().find(|run| run.id == id)?;
-        let bytes = run.output.read(from..from.saturating_add(most)).unwrap_or_default();
-        let end = run.ended.unwrap_or_else(Instant::now);
+        // What a running command printed last can still be changed by it, and is shown as it stands.
+        let pending = run.clean.pending();
+        let kept = run.output.len();
+        let to = from.saturating_add(most);
+        let mut bytes = run.output.read(from..to).unwrap_or_default();
+        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+        let (skipped, output) = whole_characters(&bytes);
+        let end = kept + pending.len() as u64;
+        let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
+        let is_open = !pending.is_empty() && !pending.ends_with('\n');
         Some(CommandReport {
-            id,
-            command: run.command.clone(),
             state: run.state.clone(),
-            output: String::from_utf8_lossy(&bytes).into_owned(),
-            output_bytes: run.output.len(),
+            output: output.to_owned(),
+            output_start: (from + skipped as u64).min(end),
+            unfinished_from: if is_open { kept + last_line } else { end },
+            output_bytes: end,
+            output_lines: run.output.lines()
+                + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
+                + u64::from(is_open),
             dropped_bytes: run.output.dropped(),
             full_screen: run.full_screen || run.clean.was_full_screen(),
-            duration: end - run.began,
+            duration: run.ended.unwrap_or_else(Instant::now) - run.began,
             cwd: shell.cwd.clone(),
+            ..CommandReport::new(id, run.command.as_str())
         })
     }
 
@@ -297,6 +311,19 @@ impl SessionTask {
         }
     }
 
+    /// Where the shell is.
+    pub(super) fn shell_cwd(&self) -> Option<PathBuf> {
+        self.shell.as_ref()?.cwd.clone()
+    }
+
+    pub(super) fn shell_info(&self) -> Option<ShellInfo> {
+        let commands = &self.shell.as_ref()?.commands;
+        let last = commands.back();
+        let running = last.filter(|run| run.state == CommandState::Running).map(|run| run.id);
+        let kept = commands.front().zip(last).map(|(first, last)| (first.id, last.id));
+        Some(ShellInfo { running, kept })
+    }
+
     /// The shell has shown a prompt and nothing runs.
     pub(super) fn shell_is_free(&self) -> bool {
         self.shell.as_ref().is_some_and(ShellState::is_free)
@@ -317,6 +344,14 @@ fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8>, SessionE
             format!("{escaped}\n{nonce}\n").into_bytes()
         }
     })
+}
+
+/// The whole characters of a piece of valid text, and the bytes skipped before them.
+fn whole_characters(bytes: &[u8]) -> (usize, &str) {
+    let skipped = bytes.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+    let rest = &bytes[skipped..];
+    let valid = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
+    (skipped, std::str::from_utf8(&rest[..valid]).unwrap_or_default())
 }
 
 /// What a command that never began to run printed: the part behind the line editor's own output.

@@ -1,0 +1,223 @@
+//! Which session is whose, and which one an agent means when it names none.
+//!
+//! The agent's current session; if that is busy or does not fit, another idle one of the same agent
+//! with the same directory, variables and shell; else a new one. Never another agent's. A session
+//! that was picked is reserved until its command has begun, so that two calls at once get two.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use termbridge_session::{SessionError, SessionId, SessionInfo, State};
+
+use crate::backend::{NewSession, TerminalBackend};
+use crate::error::BridgeError;
+use crate::settings::BridgeSettings;
+
+/// The agent that a call comes from; calls without a name are one agent.
+pub(crate) type Agent = Option<String>;
+
+/// What a command needs of its session; what is left open is as in the current one.
+#[derive(Debug, Default)]
+pub(crate) struct Needs {
+    pub(crate) agent: Agent,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: Option<BTreeMap<String, String>>,
+    pub(crate) shell: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Agents {
+    table: Arc<Mutex<Table>>,
+}
+
+#[derive(Default)]
+struct Table {
+    held: Vec<Held>,
+    current: HashMap<Agent, SessionId>,
+}
+
+/// A session that was made here, and what it was made with.
+#[derive(Clone)]
+struct Held {
+    id: SessionId,
+    agent: Agent,
+    shell: String,
+    env: BTreeMap<String, String>,
+    name: Option<String>,
+    reserved: bool,
+}
+
+/// Keeps a session for one command; dropped when that has begun.
+pub(crate) struct Reservation {
+    agents: Agents,
+    id: SessionId,
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let mut table = self.agents.lock();
+        if let Some(held) = table.held.iter_mut().find(|held| held.id == self.id) {
+            held.reserved = false;
+        }
+    }
+}
+
+impl Agents {
+    /// The session an agent means when it names none.
+    pub(crate) fn current(&self, agent: &Agent) -> Option<SessionId> {
+        self.lock().current.get(agent).cloned()
+    }
+
+    pub(crate) fn set_current(&self, agent: Agent, id: SessionId) {
+        self.lock().current.insert(agent, id);
+    }
+
+    /// The session is gone.
+    fn forget(&self, id: &SessionId) {
+        let mut table = self.lock();
+        table.held.retain(|held| held.id != *id);
+        table.current.retain(|_, current| current != id);
+    }
+
+    /// Makes a session; it is the agent's current one if `current` says so or there is none.
+    pub(crate) async fn create(
+        &self,
+        backend: &dyn TerminalBackend,
+        new: NewSession,
+        env: BTreeMap<String, String>,
+        current: bool,
+    ) -> Result<(SessionInfo, Reservation), SessionError> {
+        let (agent, shell, name) = (new.agent.clone(), new.shell.clone(), new.name.clone());
+        let info = backend.create_session(new).await?;
+        let id = info.id.clone();
+        let mut table = self.lock();
+        if current || !table.current.contains_key(&agent) {
+            table.current.insert(agent.clone(), id.clone());
+        }
+        table.held.push(Held { id: id.clone(), agent, shell, env, name, reserved: true });
+        Ok((info, Reservation { agents: self.clone(), id }))
+    }
+
+    /// Finds or makes a session for a command; tells whether it was made.
+    pub(crate) async fn choose(
+        &self,
+        backend: &dyn TerminalBackend,
+        settings: &BridgeSettings,
+        needs: &Needs,
+    ) -> Result<(SessionInfo, Reservation, bool), BridgeError> {
+        let current = self.live_current(backend, &needs.agent).await?;
+        let pattern = self.pattern(settings, needs, current.as_ref());
+        for held in self.candidates(&needs.agent, current.as_ref()) {
+            let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
+            let fits = held.shell == pattern.shell
+                && held.env == pattern.env
+                && (needs.name.is_none() || held.name == needs.name);
+            let Some(reservation) = fits.then(|| self.reserve(&held.id)).flatten() else {
+                continue;
+            };
+            let info = match backend.session(&held.id).await {
+                Ok(info) if info.state == State::Running => info,
+                Ok(_) | Err(SessionError::NotFound(_)) => {
+                    drop(reservation);
+                    self.forget(&held.id);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let right_place = (is_current && needs.cwd.is_none() && needs.name.is_none())
+                || same_directory(&info.cwd, &pattern.cwd);
+            if right_place && info.is_idle_shell() {
+                return Ok((info, reservation, false));
+            }
+        }
+        let mut env = settings.env.clone();
+        env.extend(pattern.env.clone());
+        let new = NewSession {
+            shell: pattern.shell,
+            cwd: pattern.cwd,
+            env,
+            name: needs.name.clone(),
+            agent: needs.agent.clone(),
+            project: current.and_then(|current| current.project),
+            size: None,
+        };
+        let (info, reservation) = self.create(backend, new, pattern.env, false).await?;
+        Ok((info, reservation, true))
+    }
+
+    /// The agent's current session if it lives; forgotten if not.
+    pub(crate) async fn live_current(
+        &self,
+        backend: &dyn TerminalBackend,
+        agent: &Agent,
+    ) -> Result<Option<SessionInfo>, BridgeError> {
+        let Some(id) = self.current(agent) else { return Ok(None) };
+        match backend.session(&id).await {
+            Ok(info) if info.state == State::Running => Ok(Some(info)),
+            Ok(_) | Err(SessionError::NotFound(_)) => {
+                self.forget(&id);
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What the session has to be like: what is asked for, else as the current one is.
+    fn pattern(
+        &self,
+        settings: &BridgeSettings,
+        needs: &Needs,
+        current: Option<&SessionInfo>,
+    ) -> Pattern {
+        let table = self.lock();
+        let held = current.and_then(|info| table.held.iter().find(|held| held.id == info.id));
+        let like = |asked: Option<&String>, is: Option<&String>, default: &String| {
+            asked.or(is).unwrap_or(default).clone()
+        };
+        let shell = like(needs.shell.as_ref(), held.map(|held| &held.shell), &settings.shell);
+        let env = needs.env.clone().or_else(|| held.map(|held| held.env.clone()));
+        let cwd = needs.cwd.clone().or_else(|| current.map(|info| info.cwd.clone()));
+        Pattern {
+            shell,
+            env: env.unwrap_or_default(),
+            cwd: cwd.unwrap_or_else(|| settings.cwd.clone()),
+        }
+    }
+
+    /// The agent's sessions, the current one first.
+    fn candidates(&self, agent: &Agent, current: Option<&SessionInfo>) -> Vec<Held> {
+        let table = self.lock();
+        let mut mine: Vec<Held> =
+            table.held.iter().filter(|held| held.agent == *agent).cloned().collect();
+        mine.sort_by_key(|held| current.is_none_or(|current| current.id != held.id));
+        mine
+    }
+
+    fn reserve(&self, id: &SessionId) -> Option<Reservation> {
+        let mut table = self.lock();
+        let held = table.held.iter_mut().find(|held| held.id == *id && !held.reserved)?;
+        held.reserved = true;
+        Some(Reservation { agents: self.clone(), id: id.clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Pattern {
+    shell: String,
+    env: BTreeMap<String, String>,
+    cwd: PathBuf,
+}
+
+/// The same directory, links resolved where they can be.
+pub(crate) fn same_directory(one: &Path, other: &Path) -> bool {
+    one == other
+        || match (one.canonicalize(), other.canonicalize()) {
+            (Ok(one), Ok(other)) => one == other,
+            _ => false,
+        }
+}

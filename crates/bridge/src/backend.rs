@@ -1,0 +1,119 @@
+//! What a terminal has to offer so that agents can run commands in it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use termbridge_session::{
+    CommandReport, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
+};
+
+/// Shells that run one command at a time and tell where each ends.
+///
+/// Commands of a session are numbered from 1. Their output is bytes that only grow, so a reader asks
+/// for a range and gets what there is. Implementations answer every call in bounded time; only
+/// [`wait_command`](Self::wait_command) and [`start_command`](Self::start_command) wait, and only as
+/// long as they are told.
+///
+/// See `examples/custom_backend.rs` of the `termbridge-mcp` crate for one that is not a terminal at all.
+#[async_trait]
+pub trait TerminalBackend: Send + Sync + 'static {
+    /// Starts a shell; it need not have shown its prompt yet.
+    async fn create_session(&self, session: NewSession) -> Result<SessionInfo, SessionError>;
+
+    /// All sessions in the order of their start, ended ones that can still be read included.
+    async fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError>;
+
+    /// One session.
+    async fn session(&self, id: &SessionId) -> Result<SessionInfo, SessionError>;
+
+    /// Gives an idle shell a command and returns the command's number. A shell that has only just
+    /// been started gets `patience` to become ready; one that runs a command is
+    /// [`SessionError::ShellBusy`].
+    async fn start_command(
+        &self,
+        id: &SessionId,
+        command: &str,
+        patience: Duration,
+    ) -> Result<u64, SessionError>;
+
+    /// Waits for the command, at most `timeout`, after which it goes on.
+    async fn wait_command(
+        &self,
+        id: &SessionId,
+        command: u64,
+        awaited: Awaited,
+        timeout: Duration,
+    ) -> Result<Until, SessionError>;
+
+    /// What is known of a command, with at most `most` bytes of its output from `from` on; `None`
+    /// when there is no such command, or no longer.
+    async fn command(
+        &self,
+        id: &SessionId,
+        command: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError>;
+
+    /// The last `lines` lines that the terminal shows, history included.
+    async fn terminal_text(&self, id: &SessionId, lines: usize)
+    -> Result<Scrollback, SessionError>;
+
+    /// Interrupts what runs in the foreground, as Ctrl+C does.
+    async fn interrupt(&self, id: &SessionId) -> Result<(), SessionError>;
+
+    /// Brings a session to the eyes of people, where they can see it. Nothing to do by default.
+    async fn show_session(&self, _id: &SessionId) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    /// The terminals behind the sessions, if they are ours: the tools that type keys and show
+    /// screens are offered only with them.
+    fn screens(&self) -> Option<&Sessions> {
+        None
+    }
+}
+
+/// A shell to start.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NewSession {
+    /// The shell, by name or path.
+    pub shell: String,
+    /// Where.
+    pub cwd: PathBuf,
+    /// Variables beside the server's own.
+    pub env: BTreeMap<String, String>,
+    /// Name for people.
+    pub name: Option<String>,
+    /// Whose it is.
+    pub agent: Option<String>,
+    /// The project it belongs to.
+    pub project: Option<String>,
+    /// Columns and rows; 120×40 by default.
+    pub size: Option<(u16, u16)>,
+}
+
+/// What a wait for a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// Its end.
+    End,
+    /// Its end, or that it waits for someone to type.
+    EndOrInput,
+}
+
+/// Why a wait for a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// The command is over.
+    Over,
+    /// It waits for someone to type; not shown when `echo` is off, so a password.
+    NeedsInput {
+        /// Whether what is typed shows.
+        echo: bool,
+    },
+    /// Time ran out; it goes on.
+    TimedOut,
+}

@@ -1,0 +1,66 @@
+//! Why a request was refused or failed.
+
+use termbridge_policy::RateLimited;
+use termbridge_session::{SessionError, SessionId};
+use termbridge_store::StoreError;
+
+/// What can go wrong between a request and its answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BridgeError {
+    /// The terminal's side.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The history's side.
+    #[error(transparent)]
+    History(#[from] StoreError),
+    /// There is no history.
+    #[error("the history is off")]
+    NoHistory,
+    /// The policy refused the command.
+    #[error("{part:?} is refused by the rule `{rule}`: {reason}")]
+    Blocked {
+        /// The rule.
+        rule: String,
+        /// Why.
+        reason: String,
+        /// The piece of the command.
+        part: String,
+    },
+    /// The policy refused the directory.
+    #[error("{path} is not allowed: {reason}")]
+    PathNotAllowed {
+        /// The directory.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// The agent calls too often.
+    #[error(transparent)]
+    RateLimited(#[from] RateLimited),
+    /// The session is another agent's.
+    #[error("session {0} belongs to another agent")]
+    Forbidden(SessionId),
+    /// Nothing was named, and nothing is current.
+    #[error("no session was named, and this agent has none")]
+    NoCurrentSession,
+    /// There is no such command.
+    #[error("session {session} has no command {command}")]
+    NoCommand {
+        /// The session.
+        session: SessionId,
+        /// The number asked for.
+        command: u64,
+    },
+    /// The request makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// The directory that a command was to run in cannot be entered.
+    #[error("the session cannot change to {cwd}: {why}")]
+    BadDirectory {
+        /// The directory.
+        cwd: String,
+        /// What the shell said.
+        why: String,
+    },
+}

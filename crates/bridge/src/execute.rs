@@ -1,0 +1,191 @@
+//! Running a command: policy, session, start; a task sees to the history.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use termbridge_session::{CommandReport, CommandState, SessionError, SessionId, SessionInfo};
+use termbridge_store::{Entry, State};
+
+use crate::agents::{Needs, Reservation, same_directory};
+use crate::backend::{Awaited, Until};
+use crate::error::BridgeError;
+use crate::hub::Bridge;
+
+/// How long a `cd` may take.
+const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
+/// Bytes of output read for the history; it keeps head and tail of them.
+const HISTORY_BYTES: usize = 64 * 1024;
+/// How long the task that sees to the history waits at a time.
+const FOLLOW: Duration = Duration::from_hours(1);
+/// Parents looked through for a project's root.
+const MAX_PARENTS: usize = 32;
+
+/// A command to run.
+#[derive(Debug, Clone, Default)]
+pub struct Execute {
+    /// The text, as for a shell.
+    pub command: String,
+    /// The session; one is picked or made when it is `None`.
+    pub session: Option<SessionId>,
+    /// Where; a named session changes to it and stays there.
+    pub cwd: Option<PathBuf>,
+    /// Variables of a new session.
+    pub env: Option<BTreeMap<String, String>>,
+    /// The session's name for people.
+    pub name: Option<String>,
+    /// The shell of a new session.
+    pub shell: Option<String>,
+    /// Who asks.
+    pub agent: Option<String>,
+}
+
+/// A command that has begun.
+#[derive(Debug, Clone)]
+pub struct Started {
+    /// Its session.
+    pub session: SessionId,
+    /// Its number there.
+    pub command: u64,
+    /// The session was made for it.
+    pub new_session: bool,
+}
+
+impl Bridge {
+    /// Starts a command and returns when it has begun; `patience` is for a shell that starts.
+    pub async fn start(
+        &self,
+        request: Execute,
+        patience: Duration,
+    ) -> Result<Started, BridgeError> {
+        let shared = &*self.shared;
+        let patience = patience.min(shared.settings.shell_start);
+        let agent = request.agent.as_deref();
+        let known = match &request.session {
+            Some(id) => Some(self.session(id, agent).await?),
+            None => shared.agents.live_current(self.backend(), &request.agent).await?,
+        };
+        let base = known.as_ref().map(|info| info.cwd.as_path());
+        let asked = request.cwd.as_ref().map(|cwd| self.directory(cwd, base)).transpose()?;
+        let cwd = asked.as_deref().or(base).unwrap_or(&shared.settings.cwd);
+        shared.guard.command(&request.command, cwd, agent)?;
+        match (request.session.is_some(), known) {
+            (true, Some(info)) => {
+                if let Some(cwd) = asked.filter(|cwd| !same_directory(cwd, &info.cwd)) {
+                    self.change_directory(&info.id, &cwd, patience).await?;
+                }
+                self.start_in(&request, info, None, false, patience).await
+            }
+            _ => self.start_anywhere(&request, asked, patience).await,
+        }
+    }
+
+    /// Waits for a command, as the backend does.
+    pub async fn wait(&self, started: &Started, timeout: Duration) -> Result<Until, BridgeError> {
+        let Started { session, command, .. } = started;
+        Ok(self.backend().wait_command(session, *command, Awaited::EndOrInput, timeout).await?)
+    }
+
+    async fn start_anywhere(
+        &self,
+        request: &Execute,
+        cwd: Option<PathBuf>,
+        patience: Duration,
+    ) -> Result<Started, BridgeError> {
+        let shared = &*self.shared;
+        let needs = Needs {
+            agent: request.agent.clone(),
+            cwd,
+            env: request.env.clone(),
+            shell: request.shell.clone(),
+            name: request.name.clone(),
+        };
+        loop {
+            let (info, reservation, made) =
+                shared.agents.choose(self.backend(), &shared.settings, &needs).await?;
+            match self.start_in(request, info, Some(reservation), made, patience).await {
+                // A person was faster.
+                Err(BridgeError::Session(SessionError::ShellBusy(_))) if !made => {}
+                other => return other,
+            }
+        }
+    }
+
+    async fn start_in(
+        &self,
+        request: &Execute,
+        info: SessionInfo,
+        _reserved: Option<Reservation>,
+        new_session: bool,
+        patience: Duration,
+    ) -> Result<Started, BridgeError> {
+        let command = self.backend().start_command(&info.id, &request.command, patience).await?;
+        let started = Started { session: info.id.clone(), command, new_session };
+        if self.shared.history.is_some() {
+            self.follow(&started, request, &info);
+        }
+        Ok(started)
+    }
+
+    async fn change_directory(
+        &self,
+        id: &SessionId,
+        cwd: &Path,
+        patience: Duration,
+    ) -> Result<(), BridgeError> {
+        let backend = self.backend();
+        // The same words in every shell; only a quote is written in two ways.
+        let text = cwd.to_string_lossy();
+        let quoted = text.split('\'').collect::<Vec<_>>().join(r#"'"'"'"#);
+        let command = backend.start_command(id, &format!("cd -- '{quoted}'"), patience).await?;
+        backend.wait_command(id, command, Awaited::EndOrInput, CHANGE_DIRECTORY).await?;
+        let report = backend.command(id, command, 0, 1024).await?;
+        match report {
+            Some(report) if report.state == (CommandState::Done { exit_code: 0 }) => Ok(()),
+            report => Err(BridgeError::BadDirectory {
+                cwd: cwd.display().to_string(),
+                why: report.map(|report| report.output.trim().to_owned()).unwrap_or_default(),
+            }),
+        }
+    }
+
+    /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
+    fn follow(&self, started: &Started, request: &Execute, info: &SessionInfo) {
+        let Some(history) = self.shared.history.clone() else { return };
+        let id = format!("{}-{}", started.session, started.command);
+        let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
+        let cwd = request.cwd.as_ref().unwrap_or(&info.cwd);
+        entry.run.cwd = cwd.display().to_string();
+        entry.run.project = info.project.clone().or_else(|| project_of(cwd));
+        entry.run.agent.clone_from(&request.agent);
+        entry.run.shell = Some(info.command.clone());
+        history.record(entry.clone());
+        let (bridge, started) = (self.clone(), started.clone());
+        tokio::spawn(async move {
+            let backend = bridge.backend();
+            let (session, command) = (&started.session, started.command);
+            while let Ok(Until::TimedOut) =
+                backend.wait_command(session, command, Awaited::End, FOLLOW).await
+            {}
+            let output = bridge.output(session, command, HISTORY_BYTES).await;
+            if let Ok((report, output)) = output {
+                history.record(ended(entry, &report, output.into_stored()));
+            }
+        });
+    }
+}
+
+fn ended(mut entry: Entry, report: &CommandReport, output: termbridge_store::Output) -> Entry {
+    entry.run.state = State::Done;
+    entry.run.exit_code = report.exit_code();
+    entry.run.signal = report.signal();
+    entry.run.duration_ms = Some(report.duration.as_millis() as u64);
+    entry.output = output;
+    entry
+}
+
+/// The root of the work tree that a directory is in.
+fn project_of(cwd: &Path) -> Option<String> {
+    let root = cwd.ancestors().take(MAX_PARENTS).find(|folder| folder.join(".git").exists())?;
+    Some(root.display().to_string())
+}

@@ -1,0 +1,62 @@
+//! The one place that every command, directory and call passes before anything happens.
+//!
+//! Every decision is logged under the target `policy`: what was asked, by whom, and which rule spoke.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use termbridge_policy::{Decision, Policy, RateLimiter};
+
+use crate::error::BridgeError;
+
+pub(crate) struct Guard {
+    policy: Policy,
+    limiter: Option<Mutex<RateLimiter>>,
+    home: PathBuf,
+}
+
+impl Guard {
+    pub(crate) fn new(policy: Policy, home: PathBuf) -> Self {
+        let limiter = policy.rate_limiter().map(Mutex::new);
+        Self { policy, limiter, home }
+    }
+
+    /// Counts a call.
+    pub(crate) fn call(&self, agent: Option<&str>) -> Result<(), BridgeError> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        let mut limiter = limiter.lock().unwrap_or_else(PoisonError::into_inner);
+        limiter.check(agent.unwrap_or_default(), Instant::now()).map_err(|limited| {
+            tracing::warn!(target: "policy", agent, %limited, "call refused");
+            limited.into()
+        })
+    }
+
+    /// Whether a command may run there.
+    pub(crate) fn command(
+        &self,
+        command: &str,
+        cwd: &Path,
+        agent: Option<&str>,
+    ) -> Result<(), BridgeError> {
+        self.directory(cwd, agent)?;
+        match self.policy.check_command(command, cwd, &self.home) {
+            Decision::Allow { why } => {
+                tracing::info!(target: "policy", agent, command, %why, "command allowed");
+                Ok(())
+            }
+            Decision::Deny { rule, reason, part } => {
+                tracing::warn!(target: "policy", agent, command, rule, reason, "command refused");
+                Err(BridgeError::Blocked { rule, reason, part })
+            }
+        }
+    }
+
+    /// Whether something may be done in a directory.
+    pub(crate) fn directory(&self, path: &Path, agent: Option<&str>) -> Result<(), BridgeError> {
+        let Decision::Deny { reason, .. } = self.policy.check_path(path) else { return Ok(()) };
+        let path = path.display().to_string();
+        tracing::warn!(target: "policy", agent, path, reason, "directory refused");
+        Err(BridgeError::PathNotAllowed { path, reason })
+    }
+}

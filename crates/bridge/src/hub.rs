@@ -1,0 +1,160 @@
+//! [`Bridge`]: a backend, and what is the same for all backends.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use termbridge_policy::Policy;
+use termbridge_session::{Launch, SessionId, SessionInfo};
+use termbridge_store::{Page, Query};
+
+use crate::agents::Agents;
+use crate::backend::{NewSession, TerminalBackend};
+use crate::error::BridgeError;
+use crate::guard::Guard;
+use crate::history::{HistoryLog, HistoryPlace};
+use crate::settings::BridgeSettings;
+
+/// The hub between agents and terminals. Clones are the same hub.
+#[derive(Clone)]
+pub struct Bridge {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) backend: Arc<dyn TerminalBackend>,
+    pub(crate) settings: BridgeSettings,
+    pub(crate) guard: Guard,
+    pub(crate) agents: Agents,
+    pub(crate) history: Option<HistoryLog>,
+}
+
+impl Bridge {
+    /// A hub over a backend, without history when `history` is `None`.
+    pub fn new(
+        backend: Arc<dyn TerminalBackend>,
+        settings: BridgeSettings,
+        policy: Policy,
+        history: Option<HistoryPlace>,
+    ) -> Self {
+        let guard = Guard::new(policy, settings.home.clone());
+        let history = history.map(HistoryLog::new);
+        let agents = Agents::default();
+        Self { shared: Arc::new(Shared { backend, settings, guard, agents, history }) }
+    }
+
+    /// What runs the commands.
+    pub fn backend(&self) -> &dyn TerminalBackend {
+        &*self.shared.backend
+    }
+
+    /// Counts a call of an agent, or refuses it.
+    pub fn admit(&self, agent: Option<&str>) -> Result<(), BridgeError> {
+        self.shared.guard.call(agent)
+    }
+
+    /// Whether a program may be launched.
+    pub fn check_launch(&self, launch: &Launch, agent: Option<&str>) -> Result<(), BridgeError> {
+        self.shared.guard.command(&launch.command_line(), &launch.directory(), agent)
+    }
+
+    /// Makes a session and makes it the agent's current one. What is left empty is the default.
+    pub async fn create_session(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
+        let shared = &*self.shared;
+        if new.shell.is_empty() {
+            new.shell.clone_from(&shared.settings.shell);
+        }
+        new.cwd = self.directory(&new.cwd, None)?;
+        shared.guard.directory(&new.cwd, new.agent.as_deref())?;
+        let asked = new.env.clone();
+        new.env = shared.settings.env.clone();
+        new.env.extend(asked.clone());
+        let (info, _) = shared.agents.create(self.backend(), new, asked, true).await?;
+        Ok(info)
+    }
+
+    /// Makes a session the agent's current one.
+    pub async fn switch_session(
+        &self,
+        id: &SessionId,
+        agent: Option<String>,
+    ) -> Result<SessionInfo, BridgeError> {
+        let info = self.session(id, agent.as_deref()).await?;
+        self.shared.agents.set_current(agent, id.clone());
+        self.backend().show_session(id).await?;
+        Ok(info)
+    }
+
+    /// A session that an agent names; one that belongs to another agent is refused.
+    pub async fn session(
+        &self,
+        id: &SessionId,
+        agent: Option<&str>,
+    ) -> Result<SessionInfo, BridgeError> {
+        let info = self.backend().session(id).await?;
+        match (agent, &info.agent) {
+            (Some(agent), Some(owner)) if agent != owner => Err(BridgeError::Forbidden(id.clone())),
+            _ => Ok(info),
+        }
+    }
+
+    /// The session that was named, or else the agent's current one.
+    pub async fn named_or_current(
+        &self,
+        id: Option<&SessionId>,
+        agent: Option<&str>,
+    ) -> Result<SessionInfo, BridgeError> {
+        match id {
+            Some(id) => self.session(id, agent).await,
+            None => {
+                let id = self.shared.agents.current(&agent.map(str::to_owned));
+                let id = id.ok_or(BridgeError::NoCurrentSession)?;
+                Ok(self.backend().session(&id).await?)
+            }
+        }
+    }
+
+    /// The current session of an agent.
+    pub fn current(&self, agent: Option<&str>) -> Option<SessionId> {
+        self.shared.agents.current(&agent.map(str::to_owned))
+    }
+
+    /// Searches the history.
+    pub async fn search_history(&self, query: Query) -> Result<Page, BridgeError> {
+        match &self.shared.history {
+            Some(history) => history.search(query).await,
+            None => Err(BridgeError::NoHistory),
+        }
+    }
+
+    /// Writes what the history still has to write.
+    pub async fn close(&self) {
+        if let Some(history) = &self.shared.history {
+            history.close().await;
+        }
+    }
+
+    /// A directory as an agent writes it: `~`, relative to `base` or to where sessions start.
+    pub(crate) fn directory(
+        &self,
+        path: &Path,
+        base: Option<&Path>,
+    ) -> Result<PathBuf, BridgeError> {
+        let settings = &self.shared.settings;
+        if path.as_os_str().is_empty() {
+            return Ok(settings.cwd.clone());
+        }
+        let path = match path.strip_prefix("~") {
+            Ok(rest) => settings.home.join(rest),
+            Err(_) => base.unwrap_or(&settings.cwd).join(path),
+        };
+        // Only what the backend's machine is ours to look at can be checked here.
+        if self.backend().screens().is_some() && !path.is_dir() {
+            let why = if path.exists() { "it is not a directory" } else { "it does not exist" };
+            return Err(BridgeError::BadDirectory {
+                cwd: path.display().to_string(),
+                why: why.into(),
+            });
+        }
+        Ok(path)
+    }
+}

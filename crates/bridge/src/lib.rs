@@ -1,0 +1,43 @@
+//! The boundary between who asks and what runs: requests in, answers out.
+//!
+//! ```text
+//! tools ──► Bridge ──► policy (may it run?) ──► choice of a session ──► TerminalBackend ──► a shell
+//!             └──────────────── history ◄── a task that waits for the command's end ◄────┘
+//! ```
+//!
+//! [`TerminalBackend`] is what a terminal has to offer: shells that run one command at a time and tell
+//! where each ends. [`NativeBackend`] is ours, on real terminals; another implementation serves the
+//! same tools (`McpServer::with_backend`). [`Bridge`] adds what is the same for all of them: which
+//! session an agent gets, what may run, and the history.
+//!
+//! Invariants:
+//! - A command passes the policy before anything is started for it, whichever way it came.
+//! - An agent is never given a session of another agent.
+//! - Nothing here waits for the history.
+//!
+//! What is deliberately absent: MCP, JSON, configuration files, printing.
+
+mod agents;
+mod backend;
+mod error;
+mod execute;
+mod guard;
+mod history;
+mod hub;
+mod native;
+mod output;
+mod settings;
+mod transcript;
+
+pub use backend::{Awaited, NewSession, TerminalBackend, Until};
+pub use error::BridgeError;
+pub use execute::{Execute, Started};
+pub use history::HistoryPlace;
+pub use hub::Bridge;
+pub use native::NativeBackend;
+pub use output::Bounded;
+pub use settings::BridgeSettings;
+pub use termbridge_policy as policy;
+pub use termbridge_session as session;
+pub use termbridge_store as store;
+pub use transcript::{From, OutputPage, OutputRequest};

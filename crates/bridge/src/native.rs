@@ -1,0 +1,119 @@
+//! The native backend: shells on real terminals of our own.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use termbridge_session::{
+    CommandReport, Fired, Launch, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
+    SnapshotRequest, State, Wait,
+};
+
+use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
+
+/// Shells on real terminals.
+#[derive(Clone)]
+pub struct NativeBackend {
+    sessions: Sessions,
+}
+
+impl NativeBackend {
+    /// Shells among these sessions.
+    pub fn new(sessions: Sessions) -> Self {
+        Self { sessions }
+    }
+}
+
+#[async_trait]
+impl TerminalBackend for NativeBackend {
+    async fn create_session(&self, new: NewSession) -> Result<SessionInfo, SessionError> {
+        let mut launch = Launch::shell(new.shell).cwd(new.cwd);
+        if let Some((cols, rows)) = new.size {
+            launch = launch.size(cols, rows);
+        }
+        for (name, value) in new.env {
+            launch = launch.env(name, value);
+        }
+        if let Some(name) = new.name {
+            launch = launch.name(name);
+        }
+        if let Some(agent) = new.agent {
+            launch = launch.agent(agent);
+        }
+        if let Some(project) = new.project {
+            launch = launch.project(project);
+        }
+        self.sessions.launch(launch).await?.info().await
+    }
+
+    async fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError> {
+        Ok(self.sessions.list().await)
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<SessionInfo, SessionError> {
+        self.sessions.get(id)?.info().await
+    }
+
+    async fn start_command(
+        &self,
+        id: &SessionId,
+        command: &str,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        let session = self.sessions.get(id)?;
+        let busy = match session.submit(command).await {
+            Err(busy @ SessionError::ShellBusy(_)) => busy,
+            other => return other,
+        };
+        let starting = session.info().await?.shell.is_some_and(|shell| shell.kept.is_none());
+        if !starting {
+            return Err(busy);
+        }
+        session.wait(Wait { free: true, ..Wait::default() }.timeout(patience)).await?;
+        session.submit(command).await
+    }
+
+    async fn wait_command(
+        &self,
+        id: &SessionId,
+        command: u64,
+        awaited: Awaited,
+        timeout: Duration,
+    ) -> Result<Until, SessionError> {
+        let needs_input = awaited == Awaited::EndOrInput;
+        let wait = Wait { command: Some(command), needs_input, ..Wait::default() };
+        let waited = self.sessions.get(id)?.wait(wait.timeout(timeout)).await?;
+        Ok(match (waited.fired, waited.state) {
+            (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
+            (Some(_), _) | (None, State::Exited(_)) => Until::Over,
+            (None, State::Running) => Until::TimedOut,
+        })
+    }
+
+    async fn command(
+        &self,
+        id: &SessionId,
+        command: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.sessions.get(id)?.command(command, from, most).await
+    }
+
+    async fn terminal_text(
+        &self,
+        id: &SessionId,
+        lines: usize,
+    ) -> Result<Scrollback, SessionError> {
+        let request = SnapshotRequest { since: None, scrollback: Some(lines) };
+        let snapshot = self.sessions.get(id)?.snapshot(request).await?;
+        Ok(snapshot.scrollback.unwrap_or_default())
+    }
+
+    async fn interrupt(&self, id: &SessionId) -> Result<(), SessionError> {
+        self.sessions.get(id)?.send_keys("Ctrl+C").await.map(drop)
+    }
+
+    fn screens(&self) -> Option<&Sessions> {
+        Some(&self.sessions)
+    }
+}

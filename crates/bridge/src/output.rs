@@ -1,0 +1,80 @@
+//! A command's output within a budget: its head, its tail, and how much lies between.
+
+use termbridge_session::{CommandReport, SessionId};
+use termbridge_store::{Cut, Output};
+
+use crate::error::BridgeError;
+use crate::hub::Bridge;
+
+/// A text, or its head and tail.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bounded {
+    /// The beginning; all of it when nothing was cut.
+    pub head: String,
+    /// The end, when something was cut.
+    pub tail: String,
+    /// Bytes between them.
+    pub cut: u64,
+}
+
+impl Bounded {
+    /// The text; where something is missing, a line says how much, and where all of it is.
+    pub fn text(self, whole: &str) -> String {
+        if self.cut == 0 {
+            return self.head;
+        }
+        let newline = if self.head.ends_with('\n') { "" } else { "\n" };
+        let note = format!("{newline}[… {} bytes cut; all of it: {whole} …]\n", self.cut);
+        [self.head, note, self.tail].concat()
+    }
+
+    pub(crate) fn into_stored(self) -> Output {
+        let cut = Cut { at: self.head.len(), bytes: self.cut };
+        Output { text: self.head + &self.tail, cut: (self.cut > 0).then_some(cut) }
+    }
+}
+
+impl Bridge {
+    /// What is known of a command, with at most `most` bytes of its output, head and tail.
+    pub async fn output(
+        &self,
+        session: &SessionId,
+        command: u64,
+        most: usize,
+    ) -> Result<(CommandReport, Bounded), BridgeError> {
+        let most = most as u64;
+        let mut report = self.report(session, command, 0, most).await?;
+        let mut head = std::mem::take(&mut report.output);
+        if report.output_bytes <= most {
+            return Ok((report, Bounded { head, ..Bounded::default() }));
+        }
+        head.truncate(line_end(&head, head.floor_char_boundary(head.len() / 2)));
+        let from = report.output_bytes.saturating_sub(most / 2).max(head.len() as u64);
+        let end = self.report(session, command, from, most / 2).await?;
+        let line = line_start(&end.output);
+        let tail = end.output[line..].to_owned();
+        let cut = end.output_start + line as u64 - head.len() as u64;
+        Ok((report, Bounded { head, tail, cut }))
+    }
+
+    pub(crate) async fn report(
+        &self,
+        session: &SessionId,
+        command: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<CommandReport, BridgeError> {
+        let report = self.backend().command(session, command, from, most).await?;
+        report.ok_or_else(|| BridgeError::NoCommand { session: session.clone(), command })
+    }
+}
+
+/// The end of the last whole line before `at`, or `at` when the line is too long for that.
+fn line_end(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map(|end| end + 1).filter(|end| *end > at / 2).unwrap_or(at)
+}
+
+/// The first line start, or the beginning when that is too far.
+fn line_start(text: &str) -> usize {
+    text.find('\n').map(|end| end + 1).filter(|start| *start < text.len() / 2).unwrap_or(0)
+}

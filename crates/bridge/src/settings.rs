@@ -1,0 +1,51 @@
+//! What a bridge is told at the start.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How agents' commands run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BridgeSettings {
+    /// The shell of a new session.
+    pub shell: String,
+    /// Variables of every new session: pagers that would wait for a key are `cat`.
+    pub env: BTreeMap<String, String>,
+    /// Where a new session starts.
+    pub cwd: PathBuf,
+    /// What `~` stands for.
+    pub home: PathBuf,
+    /// How long a shell may take to show its first prompt.
+    pub shell_start: Duration,
+}
+
+/// Variables that name a pager.
+const PAGERS: [&str; 8] = [
+    "PAGER",
+    "GIT_PAGER",
+    "MANPAGER",
+    "SYSTEMD_PAGER",
+    "GH_PAGER",
+    "AWS_PAGER",
+    "BAT_PAGER",
+    "DELTA_PAGER",
+];
+
+impl BridgeSettings {
+    /// Commands in this shell, starting in `cwd`, for a user whose home is `home`.
+    pub fn new(shell: impl Into<String>, cwd: PathBuf, home: PathBuf) -> Self {
+        let shell_start = Duration::from_secs(20);
+        Self { shell: shell.into(), env: BTreeMap::new(), cwd, home, shell_start }.pager("cat")
+    }
+
+    /// What shows long texts; empty leaves it to the user's own settings.
+    pub fn pager(mut self, pager: &str) -> Self {
+        for name in PAGERS {
+            self.env.remove(name);
+            if !pager.is_empty() {
+                self.env.insert(name.to_owned(), pager.to_owned());
+            }
+        }
+        self
+    }
+}

@@ -1,0 +1,89 @@
+//! `create_session`: a shell for commands.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_bridge::NewSession;
+
+use super::list_sessions::Row;
+use super::only_local;
+use crate::error::{Code, ToolError};
+use crate::tool::{Context, Hints, Reply, Tool};
+
+pub(crate) struct CreateSession;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    name: Option<String>,
+    cwd: Option<String>,
+    project_id: Option<String>,
+    shell: Option<String>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default = "default_cols")]
+    #[schemars(range(min = 2, max = 1000))]
+    cols: u16,
+    #[serde(default = "default_rows")]
+    #[schemars(range(min = 1, max = 1000))]
+    rows: u16,
+    agent_id: Option<String>,
+    target: Option<String>,
+    visible_in: Option<String>,
+}
+
+fn default_cols() -> u16 {
+    120
+}
+
+fn default_rows() -> u16 {
+    40
+}
+
+/// A session's row.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    #[serde(flatten)]
+    row: Row,
+}
+
+impl Answer {
+    pub(super) fn current(row: Row) -> Reply<Self> {
+        let row = row.as_current();
+        Reply { text: row.text(), answer: Self { row } }
+    }
+}
+
+impl Tool for CreateSession {
+    const NAME: &'static str = "create_session";
+    const TITLE: &'static str = "Create a shell session";
+    const DESCRIPTION: &'static str =
+        "A new shell for execute_command; it becomes your current session.";
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        only_local(arguments.target.as_deref())?;
+        if let Some(place) = arguments.visible_in.filter(|place| place != "none") {
+            return Err(ToolError::new(
+                Code::NotSupported,
+                format!("no {place} is connected in which the session could be shown"),
+                "Leave `visible_in` out.",
+                &["create_session"],
+            ));
+        }
+        let new = NewSession {
+            shell: arguments.shell.unwrap_or_default(),
+            cwd: arguments.cwd.unwrap_or_default().into(),
+            env: arguments.env,
+            name: arguments.name,
+            agent: arguments.agent_id,
+            project: arguments.project_id,
+            size: Some((arguments.cols, arguments.rows)),
+        };
+        Ok(Answer::current(Row::of(context.bridge.create_session(new).await?)))
+    }
+}

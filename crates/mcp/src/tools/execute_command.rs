@@ -1,0 +1,169 @@
+//! `execute_command`: run a shell command; its output, its exit code.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use termbridge_bridge::Execute;
+use termbridge_session::SessionId;
+use tokio::task::JoinSet;
+
+use super::command::{Patience, Run, run};
+use super::only_local;
+use crate::bound::DEFAULT_MAX_BYTES;
+use crate::error::{Code, ToolError};
+use crate::tool::{Context, Hints, Reply, Tool};
+
+/// Sessions that one call may use.
+const MAX_AT_ONCE: usize = 100;
+
+pub(crate) struct ExecuteCommand;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    command: String,
+    /// A named session changes to it and stays
+    cwd: Option<String>,
+    #[serde(default = "default_timeout")]
+    #[schemars(range(max = 86_400_000))]
+    timeout_ms: u64,
+    /// Default: your current session, or an idle or new one if it is busy
+    session_id: Option<String>,
+    /// The same command in several
+    session_ids: Option<Vec<String>>,
+    /// false: return at once; it runs on
+    #[serde(default = "yes")]
+    wait: bool,
+    /// For a new session
+    env: Option<BTreeMap<String, String>>,
+    name: Option<String>,
+    shell: Option<String>,
+    agent_id: Option<String>,
+    #[serde(default = "default_max_bytes")]
+    #[schemars(range(min = 256, max = 1_048_576))]
+    max_bytes: usize,
+    target: Option<String>,
+}
+
+fn default_timeout() -> u64 {
+    30_000
+}
+
+fn yes() -> bool {
+    true
+}
+
+pub(super) fn default_max_bytes() -> usize {
+    DEFAULT_MAX_BYTES
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    #[serde(flatten)]
+    run: Option<Run>,
+    /// With session_ids: one each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    results: Option<Vec<EachRun>>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct EachRun {
+    session_id: String,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Run>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Tool for ExecuteCommand {
+    const NAME: &'static str = "execute_command";
+    const TITLE: &'static str = "Run a shell command";
+    const DESCRIPTION: &'static str = "Run a command in a persistent shell (cd and export stay). \
+        Returns its output alone, exit code and cwd. On time-out it runs on: read it with \
+        get_terminal_output, answer needs_input with send_keys.";
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        only_local(arguments.target.as_deref())?;
+        let patience = match arguments.wait {
+            true => Patience::UpTo(Duration::from_millis(arguments.timeout_ms)),
+            false => Patience::None,
+        };
+        let request = Execute {
+            command: arguments.command,
+            session: arguments.session_id.as_deref().map(SessionId::from_text),
+            cwd: arguments.cwd.map(Into::into),
+            env: arguments.env,
+            name: arguments.name,
+            shell: arguments.shell,
+            agent: arguments.agent_id,
+        };
+        match arguments.session_ids {
+            None => {
+                let run = run(context, request, patience, arguments.max_bytes).await?;
+                let text = run.text();
+                Ok(Reply { text, answer: Answer { run: Some(run), results: None } })
+            }
+            Some(ids) if request.session.is_none() && (1..=MAX_AT_ONCE).contains(&ids.len()) => {
+                let most = arguments.max_bytes / ids.len();
+                let results = in_each(context, &request, ids, patience, most.max(256)).await?;
+                let text = results.iter().map(EachRun::text).collect::<Vec<_>>().join("\n\n");
+                Ok(Reply { text, answer: Answer { run: None, results: Some(results) } })
+            }
+            Some(_) => Err(ToolError::invalid(
+                "`session_ids` does not fit",
+                format!("It takes 1 to {MAX_AT_ONCE} sessions, and no session_id beside it."),
+            )),
+        }
+    }
+}
+
+/// Runs the command in all sessions at once; the first that was cancelled is the error.
+async fn in_each(
+    context: &Context,
+    request: &Execute,
+    ids: Vec<String>,
+    patience: Patience,
+    most: usize,
+) -> Result<Vec<EachRun>, ToolError> {
+    let mut running = JoinSet::new();
+    for (index, id) in ids.iter().enumerate() {
+        // One progress report is enough for all.
+        let context = if index == 0 { context.clone() } else { context.quiet() };
+        let request = Execute { session: Some(SessionId::from_text(id)), ..request.clone() };
+        running.spawn(async move { (index, run(&context, request, patience, most).await) });
+    }
+    let mut results: Vec<Option<EachRun>> = ids.iter().map(|_| None).collect();
+    while let Some(joined) = running.join_next().await {
+        let (index, result) = joined.map_err(|error| {
+            ToolError::new(
+                Code::InternalError,
+                format!("a command's task failed: {error}"),
+                "",
+                &[],
+            )
+        })?;
+        let session_id = ids[index].clone();
+        results[index] = Some(match result {
+            Ok(run) => EachRun { session_id, ok: true, result: Some(run), error: None },
+            Err(error) => {
+                EachRun { session_id, ok: false, result: None, error: Some(error.text()) }
+            }
+        });
+    }
+    Ok(results.into_iter().flatten().collect())
+}
+
+impl EachRun {
+    fn text(&self) -> String {
+        let what = self.result.as_ref().map(Run::text);
+        let what = what.or_else(|| self.error.clone()).unwrap_or_default();
+        format!("== {}\n{what}", self.session_id)
+    }
+}

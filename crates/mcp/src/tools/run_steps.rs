@@ -1,0 +1,271 @@
+//! `run_steps`: several tool calls in one request, each of which may use what an earlier one gave.
+
+use std::time::Instant;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::ToolError;
+use crate::tool::{Context, Hints, Reply, Tool};
+
+/// Most steps of one request.
+const MAX_STEPS: usize = 100;
+
+pub(crate) struct RunSteps;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arguments {
+    steps: Vec<Step>,
+    #[serde(default = "yes")]
+    stop_on_error: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Step {
+    tool: String,
+    /// May hold ${name.field} of an earlier step
+    #[serde(default)]
+    #[schemars(with = "super::launch_app::AnyObject")]
+    arguments: JsonObject,
+    save_as: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    steps: Vec<Done>,
+    /// All ran without error.
+    success: bool,
+    /// Steps that did not run.
+    skipped: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Done {
+    tool: String,
+    ok: bool,
+    duration_ms: u64,
+    /// The step's structured answer, or its error.
+    result: Value,
+    #[serde(skip)]
+    text: String,
+}
+
+impl Tool for RunSteps {
+    const NAME: &'static str = "run_steps";
+    const TITLE: &'static str = "Run several tools";
+    const DESCRIPTION: &'static str = "Call tools one after the other in one request. Stops at \
+        the first error; a non-zero exit_code is one too.";
+    const HINTS: Hints =
+        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    type Arguments = Arguments;
+    type Answer = Answer;
+
+    async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        let count = arguments.steps.len();
+        if !(1..=MAX_STEPS).contains(&count) {
+            return Err(ToolError::invalid(
+                format!("`steps` has {count} steps"),
+                format!("It takes 1 to {MAX_STEPS}."),
+            ));
+        }
+        check(&arguments.steps, context)?;
+        let mut saved = JsonObject::new();
+        let mut steps = Vec::new();
+        for step in arguments.steps {
+            let began = Instant::now();
+            let result = one(&step, &saved, context).await;
+            if context.cancelled.is_cancelled() {
+                return Err(ToolError::cancelled());
+            }
+            let value = result.structured_content.clone().unwrap_or_default();
+            let exited =
+                value.get("exit_code").and_then(Value::as_i64).is_none_or(|code| code == 0);
+            let ok = !result.is_error.unwrap_or(false) && exited;
+            if let Some(name) = step.save_as {
+                saved.insert(name, value.clone());
+            }
+            steps.push(Done {
+                tool: step.tool,
+                ok,
+                duration_ms: began.elapsed().as_millis() as u64,
+                result: value,
+                text: text_of(&result),
+            });
+            if !ok && arguments.stop_on_error {
+                break;
+            }
+        }
+        let skipped = count - steps.len();
+        let success = steps.iter().all(|step| step.ok);
+        let mut lines: Vec<String> = steps
+            .iter()
+            .enumerate()
+            .map(|(index, step)| {
+                let failed = if step.ok { "" } else { " failed" };
+                format!(
+                    "== {} {}{failed}, {} ms\n{}",
+                    index + 1,
+                    step.tool,
+                    step.duration_ms,
+                    step.text
+                )
+            })
+            .collect();
+        if skipped > 0 {
+            lines.push(format!("[{skipped} steps did not run]"));
+        }
+        Ok(Reply { text: lines.join("\n"), answer: Answer { steps, success, skipped } })
+    }
+
+    fn is_failure(answer: &Answer) -> bool {
+        !answer.success
+    }
+}
+
+/// What can be seen to be wrong before anything runs: tools and names.
+fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
+    for (index, step) in steps.iter().enumerate() {
+        let number = index + 1;
+        if step.tool == RunSteps::NAME {
+            return Err(ToolError::invalid(format!("step {number} is run_steps itself"), ""));
+        }
+        if !context.tools.iter().any(|entry| entry.definition.name == step.tool) {
+            return Err(ToolError::invalid(
+                format!("step {number}: unknown tool {:?}", step.tool),
+                "It takes a tool of this server.",
+            ));
+        }
+        let before: Vec<&str> =
+            steps[..index].iter().filter_map(|step| step.save_as.as_deref()).collect();
+        for name in references(&Value::Object(step.arguments.clone())) {
+            if !before.contains(&name.as_str()) {
+                return Err(ToolError::invalid(
+                    format!("step {number} uses ${{{name}…}}, which no step before it saves"),
+                    "Give an earlier step `save_as`.",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResult {
+    let mut arguments = Value::Object(step.arguments.clone());
+    if let Err(error) = fill(&mut arguments, saved) {
+        return error.into_result();
+    }
+    let entry = context.tools.iter().find(|entry| entry.definition.name == step.tool);
+    match (entry, arguments) {
+        // Boxed, since a tool may call tools.
+        (Some(entry), Value::Object(arguments)) => entry.call(arguments, context.clone()).await,
+        _ => ToolError::invalid(format!("unknown tool {:?}", step.tool), "").into_result(),
+    }
+}
+
+fn text_of(result: &CallToolResult) -> String {
+    let texts = result.content.iter().filter_map(ContentBlock::as_text);
+    texts.map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// Names that `${name.field}` in the texts of a value refers to.
+fn references(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => parts(text)
+            .into_iter()
+            .filter_map(|part| match part {
+                Part::Reference(path) => Some(path.split('.').next().unwrap_or(path).to_owned()),
+                Part::Text(_) => None,
+            })
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        Value::Object(fields) => fields.values().flat_map(references).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Puts what was saved in place of `${name.field}`; a text that is nothing else becomes the value.
+fn fill(value: &mut Value, saved: &JsonObject) -> Result<(), ToolError> {
+    match value {
+        Value::String(text) => {
+            let parts = parts(text);
+            let filled = match parts.as_slice() {
+                [Part::Reference(path)] => look_up(path, saved)?.clone(),
+                parts => {
+                    let mut filled = String::new();
+                    for part in parts {
+                        match part {
+                            Part::Text(text) => filled.push_str(text),
+                            Part::Reference(path) => match look_up(path, saved)? {
+                                Value::String(text) => filled.push_str(text),
+                                other => filled.push_str(&other.to_string()),
+                            },
+                        }
+                    }
+                    Value::String(filled)
+                }
+            };
+            *value = filled;
+            Ok(())
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(|item| fill(item, saved)),
+        Value::Object(fields) => fields.values_mut().try_for_each(|field| fill(field, saved)),
+        _ => Ok(()),
+    }
+}
+
+fn look_up<'a>(path: &str, saved: &'a JsonObject) -> Result<&'a Value, ToolError> {
+    let (name, fields) = path.split_once('.').unwrap_or((path, ""));
+    let field = |value: &'a Value, name: &str| match value {
+        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
+        value => value.get(name),
+    };
+    let found = saved.get(name).and_then(|value| fields.split('.').try_fold(value, field));
+    found.ok_or_else(|| {
+        ToolError::invalid(
+            format!("${{{path}}} names nothing that an earlier step returned"),
+            "A field's name, such as ${name.session_id} or ${name.sessions.0.cwd}.",
+        )
+    })
+}
+
+enum Part<'a> {
+    Text(&'a str),
+    Reference(&'a str),
+}
+
+/// Cuts a text at `${path}`; a path is letters, digits, `_`, `-` and dots, anything else is text, so
+/// that a shell's own `${VAR:-x}` stays.
+fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let (mut rest, mut from) = (text, 0);
+    while let Some(at) = rest[from..].find("${").map(|at| at + from) {
+        let path = rest[at + 2..].find('}').map(|end| &rest[at + 2..at + 2 + end]);
+        let plain = |path: &&str| {
+            path.contains('.')
+                && path.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
+        };
+        match path.filter(plain) {
+            Some(path) => {
+                if at > 0 {
+                    parts.push(Part::Text(&rest[..at]));
+                }
+                parts.push(Part::Reference(path));
+                rest = &rest[at + path.len() + 3..];
+                from = 0;
+            }
+            None => from = at + 2,
+        }
+    }
+    if !rest.is_empty() || parts.is_empty() {
+        parts.push(Part::Text(rest));
+    }
+    parts
+}
