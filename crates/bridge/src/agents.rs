@@ -24,7 +24,10 @@ pub(crate) struct Needs {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: Option<BTreeMap<String, String>>,
     pub(crate) shell: Option<String>,
+    /// Only a session of this name will do.
     pub(crate) name: Option<String>,
+    /// What a new one is called.
+    pub(crate) label: Option<String>,
 }
 
 #[derive(Clone, Default)]
@@ -138,7 +141,7 @@ impl Agents {
             shell: pattern.shell,
             cwd: pattern.cwd,
             env,
-            name: needs.name.clone(),
+            name: needs.name.clone().or_else(|| needs.label.clone()),
             agent: needs.agent.clone(),
             project: current.and_then(|current| current.project),
             size: None,

@@ -32,8 +32,10 @@ pub struct Execute {
     pub cwd: Option<PathBuf>,
     /// Variables of a new session.
     pub env: Option<BTreeMap<String, String>>,
-    /// The session's name for people.
+    /// Only a session with this name, or a new one.
     pub name: Option<String>,
+    /// The name of a new session, whatever the one that is picked is called.
+    pub label: Option<String>,
     /// The shell of a new session.
     pub shell: Option<String>,
     /// Who asks.
@@ -99,6 +101,7 @@ impl Bridge {
             env: request.env.clone(),
             shell: request.shell.clone(),
             name: request.name.clone(),
+            label: request.label.clone(),
         };
         loop {
             let (info, reservation, made) =

@@ -22,6 +22,10 @@ impl Guard {
         Self { policy, limiter, home }
     }
 
+    pub(crate) fn secrets_by_person(&self) -> bool {
+        self.policy.secrets_by_person()
+    }
+
     /// Counts a call.
     pub(crate) fn call(&self, agent: Option<&str>) -> Result<(), BridgeError> {
         let Some(limiter) = &self.limiter else { return Ok(()) };

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::duration::parse_duration;
 
-/// Real terminals and the TUI programs in them, for AI agents, over MCP.
+/// Real terminals, shell commands and TUI programs for AI agents, over MCP.
 #[derive(Debug, Parser)]
 #[command(name = "termbridge", version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -21,6 +21,8 @@ Examples:
   termbridge demo                         see it drive a real program, in your terminal
   claude mcp add termbridge -- termbridge mcp   give it to Claude Code
   termbridge mcp --max-sessions 20        serve MCP over stdio, with a limit
+  termbridge history cargo test           what agents ran, with these words
+  termbridge policy test 'rm -rf /'       what the policy says to a command
   termbridge completions zsh > _termbridge";
 
 #[derive(Debug, Subcommand)]
@@ -31,6 +33,15 @@ pub(crate) enum Command {
     Mcp(McpArguments),
     /// Watch an agent's view: drives a real program through MCP, live in this terminal
     Demo(DemoArguments),
+    /// Search what agents ran, or count it
+    #[command(after_help = HISTORY_EXAMPLES)]
+    History(HistoryArguments),
+    /// Ask the policy what it would say
+    #[command(after_help = POLICY_EXAMPLES)]
+    Policy(PolicyArguments),
+    /// Print the tools' definitions, also for agents that do not speak MCP
+    #[command(after_help = TOOLS_EXAMPLES)]
+    Tools(ToolsArguments),
     /// Print shell completions
     Completions {
         /// The shell
@@ -45,12 +56,18 @@ one before. The file is $XDG_CONFIG_HOME/termbridge/config.toml (~/.config/termb
   max_sessions = 20
   session_timeout = \"1h\"
   log_level = \"debug\"
+  [commands]
+  shell = \"zsh\"
+  [history]
+  max_age = \"90d\"
+  [policy]
+  deny = [\"git push --force\"]
 
 Examples:
   termbridge mcp --session-timeout 2h --scrollback-lines 50000
   LOG_LEVEL=debug termbridge mcp --log-format json --log-file /tmp/termbridge.log";
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct McpArguments {
     /// Configuration file
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
@@ -92,7 +109,7 @@ pub(crate) struct McpArguments {
     pub(crate) log: LogArguments,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct LogArguments {
     /// What to log: error, warn, info, debug, trace, or a filter such as `rmcp=debug` [default: info]
     #[arg(long, env = "LOG_LEVEL", value_name = "LEVEL")]
@@ -112,6 +129,136 @@ pub(crate) enum LogFormat {
     Text,
     /// One JSON object a line
     Json,
+}
+
+const HISTORY_EXAMPLES: &str = "\
+Examples:
+  termbridge history                      the newest commands
+  termbridge history cargo test           those with these words, in the command or its output
+  termbridge history --failed --since 2d  what failed in the last two days
+  termbridge history show 6acc483y7z35-4  one command with its output
+  termbridge history stats                most run, slowest, most often failing, by project and agent
+  termbridge history -- stats             commands with the word `stats`";
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    #[command(subcommand)]
+    pub(crate) action: Option<HistoryAction>,
+    /// Words that must all occur; the last may be the beginning of a word
+    pub(crate) words: Vec<String>,
+    /// Look only in the command lines
+    #[arg(long, conflicts_with = "output")]
+    pub(crate) commands: bool,
+    /// Look only in the output
+    #[arg(long)]
+    pub(crate) output: bool,
+    /// Only what failed
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only with this exit code
+    #[arg(long, value_name = "CODE")]
+    pub(crate) exit_code: Option<i32>,
+    /// Only of this project (its folder)
+    #[arg(long, value_name = "PROJECT", global = true)]
+    pub(crate) project: Option<String>,
+    /// Only of this agent
+    #[arg(long, value_name = "AGENT", global = true)]
+    pub(crate) agent: Option<String>,
+    /// Only of this session
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// Only since then: 2h, 7d, 2026-01-31, 2026-01-31T09:30:00Z
+    #[arg(long, value_name = "TIME", global = true)]
+    pub(crate) since: Option<String>,
+    /// Only until then
+    #[arg(long, value_name = "TIME", global = true)]
+    pub(crate) until: Option<String>,
+    /// Entries shown
+    #[arg(long, value_name = "N", default_value_t = 20, global = true)]
+    pub(crate) limit: usize,
+    /// Go on where an earlier list ended
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) cursor: Option<String>,
+    /// Print JSON, one object a line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Configuration file
+    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HistoryAction {
+    /// Count: most run, slowest, most often failing, by project and agent
+    Stats,
+    /// Show one command with its output
+    Show {
+        /// Its id, as the list shows it
+        id: String,
+    },
+}
+
+const POLICY_EXAMPLES: &str = "\
+Exit code: 0 when it may run, 1 when it is refused. The rules are in the [policy] table of the
+configuration file; they are a guard-rail against accidents, not a sandbox.
+
+Examples:
+  termbridge policy test 'rm -rf build'
+  termbridge policy test --cwd / 'rm -rf .'
+  termbridge policy test --json 'curl example.org | sh'
+  termbridge policy rules";
+
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArguments {
+    #[command(subcommand)]
+    pub(crate) action: PolicyAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyAction {
+    /// Explain the decision on a command
+    Test {
+        /// The command, as an agent would send it
+        command: String,
+        /// Where it would run [default: here]
+        #[arg(long, value_name = "DIRECTORY")]
+        cwd: Option<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        /// Configuration file
+        #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// List the names of the built-in rules
+    Rules,
+}
+
+const TOOLS_EXAMPLES: &str = "\
+Examples:
+  termbridge tools                        as an MCP client gets them
+  termbridge tools --format openai        for function calling with OpenAI's API
+  termbridge tools --format gemini        for function calling with Gemini's API
+  termbridge tools --toolsets compat";
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArguments {
+    /// For whom
+    #[arg(long, value_name = "FORMAT", default_value = "mcp")]
+    pub(crate) format: ToolsFormat,
+    /// Toolsets, separated by commas [default: terminal]
+    #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) toolsets: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolsFormat {
+    /// MCP tool definitions
+    Mcp,
+    /// OpenAI function tools
+    Openai,
+    /// Gemini function declarations
+    Gemini,
 }
 
 #[derive(Debug, Args)]

@@ -2,4 +2,18 @@
 
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod history;
 pub(crate) mod mcp;
+pub(crate) mod policy;
+pub(crate) mod tools;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Writes an answer to stdout; whoever reads it may stop early.
+fn print(text: &str) -> anyhow::Result<ExitCode> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}

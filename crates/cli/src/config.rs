@@ -98,6 +98,12 @@ impl Config {
         Self::merge(arguments, file)
     }
 
+    /// The policy and history that a file sets, for the commands that ask about them.
+    pub(crate) fn of_file(path: Option<PathBuf>) -> Result<Self> {
+        let arguments = McpArguments { config: path, ..McpArguments::default() };
+        Self::load(arguments)
+    }
+
     fn merge(arguments: McpArguments, file: File) -> Result<Self> {
         let defaults = Settings::default();
         let megabytes = arguments.scrollback_memory_mb.or(file.scrollback_memory_mb);

@@ -20,6 +20,9 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Mcp(arguments) => commands::mcp::run(arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
+        Command::History(arguments) => commands::history::run(arguments),
+        Command::Policy(arguments) => commands::policy::run(arguments),
+        Command::Tools(arguments) => commands::tools::run(&arguments),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
     };
     match result {

@@ -11,9 +11,12 @@
 mod bound;
 pub mod client;
 mod error;
+mod prompts;
 mod resources;
 mod schema;
 mod server;
+mod subscriptions;
+mod tasks;
 mod tool;
 mod tools;
 mod toolset;

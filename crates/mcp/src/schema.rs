@@ -106,6 +106,7 @@ fn strip_required(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
             object.remove("required");
+            object.remove("minimum");
             object.values_mut().for_each(strip_required);
         }
         Value::Array(items) => items.iter_mut().for_each(strip_required),

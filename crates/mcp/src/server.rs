@@ -1,15 +1,19 @@
 //! [`McpServer`]: what rmcp calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorCode, Implementation, JsonObject,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorCode, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, Tool,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
-use rmcp::service::{QuitReason, RequestContext};
+use rmcp::service::{QuitReason, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::Value;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::{Bridge, BridgeError, BridgeSettings, TerminalBackend};
 use termbridge_session::SessionError;
@@ -17,10 +21,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ToolError;
-use crate::tool::{Context, Entry};
+use crate::subscriptions::Subscriptions;
+use crate::tasks::Tasks;
+use crate::tool::{Context, Entry, ReadCursors};
 use crate::toolset::Toolset;
 use crate::transport::Lines;
-use crate::{resources, tools};
+use crate::{prompts, resources, subscriptions, tools};
 
 /// What a model is told about the server as a whole.
 const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns \
@@ -33,6 +39,9 @@ for text, a quiet screen or the end, stop_app ends it. Rows and columns count fr
 pub struct McpServer {
     bridge: Bridge,
     tools: Arc<Vec<Entry>>,
+    tasks: Tasks,
+    read_cursors: ReadCursors,
+    subscriptions: Subscriptions,
     closed: CancellationToken,
 }
 
@@ -55,7 +64,14 @@ impl McpServer {
         let has_screens = bridge.backend().screens().is_some();
         let tools = toolsets.iter().flat_map(|toolset| tools::of(*toolset));
         let tools = tools.filter(|entry| has_screens || !entry.needs_screen).collect();
-        Self { bridge, tools: Arc::new(tools), closed: CancellationToken::new() }
+        Self {
+            bridge,
+            tools: Arc::new(tools),
+            tasks: Tasks::default(),
+            read_cursors: ReadCursors::default(),
+            subscriptions: Subscriptions::default(),
+            closed: CancellationToken::new(),
+        }
     }
 
     /// A server of the default tools over a backend of your own, with the default rules of the
@@ -70,13 +86,18 @@ impl McpServer {
     /// # }
     /// ```
     pub fn with_backend(backend: Arc<dyn TerminalBackend>) -> Self {
+        Self::with_toolsets(backend, Toolset::DEFAULT)
+    }
+
+    /// The same with other toolsets.
+    pub fn with_toolsets(backend: Arc<dyn TerminalBackend>, toolsets: &[Toolset]) -> Self {
         let home = std::env::home_dir().unwrap_or_else(|| "/".into());
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         let policy = Policy::new(&PolicyConfig::default(), &home)
             // The default configuration names no rule of its own.
             .expect("the default policy is valid");
         let settings = BridgeSettings::new("bash", cwd, home);
-        Self::new(Bridge::new(backend, settings, policy, None), Toolset::DEFAULT)
+        Self::new(Bridge::new(backend, settings, policy, None), toolsets)
     }
 
     /// The tools' definitions, in the order of the list.
@@ -96,7 +117,7 @@ impl McpServer {
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let closed = self.closed.clone();
+        let (closed, subscriptions) = (self.closed.clone(), self.subscriptions.clone());
         let transport = Lines::new(reader, writer, closed.clone());
         let running = match self.serve_transport(transport).await {
             Ok(running) => running,
@@ -104,7 +125,9 @@ impl McpServer {
             Err(_) if closed.is_cancelled() => return Ok(()),
             Err(error) => return Err(ServeError::Handshake(error)),
         };
-        match running.waiting().await {
+        let quit = running.waiting().await;
+        subscriptions.clear();
+        match quit {
             Ok(QuitReason::JoinError(error)) | Err(error) => {
                 Err(ServeError::Failed(error.to_string()))
             }
@@ -126,7 +149,13 @@ impl McpServer {
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_tasks()
+            .build();
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("termbridge", env!("CARGO_PKG_VERSION"));
         info.server_info.title = Some("termbridge".into());
@@ -157,20 +186,109 @@ impl ServerHandler for McpServer {
         if let Err(refused) = self.bridge.admit(agent) {
             return Ok(ToolError::from(refused).into_result().into());
         }
-        let context = Context {
-            bridge: self.bridge.clone(),
-            tools: Arc::clone(&self.tools),
-            progress: context.meta.get_progress_token(),
-            peer: Some(context.peer),
-            cancelled: context.ct,
-            closed: self.closed.clone(),
-        };
         let name = request.name.clone();
         let started = std::time::Instant::now();
-        let result = entry.call(arguments, context).await;
-        let failed = result.is_error.unwrap_or(false);
+        let speaks_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
+        let longest = arguments.get("timeout_ms").and_then(Value::as_u64).unwrap_or_default();
+        let call = |cancelled: CancellationToken| {
+            let call = Context {
+                bridge: self.bridge.clone(),
+                tools: Arc::clone(&self.tools),
+                progress: context.meta.get_progress_token(),
+                peer: Some(context.peer),
+                read_cursors: Arc::clone(&self.read_cursors),
+                is_task: speaks_tasks,
+                cancelled,
+                closed: self.closed.clone(),
+            };
+            entry.call(arguments, call)
+        };
+        let response = if speaks_tasks {
+            self.tasks.run(context.ct, Duration::from_millis(longest), call).await
+        } else {
+            call(context.ct).await.into()
+        };
+        let failed = matches!(&response, CallToolResponse::Complete(result) if result.is_error == Some(true));
         tracing::info!(tool = %name, failed, micros = started.elapsed().as_micros() as u64, "call");
-        Ok(result.into())
+        Ok(response)
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.tasks.get(&request)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.update(request)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.tasks.cancel(&request)
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&request).map(Into::into)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.add(&self.bridge, request.uri, context.peer)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let asked = requested.resource_subscriptions.iter().flatten();
+        let known = asked.filter(|uri| subscriptions::is_known(&self.bridge, uri)).cloned();
+        let mut accepted = SubscriptionFilter::new();
+        accepted.resource_subscriptions = Some(known.collect());
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+        tokio::select! {
+            () = subscriptions::watch_all(&self.bridge, &uris, context.sink()) => {}
+            () = context.cancelled() => {}
+            () = self.closed.cancelled() => {}
+        }
+        Ok(())
     }
 
     async fn list_resources(

@@ -1,8 +1,9 @@
 //! What a tool is: a name, words, two types and a function.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::RoleServer;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use termbridge_bridge::{Bridge, Started, Until};
-use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
+use termbridge_session::{Fired, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Code, ToolError};
@@ -24,6 +25,8 @@ use crate::{schema, validate};
 
 /// Longest silence: clients give up on a request after a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
+/// How long the kernel may take to say what a program waits for.
+const SECRET_CHECK: Duration = Duration::from_millis(200);
 /// How often a waiting client that asked for progress hears of it.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -71,6 +74,9 @@ pub(crate) struct Reply<A> {
     pub(crate) answer: A,
 }
 
+/// Cursors by session.
+pub(crate) type ReadCursors = Arc<Mutex<HashMap<SessionId, String>>>;
+
 /// What a call can use.
 #[derive(Clone)]
 pub(crate) struct Context {
@@ -79,6 +85,10 @@ pub(crate) struct Context {
     pub(crate) tools: Arc<Vec<Entry>>,
     pub(crate) peer: Option<Peer<RoleServer>>,
     pub(crate) progress: Option<ProgressToken>,
+    /// Where each session's reader stopped, for the compatible `read`.
+    pub(crate) read_cursors: ReadCursors,
+    /// The call is a task that the client polls, so it may take its time.
+    pub(crate) is_task: bool,
     /// The client cancelled this call.
     pub(crate) cancelled: CancellationToken,
     /// The client is gone.
@@ -127,10 +137,31 @@ impl Context {
         started: &Started,
         timeout: Duration,
     ) -> Result<(Until, bool), ToolError> {
-        let limit = Limit::of(timeout, self.progress.is_some());
+        let limit = Limit::of(timeout, self.may_take_long());
         let waiting = self.bridge.wait(started, limit.allowed);
         let until = self.attend(Watched::Command(started), limit, waiting).await?;
         Ok((until?, limit.cut_short))
+    }
+
+    /// Whether an agent may type now: a hidden line may be for a person alone.
+    pub(crate) async fn may_type(&self, session: &Session) -> Result<(), ToolError> {
+        if !self.bridge.secrets_by_person() {
+            return Ok(());
+        }
+        let asked = Wait { needs_input: true, ..Wait::default() }.timeout(SECRET_CHECK);
+        match session.wait(asked).await?.fired {
+            Some(Fired::NeedsInput { echo: false }) => Err(ToolError::new(
+                Code::Forbidden,
+                "the program reads a hidden line, which only a person may type here",
+                "Ask the user to type it; wait_for with `gone` or `prompt` tells when that is done.",
+                &["wait_for", "view_screen"],
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn may_take_long(&self) -> bool {
+        self.progress.is_some() || self.is_task
     }
 
     /// The same call without progress reports.
@@ -154,7 +185,7 @@ impl Context {
     /// Limits a wait to what the client can bear.
     fn limit(&self, wait: &mut Wait) -> Limit {
         let asked = wait.timeout.unwrap_or(LONGEST_WAIT);
-        let limit = Limit::of(asked, self.progress.is_some());
+        let limit = Limit::of(asked, self.may_take_long());
         wait.timeout = Some(limit.allowed);
         limit
     }
@@ -236,13 +267,13 @@ struct Limit {
 }
 
 impl Limit {
-    fn of(asked: Duration, has_progress: bool) -> Self {
-        let cut_short = !has_progress && asked > LONGEST_WAIT;
+    fn of(asked: Duration, may_take_long: bool) -> Self {
+        let cut_short = !may_take_long && asked > LONGEST_WAIT;
         Self { asked, allowed: if cut_short { LONGEST_WAIT } else { asked }, cut_short }
     }
 }
 
-type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
+pub(crate) type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>>;
 
 /// A tool, ready to be listed and called.
 pub(crate) struct Entry {

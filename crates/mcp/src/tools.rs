@@ -1,6 +1,7 @@
 //! The tools, one file each, and what several of them share.
 
 mod command;
+mod compat;
 mod condition;
 mod create_session;
 mod execute_command;
@@ -46,6 +47,15 @@ pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
             Entry::of_screen::<restart_app::RestartApp>(),
             Entry::of_screen::<stop_app::StopApp>(),
             Entry::of::<run_steps::RunSteps>(),
+        ],
+        Toolset::Compat => vec![
+            Entry::of::<compat::RunCommand>(),
+            Entry::of::<compat::Create>(),
+            Entry::of::<compat::Exec>(),
+            Entry::of::<compat::Read>(),
+            Entry::of_screen::<compat::InputText>(),
+            Entry::of::<compat::List>(),
+            Entry::of_screen::<compat::Close>(),
         ],
     }
 }

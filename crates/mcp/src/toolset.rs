@@ -7,11 +7,13 @@ use std::str::FromStr;
 pub enum Toolset {
     /// Terminals and the programs in them.
     Terminal,
+    /// The seven tools of vscode-terminal-mcp, for whoever moves from it.
+    Compat,
 }
 
 /// A name that is no toolset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no toolset {0:?}; there is: terminal")]
+#[error("no toolset {0:?}; there are: terminal, compat")]
 pub struct UnknownToolset(pub String);
 
 impl Toolset {
@@ -25,6 +27,7 @@ impl FromStr for Toolset {
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match name.trim() {
             "terminal" => Ok(Self::Terminal),
+            "compat" => Ok(Self::Compat),
             other => Err(UnknownToolset(other.to_owned())),
         }
     }

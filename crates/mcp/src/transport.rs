@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// Methods that rmcp knows: a request for one of them that it could not read has bad parameters.
-const KNOWN_METHODS: [&str; 12] = [
+const KNOWN_METHODS: [&str; 16] = [
     "initialize",
     "ping",
     "tools/list",
@@ -37,6 +37,10 @@ const KNOWN_METHODS: [&str; 12] = [
     "prompts/list",
     "prompts/get",
     "completion/complete",
+    "subscriptions/listen",
+    "tasks/get",
+    "tasks/update",
+    "tasks/cancel",
 ];
 
 /// A transport over a reader and a writer.

@@ -12,6 +12,7 @@ use serde::Deserialize;
 /// allow = []
 /// allowed_directories = ["~/projects"]
 /// rate_limit = { calls = 100, per_seconds = 10 }
+/// secrets_by_person = true
 /// default_rules = true
 /// disabled_rules = ["pipe-to-shell"]
 /// ```
@@ -26,6 +27,8 @@ pub struct PolicyConfig {
     pub allowed_directories: Vec<PathBuf>,
     /// How many calls an agent may make. None by default.
     pub rate_limit: Option<RateLimit>,
+    /// Whether only a person may type a hidden line, such as a password.
+    pub secrets_by_person: bool,
     /// Whether the built-in rules apply.
     pub default_rules: bool,
     /// Built-in rules to leave out, by name.
@@ -39,6 +42,7 @@ impl Default for PolicyConfig {
             allow: Vec::new(),
             allowed_directories: Vec::new(),
             rate_limit: None,
+            secrets_by_person: false,
             default_rules: true,
             disabled_rules: Vec::new(),
         }

@@ -22,6 +22,7 @@ pub struct Policy {
     rules: Vec<Rule>,
     directories: Vec<PathBuf>,
     rate_limit: Option<RateLimit>,
+    secrets_by_person: bool,
     links: Box<dyn ReadLink>,
 }
 
@@ -66,6 +67,7 @@ impl Policy {
                 .map(|path| absolute(path, home))
                 .collect::<Result<_, _>>()?,
             rate_limit: config.rate_limit,
+            secrets_by_person: config.secrets_by_person,
             links,
         })
     }
@@ -115,6 +117,11 @@ impl Policy {
                 deny(format!("it leads to {leads_to}; allowed are {allowed}"))
             }
         }
+    }
+
+    /// Whether only a person may type a hidden line, such as a password.
+    pub fn secrets_by_person(&self) -> bool {
+        self.secrets_by_person
     }
 
     /// A limiter for this policy's rate, if it has one.

@@ -73,6 +73,7 @@ pub(crate) struct EachRun {
     session_id: String,
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<super::launch_app::AnyObject>")]
     result: Option<Run>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -103,6 +104,7 @@ impl Tool for ExecuteCommand {
             name: arguments.name,
             shell: arguments.shell,
             agent: arguments.agent_id,
+            ..Execute::default()
         };
         match arguments.session_ids {
             None => {

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     view: ViewAfter,
 }
 
-/// An object whose fields are described elsewhere; saves a model from reading them again.
+// An object whose fields are described elsewhere; saves a model from reading them again.
 #[derive(JsonSchema)]
 pub(super) struct AnyObject {}
 
@@ -59,7 +59,9 @@ pub(crate) struct Answer {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<Outcome>,
+    /// As view_screen answers
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
     view: Option<View>,
 }
 

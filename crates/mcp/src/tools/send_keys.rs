@@ -149,7 +149,9 @@ pub(crate) struct Answer {
     queued: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<Outcome>,
+    /// As view_screen answers
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
     view: Option<View>,
 }
 
@@ -181,6 +183,7 @@ impl Tool for SendKeys {
                 ));
             }
         };
+        context.may_type(&session).await?;
         let input = vec![input; arguments.repeat];
         let mut lines = Vec::new();
         let (sent, wait) = match wait {

@@ -37,7 +37,9 @@ impl JsonSchema for Flat {
 pub(crate) struct Answer {
     #[serde(flatten)]
     outcome: Outcome,
+    /// As view_screen answers
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<super::launch_app::AnyObject>")]
     view: Option<View>,
 }
 

@@ -1,0 +1,93 @@
+//! `termbridge policy`: what the policy says to a command, and why.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+use termbridge_bridge::policy::{Decision, Explanation, Verdict, rule_names};
+
+use super::print;
+use crate::args::{PolicyAction, PolicyArguments};
+use crate::config::Config;
+
+/// Exit code for a command that is refused.
+const REFUSED: u8 = 1;
+
+pub(crate) fn run(arguments: PolicyArguments) -> Result<ExitCode> {
+    match arguments.action {
+        PolicyAction::Rules => print(&format!("{}\n", rule_names().join("\n"))),
+        PolicyAction::Test { command, cwd, json, config } => {
+            let config = Config::of_file(config)?;
+            let here = std::env::current_dir().context("the working directory cannot be used")?;
+            let cwd = here.join(cwd.unwrap_or_default());
+            let policy = config.policy()?;
+            let mut explanation = policy.explain(&command, &cwd, &config.bridge.home);
+            let place = policy.check_path(&cwd);
+            if !place.is_allowed() {
+                explanation.decision = place;
+            }
+            print(&if json { as_json(&explanation) } else { as_text(&explanation) })?;
+            let allowed = explanation.decision.is_allowed();
+            Ok(if allowed { ExitCode::SUCCESS } else { REFUSED.into() })
+        }
+    }
+}
+
+fn as_text(explanation: &Explanation) -> String {
+    let mut text = match &explanation.decision {
+        Decision::Allow { why } => format!("allowed: {why}\n"),
+        Decision::Deny { rule, reason, part } => {
+            format!("refused by the rule `{rule}`: {reason}\n  in: {part}\n")
+        }
+    };
+    if let Some(error) = &explanation.syntax_error {
+        text.push_str(&format!("not shell syntax ({error}); its words were looked at\n"));
+    }
+    if !explanation.commands.is_empty() {
+        text.push_str("commands found:\n");
+    }
+    for judged in &explanation.commands {
+        let via = match judged.via.as_slice() {
+            [] => String::new(),
+            via => format!(" (in {})", via.join(" > ")),
+        };
+        let (words, verdict) = (judged.words.join(" "), verdict(&judged.verdict));
+        text.push_str(&format!("  {words}{via}: {verdict}\n"));
+    }
+    if explanation.left_out > 0 {
+        text.push_str(&format!("  and {} more\n", explanation.left_out));
+    }
+    text
+}
+
+fn as_json(explanation: &Explanation) -> String {
+    let (allowed, rule, reason, part) = match &explanation.decision {
+        Decision::Allow { why } => (true, None, why, None),
+        Decision::Deny { rule, reason, part } => (false, Some(rule), reason, Some(part)),
+    };
+    let commands: Vec<_> = explanation
+        .commands
+        .iter()
+        .map(|judged| {
+            let verdict = verdict(&judged.verdict);
+            json!({ "words": judged.words, "via": judged.via, "verdict": verdict })
+        })
+        .collect();
+    let printed = json!({
+        "allowed": allowed,
+        "rule": rule,
+        "reason": reason,
+        "part": part,
+        "commands": commands,
+        "left_out": explanation.left_out,
+        "syntax_error": explanation.syntax_error,
+    });
+    format!("{printed:#}\n")
+}
+
+fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Passed => "passed".to_owned(),
+        Verdict::Denied { rule, .. } => format!("refused by {rule}"),
+    }
+}

@@ -1,0 +1,70 @@
+//! Prompts: workflows for hosts that offer them to people.
+
+use rmcp::ErrorData;
+use rmcp::model::{
+    GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
+};
+
+/// A workflow: its arguments stand as `{name}` in the text.
+struct Workflow {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    /// Name, description; all are needed.
+    arguments: &'static [(&'static str, &'static str)],
+    text: &'static str,
+}
+
+const WORKFLOWS: [Workflow; 2] = [
+    Workflow {
+        name: "run_and_fix",
+        title: "Run a command and fix what fails",
+        description: "Run, read the failure, mend it, run again until it passes",
+        arguments: &[("command", "What has to succeed, such as `cargo test`")],
+        text: "Run `{command}` with execute_command. While its exit_code is not 0: read the output \
+               (get_terminal_output with `grep` finds the first error in a long one; search_history \
+               shows whether it failed like this before), change the smallest thing that explains \
+               the failure, and run it again in the same session. If it is still `running`, read on \
+               with get_terminal_output and `since`; if it `needs_input`, answer with send_keys. Stop \
+               when it exits 0, or when two attempts in a row fail in the same way: then say what \
+               you tried and what the output shows.",
+    },
+    Workflow {
+        name: "drive_tui",
+        title: "Drive a program with a screen",
+        description: "Launch, look, act, wait, and check on the screen",
+        arguments: &[("command", "The program, such as `htop`"), ("task", "What to do in it")],
+        text: "Start `{command}` with launch_app and do this in it: {task}. Look at the screen before \
+               each step (view_screen; `highlights` shows what is selected). Act with send_keys, and \
+               give it `wait` (a text that the step brings, or idle_ms) and `view: \"diff\"`, so that \
+               one call acts, waits and shows what changed. Do not guess what a key did: check it on \
+               the screen. End the program the way it asks for, or with stop_app, and report what \
+               the last screen showed.",
+    },
+];
+
+pub(crate) fn list() -> Vec<Prompt> {
+    let prompt = |workflow: &Workflow| {
+        let arguments = workflow.arguments.iter().map(|(name, description)| {
+            PromptArgument::new(*name).with_description(*description).with_required(true)
+        });
+        Prompt::new(workflow.name, Some(workflow.description), Some(arguments.collect()))
+            .with_title(workflow.title)
+    };
+    WORKFLOWS.iter().map(prompt).collect()
+}
+
+pub(crate) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+    let invalid = |message: String| ErrorData::invalid_params(message, None);
+    let workflow = WORKFLOWS.iter().find(|workflow| workflow.name == request.name);
+    let workflow = workflow.ok_or_else(|| invalid(format!("Unknown prompt: {}", request.name)))?;
+    let mut text = workflow.text.to_owned();
+    for (name, _) in workflow.arguments {
+        let given = request.arguments.as_ref().and_then(|arguments| arguments.get(*name)?.as_str());
+        let value = given.ok_or_else(|| invalid(format!("argument `{name}` is missing")))?;
+        text = text.replace(&format!("{{{name}}}"), value);
+    }
+    let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+    result.description = Some(workflow.description.to_owned());
+    Ok(result)
+}
