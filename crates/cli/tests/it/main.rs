@@ -1,10 +1,15 @@
 //! The built binary, driven as a client drives it.
 
+mod agents;
 mod clients;
+mod commands;
+mod compat;
 mod configuration;
 mod editors;
 mod examples;
 mod frameworks;
+mod history;
+mod policy;
 mod protocol;
 mod robustness;
 mod shells;

@@ -55,6 +55,16 @@ pub(crate) fn numbered(name: &str, numbers: RangeInclusive<usize>) -> String {
     lines.concat()
 }
 
+/// Waits until a file is there.
+#[track_caller]
+pub(crate) fn await_file(path: &Path) {
+    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
+    while !path.exists() {
+        assert!(Instant::now() < deadline, "{} does not appear", path.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Waits until there is no such process.
 #[track_caller]
 pub(crate) fn await_end_of(pid: i64) {

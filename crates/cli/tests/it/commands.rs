@@ -1,0 +1,514 @@
+//! Commands over MCP: results, handles, output reading, cancellation, tasks, subscriptions.
+
+use serde_json::{Value, json};
+use termbridge_mcp::client::Client;
+use termbridge_testkit::{Server, TestEnvironment};
+
+use crate::TERMBRIDGE;
+
+/// Long enough for a machine that does much else; no passing test waits for it.
+const PATIENCE_MS: u64 = 40_000;
+
+fn bash(environment: &TestEnvironment) -> Server {
+    environment.server(TERMBRIDGE, &["--shell", "bash"])
+}
+
+/// Says when it begins and when it is interrupted.
+const INTERRUPTIBLE: &str =
+    "sh -c 'trap \"touch told; exit 1\" INT; touch begun; sleep 1000 & wait'";
+
+/// Runs a command that must end, and returns its output and exit code.
+#[track_caller]
+fn run(server: &mut Server, arguments: Value) -> (String, i64) {
+    let mut arguments = arguments;
+    arguments["timeout_ms"] = PATIENCE_MS.into();
+    let shown = arguments.to_string();
+    let answer = server.ok("execute_command", arguments).structured;
+    assert_eq!(answer["state"], "done", "{shown}: {answer}");
+    let output = answer["output"].as_str().expect("output").to_owned();
+    (output, answer["exit_code"].as_i64().expect("an exit code"))
+}
+
+#[test]
+fn a_command_answers_with_all_that_the_contract_names() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let command = "cd / && printf 'one\\ntwo' && false";
+    let answer = server.ok("execute_command", json!({"command": command}));
+    let fields = &answer.structured;
+    assert_eq!(fields["output"], "one\ntwo");
+    assert_eq!(fields["exit_code"], 1);
+    assert_eq!(fields["cwd"], "/");
+    assert_eq!(fields["state"], "done");
+    assert_eq!(fields["timed_out"], false);
+    assert_eq!(fields["truncated"], false);
+    assert_eq!(fields["command_id"], 1);
+    assert!(fields["duration_ms"].is_u64() && fields["session_id"].is_string(), "{fields}");
+    assert!(answer.text.starts_with("one\ntwo\n[exit 1 | "), "{}", answer.text);
+    // A non-zero exit is a result.
+    assert!(!answer.is_error);
+    let killed = server.ok("execute_command", json!({"command": "sh -c 'kill -KILL $$'"}));
+    assert_eq!(killed.structured["exit_code"], 137);
+    assert_eq!(killed.structured["signal"], "SIGKILL");
+    let resource = fields["resource"].as_str().expect("a resource");
+    let read = server.request("resources/read", json!({"uri": resource})).expect("readable");
+    assert_eq!(read["contents"][0]["text"], "one\ntwo");
+}
+
+#[test]
+fn a_session_keeps_its_state_and_pagers_stay_closed() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    run(&mut server, json!({"command": "export A='x y'; f() { echo f:$1; }; cd /usr"}));
+    let (output, _) = run(&mut server, json!({"command": "echo \"$A\"; f 1; pwd"}));
+    assert_eq!(output, "x y\nf:1\n/usr\n");
+    run(
+        &mut server,
+        json!({"command": "cd && git init -q r && cd r && git config user.email a@b && git config user.name n && for i in 1 2 3; do git commit -q --allow-empty -m c$i; done"}),
+    );
+    let (log, code) = run(&mut server, json!({"command": "git log --format=%s"}));
+    assert_eq!((log.as_str(), code), ("c3\nc2\nc1\n", 0));
+    let (kept, _) = run(&mut server, json!({"command": "history | grep -c git"}));
+    assert_eq!(kept, "0\n", "agents' commands stay out of the shell's history");
+}
+
+#[test]
+fn long_output_is_cut_in_the_reply_and_whole_in_the_resource() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let arguments =
+        json!({"command": "seq 1 200000", "max_bytes": 1000, "timeout_ms": PATIENCE_MS});
+    let answer = server.ok("execute_command", arguments);
+    let output = answer.structured["output"].as_str().expect("output");
+    assert_eq!(answer.structured["truncated"], true);
+    assert!(output.starts_with("1\n2\n") && output.ends_with("199999\n200000\n"), "{output}");
+    assert!(output.contains("bytes cut; all of it: term://"), "{output}");
+    assert!(output.len() < 1200, "{}", output.len());
+    let uri = answer.structured["resource"].clone();
+    let read = server.request("resources/read", json!({"uri": uri})).expect("readable");
+    let whole = read["contents"][0]["text"].as_str().expect("text");
+    let expected: String = (1..=200_000).map(|n| format!("{n}\n")).collect();
+    assert_eq!(whole.len(), expected.len());
+    assert!(whole == expected);
+    // Every way of reading a part of it.
+    let id = answer.structured["command_id"].clone();
+    let mut read = |more: Value| {
+        let mut arguments = json!({"command_id": id});
+        for (name, value) in more.as_object().expect("an object") {
+            arguments[name] = value.clone();
+        }
+        server.ok("get_terminal_output", arguments).structured
+    };
+    assert_eq!(read(json!({"lines": 2}))["output"], "199999\n200000\n");
+    assert_eq!(read(json!({"offset": 99_999, "lines": 2}))["output"], "100000\n100001\n");
+    assert_eq!(read(json!({"offset": 150_000, "lines": 1}))["output"], "150001\n");
+    assert_eq!(read(json!({"offset": -3, "lines": 2}))["output"], "199999\n200000\n");
+    assert_eq!(read(json!({"offset": 0, "lines": 1}))["total_lines"], 200_000);
+    let found = read(json!({"grep": "^1234.$", "offset": 0}));
+    assert!(found["output"].as_str().is_some_and(|o| o.starts_with("12340:12340\n")), "{found}");
+    let last = read(json!({"grep": "9999$", "lines": 2}));
+    assert_eq!(last["output"], "189999:189999\n199999:199999\n");
+    // Page by page, nothing is lost and nothing comes twice.
+    let mut page = read(json!({"offset": 0, "lines": 30_000, "max_bytes": 1_000_000}));
+    let mut all = page["output"].as_str().expect("output").to_owned();
+    while page["remaining"] != 0 {
+        let since = page["cursor"].clone();
+        page = read(json!({"since": since, "lines": 30_000, "max_bytes": 100_000}));
+        all.push_str(page["output"].as_str().expect("output"));
+    }
+    assert!(all == expected);
+}
+
+#[test]
+fn a_command_that_takes_longer_comes_back_with_a_handle() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let fifo = environment.path().join("go");
+    run(&mut server, json!({"command": "mkfifo go"}));
+    let command = "echo before; cat go; echo after; exit_with() { return $1; }; exit_with 7";
+    let answer = server.ok("execute_command", json!({"command": command, "timeout_ms": 300}));
+    let first = answer.structured;
+    assert_eq!(
+        (&first["state"], &first["timed_out"]),
+        (&json!("running"), &json!(true)),
+        "{first}"
+    );
+    assert_eq!(first["output"], "before\n");
+    let (session, id) = (first["session_id"].clone(), first["command_id"].clone());
+    // Busy: named, it is refused; unnamed, another session takes the command.
+    let (code, text) =
+        server.error("execute_command", json!({"command": "echo x", "session_id": session}));
+    assert_eq!(code, "BUSY", "{text}");
+    let other = server.ok("execute_command", json!({"command": "pwd"})).structured;
+    assert_ne!(other["session_id"], session);
+    assert_eq!(other["output"].as_str().map(str::trim_end), environment.path().to_str());
+    let listed = server.ok("list_sessions", json!({})).structured;
+    let row = listed["sessions"].as_array().into_iter().flatten();
+    let busy = { row }.find(|row| row["session_id"] == session).expect("listed");
+    assert_eq!((&busy["busy"], &busy["current"]), (&json!(true), &json!(true)));
+    let reading = json!({"session_id": session, "command_id": id});
+    let page = server.ok("get_terminal_output", reading).structured;
+    assert_eq!((&page["output"], &page["running"]), (&json!("before\n"), &json!(true)));
+    std::fs::write(&fifo, "through\n").expect("the command reads it");
+    server
+        .ok("wait_for", json!({"session_id": session, "prompt": true, "timeout_ms": PATIENCE_MS}));
+    let more = json!({"session_id": session, "command_id": id, "since": page["cursor"]});
+    let page = server.ok("get_terminal_output", more).structured;
+    assert_eq!(page["output"], "through\nafter\n");
+    assert_eq!(page["running"], false);
+    let (_, code) = run(&mut server, json!({"command": "(exit 5)", "session_id": session}));
+    assert_eq!(code, 5, "the session is free again");
+}
+
+#[test]
+fn a_command_can_be_left_to_run_and_read_later() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let arguments = json!({"command": "echo started; sleep 1000", "wait": false});
+    let answer = server.ok("execute_command", arguments).structured;
+    assert_eq!((&answer["state"], &answer["timed_out"]), (&json!("running"), &json!(false)));
+    let session = answer["session_id"].clone();
+    let waited = json!({"session_id": session, "text": "started", "timeout_ms": PATIENCE_MS});
+    server.ok("wait_for", waited);
+    server.ok(
+        "send_keys",
+        json!({"session_id": session, "keys": "Ctrl+C", "wait": {"prompt": true}}),
+    );
+    let page = server.ok("get_terminal_output", json!({"session_id": session})).structured;
+    let output = page["output"].as_str().expect("output");
+    assert!(output.starts_with("$ echo started; sleep 1000\nstarted\n"), "{output}");
+    let (_, code) = run(&mut server, json!({"command": "true", "session_id": session}));
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn a_question_is_told_and_can_be_answered() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let table = [
+        ("read -p 'Name? ' name; echo \"hello $name\"", "on", "Name? "),
+        ("read -s -p 'Password: ' p; echo; echo ${#p}", "off", "Password: "),
+    ];
+    for (command, echo, prompt) in table {
+        let arguments = json!({"command": command, "timeout_ms": PATIENCE_MS});
+        let answer = server.ok("execute_command", arguments).structured;
+        assert_eq!(answer["state"], "needs_input", "{answer}");
+        assert_eq!((&answer["echo"], &answer["output"]), (&json!(echo), &json!(prompt)));
+        let session = answer["session_id"].clone();
+        server.ok(
+            "send_keys",
+            json!({"session_id": session, "keys": "agent<Enter>", "wait": {"prompt": true}}),
+        );
+        let id = answer["command_id"].clone();
+        let page =
+            server.ok("get_terminal_output", json!({"session_id": session, "command_id": id}));
+        let output = page.structured["output"].as_str().expect("output").to_owned();
+        let end = if echo == "on" { "hello agent\n" } else { "5\n" };
+        assert!(output.ends_with(end), "{output}");
+        assert_eq!(output.contains("agent"), echo == "on", "a password is not shown: {output}");
+    }
+}
+
+#[test]
+fn a_person_alone_may_type_a_password_where_the_policy_says_so() {
+    let environment = TestEnvironment::new();
+    environment.write(".config/termbridge/config.toml", "[policy]\nsecrets_by_person = true\n");
+    let mut server = bash(&environment);
+    let arguments = json!({"command": "read -s -p 'Password: ' p", "timeout_ms": PATIENCE_MS});
+    let session = server.ok("execute_command", arguments).structured["session_id"].clone();
+    let (code, _) = server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
+    assert_eq!(code, "FORBIDDEN");
+    let arguments = json!({"command": "read -p 'Name: ' p", "timeout_ms": PATIENCE_MS});
+    let session = server.ok("execute_command", arguments).structured["session_id"].clone();
+    server.ok("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
+}
+
+#[test]
+fn a_full_screen_program_gives_its_screen() {
+    let environment = TestEnvironment::new();
+    environment.write("notes.txt", "the text of the file\n");
+    let mut server = bash(&environment);
+    let command = "vim --clean notes.txt";
+    let answer =
+        server.ok("execute_command", json!({"command": command, "wait": false})).structured;
+    let session = answer["session_id"].clone();
+    let shown = json!({"session_id": session, "text": "the text of", "timeout_ms": PATIENCE_MS});
+    server.ok("wait_for", shown);
+    let keys = json!({"session_id": session, "keys": ":q<Enter>", "wait": {"prompt": true}});
+    server.ok("send_keys", keys);
+    let answer = server.ok("execute_command", json!({"command": command, "timeout_ms": 1500}));
+    let screen = answer.structured["screen"].as_str().unwrap_or_default();
+    assert_eq!(answer.structured["state"], "running");
+    assert!(screen.contains("the text of the file"), "{}", answer.structured);
+    assert!(answer.text.contains("the text of the file"), "{}", answer.text);
+}
+
+#[test]
+fn a_directory_can_be_given() {
+    let environment = TestEnvironment::new();
+    let folder = environment.path().join("it's a folder");
+    std::fs::create_dir(&folder).expect("folders can be made");
+    let mut server = bash(&environment);
+    let first = server.ok("execute_command", json!({"command": "pwd"})).structured;
+    let there = server.ok("execute_command", json!({"command": "pwd", "cwd": folder})).structured;
+    assert_ne!(first["session_id"], there["session_id"], "one is made there");
+    assert_eq!(there["output"].as_str().map(str::trim_end), folder.to_str());
+    let again = server.ok("execute_command", json!({"command": "true", "cwd": folder})).structured;
+    assert_eq!(again["session_id"], there["session_id"], "and used again");
+    let moved =
+        json!({"command": "pwd", "cwd": "it's a folder", "session_id": first["session_id"]});
+    let moved = server.ok("execute_command", moved).structured;
+    assert_eq!(moved["cwd"].as_str(), folder.to_str(), "a named session changes to it");
+    let stays = json!({"command": "pwd", "session_id": first["session_id"]});
+    let stays = server.ok("execute_command", stays).structured;
+    assert_eq!(stays["output"].as_str().map(str::trim_end), folder.to_str(), "and stays");
+    let (code, text) = server.error("execute_command", json!({"command": "true", "cwd": "/nope"}));
+    assert_eq!(code, "INVALID_INPUT");
+    assert!(text.contains("/nope: it does not exist"), "{text}");
+}
+
+#[test]
+fn the_shell_of_a_session_can_be_chosen() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let table = [
+        ("bash", "echo ${BASH_VERSION:+bash}"),
+        ("zsh", "echo ${ZSH_VERSION:+zsh}"),
+        ("fish", "test -n \"$FISH_VERSION\"; and echo fish"),
+        ("dash", "echo ${BASH_VERSION:-dash}"),
+    ];
+    for (shell, command) in table {
+        let (output, _) = run(&mut server, json!({"command": command, "shell": shell}));
+        assert_eq!(output, format!("{shell}\n"));
+    }
+    let env = json!({"command": "echo $X$PAGER", "env": {"X": "1"}});
+    assert_eq!(run(&mut server, env).0, "1cat\n");
+    let (code, text) = server.error("create_session", json!({"shell": "no-such-shell"}));
+    assert_eq!(code, "INVALID_INPUT", "{text}");
+}
+
+#[test]
+fn an_exit_ends_the_session_and_says_so() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let ended = server.ok("execute_command", json!({"command": "echo bye; exit 3"})).structured;
+    assert_eq!(
+        (&ended["exit_code"], &ended["session_ended"]),
+        (&json!(3), &json!(true)),
+        "{ended}"
+    );
+    assert_eq!(ended["output"], "bye\n");
+    let named = json!({"command": "true", "session_id": ended["session_id"]});
+    let (code, _) = server.error("execute_command", named);
+    assert_eq!(code, "SESSION_DEAD");
+    let (output, _) = run(&mut server, json!({"command": "echo new"}));
+    assert_eq!(output, "new\n");
+}
+
+#[test]
+fn text_that_is_no_whole_command_is_refused() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    for command in ["echo 'open", "for i in 1 2", "cat <<EOF\nx"] {
+        let (code, text) = server.error("execute_command", json!({"command": command}));
+        assert_eq!(code, "INVALID_INPUT", "{command}: {text}");
+    }
+    assert_eq!(run(&mut server, json!({"command": "echo fine"})).0, "fine\n");
+}
+
+#[test]
+fn one_command_runs_in_many_sessions() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let mut ids = Vec::new();
+    for number in 1..=3 {
+        let created = server.ok("create_session", json!({"name": format!("n{number}")})).structured;
+        let id = created["session_id"].clone();
+        run(&mut server, json!({"command": format!("N={number}"), "session_id": id}));
+        ids.push(id);
+    }
+    ids.push(json!("nosuchsession"));
+    let arguments = json!({"command": "echo $N; (exit $N)", "session_ids": ids});
+    let answer = server.ok("execute_command", arguments);
+    let results = answer.structured["results"].as_array().expect("results").clone();
+    for (index, result) in results.iter().take(3).enumerate() {
+        assert_eq!(result["result"]["output"], format!("{}\n", index + 1));
+        assert_eq!(result["result"]["exit_code"], index + 1);
+    }
+    assert_eq!(results[3]["ok"], false);
+    assert!(answer.text.contains("[SESSION_NOT_FOUND]"), "{}", answer.text);
+}
+
+#[test]
+fn steps_use_what_earlier_ones_returned() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let steps = json!({"steps": [
+        {"tool": "create_session", "arguments": {"cwd": "/usr"}, "save_as": "made"},
+        {"tool": "execute_command", "save_as": "first",
+         "arguments": {"session_id": "${made.session_id}", "command": "pwd; X=${Y:-kept}; echo $X"}},
+        {"tool": "execute_command",
+         "arguments": {"session_id": "${made.session_id}", "command": "echo 'it said ${first.exit_code}'"}},
+        {"tool": "get_terminal_output",
+         "arguments": {"session_id": "${made.session_id}", "command_id": "${first.command_id}"}},
+    ]});
+    let answer = server.ok("run_steps", steps).structured;
+    let result = |index: usize| answer["steps"][index]["result"]["output"].clone();
+    assert_eq!(result(1), "/usr\nkept\n");
+    assert_eq!(result(2), "it said 0\n");
+    assert_eq!(result(3), "/usr\nkept\n");
+    // The first failure ends it, and it is said what ran.
+    let here = environment.path();
+    let steps = json!({"steps": [
+        {"tool": "execute_command", "arguments": {"command": "echo one", "cwd": here}},
+        {"tool": "execute_command", "arguments": {"command": "false", "cwd": here}},
+        {"tool": "execute_command", "arguments": {"command": "touch never", "cwd": here}},
+    ]});
+    let answer = server.call("run_steps", steps.clone()).expect("answers");
+    assert!(answer.is_error);
+    assert_eq!(answer.structured["skipped"], 1);
+    assert!(!environment.path().join("never").exists());
+    let mut all = steps;
+    all["stop_on_error"] = false.into();
+    let answer = server.call("run_steps", all).expect("answers");
+    assert_eq!(answer.structured["steps"].as_array().map(Vec::len), Some(3));
+    assert!(environment.path().join("never").exists());
+    // Faults are found before anything runs.
+    for (step, word) in [
+        (json!({"tool": "no_such_tool"}), "unknown tool"),
+        (json!({"tool": "run_steps"}), "run_steps itself"),
+        (json!({"tool": "execute_command", "arguments": {"command": "${x.y}"}}), "no step before"),
+    ] {
+        let first = json!({"tool": "execute_command",
+            "arguments": {"command": "touch early", "cwd": here}});
+        let (code, text) = server.error("run_steps", json!({"steps": [first, step]}));
+        assert_eq!(code, "INVALID_INPUT");
+        assert!(text.contains(word), "{text}");
+    }
+    assert!(!environment.path().join("early").exists());
+}
+
+#[test]
+fn a_cancelled_call_interrupts_the_command() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let call = json!({"name": "execute_command", "arguments": {
+        "command": INTERRUPTIBLE, "timeout_ms": 1_000_000}});
+    let id = server.begin("tools/call", call).expect("sent");
+    crate::support::await_file(&environment.path().join("begun"));
+    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": id}});
+    server.send(&cancel).expect("sent");
+    crate::support::await_file(&environment.path().join("told"));
+    let sessions = server.ok("list_sessions", json!({})).structured;
+    let session = sessions["sessions"][0]["session_id"].clone();
+    let prompt = json!({"session_id": session, "prompt": true, "timeout_ms": PATIENCE_MS});
+    server.ok("wait_for", prompt);
+    let (output, _) = run(&mut server, json!({"command": "echo free", "session_id": session}));
+    assert_eq!(output, "free\n");
+    // A cancelled request gets no reply.
+    let ping = server.begin("ping", json!({})).expect("sent");
+    let answered = server.receive(|message| message["id"] == id || message["id"] == ping);
+    assert_eq!(answered.expect("answers")["id"], ping);
+}
+
+#[test]
+fn progress_tells_the_last_line() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    run(&mut server, json!({"command": "mkfifo go"}));
+    let call = json!({"name": "execute_command", "_meta": {"progressToken": "p"},
+        "arguments": {"command": "echo working on it; cat go", "timeout_ms": PATIENCE_MS}});
+    let id = server.begin("tools/call", call).expect("sent");
+    let progress = server
+        .receive(|message| message["method"] == "notifications/progress")
+        .expect("progress is reported");
+    assert_eq!(progress["params"]["progressToken"], "p");
+    let message = progress["params"]["message"].as_str().expect("a message");
+    assert!(message.ends_with("14 bytes: working on it"), "{message}");
+    std::fs::write(environment.path().join("go"), "").expect("the command reads it");
+    let result = server.finish(id).expect("answers");
+    assert_eq!(result["structuredContent"]["exit_code"], 0);
+}
+
+#[test]
+fn a_client_that_speaks_tasks_gets_a_task_for_a_long_command() {
+    let environment = TestEnvironment::new();
+    let command = &mut environment.command(TERMBRIDGE);
+    let mut client = Client::start(command.args(["mcp", "--shell", "bash"])).expect("starts");
+    let hello = json!({"protocolVersion": "2025-11-25",
+        "capabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+        "clientInfo": {"name": "test", "version": "1"}});
+    client.request("initialize", hello).expect("answers");
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).expect("sent");
+    let call = |command: &str| json!({"name": "execute_command", "arguments": {"command": command, "timeout_ms": 90_000}});
+    let quick = client.request("tools/call", call("mkfifo go; echo quick")).expect("answers");
+    assert_eq!(quick["structuredContent"]["output"], "quick\n", "a quick one is answered at once");
+    let long = client.request("tools/call", call("cat go; (exit 4)")).expect("answers");
+    assert_eq!(long["resultType"], "task", "{long}");
+    let id = long["taskId"].clone();
+    let get =
+        |client: &mut Client| client.request("tasks/get", json!({"taskId": id})).expect("known");
+    assert_eq!(get(&mut client)["status"], "working");
+    std::fs::write(environment.path().join("go"), "told\n").expect("the command reads it");
+    let done = loop {
+        let task = get(&mut client);
+        if task["status"] != "working" {
+            break task;
+        }
+    };
+    assert_eq!(done["status"], "completed");
+    assert_eq!(done["result"]["structuredContent"]["output"], "told\n");
+    assert_eq!(done["result"]["structuredContent"]["exit_code"], 4);
+    // Cancelled, it interrupts.
+    let long = client.request("tools/call", call(INTERRUPTIBLE)).expect("ok");
+    client.request("tasks/cancel", json!({"taskId": long["taskId"]})).expect("cancelled");
+    crate::support::await_file(&environment.path().join("told"));
+}
+
+#[test]
+fn a_subscriber_hears_of_output_and_of_the_end() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    run(&mut server, json!({"command": "mkfifo go"}));
+    let arguments = json!({"command": "cat go; cat go", "wait": false});
+    let answer = server.ok("execute_command", arguments).structured;
+    let uri = answer["resource"].clone();
+    server.request("resources/subscribe", json!({"uri": uri})).expect("subscribed");
+    let updated = |message: &Value| {
+        message["method"] == "notifications/resources/updated" && message["params"]["uri"] == uri
+    };
+    for text in ["one\n", "two\n"] {
+        std::fs::write(environment.path().join("go"), text).expect("the command reads it");
+        let mut seen = String::new();
+        while !seen.ends_with(text) {
+            server.receive(updated).expect("told");
+            let read = server.request("resources/read", json!({"uri": uri})).expect("readable");
+            seen = read["contents"][0]["text"].as_str().expect("text").to_owned();
+        }
+    }
+    server.request("resources/unsubscribe", json!({"uri": uri})).expect("unsubscribed");
+    for bad in ["term://sessions", "term://none/output", "file:///etc/passwd", "nonsense"] {
+        assert!(server.request("resources/subscribe", json!({"uri": bad})).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn prompts_are_offered() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let list = server.request("prompts/list", json!({})).expect("lists");
+    let names: Vec<&str> = list["prompts"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|p| p["name"].as_str())
+        .collect();
+    assert_eq!(names, ["run_and_fix", "drive_tui"]);
+    let asked = json!({"name": "run_and_fix", "arguments": {"command": "make test"}});
+    let prompt = server.request("prompts/get", asked).expect("given");
+    let text = prompt["messages"][0]["content"]["text"].as_str().expect("text");
+    assert!(text.starts_with("Run `make test` with execute_command."), "{text}");
+    assert!(server.request("prompts/get", json!({"name": "run_and_fix"})).is_err());
+    assert!(server.request("prompts/get", json!({"name": "none"})).is_err());
+}

@@ -1,0 +1,120 @@
+//! The toolset `compat`: names, parameters and reply texts of the seven tools.
+
+use serde_json::json;
+use termbridge_testkit::TestEnvironment;
+
+use crate::TERMBRIDGE;
+
+#[test]
+fn the_seven_tools_are_offered_on_request() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--toolsets", "compat"]);
+    let tools = server.request("tools/list", json!({})).expect("lists");
+    let names: Vec<&str> = tools["tools"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|t| t["name"].as_str())
+        .collect();
+    assert_eq!(names, ["run", "create", "exec", "read", "input", "list", "close"]);
+    let both = environment.server(TERMBRIDGE, &["--toolsets", "terminal,compat"]);
+    drop(both);
+}
+
+#[test]
+fn they_answer_as_specified() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--toolsets", "compat", "--shell", "bash"]);
+    let first = server.ok("run", json!({"command": "echo hi", "timeoutMs": "30000"}));
+    let id = first.structured["sessionId"].as_str().expect("an id").to_owned();
+    assert!(first.text.starts_with("$ echo hi\nhi\n\n[exit: 0 | "), "{}", first.text);
+    assert!(first.text.ends_with(&format!("ms | {id}]")), "{}", first.text);
+    // An idle session of the same kind is used again; another directory or agent gets another.
+    let again = server.ok("run", json!({"command": "true", "name": "whatever"}));
+    assert_eq!(again.structured["sessionId"], id);
+    let elsewhere = server.ok("run", json!({"command": "pwd", "cwd": "/usr"}));
+    assert_ne!(elsewhere.structured["sessionId"], id);
+    let other = server.ok("run", json!({"command": "true", "agentId": "b"}));
+    assert_ne!(other.structured["sessionId"], id);
+    // A non-zero exit is an error here.
+    let failed =
+        server.call("run", json!({"command": "echo no; exit_ 2>/dev/null"})).expect("answers");
+    assert!(failed.is_error && failed.text.contains("[exit: 127 | "), "{}", failed.text);
+    // A time-out leaves it running, says so, and the session is busy.
+    let late = server.ok(
+        "run",
+        json!({"command": "cat", "timeoutMs": 1000, "agentId": "c",
+        "waitForCompletion": "true"}),
+    );
+    let busy = late.structured["sessionId"].clone();
+    assert_eq!(late.structured["running"], true);
+    let next = server.ok("run", json!({"command": "true", "agentId": "c"}));
+    assert_ne!(next.structured["sessionId"], busy);
+    let sleeping =
+        server.ok("run", json!({"command": "sleep 1000", "timeoutMs": 1000, "agentId": "d"}));
+    assert!(sleeping.text.contains("still running"), "{}", sleeping.text);
+    let created = server.ok("create", json!({"name": "mine", "cwd": "/"}));
+    let mine = created.structured["sessionId"].clone();
+    let ran = server.ok("exec", json!({"sessionId": mine, "command": "seq 5"}));
+    assert!(ran.text.starts_with("$ seq 5\n1\n2\n3\n4\n5\n\n[exit: 0 | "), "{}", ran.text);
+    let page = server.ok("read", json!({"sessionId": mine, "lines": 4}));
+    let end = format!("\n\n[lines: 1-4/6 | remaining: 2 | {}]", mine.as_str().expect("an id"));
+    assert_eq!(page.text, format!("$ seq 5\n1\n2\n3{end}"));
+    let page = server.ok("read", json!({"sessionId": mine}));
+    assert!(page.text.starts_with("4\n5\n\n[lines: 5-6/6 | remaining: 0 | "), "{}", page.text);
+    let tail = server.ok("read", json!({"sessionId": mine, "offset": -1}));
+    assert!(tail.text.starts_with("5\n\n[lines: 6-6/6"), "{}", tail.text);
+    let at = server.ok("read", json!({"sessionId": mine, "offset": 2, "lines": 1}));
+    assert!(at.text.starts_with("2\n\n[lines: 3-3/6 | remaining: 3"), "{}", at.text);
+    let reading = json!({"sessionId": mine, "command": "read x; echo \"got $x\"",
+        "waitForCompletion": false});
+    server.ok("exec", reading);
+    server.ok("input", json!({"sessionId": mine, "input": "abc"}));
+    let mut text = String::new();
+    while !text.contains("got abc") {
+        text = server.ok("read", json!({"sessionId": mine, "offset": -2})).text;
+    }
+    let list = server.ok("list", json!({"agentId": "b"})).structured;
+    assert_eq!(list["sessions"].as_array().map(Vec::len), Some(1));
+    server.ok("close", json!({"sessionId": mine}));
+    let (code, _) = server.error("exec", json!({"sessionId": mine, "command": "true"}));
+    assert_eq!(code, "SESSION_DEAD");
+    for (tool, arguments) in [
+        ("run", json!({})),
+        ("run", json!({"command": "true", "timeoutMs": 999})),
+        ("read", json!({"sessionId": mine, "lines": 5001})),
+        ("create", json!({})),
+    ] {
+        assert_eq!(server.error(tool, arguments.clone()).0, "INVALID_INPUT", "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn the_definitions_are_printed_for_other_apis() {
+    let environment = TestEnvironment::new();
+    let printed = |format: &str| {
+        let mut command = environment.command(TERMBRIDGE);
+        let output = command.args(["tools", "--format", format]).output().expect("it runs");
+        assert!(output.status.success());
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("JSON")
+    };
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let served = server.request("tools/list", json!({})).expect("lists");
+    let tools = served["tools"].as_array().expect("tools");
+    assert_eq!(printed("mcp")["tools"], served["tools"], "as a client gets them");
+    let openai = printed("openai");
+    let gemini = printed("gemini");
+    let declared = &gemini[0]["functionDeclarations"];
+    for (index, tool) in tools.iter().enumerate() {
+        assert_eq!(openai[index]["type"], "function");
+        assert_eq!(openai[index]["function"]["name"], tool["name"]);
+        assert_eq!(openai[index]["function"]["parameters"], tool["inputSchema"]);
+        assert_eq!(declared[index]["name"], tool["name"]);
+        assert_eq!(declared[index]["parameters"]["required"], tool["inputSchema"]["required"]);
+    }
+    // Gemini refuses what it does not know.
+    let text = gemini.to_string();
+    for keyword in ["additionalProperties", "\"default\"", "$schema", "oneOf", "\"const\""] {
+        assert!(!text.contains(keyword), "{keyword}");
+    }
+}

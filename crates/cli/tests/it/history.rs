@@ -1,0 +1,126 @@
+//! The history: found again, by agents and people, whatever happened to the server.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+use termbridge_testkit::{Server, TestEnvironment};
+
+use crate::TERMBRIDGE;
+
+const DATABASE: &str = ".local/state/termbridge/history.db";
+
+fn bash(environment: &TestEnvironment) -> Server {
+    environment.server(TERMBRIDGE, &["--shell", "bash"])
+}
+
+/// The commands that a search finds, best first.
+fn found(server: &mut Server, query: Value) -> Vec<String> {
+    let answer = server.ok("search_history", query).structured;
+    let entries = answer["entries"].as_array().cloned().unwrap_or_default();
+    entries.iter().filter_map(|entry| entry["command"].as_str().map(str::to_owned)).collect()
+}
+
+fn people(environment: &TestEnvironment, arguments: &[&str]) -> (String, bool) {
+    let output = environment.command(TERMBRIDGE).arg("history").args(arguments).output();
+    let output = output.expect("it runs");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.success())
+}
+
+#[test]
+fn commands_are_found_again_after_restart_and_kill() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    for command in ["echo pineapple", "printf 'a needle in it\\n'; false", "sleep 0"] {
+        server.ok("execute_command", json!({"command": command, "agent_id": "tester"}));
+    }
+    assert_eq!(found(&mut server, json!({"query": "pineapple"})), ["echo pineapple"]);
+    assert_eq!(server.close(), Some(0));
+    let mut server = bash(&environment);
+    let needle = json!({"query": "needle", "type": "output"});
+    assert_eq!(found(&mut server, needle), ["printf 'a needle in it\\n'; false"]);
+    let failed = json!({"query": "", "exit_code": 1});
+    assert_eq!(found(&mut server, failed), ["printf 'a needle in it\\n'; false"]);
+    assert_eq!(found(&mut server, json!({"query": "", "limit": 2})).len(), 2);
+    assert!(found(&mut server, json!({"query": "", "until": "2020-01-01"})).is_empty());
+    let (code, text) = server.error("search_history", json!({"query": "x", "since": "someday"}));
+    assert_eq!(code, "INVALID_INPUT", "{text}");
+    // What runs when the server is killed is known, and that it was lost.
+    server.ok("execute_command", json!({"command": "echo papaya; sleep 1000", "wait": false}));
+    found(&mut server, json!({"query": "papaya"}));
+    let pid = rustix::process::Pid::from_raw(server.pid().cast_signed()).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+    drop(server);
+    let mut server = bash(&environment);
+    let answer = server.ok("search_history", json!({"query": "papaya"})).structured;
+    assert_eq!(answer["entries"][0]["state"], "lost", "{answer}");
+    let mode = |path: &str| {
+        let file = environment.path().join(path);
+        std::fs::metadata(file).expect("it is there").permissions().mode() & 0o777
+    };
+    assert_eq!(mode(DATABASE), 0o600, "nobody else reads it");
+}
+
+#[test]
+fn people_search_and_count() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    for command in ["echo mango", "echo mango", "ls /no-such-folder"] {
+        server.ok("execute_command", json!({"command": command, "agent_id": "tester"}));
+    }
+    let session =
+        server.ok("list_sessions", json!({})).structured["sessions"][0]["session_id"].clone();
+    server.close();
+    let (list, ok) = people(&environment, &["mango"]);
+    assert!(ok && list.matches("$ echo mango").count() == 2 && list.contains("exit 0"), "{list}");
+    assert!(!list.contains('\x1b'), "no colour where there is no terminal");
+    let (failed, _) = people(&environment, &["--failed", "--json"]);
+    let row: Value = serde_json::from_str(failed.trim()).expect("one object a line");
+    assert_eq!((&row["command"], &row["exit_code"]), (&json!("ls /no-such-folder"), &json!(2)));
+    let id = format!("{}-3", session.as_str().expect("an id"));
+    let (shown, _) = people(&environment, &["show", &id]);
+    assert!(shown.contains("No such file or directory"), "{shown}");
+    let (stats, _) = people(&environment, &["stats", "--json"]);
+    let stats: Value = serde_json::from_str(&stats).expect("JSON");
+    assert_eq!((&stats["runs"], &stats["failed"]), (&json!(3), &json!(1)));
+    assert_eq!(
+        stats["most_run"][0],
+        json!({"command": "echo mango", "runs": 2, "failed": 0,
+        "mean_ms": stats["most_run"][0]["mean_ms"], "max_ms": stats["most_run"][0]["max_ms"]})
+    );
+    assert_eq!(stats["most_failing"][0]["command"], "ls /no-such-folder");
+    assert_eq!(stats["agents"][0]["label"], "tester");
+    let (text, _) = people(&environment, &["stats"]);
+    assert!(text.starts_with("3 commands, 1 failed\n\nMost run\n"), "{text}");
+    let (_, ok) = people(&environment, &["--since", "someday"]);
+    assert!(!ok);
+}
+
+#[test]
+fn without_history_nothing_is_written() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash", "--no-history"]);
+    server.ok("execute_command", json!({"command": "echo x"}));
+    let (code, _) = server.error("search_history", json!({"query": "x"}));
+    assert_eq!(code, "NOT_SUPPORTED");
+    server.close();
+    assert!(!environment.path().join(DATABASE).exists());
+    let (_, ok) = people(&environment, &[]);
+    assert!(!ok, "and people are told");
+}
+
+#[test]
+fn a_damaged_history_is_set_aside_and_the_server_runs() {
+    let environment = TestEnvironment::new();
+    environment
+        .write(DATABASE, "this is no database, and long enough to look like one".repeat(100));
+    let mut server = bash(&environment);
+    let answer = server.ok("execute_command", json!({"command": "echo guava"})).structured;
+    assert_eq!(answer["output"], "guava\n");
+    assert_eq!(found(&mut server, json!({"query": "guava"})), ["echo guava"]);
+    let folder = environment.path().join(".local/state/termbridge");
+    let names: Vec<String> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.iter().any(|name| name.starts_with("history.db.")), "set aside: {names:?}");
+}
