@@ -2,13 +2,15 @@
 //!
 //! `--quick` takes few samples: it shows that everything runs, not how fast.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use termbridge_benches::{BarePty, Mode, children, memory, percentile, workload};
+use termbridge_benches::{
+    BarePty, Mode, children, client, memory, row, server_binary, times, workload,
+};
 use termbridge_mcp::client::Client;
 use termbridge_session::{Launch, Sessions, Settings, Wait};
 
@@ -34,29 +36,6 @@ fn main() -> Result<()> {
     launch_to_screen(&server, &scale)?;
     ingest(&scale)?;
     idle_memory(&server, &scale)
-}
-
-/// The server, built for this run with the profile of this benchmark.
-fn server_binary() -> Result<PathBuf> {
-    // This runs as target/PROFILE/deps/engine-…; the server lies at target/PROFILE/termbridge.
-    let own = std::env::current_exe()?;
-    let folder = own.parent().and_then(Path::parent).context("no target folder")?;
-    let mut build = Command::new(env!("CARGO"));
-    build.args(["build", "--quiet", "-p", "termbridge"]).stdout(Stdio::null());
-    if folder.ends_with("release") {
-        build.arg("--release");
-    }
-    let built = build.status().context("cargo cannot be run")?;
-    anyhow::ensure!(built.success(), "the server does not build");
-    Ok(folder.join("termbridge"))
-}
-
-fn client(server: &Path, arguments: &[&str]) -> Result<Client> {
-    let mut command = Command::new(server);
-    command.arg("mcp").args(arguments).env("LOG_LEVEL", "error");
-    let mut client = Client::start(&mut command)?;
-    client.initialize("2025-11-25")?;
-    Ok(client)
 }
 
 fn start_to_initialize(server: &Path, scale: &Scale) -> Result<()> {
@@ -192,22 +171,4 @@ fn idle_memory(server: &Path, scale: &Scale) -> Result<()> {
         row(&format!("memory, {count} sessions (server and keeper)"), &megabytes(bytes), &each, "");
     }
     Ok(())
-}
-
-fn times(name: &str, ours: &mut [Duration], floor: &mut [Duration]) {
-    for percent in [50, 99] {
-        let (ours, floor) = (percentile(ours, percent), percentile(floor, percent));
-        let ratio = ours.as_secs_f64() / floor.as_secs_f64();
-        row(
-            &format!("{name}, p{percent}"),
-            &format!("{:.3} ms", ours.as_secs_f64() * 1e3),
-            &format!("{:.3} ms", floor.as_secs_f64() * 1e3),
-            &format!("{ratio:.2}"),
-        );
-    }
-}
-
-#[allow(clippy::print_stdout, reason = "the table is what a benchmark is for")]
-fn row(measure: &str, ours: &str, floor: &str, ratio: &str) {
-    println!("{measure:56} {ours:>12} {floor:>14} {ratio:>7}");
 }

@@ -5,11 +5,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::Path;
-use std::process::{Child, Command};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+use termbridge_mcp::client::Client;
 
 /// A program on a bare pseudo-terminal: no emulator, no event loop.
 #[derive(Debug)]
@@ -18,6 +20,8 @@ pub struct BarePty {
     pub master: File,
     /// The program.
     pub child: Child,
+    /// Read and not yet looked for.
+    seen: Vec<u8>,
 }
 
 /// Whether the terminal edits lines and echoes.
@@ -41,10 +45,10 @@ impl BarePty {
         let (input, output) = (pty.user.try_clone()?, pty.user.try_clone()?);
         let child = command.stdin(input).stdout(output).stderr(pty.user).spawn()?;
         // The command keeps our copies of the descriptors until it is told otherwise.
-        command.stdin(std::process::Stdio::null());
-        command.stdout(std::process::Stdio::null());
-        command.stderr(std::process::Stdio::null());
-        Ok(Self { master: pty.controller.into(), child })
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::null());
+        command.stderr(Stdio::null());
+        Ok(Self { master: pty.controller.into(), child, seen: Vec::new() })
     }
 
     /// Reads until the program has closed the terminal; the number of bytes.
@@ -55,6 +59,26 @@ impl BarePty {
             total += count;
         }
         total
+    }
+
+    /// Writes text, then reads until `wanted` has come.
+    pub fn ask(&mut self, text: &str, wanted: &str) -> io::Result<()> {
+        self.master.write_all(text.as_bytes())?;
+        self.read_until(wanted)
+    }
+
+    /// Reads until `wanted` has come; what came behind it counts for the next time.
+    pub fn read_until(&mut self, wanted: &str) -> io::Result<()> {
+        let mut buffer = [0; 4096];
+        loop {
+            let found = self.seen.windows(wanted.len()).position(|seen| seen == wanted.as_bytes());
+            if let Some(at) = found {
+                self.seen.drain(..at + wanted.len());
+                return Ok(());
+            }
+            let count = self.master.read(&mut buffer)?;
+            self.seen.extend_from_slice(&buffer[..count]);
+        }
     }
 
     /// Writes a byte and reads what comes back.
@@ -118,4 +142,48 @@ pub fn workload(name: &str, bytes: usize, path: &Path) -> io::Result<()> {
         file.write_all(piece.as_bytes())?;
     }
     file.flush()
+}
+
+/// The server, built for this run with the profile of this benchmark.
+pub fn server_binary() -> Result<PathBuf> {
+    // This runs as target/PROFILE/deps/NAME-…; the server lies at target/PROFILE/termbridge.
+    let own = std::env::current_exe()?;
+    let folder = own.parent().and_then(Path::parent).context("no target folder")?;
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "-p", "termbridge"]).stdout(Stdio::null());
+    if folder.ends_with("release") {
+        build.arg("--release");
+    }
+    let built = build.status().context("cargo cannot be run")?;
+    anyhow::ensure!(built.success(), "the server does not build");
+    Ok(folder.join("termbridge"))
+}
+
+/// A server with a client that has shaken hands.
+pub fn client(server: &Path, arguments: &[&str]) -> Result<Client> {
+    let mut command = Command::new(server);
+    command.arg("mcp").args(arguments).env("LOG_LEVEL", "error");
+    let mut client = Client::start(&mut command)?;
+    client.initialize("2025-11-25")?;
+    Ok(client)
+}
+
+/// Two rows: the median and the 99th percentile.
+pub fn times(name: &str, ours: &mut [Duration], floor: &mut [Duration]) {
+    for percent in [50, 99] {
+        let (ours, floor) = (percentile(ours, percent), percentile(floor, percent));
+        let ratio = ours.as_secs_f64() / floor.as_secs_f64();
+        row(
+            &format!("{name}, p{percent}"),
+            &format!("{:.3} ms", ours.as_secs_f64() * 1e3),
+            &format!("{:.3} ms", floor.as_secs_f64() * 1e3),
+            &format!("{ratio:.2}"),
+        );
+    }
+}
+
+/// A row of the table.
+#[allow(clippy::print_stdout, reason = "the table is what a benchmark is for")]
+pub fn row(measure: &str, ours: &str, floor: &str, ratio: &str) {
+    println!("{measure:56} {ours:>12} {floor:>14} {ratio:>7}");
 }

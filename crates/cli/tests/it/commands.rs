@@ -236,7 +236,7 @@ fn a_full_screen_program_gives_its_screen() {
     server.ok("wait_for", shown);
     let keys = json!({"session_id": session, "keys": ":q<Enter>", "wait": {"prompt": true}});
     server.ok("send_keys", keys);
-    let answer = server.ok("execute_command", json!({"command": command, "timeout_ms": 1500}));
+    let answer = server.ok("execute_command", json!({"command": command, "timeout_ms": 3000}));
     let screen = answer.structured["screen"].as_str().unwrap_or_default();
     assert_eq!(answer.structured["state"], "running");
     assert!(screen.contains("the text of the file"), "{}", answer.structured);

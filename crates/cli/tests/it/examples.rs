@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use serde_json::json;
+use termbridge_mcp::client::Client;
 use termbridge_testkit::TestEnvironment;
 
 use crate::TERMBRIDGE;
@@ -56,4 +58,32 @@ fn the_demo_runs_and_leaves_nothing() {
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.contains("It sees what you would see."), "{printed}");
     assert!(!printed.contains('\x1b'), "no colour where there is no terminal");
+}
+
+#[test]
+fn a_backend_of_ones_own_serves_the_same_tools() {
+    let environment = TestEnvironment::new();
+    let example = crate::support::built("examples/custom_backend");
+    let mut client = Client::start(&mut environment.command(example)).expect("starts");
+    client.initialize("2025-11-25").expect("shakes hands");
+    let list = client.request("tools/list", json!({})).expect("lists");
+    let tools = list["tools"].as_array().cloned().unwrap_or_default();
+    let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    assert!(names.contains(&"execute_command") && !names.contains(&"send_keys"), "{names:?}");
+    let mut run = |command: &str, agent: &str| {
+        let arguments = json!({"command": command, "agent_id": agent});
+        client.call("execute_command", arguments).expect("answers").structured
+    };
+    assert_eq!(run("add milk", "a")["exit_code"], 0);
+    assert_eq!(run("add bread", "a")["exit_code"], 0);
+    assert_eq!(run("list", "a")["output"], "milk\nbread\n");
+    assert_eq!(run("list", "b")["output"], "", "another agent has a notebook of its own");
+    assert_eq!(run("fail", "a")["exit_code"], 1);
+    assert_eq!(
+        run("rm -rf /", "a")["error"]["code"],
+        "COMMAND_BLOCKED",
+        "the policy holds here too"
+    );
+    let read = client.call("get_terminal_output", json!({"agent_id": "a", "lines": 3}));
+    assert_eq!(read.expect("answers").structured["output"], "bread\n$ fail\nit failed\n");
 }
