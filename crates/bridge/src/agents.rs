@@ -144,6 +144,7 @@ impl Agents {
             name: needs.name.clone().or_else(|| needs.label.clone()),
             agent: needs.agent.clone(),
             project: current.and_then(|current| current.project),
+            keep_history: settings.keep_shell_history,
             size: None,
         };
         let (info, reservation) = self.create(backend, new, pattern.env, false).await?;

@@ -91,6 +91,8 @@ pub struct NewSession {
     pub agent: Option<String>,
     /// The project it belongs to.
     pub project: Option<String>,
+    /// Commands go into the shell's own history, as if a person had typed them.
+    pub keep_history: bool,
     /// Columns and rows; 120×40 by default.
     pub size: Option<(u16, u16)>,
 }

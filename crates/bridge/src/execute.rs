@@ -14,6 +14,8 @@ use crate::hub::Bridge;
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
+/// How often a session is chosen anew because someone else was faster.
+const ATTEMPTS: u32 = 5;
 /// Bytes of output read for the history; it keeps head and tail of them.
 const HISTORY_BYTES: usize = 64 * 1024;
 /// How long the task that sees to the history waits at a time.
@@ -103,15 +105,17 @@ impl Bridge {
             name: request.name.clone(),
             label: request.label.clone(),
         };
-        loop {
+        for attempt in 1.. {
             let (info, reservation, made) =
                 shared.agents.choose(self.backend(), &shared.settings, &needs).await?;
             match self.start_in(request, info, Some(reservation), made, patience).await {
                 // A person was faster.
-                Err(BridgeError::Session(SessionError::ShellBusy(_))) if !made => {}
+                Err(BridgeError::Session(SessionError::ShellBusy(_)))
+                    if !made && attempt < ATTEMPTS => {}
                 other => return other,
             }
         }
+        unreachable!("the last attempt returns")
     }
 
     async fn start_in(

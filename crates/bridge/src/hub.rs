@@ -70,6 +70,7 @@ impl Bridge {
         }
         new.cwd = self.directory(&new.cwd, None)?;
         shared.guard.directory(&new.cwd, new.agent.as_deref())?;
+        new.keep_history = shared.settings.keep_shell_history;
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());

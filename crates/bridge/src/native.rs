@@ -10,6 +10,9 @@ use termbridge_session::{
 
 use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
 
+/// How long a shell may take to its first prompt; who asks says how long they wait.
+const START_LIMIT: Duration = Duration::from_mins(5);
+
 /// Shells on real terminals.
 #[derive(Clone)]
 pub struct NativeBackend {
@@ -26,7 +29,8 @@ impl NativeBackend {
 #[async_trait]
 impl TerminalBackend for NativeBackend {
     async fn create_session(&self, new: NewSession) -> Result<SessionInfo, SessionError> {
-        let mut launch = Launch::shell(new.shell).cwd(new.cwd);
+        let mut launch = Launch::shell(new.shell).cwd(new.cwd).keep_history(new.keep_history);
+        launch = launch.start_limit(START_LIMIT);
         if let Some((cols, rows)) = new.size {
             launch = launch.size(cols, rows);
         }
@@ -60,16 +64,15 @@ impl TerminalBackend for NativeBackend {
         patience: Duration,
     ) -> Result<u64, SessionError> {
         let session = self.sessions.get(id)?;
-        let busy = match session.submit(command).await {
-            Err(busy @ SessionError::ShellBusy(_)) => busy,
-            other => return other,
-        };
-        let starting = session.info().await?.shell.is_some_and(|shell| shell.kept.is_none());
-        if !starting {
-            return Err(busy);
+        match tokio::time::timeout(patience, session.submit(command)).await {
+            Ok(given) => given,
+            // Nobody waits for the first prompt any more, so the command will not run.
+            Err(_) => Err(SessionError::ShellNotReady {
+                id: id.clone(),
+                limit: patience,
+                screen: session.screen().await?.text().trim_end().to_owned(),
+            }),
         }
-        session.wait(Wait { free: true, ..Wait::default() }.timeout(patience)).await?;
-        session.submit(command).await
     }
 
     async fn wait_command(

@@ -15,6 +15,8 @@ pub struct BridgeSettings {
     pub cwd: PathBuf,
     /// What `~` stands for.
     pub home: PathBuf,
+    /// Whether commands go into the shell's own history.
+    pub keep_shell_history: bool,
     /// How long a shell may take to show its first prompt.
     pub shell_start: Duration,
 }
@@ -34,8 +36,15 @@ const PAGERS: [&str; 8] = [
 impl BridgeSettings {
     /// Commands in this shell, starting in `cwd`, for a user whose home is `home`.
     pub fn new(shell: impl Into<String>, cwd: PathBuf, home: PathBuf) -> Self {
-        let shell_start = Duration::from_secs(20);
-        Self { shell: shell.into(), env: BTreeMap::new(), cwd, home, shell_start }.pager("cat")
+        let settings = Self {
+            shell: shell.into(),
+            env: BTreeMap::new(),
+            cwd,
+            home,
+            keep_shell_history: false,
+            shell_start: Duration::from_secs(20),
+        };
+        settings.pager("cat")
     }
 
     /// What shows long texts; empty leaves it to the user's own settings.

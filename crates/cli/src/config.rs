@@ -71,6 +71,8 @@ struct Commands {
     shell: Option<String>,
     pager: Option<String>,
     #[serde(default)]
+    keep_shell_history: bool,
+    #[serde(default)]
     env: BTreeMap<String, String>,
 }
 
@@ -176,6 +178,7 @@ fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSe
     let pager = commands.pager.as_deref().unwrap_or("cat");
     let mut settings = BridgeSettings::new(shell, cwd, home).pager(pager);
     settings.env.extend(commands.env);
+    settings.keep_shell_history = commands.keep_shell_history;
     Ok(settings)
 }
 

@@ -70,7 +70,7 @@ impl TerminalBackend for Notebooks {
         let mut info = SessionInfo::new(id.clone(), "notebook", new.cwd);
         info.name = new.name;
         info.agent = new.agent;
-        info.shell = Some(ShellInfo { running: None, kept: None });
+        info.shell = Some(ShellInfo { running: None, idle: true, kept: None });
         let notebook = Notebook { info: info.clone(), notes: Vec::new(), done: Vec::new() };
         open.insert(id, notebook);
         Ok(info)
@@ -95,7 +95,8 @@ impl TerminalBackend for Notebooks {
             let report = notebook.run(command);
             let number = report.id;
             notebook.done.push(report);
-            notebook.info.shell = Some(ShellInfo { running: None, kept: Some((1, number)) });
+            notebook.info.shell =
+                Some(ShellInfo { running: None, idle: true, kept: Some((1, number)) });
             number
         })
     }

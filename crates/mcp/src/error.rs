@@ -30,6 +30,7 @@ pub(crate) enum Code {
     PathNotAllowed,
     RateLimited,
     Forbidden,
+    Timeout,
 }
 
 impl Code {
@@ -47,6 +48,7 @@ impl Code {
             Self::PathNotAllowed => "PATH_NOT_ALLOWED",
             Self::RateLimited => "RATE_LIMITED",
             Self::Forbidden => "FORBIDDEN",
+            Self::Timeout => "TIMEOUT",
         }
     }
 
@@ -190,9 +192,20 @@ impl From<SessionError> for ToolError {
             ),
             SessionError::ShellBusy(_) => (
                 Code::Busy,
-                "It runs a command, or has not shown its prompt. Look with get_terminal_output, \
+                "It runs a command, perhaps a person's. Look with get_terminal_output, \
                  interrupt with send_keys Ctrl+C, or leave session_id out to run elsewhere.",
                 &["get_terminal_output", "send_keys", "execute_command"],
+            ),
+            SessionError::ShellNotReady { .. } => (
+                Code::Timeout,
+                "Its start-up files take long or wait for input: look with view_screen, answer with \
+                 send_keys, or name another `shell`.",
+                &["view_screen", "send_keys", "create_session"],
+            ),
+            SessionError::ShellReplaced { .. } => (
+                Code::Busy,
+                "restart_app brings the shell back; send_keys types to what took its place.",
+                &["restart_app", "send_keys", "create_session"],
             ),
             SessionError::Changing(_) => (Code::Busy, "Try again when that is done.", &[]),
             _ => (Code::InternalError, "See the server's log.", &[]),

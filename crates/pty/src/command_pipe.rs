@@ -53,8 +53,16 @@ impl CommandPipe {
         Ok(())
     }
 
+    /// Bytes that nobody has read.
+    pub fn unread(&self) -> io::Result<u64> {
+        Ok(rustix::io::ioctl_fionread(&self.descriptor)?)
+    }
+
     /// Throws away what nobody read.
     pub fn drain(&self) -> io::Result<()> {
+        if self.unread()? == 0 {
+            return Ok(());
+        }
         let mut buffer = vec![0; 64 * 1024];
         loop {
             match rustix::io::retry_on_intr(|| rustix::io::read(&self.descriptor, &mut buffer)) {

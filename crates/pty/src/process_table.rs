@@ -14,10 +14,14 @@ mod stub;
 mod waiting;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{KNOWS_SESSIONS, all, children_of_self, has_environment, read, tree};
+pub(crate) use linux::{
+    KNOWS_SESSIONS, all, children_of_self, has_environment, read, started_with, tree,
+    working_directory,
+};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use stub::{
-    KNOWS_SESSIONS, all, children_of_self, has_environment, read, tree, waiting,
+    KNOWS_SESSIONS, all, children_of_self, has_environment, read, started_with, tree, waiting,
+    working_directory,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use waiting::waiting;

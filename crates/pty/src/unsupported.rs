@@ -37,6 +37,10 @@ impl CommandPipe {
         match self.0 {}
     }
 
+    pub fn unread(&self) -> io::Result<u64> {
+        match self.0 {}
+    }
+
     pub fn drain(&self) -> io::Result<()> {
         match self.0 {}
     }
@@ -110,6 +114,22 @@ impl Program {
     }
 
     pub fn foreground_name(&self) -> Option<String> {
+        match self.0 {}
+    }
+
+    pub fn foreground_group(&self) -> Option<i32> {
+        match self.0 {}
+    }
+
+    pub fn working_directory(&self) -> Option<std::path::PathBuf> {
+        match self.0 {}
+    }
+
+    pub fn started_with(&self, _text: &str) -> Option<bool> {
+        match self.0 {}
+    }
+
+    pub fn name(&self) -> Option<String> {
         match self.0 {}
     }
 

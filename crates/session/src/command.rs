@@ -92,6 +92,16 @@ pub enum CommandState {
     /// It is over, as the shell's prompt shows, but the shell's word on it was lost: another program
     /// took it, or an interrupt.
     Lost,
-    /// The text is not a whole command (an open quote, say); nothing of it ran.
+    /// The text is not a whole command (an open quote, say). What stood in lines before the
+    /// unfinished part may have run, and is the output; the rest did not.
     Incomplete,
+    /// The shell waits at its prompt and did not take the command, though told several times: its key
+    /// bindings are gone. Nothing of it ran; a restart of the session mends the shell.
+    NotTaken,
+    /// Another program took the shell's place, by `exec`, and reads the terminal: it can be typed to,
+    /// but commands cannot be told apart any more. A restart of the session brings the shell back.
+    Replaced {
+        /// The program's name.
+        program: String,
+    },
 }

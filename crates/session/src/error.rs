@@ -1,5 +1,7 @@
 //! What can go wrong with a session.
 
+use std::time::Duration;
+
 use termbridge_pty::SpawnError;
 use termbridge_vt::input::{KeyError, MouseError};
 
@@ -47,9 +49,34 @@ pub enum SessionError {
         /// Bytes in the queue.
         queued: usize,
     },
-    /// The shell runs a command, or has not shown its first prompt yet.
+    /// The shell runs a command.
     #[error("the shell of session {0} is busy")]
     ShellBusy(SessionId),
+    /// The shell has not shown its first prompt: its start-up files take long, wait for input, or
+    /// start something else.
+    #[error(
+        "the shell of session {id} has shown no prompt within {} s; its screen:\n{screen}",
+        limit.as_secs_f32()
+    )]
+    ShellNotReady {
+        /// The session.
+        id: SessionId,
+        /// How long it had.
+        limit: Duration,
+        /// What it shows.
+        screen: String,
+    },
+    /// Another program took the shell's place, by `exec`; commands cannot be told apart any more.
+    #[error(
+        "the shell of session {id} was replaced by {program}, which can be typed to but does not take \
+         commands; restart the session to have the shell back"
+    )]
+    ShellReplaced {
+        /// The session.
+        id: SessionId,
+        /// The program's name.
+        program: String,
+    },
     /// The session is being restarted or stopped by another request.
     #[error("session {0} is being restarted or stopped")]
     Changing(SessionId),

@@ -132,7 +132,7 @@ impl SessionInfo {
 
     /// The shell waits for a command.
     pub fn is_idle_shell(&self) -> bool {
-        self.state == State::Running && self.shell.is_some_and(|shell| shell.running.is_none())
+        self.state == State::Running && self.shell.is_some_and(|shell| shell.idle)
     }
 }
 
@@ -141,6 +141,8 @@ impl SessionInfo {
 pub struct ShellInfo {
     /// The command that runs.
     pub running: Option<u64>,
+    /// It would take a command: nothing runs in it, a person's command neither.
+    pub idle: bool,
     /// Numbers of the oldest and the newest command whose output can be read.
     pub kept: Option<(u64, u64)>,
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use termbridge_pty::{PtySize, SpawnSpec};
 use termbridge_shell::Shell;
@@ -21,7 +22,12 @@ pub struct Launch {
     pub(crate) agent: Option<String>,
     pub(crate) project: Option<String>,
     pub(crate) shell: Option<Shell>,
+    pub(crate) keep_history: bool,
+    pub(crate) start_limit: Duration,
 }
+
+/// How long a shell may take to its first prompt.
+const START_LIMIT: Duration = Duration::from_secs(10);
 
 /// Variables that describe the terminal the server itself was started in. A program that believed
 /// them would talk to that one.
@@ -53,6 +59,8 @@ impl Launch {
             agent: None,
             project: None,
             shell: None,
+            keep_history: false,
+            start_limit: START_LIMIT,
         }
     }
 
@@ -61,6 +69,19 @@ impl Launch {
         let mut launch = Self::new(program).size(120, 40);
         launch.shell = Some(Shell::of(&launch.program.to_string_lossy()));
         launch
+    }
+
+    /// Whether commands go into the shell's history as if a person had typed them. By default they do
+    /// not, and the shell neither reads nor writes its history file.
+    pub fn keep_history(mut self, keep: bool) -> Self {
+        self.keep_history = keep;
+        self
+    }
+
+    /// How long a command waits for the shell's first prompt; 10 seconds by default.
+    pub fn start_limit(mut self, limit: Duration) -> Self {
+        self.start_limit = limit;
+        self
     }
 
     /// Adds an argument.

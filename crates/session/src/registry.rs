@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use termbridge_pty::{CommandPipe, Keeper, ProgramHost, SpawnSpec};
-use termbridge_shell::Shell;
+use termbridge_shell::{Setup, Shell};
 use termbridge_vt::Size;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
@@ -126,9 +126,9 @@ impl Shared {
     ) -> Result<Spawned, SessionError> {
         let mut spec = launch.spec(id, size);
         let shell =
-            launch.shell.map(|shell| prepare(shell, &mut spec)).transpose().map_err(|error| {
-                SessionError::System(format!("cannot prepare the shell: {error}"))
-            })?;
+            launch.shell.map(|shell| prepare(shell, launch, &mut spec)).transpose().map_err(
+                |error| SessionError::System(format!("cannot prepare the shell: {error}")),
+            )?;
         Ok(Spawned { program: self.host.spawn(spec).await?, shell })
     }
 
@@ -170,12 +170,20 @@ impl Shared {
 pub(crate) type Server = Weak<Shared>;
 
 /// Places what a shell needs to mark its commands, and adds it to what it is started with.
-fn prepare(shell: Shell, spec: &mut SpawnSpec) -> std::io::Result<ShellLink> {
+fn prepare(shell: Shell, launch: &Launch, spec: &mut SpawnSpec) -> std::io::Result<ShellLink> {
     let folder = tempfile::Builder::new().prefix("termbridge-").tempdir()?;
     let pipe_path = folder.path().join("commands");
-    let zdotdir = spec.env.iter().find(|(name, _)| name == "ZDOTDIR");
-    let zdotdir = zdotdir.map(|(_, value)| value.to_string_lossy().into_owned());
-    let integration = shell.integration(folder.path(), &pipe_path, zdotdir.as_deref());
+    let variable = |name: &str| {
+        let found = spec.env.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.to_string_lossy().into_owned())
+    };
+    let integration = shell.integration(&Setup {
+        folder: folder.path(),
+        pipe: &pipe_path,
+        zdotdir: variable("ZDOTDIR").as_deref(),
+        env: variable("ENV").as_deref(),
+        keep_history: launch.keep_history,
+    });
     for (name, content) in integration.files {
         std::fs::write(folder.path().join(name), content)?;
     }
@@ -185,5 +193,5 @@ fn prepare(shell: Shell, spec: &mut SpawnSpec) -> std::io::Result<ShellLink> {
         spec.env.push((name.into(), value.into()));
     }
     let pipe = CommandPipe::create(&pipe_path)?;
-    Ok(ShellLink { shell, pipe, trigger: integration.trigger, _folder: folder })
+    Ok(ShellLink { shell, pipe, trigger: integration.trigger, folder })
 }

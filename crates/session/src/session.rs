@@ -100,7 +100,8 @@ impl Session {
         self.command(id, 0, most).await?.ok_or(SessionError::Gone)
     }
 
-    /// Gives a shell session a command and returns its number; the shell has to be free.
+    /// Gives a shell session a command and returns its number. The shell has to be free; one that
+    /// has not shown its first prompt yet is waited for, up to the launch's start limit.
     pub async fn submit(&self, command: &str) -> Result<u64, SessionError> {
         self.ask(|reply| Command::Submit { command: command.to_owned(), reply }).await?
     }

@@ -239,8 +239,7 @@ impl SessionTask {
             }
             Command::Submit { command, reply } => {
                 self.touch();
-                let result = self.submit(command);
-                let _ = reply.send(result);
+                self.submit(command, reply);
             }
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));
@@ -274,6 +273,7 @@ impl SessionTask {
         self.keep_pace(now);
         self.end_long_update(now);
         self.finish_exit(now);
+        self.give_up_parked(now);
         self.check_idle(now);
         self.judge_waits(now);
         self.ask_kernel(now);
@@ -289,7 +289,8 @@ impl SessionTask {
         let removal = self.removal_deadline();
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
-        [update, last_output, idle, removal, waits, pace].into_iter().flatten().min()
+        let parked = self.parked_deadline();
+        [update, last_output, idle, removal, waits, pace, parked].into_iter().flatten().min()
     }
 
     fn touch(&mut self) {

@@ -131,6 +131,11 @@ impl Wait {
         self.prompt || self.needs_input
     }
 
+    /// Whether it waits for a word of the shell, which may be lost.
+    pub(crate) fn watches_shell(&self) -> bool {
+        self.command.is_some() || self.free
+    }
+
     /// Judges the conditions on text. `changed` tells whether a row is newer than `after`.
     pub(crate) fn find(&self, haystack: &Haystack, changed: impl Fn(u16) -> bool) -> Option<Fired> {
         let hit = |range: std::ops::Range<usize>| {

@@ -154,6 +154,11 @@ impl CleanOutput {
             (State::Escape, b'[') => State::Csi,
             (State::Escape, b']' | b'P' | b'X' | b'^' | b'_') => State::String,
             (State::Escape | State::EscapeIntermediate, 0x20..=0x2f) => State::EscapeIntermediate,
+            (State::Escape, b'c') => {
+                self.alternate = false;
+                self.erase_display(2);
+                State::Ground
+            }
             (State::Escape | State::EscapeIntermediate, _) => State::Ground,
             (State::Csi, 0x40..=0x7e) => {
                 let parameters = std::mem::take(&mut self.held);

@@ -13,7 +13,7 @@ fn clean(bytes: impl AsRef<[u8]>) -> String {
 
 #[test]
 fn text_stays_as_printed() {
-    let table: [(&[u8], &str); 27] = [
+    let table: [(&[u8], &str); 28] = [
         (b"", ""),
         (b"hi\r\n", "hi\n"),
         (b"no newline", "no newline"),
@@ -41,6 +41,7 @@ fn text_stays_as_printed() {
         (b"a\x1b(Bb\x1b=c", "abc"),
         (b"before\r\n\x1b[?1049h\x1b[2Jeditor\x1b[?1049lafter\r\n", "before\nafter\n"),
         (b"half\x1b[", "half"),
+        (b"gone\r\n\x1bcleft", "left"),
     ];
     for (bytes, expected) in table {
         assert_eq!(clean(bytes), expected, "{}", bytes.escape_ascii());

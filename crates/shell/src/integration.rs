@@ -3,9 +3,11 @@
 //! The user's own start-up files are still read, and none of them is touched: bash gets `--rcfile`,
 //! zsh a `ZDOTDIR` of ours that reads theirs, fish `--init-command`, any other POSIX shell `ENV`.
 //!
-//! Marks (OSC 633, as VS Code's): `A` prompt begins, `B` prompt ended, `C` output begins, `D;STATUS;NONCE`
-//! command ended, `P;Cwd=PATH`. The nonce is asked for when a command has ended, through the named
-//! pipe: while a command runs it stands nowhere, and it changes with every command.
+//! Marks (OSC 633, as VS Code's): `A` prompt begins, `B` prompt ended, `C` output begins, `F` the shell
+//! asks for the rest of an unfinished command, `P;Cwd=PATH` (empty when the path has control
+//! characters), `D;STATUS;NONCE` command ended, after its directory. The nonce is asked for when a
+//! command has ended, through the named pipe, and changes with every command. A `D` without it stands
+//! in every prompt, for a command that took the hooks away.
 
 use std::path::Path;
 
@@ -22,6 +24,21 @@ pub enum Shell {
     Posix,
 }
 
+/// What a session says about the shell to be started.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'a> {
+    /// A folder private to the session, for the files.
+    pub folder: &'a Path,
+    /// The named pipe in it.
+    pub pipe: &'a Path,
+    /// `ZDOTDIR` as zsh would have had it.
+    pub zdotdir: Option<&'a str>,
+    /// `ENV` as a POSIX shell would have had it.
+    pub env: Option<&'a str>,
+    /// Commands go into the shell's history, as if a person had typed them.
+    pub keep_history: bool,
+}
+
 /// What a shell is started with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integration {
@@ -36,6 +53,9 @@ pub struct Integration {
 }
 
 impl Shell {
+    /// The line that a verbose shell (`set -v`) prints of our hook, just before a command's end.
+    pub const VERBOSE_HOOK: &'static str = "{ __termbridge_end; } 2> /dev/null\n";
+
     /// The shell that a program is, by its name.
     pub fn of(program: &str) -> Self {
         let name = program.rsplit('/').next().unwrap_or(program).trim_start_matches('-');
@@ -47,37 +67,38 @@ impl Shell {
         }
     }
 
-    /// What to start it with. `folder` is private to the session and holds the files; `pipe` is the
-    /// named pipe in it; `original_zdotdir` is what zsh would have used.
-    pub fn integration(
-        self,
-        folder: &Path,
-        pipe: &Path,
-        original_zdotdir: Option<&str>,
-    ) -> Integration {
-        let folder = folder.display().to_string();
-        let pipe = quoted(&pipe.display().to_string());
-        let script = |text: &str| text.replace("@PIPE@", &pipe);
+    /// Whether it reads its lines with an editor of its own, key by key.
+    pub fn has_line_editor(self) -> bool {
+        self != Self::Posix
+    }
+
+    /// What to start it with.
+    pub fn integration(self, setup: &Setup<'_>) -> Integration {
+        let folder = setup.folder.display().to_string();
+        let script = |text: &str| {
+            text.replace("@PIPE@", &quoted(&setup.pipe.display().to_string()))
+                .replace("@ZDOTDIR@", &quoted(setup.zdotdir.unwrap_or_default()))
+                .replace("@ENV@", &quoted(setup.env.unwrap_or_default()))
+                .replace("@KEEP_HISTORY@", if setup.keep_history { "'1'" } else { "''" })
+        };
         match self {
             Self::Bash => Integration {
                 args: vec!["--rcfile".into(), format!("{folder}/rc.bash"), "-i".into()],
-                env: Vec::new(),
+                // For one that starts in POSIX mode.
+                env: vec![("ENV".into(), format!("{folder}/rc.bash"))],
                 files: vec![("rc.bash", script(include_str!("scripts/bash.sh")))],
                 trigger: b"\x1b[5151;1~\x1b[5151;2~",
             },
-            Self::Zsh => {
-                let original = quoted(original_zdotdir.unwrap_or_default());
-                let wrapper = |text: &str| script(text).replace("@ZDOTDIR@", &original);
-                Integration {
-                    args: vec!["-i".into()],
-                    env: vec![("ZDOTDIR".into(), folder)],
-                    files: vec![
-                        (".zshenv", wrapper(include_str!("scripts/zshenv.zsh"))),
-                        (".zshrc", wrapper(include_str!("scripts/zshrc.zsh"))),
-                    ],
-                    trigger: b"\x1b[5151;1~",
-                }
-            }
+            Self::Zsh => Integration {
+                args: vec!["-i".into()],
+                env: vec![("ZDOTDIR".into(), folder)],
+                files: vec![
+                    (".zshenv", script(include_str!("scripts/zshenv.zsh"))),
+                    (".zprofile", script(include_str!("scripts/zprofile.zsh"))),
+                    (".zshrc", script(include_str!("scripts/zshrc.zsh"))),
+                ],
+                trigger: b"\x1b[5151;1~",
+            },
             Self::Fish => Integration {
                 args: vec![
                     "--init-command".into(),
@@ -92,7 +113,8 @@ impl Shell {
                 args: vec!["-i".into()],
                 env: vec![("ENV".into(), format!("{folder}/env.sh"))],
                 files: vec![("env.sh", script(include_str!("scripts/posix.sh")))],
-                trigger: b"__termbridge\r",
+                // The kernel edits its lines: what somebody has half typed is erased first.
+                trigger: b"\x15__termbridge\r",
             },
         }
     }

@@ -14,7 +14,7 @@ mod clean;
 mod integration;
 
 pub use clean::CleanOutput;
-pub use integration::{Integration, Shell};
+pub use integration::{Integration, Setup, Shell};
 
 #[cfg(test)]
 mod clean_tests;

@@ -125,12 +125,32 @@ impl Run {
                 run.note = Some("it is over, but how it ended is not known".into());
             }
             (CommandState::Incomplete, _) => {
+                let ran = match run.output.trim_end() {
+                    "" => String::new(),
+                    output => format!("; lines before it ran, and printed:\n{output}"),
+                };
                 return Err(ToolError::new(
                     Code::InvalidInput,
-                    "the text is not a whole command (an open quote or bracket, say); nothing of \
-                     it ran",
+                    format!(
+                        "the text is not a whole command (an open quote or bracket, say): the \
+                         unfinished part did not run{ran}"
+                    ),
                     "Close what is open and send it again.",
                     &["execute_command"],
+                ));
+            }
+            (CommandState::NotTaken, _) => {
+                return Err(ToolError::new(
+                    Code::Busy,
+                    "the shell waits at its prompt and did not take the command; nothing ran",
+                    "Something changed its key bindings: restart_app makes it usable again.",
+                    &["restart_app", "view_screen", "create_session"],
+                ));
+            }
+            (CommandState::Replaced { program }, _) => {
+                run.note = Some(format!(
+                    "{program} took the shell's place: send_keys types to it, restart_app brings \
+                     the shell back"
                 ));
             }
         }

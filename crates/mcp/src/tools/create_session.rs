@@ -83,6 +83,7 @@ impl Tool for CreateSession {
             agent: arguments.agent_id,
             project: arguments.project_id,
             size: Some((arguments.cols, arguments.rows)),
+            ..NewSession::default()
         };
         Ok(Answer::current(Row::of(context.bridge.create_session(new).await?)))
     }

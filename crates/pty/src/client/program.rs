@@ -7,6 +7,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -189,8 +190,29 @@ impl Program {
 
     /// The name of the program in the foreground of the terminal, where the system tells.
     pub fn foreground_name(&self) -> Option<String> {
+        Some(process_table::read(self.foreground_group()?)?.info.name)
+    }
+
+    /// The process group in the foreground of the terminal.
+    pub fn foreground_group(&self) -> Option<i32> {
         let group = rustix::termios::tcgetpgrp(self.master.get_ref()).ok()?;
-        Some(process_table::read(group.as_raw_nonzero().get())?.info.name)
+        Some(group.as_raw_nonzero().get())
+    }
+
+    /// The program's working directory, where the system tells.
+    pub fn working_directory(&self) -> Option<PathBuf> {
+        process_table::working_directory(self.pid)
+    }
+
+    /// Whether what runs under the program's pid was started with this text among its arguments or
+    /// its environment: not so once it has called `execve`. `None` where the system does not tell.
+    pub fn started_with(&self, text: &str) -> Option<bool> {
+        process_table::started_with(self.pid, text.as_bytes())
+    }
+
+    /// The name of what runs under the program's pid, where the system tells.
+    pub fn name(&self) -> Option<String> {
+        Some(process_table::read(self.pid)?.info.name)
     }
 
     /// Waits for the program's end. Cancel safe; any number may wait, any number of times.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Read;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::Process;
@@ -87,6 +88,24 @@ pub(crate) fn has_environment(pid: i32, entry: &[u8]) -> bool {
     let mut environment = Vec::new();
     let _ = file.take(MAX_ENVIRONMENT).read_to_end(&mut environment);
     environment.split(|&byte| byte == 0).any(|found| found == entry)
+}
+
+/// Whether the process was started with this text among its arguments or its environment; not
+/// known where the kernel would not say.
+pub(crate) fn started_with(pid: i32, text: &[u8]) -> Option<bool> {
+    let mut found = false;
+    for file in ["cmdline", "environ"] {
+        let mut bytes = Vec::new();
+        let file = File::open(format!("/proc/{pid}/{file}")).ok()?;
+        file.take(MAX_ENVIRONMENT).read_to_end(&mut bytes).ok()?;
+        found |= bytes.windows(text.len().max(1)).any(|window| window == text);
+    }
+    Some(found)
+}
+
+/// Where the process is, as a path that exists.
+pub(crate) fn working_directory(pid: i32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 /// `CONFIG_PROC_CHILDREN`, which distributions set and some small kernels do not.

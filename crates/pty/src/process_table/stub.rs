@@ -27,6 +27,14 @@ pub(crate) fn has_environment(_pid: i32, _entry: &[u8]) -> bool {
     false
 }
 
+pub(crate) fn started_with(_pid: i32, _text: &[u8]) -> Option<bool> {
+    None
+}
+
+pub(crate) fn working_directory(_pid: i32) -> Option<std::path::PathBuf> {
+    None
+}
+
 pub(crate) fn waiting(_processes: &[&Process], _terminal: &str) -> Waiting {
     Waiting::Unknown
 }

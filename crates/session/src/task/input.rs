@@ -35,6 +35,8 @@ const PACE_INTERVAL: Duration = Duration::from_millis(1);
 pub(super) struct InputQueue {
     pieces: VecDeque<VecDeque<u8>>,
     len: usize,
+    /// What was typed for a command that the shell has not begun yet.
+    held: Vec<Vec<u8>>,
     /// A piece was written; until when its successor waits for it to be read.
     pacing: Option<Instant>,
     /// The program did not read within the limit.
@@ -59,7 +61,11 @@ impl InputQueue {
 
     /// Everything was written, and read or given time to be.
     pub(super) fn is_taken(&self) -> bool {
-        self.len == 0 && self.pacing.is_none()
+        self.len == 0 && self.held.is_empty() && self.pacing.is_none()
+    }
+
+    fn held_len(&self) -> usize {
+        self.held.iter().map(Vec::len).sum()
     }
 
     /// When to look whether the last piece was read.
@@ -94,23 +100,26 @@ impl SessionTask {
         let pieces = self.encode(input)?;
         let bytes = pieces.iter().map(Vec::len).sum();
         let open_line = self.check_line_length(&pieces.concat())?;
-        if self.input.len() + bytes > MAX_INPUT {
-            return Err(SessionError::InputFull { queued: self.input.len() });
+        let queued = self.input.len() + self.input.held_len();
+        if queued + bytes > MAX_INPUT {
+            return Err(SessionError::InputFull { queued });
         }
         self.input.open_line = open_line;
         // Where the terminal edits lines without echo, what looks like the input is output.
         if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
             self.note_typing(input);
         }
-        for piece in pieces {
-            self.input.push(piece);
+        if self.shell_is_reading_command() {
+            self.input.held.extend(pieces);
+        } else {
+            pieces.into_iter().for_each(|piece| self.input.push(piece));
         }
         self.last_input = Instant::now();
         self.at_prompt = false;
         self.bells_heard = self.bells;
         self.keep_pace(self.last_input);
         self.write_some();
-        Ok(Sent { bytes, queued: self.input.len(), before })
+        Ok(Sent { bytes, queued: self.input.len() + self.input.held_len(), before })
     }
 
     fn encode(&self, input: &[Input]) -> Result<Vec<Vec<u8>>, SessionError> {
@@ -141,6 +150,16 @@ impl SessionTask {
             }
         }
         Ok(pieces)
+    }
+
+    /// The command has begun, or is over: what was typed for it is for whatever reads now.
+    pub(super) fn release_input(&mut self) {
+        let held = std::mem::take(&mut self.input.held);
+        if !held.is_empty() {
+            held.into_iter().for_each(|piece| self.input.push(piece));
+            self.last_input = Instant::now();
+            self.write_some();
+        }
     }
 
     /// Queues an answer to a query as far as there is room.

@@ -14,6 +14,9 @@ use crate::wait::{DEFAULT_TIMEOUT, Fired, Wait, Waited};
 /// How often the kernel is asked while someone waits for a prompt or for a program to read.
 const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
 
+/// How long a command has before the kernel is asked about it.
+const SURVEY_DELAY: Duration = Duration::from_millis(100);
+
 /// A wait that has not ended.
 pub(super) struct PendingWait {
     pub(super) wait: Wait,
@@ -58,10 +61,10 @@ impl SessionTask {
     pub(super) fn begin_wait(&mut self, wait: Wait, reply: oneshot::Sender<Waited>) {
         let now = Instant::now();
         let seq = self.terminal.look();
-        if wait.asks_kernel() {
+        if wait.asks_kernel() || wait.watches_shell() {
             self.survey.latest = None;
             // Most commands are over before the kernel could be asked.
-            let delay = if wait.command.is_some() { SURVEY_INTERVAL * 4 } else { Duration::ZERO };
+            let delay = if wait.command.is_some() { SURVEY_DELAY } else { Duration::ZERO };
             self.survey.next = Some(now + delay);
         }
         self.waits.push(PendingWait {
@@ -87,12 +90,18 @@ impl SessionTask {
     }
 
     fn asks_kernel(&self) -> bool {
-        self.shell_is_in_doubt() || self.waits.iter().any(|pending| pending.wait.asks_kernel())
+        let asks = |wait: &Wait| wait.asks_kernel() || wait.watches_shell();
+        self.shell_is_in_doubt() || self.waits.iter().any(|pending| asks(&pending.wait))
     }
 
     /// Asks the kernel at the next turn.
     pub(super) fn survey_soon(&mut self) {
         self.survey.next = Some(Instant::now());
+    }
+
+    /// Asks the kernel if nothing has come of it by then: most commands are over before.
+    pub(super) fn survey_later(&mut self) {
+        self.survey.next = Some(Instant::now() + SURVEY_DELAY);
     }
 
     /// Answers every wait that has come to its end.
@@ -231,8 +240,11 @@ impl SessionTask {
         self.idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
-        self.confirm_end(survey.as_ref());
         let settled = self.survey.settled.take();
+        let is_current = settled.is_some_and(|began| self.last_input < began);
+        let survey = survey.filter(|_| is_current);
+        self.settle_doubt(survey.as_ref());
+        // What was typed for the shell's sake makes it old.
         let is_current = settled.is_some_and(|began| self.last_input < began);
         self.survey.latest = survey.filter(|_| is_current);
     }

@@ -1,5 +1,6 @@
 //! The session engine with real programs: what it promises when things go wrong or at once.
 
+mod command_table;
 mod commands;
 mod concurrency;
 mod idle;

@@ -1,45 +1,111 @@
 # termbridge: marks commands of this shell. Functions come before the user's files, so that no alias of
-# theirs is read into them.
+# theirs is read into them. Builtins are asked for as such, and marks go to the terminal itself: neither
+# a function of the same name nor a redirection of the shell's output may stand in the way. Errors and
+# traces (`set -x`) of the hooks go nowhere.
 __termbridge_take() {
-    local command
-    IFS= builtin read -r -d '' command < @PIPE@ || builtin return 0
+    builtin local command
+    if IFS= builtin read -r -d '' -t 5 command < @PIPE@; then
+        __termbridge_open=1
+        if [[ -z @KEEP_HISTORY@ ]]; then
+            __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
+            HISTIGNORE='*'
+        fi
+        __termbridge_hook
+        # Without a terminal to write to, the line editor and PS0 are silent.
+        [[ -n $1 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
+    else
+        command=
+    fi
     READLINE_LINE=$command
     READLINE_POINT=${#command}
-    __termbridge_open=1
 }
 __termbridge_end() {
-    local status=$? nonce=
+    builtin local status="${1-$?}" nonce= cwd="${PWD-}"
     if [[ -n ${__termbridge_open-} ]]; then
         __termbridge_open=
-        IFS= builtin read -r -d '' -t 5 nonce < @PIPE@ || :
-        builtin printf '\e]633;D;%s;%s\a' "$status" "$nonce"
-    else
-        builtin printf '\e]633;D;%s\a' "$status"
+        if [[ -z @KEEP_HISTORY@ && ${HISTIGNORE-} == '*' ]]; then
+            if [[ -n $__termbridge_ignored ]]; then
+                HISTIGNORE=${__termbridge_ignored#=}
+            else
+                builtin unset HISTIGNORE
+            fi
+        fi
+        IFS= builtin read -r -d '' -t 5 nonce < @PIPE@ || builtin :
     fi
-    builtin printf '\e]633;P;Cwd=%s\a' "$PWD"
-    builtin return "$status"
+    # A path that would break the mark is left for the kernel to tell.
+    [[ $cwd != *[[:cntrl:]]* ]] || cwd=
+    builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" "$status" "$nonce" >| /dev/tty ||
+        builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" "$status" "$nonce" || builtin :
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
+        builtin return "$status"
+    fi
 }
+# The last hook has the last word on the prompt. The status stands in the prompt as well, for a command
+# that took the hooks away.
 __termbridge_prompt() {
-    local status=$?
-    [[ ${PS1-} == *'633;B'* ]] || PS1='\[\e]633;A\a\]'${PS1-}'\[\e]633;B\a\]'
+    builtin local status="$?"
+    [[ -z ${__termbridge_open-} ]] || __termbridge_end "$status"
+    __termbridge_hook
+    [[ ${PS1-} == *'633;B'* ]] || PS1='\[\e]633;D;$?\a\e]633;A\a\]'${PS1-}'\[\e]633;B\a\]'
     [[ ${PS2-} == *'633;F'* ]] || PS2='\[\e]633;F\a\]'${PS2-}
-    [[ ${PS0-} == *'633;C'* ]] || PS0=${PS0-}'\e]633;C\a'
-    builtin return "$status"
+    [[ ${PS0-} == *'633;C\a' ]] || PS0=${PS0-}'\e]633;C\a'
+}
+# Puts our hooks first and last: the first sees the command's own status and comes before anything that
+# others print.
+__termbridge_hook() {
+    builtin local each first='{ __termbridge_end; } 2> /dev/null' last='{ __termbridge_prompt; } 2> /dev/null'
+    builtin local IFS=$'\n'
+    builtin local all="${PROMPT_COMMAND[*]-}"
+    [[ $all != "$first"$'\n'*"$last" ]] || builtin return 0
+    builtin local -a others
+    for each in "${PROMPT_COMMAND[@]-}"; do
+        each=${each//"$first"/}
+        each=${each//"$last"/}
+        [[ $each != *[![:space:]\;]* ]] || others[${#others[@]}]=$each
+    done
+    if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
+        PROMPT_COMMAND="$first"$'\n'"${others[*]-}"$'\n'"$last"
+    elif ((${#others[@]})); then
+        PROMPT_COMMAND=("$first" "${others[@]}" "$last")
+    else
+        PROMPT_COMMAND=("$first" "$last")
+    fi
 }
 __termbridge_install() {
-    local map
-    builtin set +o histexpand
-    builtin unset HISTFILE
-    # Ours come first and last: the first sees the command's own status, the last has the last word
-    # on the prompt.
-    PROMPT_COMMAND=(__termbridge_end "${PROMPT_COMMAND[@]-}" __termbridge_prompt)
-    for map in emacs-standard emacs-meta vi-insert vi-command; do
-        builtin bind -m "$map" -x '"\e[5151;1~": __termbridge_take'
+    builtin local map
+    # `!` is a character.
+    builtin set +o histexpand || builtin :
+    [[ -n @KEEP_HISTORY@ ]] || builtin unset HISTFILE || builtin :
+    for map in emacs-standard emacs-meta emacs-ctlx vi-insert vi-command; do
+        builtin bind -m "$map" -x '"\e[5151;1~": __termbridge_last=$_ __termbridge_shown=; [[ ! -t 2 ]] || __termbridge_shown=1; { __termbridge_take "$__termbridge_shown"; builtin : "$__termbridge_last"; } 2> /dev/null'
         builtin bind -m "$map" '"\e[5151;2~": accept-line'
-    done 2> /dev/null
-    builtin unset -f __termbridge_install
+    done || builtin :
+    __termbridge_hook
+    builtin unset -f __termbridge_install __termbridge_builtin
 }
-if [[ -r ~/.bashrc ]]; then
-    . ~/.bashrc
+# A function called `builtin` would stand before all of them. In POSIX mode, and only there, `unset` is
+# the shell's own whatever functions there are.
+__termbridge_builtin() {
+    if [[ -o posix ]]; then
+        unset -f builtin
+    else
+        POSIXLY_CORRECT=1
+        unset -f builtin
+        unset POSIXLY_CORRECT
+    fi
+}
+# Interactive in POSIX mode, this file is read as ENV, in place of theirs.
+if [[ -n @ENV@ ]]; then
+    ENV=@ENV@
+else
+    unset ENV
 fi
-\__termbridge_install
+if [[ ! -o posix ]]; then
+    if [[ -r ~/.bashrc ]]; then
+        . ~/.bashrc || :
+    fi
+elif [[ -n ${ENV-} && -r $ENV ]]; then
+    . "$ENV" || :
+fi
+\__termbridge_builtin
+{ \__termbridge_install; } 2> /dev/null

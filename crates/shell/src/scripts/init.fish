@@ -1,57 +1,65 @@
-# termbridge: marks commands of this shell. fish reads this before the user's config.fish.
+# termbridge: marks commands of this shell. fish reads this before the user's config.fish. Builtins are
+# asked for as such, and marks go to the terminal itself.
 function __termbridge_take
     set -l taken
     builtin read -z taken < @PIPE@
     set -g __termbridge_open 1
-    commandline -r -- $taken
-    if commandline --is-valid
-        commandline -f execute
-        return
+    builtin commandline -r -- $taken
+    builtin commandline --is-valid
+    switch $status
+        case 0
+            # A leading space keeps it out of the history.
+            test -n @KEEP_HISTORY@
+            or builtin commandline -r -- " $taken"
+            builtin commandline -f execute
+            return
+        case 2
+            # The text is not a whole command: say so, and run nothing.
+            builtin printf '\r\n\e]633;C\a' > /dev/tty
+            set -g __termbridge_incomplete 1
+        case '*'
+            # fish would not run it and keep it in the line: let it say why, as if it had run.
+            builtin printf '\r\n\e]633;C\a' > /dev/tty
+            eval $taken
     end
-    # fish would not run it and keep it in the line: let it say why, as if it had run.
-    commandline -r ''
-    builtin printf '\r\n\e]633;C\a'
-    eval $taken
     __termbridge_end
-    commandline -f repaint
+    builtin printf '\e]633;B\a' > /dev/tty
+    builtin commandline -r ''
+    builtin commandline -f repaint
 end
 function __termbridge_start --on-event fish_preexec
-    builtin printf '\e]633;C\a'
+    builtin printf '\e]633;C\a' > /dev/tty
 end
 function __termbridge_end --on-event fish_postexec
     set -l result $status
+    set -l nonce
     if set -q __termbridge_open
         set -e __termbridge_open
-        set -l nonce
         builtin read -z nonce < @PIPE@
-        builtin printf '\e]633;D;%s;%s\a' $result $nonce
-    else
-        builtin printf '\e]633;D;%s\a' $result
     end
-    builtin printf '\e]633;P;Cwd=%s\a' $PWD
+    if set -q __termbridge_incomplete
+        set -e __termbridge_incomplete
+        set result incomplete
+    end
+    # A path that would break the mark is left for the kernel to tell.
+    set -l cwd $PWD
+    string match -qr '[[:cntrl:]]' -- "$cwd"
+    and set cwd ''
+    builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" $result "$nonce" > /dev/tty
 end
-function __termbridge_install --on-event fish_prompt
-    functions -e __termbridge_install
-    set -g fish_history ''
-    set -g fish_greeting
-    for mode in default insert visual
-        bind -M $mode \e\[5151\;1~ __termbridge_take 2> /dev/null
+function __termbridge_prompt --on-event fish_prompt
+    set -l result $status
+    if functions -q __termbridge_install
+        __termbridge_install
     end
-    functions -q fish_prompt
-    or function fish_prompt
-        echo '> '
-    end
-    functions -c fish_prompt __termbridge_prompt_of_user
-    function fish_prompt
-        set -l result $status
-        builtin printf '\e]633;A\a'
-        __termbridge_status $result
-        __termbridge_prompt_of_user
-        builtin printf '\e]633;B\a'
-    end
-    builtin printf '\e]633;P;Cwd=%s\a' $PWD
+    builtin printf '\e]633;D;%s\a\e]633;A\a\e]633;B\a' $result > /dev/tty
 end
-function __termbridge_status
-    return $argv[1]
+function __termbridge_install
+    builtin functions -e __termbridge_install
+    test -n @KEEP_HISTORY@
+    or set -g fish_history ''
+    for mode in default insert visual replace replace_one paste
+        builtin bind -M $mode \e\[5151\;1~ __termbridge_take 2> /dev/null
+    end
 end
 set -g fish_greeting

@@ -1,16 +1,67 @@
 # termbridge: marks commands of this shell, which has no line editor to speak to. A command comes
-# through the pipe as one line, escaped for printf's %b.
+# through the pipe as one line, escaped for printf's %b. Marks go to the terminal itself; errors and
+# traces (`set -x`) of the hooks go nowhere.
 __termbridge() {
-    IFS= read -r __termbridge_text < @PIPE@ || return 0
-    __termbridge_text=$(printf '%b.' "$__termbridge_text")
-    __termbridge_text=${__termbridge_text%.}
-    printf '%s\n\033]633;C\007' "$__termbridge_text"
-    eval "$__termbridge_text"
     __termbridge_result=$?
-    IFS= read -r __termbridge_text < @PIPE@
-    printf '\033]633;D;%s;%s\007\033]633;P;Cwd=%s\007' "$__termbridge_result" "$__termbridge_text" "$PWD"
-    unset __termbridge_text
+    { __termbridge_take; } 2> /dev/null || return 0
+    eval "{ __termbridge_start; } 2> /dev/null
+$__termbridge_text"
+    { __termbridge_end; } 2> /dev/null
     return "$__termbridge_result"
 }
-PS1=$(printf '\033]633;D;$?\007\033]633;A\007')${PS1-\$ }$(printf '\033]633;B\007')
-PS2=$(printf '\033]633;F\007')${PS2-> }
+__termbridge_take() {
+    IFS= command read -r __termbridge_text < @PIPE@ || return 1
+    # What follows the dot keeps the trailing newlines.
+    __termbridge_text=$(command printf '%b.' "$__termbridge_text")
+    __termbridge_text=${__termbridge_text%.}
+    __termbridge_prompts
+    command printf '%s\n' "$__termbridge_text" > /dev/tty
+}
+__termbridge_start() {
+    command printf '\033]633;C\007' > /dev/tty
+    # The status of the command before, for this one to ask for.
+    case $- in *e*) return 0 ;; esac
+    return "$__termbridge_result"
+}
+__termbridge_end() {
+    __termbridge_result=$?
+    IFS= command read -r __termbridge_text < @PIPE@ || __termbridge_text=
+    __termbridge_cwd=$PWD
+    # A path that would break the mark is left for the kernel to tell.
+    case $__termbridge_cwd in *[[:cntrl:]]*) __termbridge_cwd= ;; esac
+    command printf '\033]633;P;Cwd=%s\007\033]633;D;%s;%s\007' \
+        "$__termbridge_cwd" "$__termbridge_result" "$__termbridge_text" > /dev/tty
+    __termbridge_text=
+}
+# The status stands in the prompt as well, for a command that never came back: a syntax error, an
+# interrupt.
+__termbridge_prompts() {
+    case ${PS1-} in
+    *'633;B'*) ;;
+    *) PS1=$__termbridge_before${PS1-\$ }$__termbridge_after ;;
+    esac
+    case ${PS2-} in
+    *'633;F'*) ;;
+    *) PS2=$__termbridge_more${PS2-> } ;;
+    esac
+}
+__termbridge_before=$(printf '\033]633;D;$?\007\033]633;A\007')
+__termbridge_after=$(printf '\033]633;B\007')
+__termbridge_more=$(printf '\033]633;F\007')
+__termbridge_install() {
+    unset -f command
+    __termbridge_prompts
+    [ -n @KEEP_HISTORY@ ] || unset HISTFILE
+}
+if [ -n @ENV@ ]; then
+    ENV=@ENV@
+    # Its value is expanded when it is used.
+    eval "ENV=\"$ENV\""
+    if [ -r "$ENV" ]; then
+        . "$ENV" || :
+    fi
+    ENV=@ENV@
+else
+    unset ENV
+fi
+\__termbridge_install

@@ -1,4 +1,99 @@
-# termbridge: the user's own .zshenv, as if ZDOTDIR had not been ours.
+# termbridge: marks commands of this shell. Functions come before the user's files, so that no alias of
+# theirs is read into them. Marks go to the terminal itself, not where the shell's output may have been
+# sent; errors and traces (`set -x`) of the hooks go nowhere.
+__termbridge_take() {
+    {
+        emulate -L zsh
+        local command
+        IFS= builtin read -r -d '' -t 5 command < @PIPE@ || return 0
+        # A half-typed line comes back at the next prompt.
+        [[ -z $BUFFER ]] || zle .push-line
+        BUFFER=$command
+        typeset -g __termbridge_open=1 __termbridge_ran=
+        __termbridge_hook
+        zle .accept-line
+    } 2> /dev/null
+}
+__termbridge_end() {
+    {
+        local -i result=$? fatal=0
+        [[ ! -o err_exit && ! -o err_return ]] || fatal=1
+        emulate -L zsh
+        setopt no_err_exit no_err_return
+        local nonce= cwd=$PWD
+        if [[ -n ${__termbridge_open-} ]]; then
+            typeset -g __termbridge_open=
+            # A syntax error has no status of its own.
+            [[ -n $__termbridge_ran ]] || result=1
+            IFS= builtin read -r -d '' -t 5 nonce < @PIPE@
+        fi
+        # A path that would break the mark is left for the kernel to tell.
+        [[ $cwd != *[[:cntrl:]]* ]] || cwd=
+        builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" $result "$nonce" >| /dev/tty ||
+            builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" $result "$nonce"
+        (( fatal )) || return $result
+        return 0
+    } 2> /dev/null
+}
+__termbridge_start() {
+    {
+        emulate -L zsh
+        typeset -g __termbridge_ran=1
+        builtin printf '\e]633;C\a' >| /dev/tty || builtin printf '\e]633;C\a'
+        return 0
+    } 2> /dev/null
+}
+# The last hook has the last word on the prompt. The status stands in the prompt as well, for a command
+# that took the hooks away.
+__termbridge_prompt() {
+    {
+        emulate -L zsh
+        __termbridge_hook
+        [[ ${PS1-} == *'633;B'* ]] || PS1=$'%{\e]633;D;%?\a\e]633;A\a%}'${PS1-}$'%{\e]633;B\a%}'
+        [[ ${PS2-} == *'633;F'* ]] || PS2=$'%{\e]633;F\a%}'${PS2-}
+        return 0
+    } 2> /dev/null
+}
+# Only what is not ours goes into the history.
+__termbridge_history() {
+    emulate -L zsh
+    setopt no_err_exit no_err_return
+    [[ -z ${__termbridge_open-} ]]
+}
+# Puts our hooks where they belong: the end before anything that others print, the start after it.
+__termbridge_hook() {
+    emulate -L zsh
+    typeset -ga precmd_functions preexec_functions zshaddhistory_functions
+    if [[ "$precmd_functions" != '__termbridge_end '*__termbridge_prompt ]]; then
+        precmd_functions=(__termbridge_end ${precmd_functions:#__termbridge_(end|prompt)} __termbridge_prompt)
+    fi
+    if [[ "$preexec_functions" != *__termbridge_start ]]; then
+        preexec_functions=(${preexec_functions:#__termbridge_start} __termbridge_start)
+    fi
+    if [[ -z @KEEP_HISTORY@ && "$zshaddhistory_functions" != *__termbridge_history* ]]; then
+        zshaddhistory_functions+=(__termbridge_history)
+    fi
+    # The function `precmd` comes before the list.
+    if (( $+functions[precmd] )) && [[ $functions[precmd] != *__termbridge_end* ]]; then
+        functions -c precmd __termbridge_precmd && eval 'precmd() { __termbridge_end; __termbridge_precmd "$@"; }'
+    fi
+    return 0
+}
+__termbridge_install() {
+    {
+        emulate -L zsh
+        local map
+        __termbridge_hook
+        zle -N __termbridge_take
+        for map in emacs viins vicmd; do
+            bindkey -M $map '\e[5151;1~' __termbridge_take
+        done
+        [[ -n @KEEP_HISTORY@ ]] || unset HISTFILE
+        unfunction __termbridge_install
+        return 0
+    } 2> /dev/null
+}
+# The user's own .zshenv, as if ZDOTDIR had not been ours.
 __termbridge_folder=$ZDOTDIR
 if [[ -n @ZDOTDIR@ ]]; then
     ZDOTDIR=@ZDOTDIR@
@@ -6,7 +101,7 @@ else
     unset ZDOTDIR
 fi
 if [[ -r ${ZDOTDIR-$HOME}/.zshenv ]]; then
-    . ${ZDOTDIR-$HOME}/.zshenv
+    . "${ZDOTDIR-$HOME}/.zshenv" || :
 fi
 __termbridge_original=${ZDOTDIR-}
 ZDOTDIR=$__termbridge_folder

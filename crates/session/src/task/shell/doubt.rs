@@ -1,0 +1,141 @@
+//! Where the shell's marks do not tell, the kernel does: who waits for the terminal's input, and
+//! whether that is still the shell which was started.
+//!
+//! Everything here rests on a survey that began after the last input was read: what waits for the
+//! terminal then has seen all that was sent.
+
+use termbridge_pty::{Survey, Waiting};
+use tokio::time::Instant;
+
+use super::Parked;
+use crate::command::CommandState;
+use crate::error::SessionError;
+use crate::task::SessionTask;
+
+/// Ctrl+C.
+pub(super) const INTERRUPT: &[u8] = b"\x03";
+/// How often a shell that did not take a command is told again, and one that asks for more is
+/// interrupted again.
+const ATTEMPTS: u8 = 3;
+
+impl SessionTask {
+    /// Judges what is in doubt by what the kernel says.
+    pub(in crate::task) fn settle_doubt(&mut self, survey: Option<&Survey>) {
+        let waits = survey.is_some_and(|survey| {
+            matches!(survey.waiting, Waiting::Reading | Waiting::Polling)
+                && survey.foreground == Some(self.program.pid())
+        });
+        if !waits || self.ended.is_some() {
+            return;
+        }
+        if self.is_replaced() {
+            return;
+        }
+        let raw = self.program.line_mode().is_ok_and(|mode| !mode.canonical);
+        let pasting = self.terminal.input_modes().bracketed_paste;
+        let Some(shell) = &mut self.shell else { return };
+        let editor = shell.link.shell.has_line_editor();
+        let unread = shell.link.pipe.unread().unwrap_or_default();
+        let Some(run) = shell.open() else { return };
+        let lost = |run: &super::Run| {
+            let known = run.unconfirmed.map(|exit_code| CommandState::Done { exit_code });
+            known.unwrap_or(CommandState::Lost)
+        };
+        if let Some(state) = run.said.clone() {
+            self.close(state, true);
+        } else if run.prompted {
+            let state = lost(run);
+            self.close(state, false);
+        } else if run.asked_for_more && run.interrupts < ATTEMPTS && (raw || !editor) {
+            run.interrupts += 1;
+            self.enqueue_reply(INTERRUPT.to_vec());
+            self.last_input = Instant::now();
+        } else if !run.output_began && raw == editor {
+            // At its prompt, and the command is where it was put.
+            let untaken = unread >= run.message_len;
+            if untaken && run.triggers < ATTEMPTS {
+                tracing::debug!(session = %self.id, "the shell did not take the command yet");
+                self.trigger();
+            } else if untaken && run.triggers == ATTEMPTS && !run.awaits_prompt {
+                // Its line editor is in a mode of its own (a search, say, begun by the answers to
+                // questions of a program that left): out of it, and once more at the prompt.
+                run.awaits_prompt = true;
+                self.enqueue_reply(INTERRUPT.to_vec());
+                self.last_input = Instant::now();
+            } else {
+                let state = if untaken { CommandState::NotTaken } else { lost(run) };
+                self.close(state, false);
+            }
+        } else if run.output_began && editor && raw && pasting {
+            // Its line editor is at work again, and no hook has said a word.
+            let state = lost(run);
+            self.close(state, false);
+        }
+    }
+
+    /// Notes that another program has taken the shell's place. It waits for input there, so the
+    /// command which led to it is over.
+    fn is_replaced(&mut self) -> bool {
+        let Some(shell) = &mut self.shell else { return false };
+        let folder = shell.link.folder.path().to_string_lossy();
+        if shell.replaced.is_some() || self.program.started_with(&folder) != Some(false) {
+            return shell.replaced.is_some();
+        }
+        let program = self.program.name().unwrap_or_else(|| "another program".to_owned());
+        tracing::info!(session = %self.id, program, "another program took the shell's place");
+        shell.replaced = Some(program.clone());
+        if let Some(parked) = shell.parked.take() {
+            let (id, program) = (self.id.clone(), program.clone());
+            let _ = parked.reply.send(Err(SessionError::ShellReplaced { id, program }));
+        }
+        self.close(CommandState::Replaced { program }, true);
+        true
+    }
+
+    /// A command was given to the shell and has not begun: it is the shell that reads.
+    pub(in crate::task) fn shell_is_reading_command(&self) -> bool {
+        let last = self.shell.as_ref().and_then(|shell| shell.commands.back());
+        last.is_some_and(|run| !run.output_began && run.is_open())
+    }
+
+    /// Something waits for the shell that its marks have not told yet: the kernel is asked until it
+    /// is known.
+    pub(in crate::task) fn shell_is_in_doubt(&self) -> bool {
+        let Some(shell) = &self.shell else { return false };
+        let run = shell.commands.back().filter(|run| run.is_open());
+        shell.parked.is_some()
+            || run.is_some_and(|run| {
+                !run.output_began || run.prompted || run.asked_for_more || run.said.is_some()
+            })
+    }
+
+    /// The shell has shown its first prompt: what waited for it is given.
+    pub(super) fn unpark(&mut self) {
+        let Some(parked) = self.shell.as_mut().and_then(|shell| shell.parked.take()) else {
+            return;
+        };
+        // Whoever asked may have gone; the command must not run then.
+        if !parked.reply.is_closed() {
+            let given = self.give(parked.command);
+            let _ = parked.reply.send(given);
+        }
+    }
+
+    /// When a command that waits for the first prompt is given up.
+    pub(in crate::task) fn parked_deadline(&self) -> Option<Instant> {
+        self.shell.as_ref()?.parked.as_ref().map(|parked| parked.until)
+    }
+
+    pub(in crate::task) fn give_up_parked(&mut self, now: Instant) {
+        if self.parked_deadline().is_none_or(|until| now < until) {
+            return;
+        }
+        let screen = self.shown();
+        if let Some(Parked { reply, .. }) =
+            self.shell.as_mut().and_then(|shell| shell.parked.take())
+        {
+            let (id, limit) = (self.id.clone(), self.launch.start_limit);
+            let _ = reply.send(Err(SessionError::ShellNotReady { id, limit, screen }));
+        }
+    }
+}

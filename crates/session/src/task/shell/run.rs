@@ -1,0 +1,243 @@
+//! One command of a shell.
+
+use std::path::PathBuf;
+
+use termbridge_shell::{CleanOutput, Shell};
+use tokio::time::Instant;
+
+use crate::command::{CommandReport, CommandState};
+use crate::error::SessionError;
+use crate::output_store::OutputStore;
+
+/// Bytes that are kept before it is known whether they are output: those before the output mark, for
+/// a command that fails before it starts, and those after a continuation mark that may be false.
+const MAX_HELD: usize = 64 * 1024;
+/// What the shell's line editor prints when it has accepted a line: bracketed paste off.
+const ACCEPTED: &[u8] = b"\x1b[?2004l";
+/// What runs in place of a text with nothing to run: shells disagree on what that means.
+const NOTHING: &str = "true";
+
+pub(super) struct Run {
+    pub(super) id: u64,
+    shell: Shell,
+    pub(super) command: String,
+    pub(super) nonce: String,
+    /// Bytes that the pipe held when nothing was taken.
+    pub(super) message_len: u64,
+    /// How often the shell was told to take it.
+    pub(super) triggers: u8,
+    /// The shell was interrupted; it is told again at its next prompt.
+    pub(super) awaits_prompt: bool,
+    /// Raw bytes before the output mark.
+    before: Vec<u8>,
+    pub(super) output_began: bool,
+    /// Bytes since a mark that is not proven: of an end without nonce, or of a shell that asks for
+    /// the rest of the command.
+    suspended: Option<Vec<u8>>,
+    /// The shell may have asked for the rest of the command.
+    pub(super) asked_for_more: bool,
+    clean: CleanOutput,
+    full_screen: bool,
+    output: OutputStore,
+    began: Instant,
+    ended: Option<Instant>,
+    state: CommandState,
+    /// How it ended, by the shell's own word, if the shell itself goes on.
+    pub(super) said: Option<CommandState>,
+    /// A status without nonce.
+    pub(super) unconfirmed: Option<i32>,
+    /// A prompt was shown since it was taken; the kernel has to confirm that it is the shell's.
+    pub(super) prompted: bool,
+    /// How often it was interrupted because the shell asked for the rest of it.
+    pub(super) interrupts: u8,
+    /// What the last mark said of the working directory, where it could.
+    pub(super) told_cwd: Option<PathBuf>,
+    pub(super) cwd: Option<PathBuf>,
+}
+
+impl Run {
+    pub(super) fn new(
+        id: u64,
+        shell: Shell,
+        command: String,
+        nonce: String,
+        message_len: u64,
+    ) -> Self {
+        Self {
+            id,
+            shell,
+            command,
+            nonce,
+            message_len,
+            triggers: 0,
+            awaits_prompt: false,
+            before: Vec::new(),
+            output_began: false,
+            suspended: None,
+            asked_for_more: false,
+            clean: CleanOutput::default(),
+            full_screen: false,
+            output: OutputStore::default(),
+            began: Instant::now(),
+            ended: None,
+            state: CommandState::Running,
+            said: None,
+            unconfirmed: None,
+            prompted: false,
+            interrupts: 0,
+            told_cwd: None,
+            cwd: None,
+        }
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.state == CommandState::Running
+    }
+
+    /// Its output begins here; true the first time. What came before, of the prompt, is not output.
+    pub(super) fn begin(&mut self) -> bool {
+        let first = !std::mem::replace(&mut self.output_began, true);
+        if first {
+            self.unconfirmed = None;
+            self.suspended = None;
+        }
+        first
+    }
+
+    /// What comes from now on may be a prompt.
+    pub(super) fn suspend(&mut self) {
+        self.resume();
+        self.suspended = Some(Vec::new());
+    }
+
+    /// Takes what came from the terminal.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        if self.said.is_some() {
+            return;
+        }
+        if !self.output_began {
+            let room = MAX_HELD.saturating_sub(self.before.len());
+            self.before.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        } else if let Some(held) = &mut self.suspended {
+            held.extend_from_slice(bytes);
+            // A shell that asks for more prints less than this.
+            if held.len() > MAX_HELD {
+                self.resume();
+            }
+        } else {
+            self.clean.feed(bytes);
+            self.output.append(&self.clean.take_done());
+        }
+    }
+
+    /// What was suspended is output.
+    fn resume(&mut self) {
+        if let Some(held) = self.suspended.take()
+            && self.output_began
+        {
+            self.clean.feed(&held);
+            self.output.append(&self.clean.take_done());
+        }
+    }
+
+    /// It is over; its output is complete. `proven` is an end by the shell's own word.
+    pub(super) fn close(&mut self, state: CommandState, proven: bool) {
+        let incomplete = self.interrupts > 0 || state == CommandState::Incomplete;
+        if !self.output_began && !incomplete {
+            let before = std::mem::take(&mut self.before);
+            self.clean.feed(after_line_editor(&before));
+        }
+        if proven && !incomplete {
+            self.resume();
+        }
+        self.before = Vec::new();
+        self.suspended = None;
+        self.full_screen = self.clean.was_full_screen();
+        let rest = std::mem::take(&mut self.clean).finish();
+        let rest = rest.strip_suffix(Shell::VERBOSE_HOOK).unwrap_or(&rest);
+        // bash says so when it leaves by `exit`.
+        let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
+        let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
+        let rest = if self.output_began { rest } else { rest.trim_start_matches('\n') };
+        self.output.append(rest);
+        self.ended = Some(Instant::now());
+        self.state = if incomplete { CommandState::Incomplete } else { state };
+    }
+
+    /// The text has the word `exit` in it.
+    fn leaves_by_exit(&self) -> bool {
+        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        self.shell == Shell::Bash
+            && self.command.split(|c: char| !is_part(c)).any(|word| word == "exit")
+    }
+
+    pub(super) fn report(&self, cwd: Option<PathBuf>, from: u64, most: u64) -> CommandReport {
+        // What a running command printed last can still be changed by it, and is shown as it stands.
+        let pending = self.clean.pending();
+        let kept = self.output.len();
+        let to = from.saturating_add(most);
+        let mut bytes = self.output.read(from..to).unwrap_or_default();
+        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+        let (skipped, output) = whole_characters(&bytes);
+        let end = kept + pending.len() as u64;
+        let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
+        let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
+        CommandReport {
+            state: self.state.clone(),
+            output: output.to_owned(),
+            output_start: (from + skipped as u64).min(end),
+            unfinished_from: if is_unfinished { kept + last_line } else { end },
+            output_bytes: end,
+            output_lines: self.output.lines()
+                + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
+                + u64::from(is_unfinished),
+            dropped_bytes: self.output.dropped(),
+            full_screen: self.full_screen || self.clean.was_full_screen(),
+            duration: self.ended.unwrap_or_else(Instant::now) - self.began,
+            cwd,
+            ..CommandReport::new(self.id, self.command.as_str())
+        }
+    }
+}
+
+/// The whole characters of a piece of valid text, and the bytes skipped before them.
+fn whole_characters(bytes: &[u8]) -> (usize, &str) {
+    let skipped = bytes.iter().take_while(|byte| **byte & 0xC0 == 0x80).count();
+    let rest = &bytes[skipped..];
+    let valid = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
+    (skipped, std::str::from_utf8(&rest[..valid]).unwrap_or_default())
+}
+
+/// What goes through the pipe for a command.
+pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8>, SessionError> {
+    if command.contains('\0') {
+        return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
+    }
+    let mut text = command.replace("\r\n", "\n");
+    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if text.lines().all(is_empty) {
+        NOTHING.clone_into(&mut text);
+    }
+    Ok(match shell {
+        Shell::Bash | Shell::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
+        Shell::Fish => format!("{text}\0").into_bytes(),
+        // One line, for `read -r` and printf's `%b`.
+        Shell::Posix => {
+            let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+            format!("{escaped}\n{nonce}\n").into_bytes()
+        }
+    })
+}
+
+/// What a command that never began to run printed: the part behind the line editor's own output.
+fn after_line_editor(before: &[u8]) -> &[u8] {
+    let found = before.windows(ACCEPTED.len()).rposition(|window| window == ACCEPTED);
+    let from = match found {
+        Some(at) => at + ACCEPTED.len(),
+        None => before.iter().position(|byte| *byte == b'\n').unwrap_or(before.len()),
+    };
+    let rest = &before[from..];
+    let text = rest.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(rest.len());
+    &rest[text..]
+}
