@@ -70,7 +70,15 @@ async fn a_dropped_server_ends_its_sessions() {
     let tasks = Handle::current().metrics().num_alive_tasks();
     let mut pids = Vec::new();
     for _ in 0..5 {
-        pids.push(start(&sessions, Launch::new("cat")).await.info().await.expect("info").pid);
+        pids.push(
+            start(&sessions, Launch::new("cat"))
+                .await
+                .info()
+                .await
+                .expect("info")
+                .pid
+                .expect("a pid"),
+        );
     }
     drop(sessions);
     for pid in pids {

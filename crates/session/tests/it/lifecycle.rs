@@ -85,7 +85,7 @@ async fn a_restart_keeps_everything_but_the_screen() {
     let place = format!("in {} with a flag", folder.path().display());
     see(&session, &place).await;
     let info = session.info().await.expect("info");
-    assert_eq!((info.pid, info.name.as_deref()), (second, Some("mine")));
+    assert_eq!((info.pid, info.name.as_deref()), (Some(second), Some("mine")));
     assert_eq!(sessions.all().len(), 1);
     // The counter goes on: what the new program shows is newer than what the old one did.
     fires(&session, Wait::text("with a flag").after(seq)).await;
@@ -175,7 +175,7 @@ async fn a_restart_that_fails_leaves_a_finished_session() {
     let sessions = Sessions::new(Settings { max_sessions: 1, ..Settings::default() });
     let session = start(&sessions, Launch::new(&program)).await;
     see(&session, "READY").await;
-    let pid = session.info().await.expect("info").pid;
+    let pid = session.info().await.expect("info").pid.expect("a pid");
     std::fs::remove_file(&program).expect("removed");
     let failed = limited("restart", session.restart()).await;
     assert!(matches!(failed, Err(SessionError::Spawn(SpawnError::NotFound { .. }))), "{failed:?}");

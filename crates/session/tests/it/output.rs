@@ -95,7 +95,7 @@ async fn a_program_ends_though_its_child_goes_on_printing() {
     let session =
         sh(&sessions, "trap '' HUP; sh -c 'echo pid=$$; while :; do echo noise; done' & exit 4")
             .await;
-    let pid = session.info().await.expect("info").pid;
+    let pid = session.info().await.expect("info").pid.expect("a pid");
     assert_eq!(end(&session).await.exit_code(), Some(4));
     until("it is heard", async || text(&session).await.contains("noise")).await;
     let stopped = session.stop(Signal::TERM, Duration::from_millis(50)).await.expect("stops");
