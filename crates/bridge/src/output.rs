@@ -78,3 +78,33 @@ fn line_end(text: &str, at: usize) -> usize {
 fn line_start(text: &str) -> usize {
     text.find('\n').map(|end| end + 1).filter(|start| *start < text.len() / 2).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Bounded, line_end, line_start};
+
+    #[test]
+    fn a_cut_is_said_and_the_stored_form_keeps_its_place() {
+        let whole = Bounded { head: "all".into(), ..Bounded::default() };
+        assert_eq!(whole.clone().text("x"), "all");
+        assert_eq!(whole.into_stored().cut, None);
+        let cut = Bounded { head: "a\n".into(), tail: "z\n".into(), cut: 7 };
+        assert_eq!(
+            cut.clone().text("term://s/command/1"),
+            "a\n[… 7 bytes cut; all of it: term://s/command/1 …]\nz\n"
+        );
+        let stored = cut.into_stored();
+        assert_eq!(
+            (stored.text.as_str(), stored.cut.map(|cut| (cut.at, cut.bytes))),
+            ("a\nz\n", Some((2, 7)))
+        );
+    }
+
+    #[test]
+    fn cuts_are_at_lines_where_there_are_any() {
+        assert_eq!(line_end("one\ntwo\nthree", 10), 8);
+        assert_eq!(line_end("a very long line", 10), 10);
+        assert_eq!(line_start("e end\nnext line of it\n"), 6);
+        assert_eq!(line_start("a very long line"), 0);
+    }
+}

@@ -266,11 +266,16 @@ impl Terminal {
     /// its echo is left out: a wait must not be satisfied by the command that asked for it.
     pub fn haystack(&self) -> Haystack {
         let screen = self.screen();
-        let echo = match &self.typing {
+        let mut echo = match &self.typing {
             Some(typing) if screen.alternate => typing.command_lines(&screen),
             Some(typing) => typing.echo(&screen, self.history_len()),
             None => Vec::new(),
         };
+        let history = self.history_len();
+        let line = self.core.command_line.filter(|_| history < self.core.scrollback_lines);
+        if let Some(line) = line.filter(|_| !screen.alternate) {
+            echo.extend(line.cells(&screen, history));
+        }
         Haystack::new(&screen, &echo)
     }
 
@@ -283,6 +288,14 @@ impl Terminal {
             Some(typing) => typing.next(&screen, history, exact),
             None => Typing::new(&screen, history, exact),
         });
+    }
+
+    /// Notes that a command was given to a shell that marks its lines: what it shows behind its prompt
+    /// until the output begins is an echo.
+    pub fn note_command_given(&mut self) {
+        if let Some(line) = &mut self.core.command_line {
+            line.given = true;
+        }
     }
 
     /// Notes text that is about to be typed; `\r` and `\n` are Enter.

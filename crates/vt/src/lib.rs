@@ -14,6 +14,7 @@
 //! appears in the public interface. Malformed input is data, never an error and never a panic.
 
 mod changes;
+mod command_line;
 mod convert;
 mod emulator;
 mod event;

@@ -95,6 +95,10 @@ pub(crate) struct CellRange {
 }
 
 impl CellRange {
+    pub(crate) fn new(row: usize, start: usize, end: usize) -> Self {
+        Self { row, start, end }
+    }
+
     fn contains(&self, row: usize, col: usize) -> bool {
         row == self.row && (self.start..self.end).contains(&col)
     }

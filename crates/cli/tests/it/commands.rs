@@ -182,6 +182,54 @@ fn a_command_can_be_left_to_run_and_read_later() {
 }
 
 #[test]
+fn a_wait_is_not_satisfied_by_the_command_that_asked_for_it() {
+    let environment = TestEnvironment::new();
+    for shell in ["bash", "zsh", "fish", "dash"] {
+        let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
+        run(&mut server, json!({"command": format!("rm -f go-{shell}; mkfifo go-{shell}")}));
+        // The shell shows the line, and the program prints its last word only when it is told to.
+        let command = format!("cat go-{shell}; echo FINISHED");
+        let begun = server.ok("execute_command", json!({"command": command, "wait": false}));
+        let session = begun.structured["session_id"].clone();
+        let seen = json!({"session_id": session, "text": "FINISHED", "timeout_ms": 700});
+        let waited = server.ok("wait_for", seen).structured;
+        assert_eq!(waited["timed_out"], true, "{shell}: {waited}");
+        let screen = server.ok("view_screen", json!({"session_id": session})).text;
+        assert!(screen.contains(&command), "{shell} shows the command:\n{screen}");
+        std::fs::write(environment.path().join(format!("go-{shell}")), "").expect("it reads it");
+        let seen = json!({"session_id": session, "text": "FINISHED", "timeout_ms": PATIENCE_MS});
+        let waited = server.ok("wait_for", seen).structured;
+        assert_eq!(waited["fired"], "text", "{shell}: {waited}");
+    }
+}
+
+#[test]
+fn what_is_typed_for_a_command_reaches_it_and_not_the_shell() {
+    let environment = TestEnvironment::new();
+    for shell in ["bash", "zsh", "fish", "dash"] {
+        let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
+        for _ in 0..5 {
+            let sleep = json!({"command": "sleep 1000", "wait": false});
+            let begun = server.ok("execute_command", sleep).structured;
+            let session = begun["session_id"].clone();
+            let interrupt = json!({"session_id": session, "keys": "Ctrl+C",
+                "wait": {"prompt": true, "timeout_ms": PATIENCE_MS}});
+            server.ok("send_keys", interrupt);
+            let sum = json!({"command": "sh -c 'read line; echo got $line'", "wait": false,
+                "session_id": session});
+            let id = server.ok("execute_command", sum).structured["command_id"].clone();
+            let keys = json!({"session_id": session, "keys": "early<Enter>",
+                "wait": {"prompt": true, "timeout_ms": PATIENCE_MS}});
+            server.ok("send_keys", keys);
+            let read = json!({"session_id": session, "command_id": id});
+            let output = server.ok("get_terminal_output", read).structured["output"].clone();
+            let output = output.as_str().unwrap_or_default().to_owned();
+            assert!(output.ends_with("got early\n"), "{shell}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn a_question_is_told_and_can_be_answered() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);

@@ -11,10 +11,22 @@ use crate::support::{program, repository};
 
 #[test]
 fn the_readme_shows_what_the_vim_example_prints() {
+    readme_shows("edit_in_vim");
+}
+
+#[test]
+fn the_readme_shows_what_the_run_and_fix_example_prints() {
+    readme_shows("run_and_fix");
+}
+
+/// The README has the transcript of an example, as it is printed now.
+#[track_caller]
+fn readme_shows(example: &str) {
     let environment = TestEnvironment::new();
     let output = environment
         .command(program("python3"))
-        .arg(repository("examples/edit_in_vim.py"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .arg(repository(&format!("examples/{example}.py")))
         .arg(TERMBRIDGE)
         .output()
         .expect("python runs");
@@ -22,7 +34,7 @@ fn the_readme_shows_what_the_vim_example_prints() {
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     let readme = std::fs::read_to_string(repository("README.md")).expect("there is a README");
     let shown = readme
-        .split_once("<!-- transcript -->\n```text\n")
+        .split_once(&format!("<!-- transcript: {example} -->\n```text\n"))
         .and_then(|(_, rest)| rest.split_once("```\n"))
         .map(|(transcript, _)| transcript)
         .expect("the README has a transcript");
@@ -32,15 +44,19 @@ fn the_readme_shows_what_the_vim_example_prints() {
 /// Times and counters differ from run to run.
 fn without_numbers(text: &str) -> String {
     let mut kept = String::new();
-    let mut words = text.split_inclusive(' ').peekable();
+    let mut words = text.split_inclusive([' ', '\n']).peekable();
     while let Some(word) = words.next() {
         kept.push_str(word);
-        if matches!(word.trim(), "after" | "seq") || word.ends_with("seq ") {
+        let next_is_time =
+            words.peek().is_some_and(|next| next.contains(|c: char| c.is_ascii_digit()));
+        let after = matches!(word.trim(), "after" | "seq" | "in" | "|" | "cursor");
+        if next_is_time && after {
             let number = words.next().unwrap_or_default();
-            kept.push_str(number.trim_start_matches(|c: char| c.is_ascii_digit()));
+            kept.extend(number.chars().filter(|c| !c.is_ascii_digit() && *c != '.' && *c != ':'));
         }
     }
-    kept
+    // A time of seconds or of milliseconds.
+    kept.replace(" s | ", " ms | ")
 }
 
 #[test]

@@ -269,3 +269,33 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     }
     parts
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{fill, references};
+
+    #[test]
+    fn references_are_filled_and_other_braces_stay() {
+        let saved = json!({"made": {"session_id": "s1", "rows": [{"n": 7}], "ok": true}});
+        let saved = saved.as_object().expect("an object");
+        let mut value = json!({
+            "id": "${made.session_id}", "n": "${made.rows.0.n}", "ok": "${made.ok}",
+            "text": "a ${made.session_id}-${made.rows.0.n} b ${HOME} ${X:-y} ${} ${made.}",
+            "nested": [{"deep": "${made.session_id}"}],
+        });
+        assert_eq!(references(&value).len(), 7);
+        value["text"] = "a ${made.session_id}-${made.rows.0.n} b ${HOME} ${X:-y} ${} $".into();
+        fill(&mut value, saved).expect("all are known");
+        assert_eq!(
+            value,
+            json!({
+                "id": "s1", "n": 7, "ok": true, "text": "a s1-7 b ${HOME} ${X:-y} ${} $",
+                "nested": [{"deep": "s1"}],
+            })
+        );
+        assert!(fill(&mut json!("${made.none}"), saved).is_err());
+        assert!(fill(&mut json!("x ${made.rows.9} y"), saved).is_err());
+    }
+}

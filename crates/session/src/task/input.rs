@@ -23,6 +23,8 @@ const LONGEST_LINE: usize = 4095;
 /// How long a key waits for the program to take the one before it. A program that runs at all reads
 /// by then, even on a busy machine; for one that does not, keys wait no longer until it reads again.
 const PACE_LIMIT: Duration = Duration::from_millis(250);
+/// How long a command that has begun may take to have the terminal.
+const BEGIN_LIMIT: Duration = Duration::from_millis(100);
 /// How often that is looked at.
 const PACE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -37,6 +39,8 @@ pub(super) struct InputQueue {
     len: usize,
     /// What was typed for a command that the shell has not begun yet.
     held: Vec<Vec<u8>>,
+    /// The command has begun: until when it may take to have the terminal.
+    held_until: Option<Instant>,
     /// A piece was written; until when its successor waits for it to be read.
     pacing: Option<Instant>,
     /// The program did not read within the limit.
@@ -70,7 +74,8 @@ impl InputQueue {
 
     /// When to look whether the last piece was read.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
-        self.pacing.map(|until| until.min(now + PACE_INTERVAL))
+        let held = self.held_until.filter(|_| !self.held.is_empty());
+        self.pacing.into_iter().chain(held).map(|until| until.min(now + PACE_INTERVAL)).min()
     }
 
     fn push(&mut self, piece: Vec<u8>) {
@@ -109,8 +114,9 @@ impl SessionTask {
         if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
             self.note_typing(input);
         }
-        if self.shell_is_reading_command() {
+        if self.shell_is_reading_command() || self.input.held_until.is_some() {
             self.input.held.extend(pieces);
+            self.release_if_begun(Instant::now());
         } else {
             pieces.into_iter().for_each(|piece| self.input.push(piece));
         }
@@ -152,8 +158,27 @@ impl SessionTask {
         Ok(pieces)
     }
 
-    /// The command has begun, or is over: what was typed for it is for whatever reads now.
+    /// The shell has begun the command. What was typed for it is written once the command has the
+    /// terminal; a builtin never gets it, so only for a while.
+    pub(super) fn release_input_soon(&mut self) {
+        self.input.held_until = Some(Instant::now() + BEGIN_LIMIT);
+        self.release_if_begun(Instant::now());
+    }
+
+    fn release_if_begun(&mut self, now: Instant) {
+        // Between fork and exec a signal would be the shell's, and lost.
+        let begun = || {
+            self.program.foreground_group() != Some(self.program.pid())
+                && self.program.foreground_name() != self.program.name()
+        };
+        if self.input.held_until.is_some_and(|until| now >= until || begun()) {
+            self.release_input();
+        }
+    }
+
+    /// What was typed for a command is for whatever reads now.
     pub(super) fn release_input(&mut self) {
+        self.input.held_until = None;
         let held = std::mem::take(&mut self.input.held);
         if !held.is_empty() {
             held.into_iter().for_each(|piece| self.input.push(piece));
@@ -179,11 +204,16 @@ impl SessionTask {
 
     /// Whether it matters to anyone that the last piece was read.
     pub(super) fn paces(&self) -> bool {
-        self.input.len() > 0 || self.waits.iter().any(PendingWait::is_held)
+        self.input.len() > 0
+            || !self.input.held.is_empty()
+            || self.waits.iter().any(PendingWait::is_held)
     }
 
     /// Goes on with the queue when the program has read what was written, or takes too long.
     pub(super) fn keep_pace(&mut self, now: Instant) {
+        if !self.input.held.is_empty() {
+            self.release_if_begun(now);
+        }
         let Some(until) = self.input.pacing.filter(|_| self.paces()) else {
             return;
         };

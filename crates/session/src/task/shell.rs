@@ -200,6 +200,7 @@ impl SessionTask {
             // The line that the shell shows is an echo.
             self.terminal.begin_typing();
             self.terminal.note_typed(&format!("{}\r", run.command));
+            self.terminal.note_command_given();
         }
         self.enqueue_reply(keys);
         self.last_input = Instant::now();
@@ -211,6 +212,11 @@ impl SessionTask {
         let run = shell.commands.iter().find(|run| run.id == id)?;
         let cwd = if run.is_open() { &shell.cwd } else { &run.cwd };
         Some(run.report(cwd.clone(), from, most))
+    }
+
+    /// A command of the shell is open.
+    pub(super) fn runs_command(&self) -> bool {
+        self.shell.as_ref().and_then(|shell| shell.commands.back()).is_some_and(Run::is_open)
     }
 
     /// The command is over, or there is none with this number.

@@ -198,14 +198,15 @@ impl SessionTask {
     }
 
     fn kernel_condition(&self, wait: &Wait) -> Option<Fired> {
-        if wait.prompt && self.at_prompt {
+        let prompt = wait.prompt && !self.runs_command();
+        if prompt && self.at_prompt {
             return Some(Fired::Prompt);
         }
         let survey = self.survey.latest.as_ref()?;
         let line_mode = self.program.line_mode().ok()?;
         let waits = matches!(survey.waiting, Waiting::Reading | Waiting::Polling);
         let in_front = survey.foreground == Some(self.program.pid());
-        if wait.prompt && waits && in_front {
+        if prompt && waits && in_front {
             return Some(Fired::Prompt);
         }
         let reads = survey.waiting == Waiting::Reading

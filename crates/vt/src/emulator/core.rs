@@ -7,6 +7,7 @@ use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Processor, Rgb};
 
 use super::{Options, Size};
+use crate::command_line::CommandLine;
 use crate::convert::{self, MAX_MARKS};
 use crate::event::{Event, Mark, Tapped};
 use crate::listener::Listener;
@@ -46,6 +47,8 @@ pub(super) struct Core {
     pub(super) tap: Option<Vec<Tapped>>,
     /// Lines of the primary screen's history, kept while the alternate screen hides them.
     hidden_history: usize,
+    /// Where the shell's command line stands.
+    pub(super) command_line: Option<CommandLine>,
 }
 
 impl Core {
@@ -68,6 +71,7 @@ impl Core {
             frozen: None,
             tap: None,
             hidden_history: 0,
+            command_line: None,
         }
     }
 
@@ -75,6 +79,7 @@ impl Core {
         self.end_synchronized();
         self.term.resize(size);
         self.margins = None;
+        self.command_line = None;
     }
 
     pub(super) fn end_synchronized(&mut self) {
@@ -135,11 +140,31 @@ impl Core {
     }
 
     fn event(&mut self, event: Event) {
+        if let Event::Mark(mark) = &event {
+            self.place_command_line(mark);
+        }
         if let (Some(tap), Event::Mark(_) | Event::WorkingDirectory(_)) = (&mut self.tap, &event) {
             tap.push(Tapped::Event(event.clone()));
         }
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
+        }
+    }
+
+    fn place_command_line(&mut self, mark: &Mark) {
+        let history = self.term.history_size();
+        let point = self.term.grid().cursor.point;
+        let (row, col) = (point.line.0.max(0) as usize, point.column.0);
+        // A full history does not grow, so that its lines cannot be counted.
+        let countable =
+            history < self.scrollback_lines && !self.term.mode().contains(TermMode::ALT_SCREEN);
+        match (mark, &mut self.command_line) {
+            (Mark::CommandStart(_), _) => {
+                self.command_line = countable.then(|| CommandLine::begin(history, row, col));
+            }
+            (Mark::OutputStart(_), Some(line)) if countable => line.end(history, row, col),
+            (Mark::OutputStart(_), line) => *line = None,
+            _ => {}
         }
     }
 

@@ -80,7 +80,7 @@ impl SessionTask {
             tracing::warn!(session = %self.id, %error, "the shell's pipe");
         }
         if first {
-            self.release_input();
+            self.release_input_soon();
         }
     }
 

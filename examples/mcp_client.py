@@ -1,0 +1,52 @@
+"""A small MCP client for the examples: nothing but Python's own library."""
+
+import json
+import os
+import subprocess
+import sys
+
+
+def program():
+    """The server to start: the first argument, TERMBRIDGE_BIN, or what the path has."""
+    found = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TERMBRIDGE_BIN", "termbridge")
+    return os.path.abspath(found) if os.sep in found else found
+
+
+class Client:
+    def __init__(self, program, *arguments):
+        self.server = subprocess.Popen(
+            [program, "mcp", "--log-level", "error", *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.next_id = 0
+        self.request("initialize", {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "example", "version": "1"}})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message):
+        print(json.dumps(message), file=self.server.stdin, flush=True)
+
+    def request(self, method, params):
+        self.next_id += 1
+        self.send({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params})
+        for line in self.server.stdout:
+            answer = json.loads(line)
+            if answer.get("id") == self.next_id:
+                if "error" in answer:
+                    sys.exit(f"{method}: {answer['error']}")
+                return answer["result"]
+        sys.exit("the server closed the connection")
+
+    def call(self, tool, **arguments):
+        """Calls a tool, shows call and answer, and returns the structured part."""
+        shown = {name: value for name, value in arguments.items() if name != "session_id"}
+        print(f"> {tool} {json.dumps(shown)}")
+        result = self.request("tools/call", {"name": tool, "arguments": arguments})
+        text = result["content"][0]["text"]
+        # Session ids and folders are random; the rest of a transcript is the same on every machine.
+        session = result["structuredContent"].get("session_id") or arguments.get("session_id", "-")
+        print(text.replace(session, "SESSION").replace(os.getcwd(), "/project") + "\n")
+        if result.get("isError"):
+            sys.exit(1)
+        sys.stdout.flush()
+        return result["structuredContent"]
