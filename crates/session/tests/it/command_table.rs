@@ -6,6 +6,7 @@
 mod cases;
 mod endings;
 mod exchange;
+mod folder;
 mod history;
 mod hostile;
 mod replaced;
