@@ -18,7 +18,8 @@
 //!   hung up before that, and its master until release, so the terminal outlives the server's
 //!   carelessness.
 //! * It reads no file of a user's: paths are resolved in the forked child. A dead network mount
-//!   can stall one spawn, not the keeper.
+//!   can stall one spawn, not the keeper. What it removes, the private folders of programs, the
+//!   server made in its temporary folder.
 //! * It exits only when no process is left that descends from it, or after [`ending`]'s bound.
 
 mod child;
@@ -31,8 +32,10 @@ mod setup;
 mod stop;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -78,6 +81,21 @@ struct Held {
     start: Option<Start>,
     status: Option<ExitStatus>,
     stop: Option<Stop>,
+    /// Removed with the entry.
+    _folder: PrivateFolder,
+}
+
+/// A folder that was made for one program; empty for none.
+struct PrivateFolder(Vec<u8>);
+
+impl Drop for PrivateFolder {
+    /// The server removes it too where it can; whoever comes second finds nothing. Links in it are
+    /// removed, not followed.
+    fn drop(&mut self) {
+        if !self.0.is_empty() {
+            let _ = std::fs::remove_dir_all(OsStr::from_bytes(&self.0));
+        }
+    }
 }
 
 struct Start {

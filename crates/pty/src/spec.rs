@@ -43,6 +43,9 @@ pub struct SpawnSpec {
     /// The session's label, given to the program as [`SESSION_VARIABLE`]; not set when empty.
     /// Unique among a keeper's programs, or their detached processes cannot be told apart.
     pub label: String,
+    /// A folder made for this program alone, which goes with it: the keeper removes it, with all in
+    /// it, when the program is let go of, also when the server that made it was killed.
+    pub private_folder: Option<PathBuf>,
 }
 
 impl SpawnSpec {
@@ -55,6 +58,7 @@ impl SpawnSpec {
             cwd: PathBuf::from("/"),
             size: PtySize::default(),
             label: String::new(),
+            private_folder: None,
         }
     }
 }

@@ -167,6 +167,7 @@ impl Launch {
             cwd: self.directory(),
             size: PtySize { cols: size.cols, rows: size.rows },
             label: id.to_string(),
+            private_folder: None,
         }
     }
 }

@@ -192,6 +192,7 @@ fn prepare(shell: Shell, launch: &Launch, spec: &mut SpawnSpec) -> std::io::Resu
         spec.env.retain(|(known, _)| known != name.as_str());
         spec.env.push((name.into(), value.into()));
     }
+    spec.private_folder = Some(folder.path().to_owned());
     let pipe = CommandPipe::create(&pipe_path)?;
     Ok(ShellLink { shell, pipe, trigger: integration.trigger, folder })
 }

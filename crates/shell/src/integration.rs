@@ -3,7 +3,8 @@
 //! The user's own start-up files are still read, and none of them is touched: bash gets `--rcfile`,
 //! zsh a `ZDOTDIR` of ours that reads theirs, fish `--init-command`, any other POSIX shell `ENV`.
 //!
-//! Marks (OSC 633, as VS Code's): `A` prompt begins, `B` prompt ended, `C` output begins, `F` the shell
+//! Marks (OSC 633, as VS Code's): `A` prompt begins, `B` prompt ended, `E` a line is about
+//! to run (what comes until `C` is of hooks), `C` output begins, `F` the shell
 //! asks for the rest of an unfinished command, `P;Cwd=PATH` (empty when the path has control
 //! characters), `D;STATUS;NONCE` command ended, after its directory. The nonce is asked for when a
 //! command has ended, through the named pipe, and changes with every command. A `D` without it stands
@@ -54,7 +55,7 @@ pub struct Integration {
 
 impl Shell {
     /// The line that a verbose shell (`set -v`) prints of our hook, just before a command's end.
-    pub const VERBOSE_HOOK: &'static str = "{ __termbridge_end; } 2> /dev/null\n";
+    pub const VERBOSE_HOOK: &'static str = "{ \\__termbridge_end; } 2> /dev/null\n";
 
     /// The shell that a program is, by its name.
     pub fn of(program: &str) -> Self {
@@ -87,7 +88,7 @@ impl Shell {
                 // For one that starts in POSIX mode.
                 env: vec![("ENV".into(), format!("{folder}/rc.bash"))],
                 files: vec![("rc.bash", script(include_str!("scripts/bash.sh")))],
-                trigger: b"\x1b[5151;1~\x1b[5151;2~",
+                trigger: b"\x1b[5151;1~",
             },
             Self::Zsh => Integration {
                 args: vec!["-i".into()],

@@ -3,14 +3,18 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 use crate::protocol::{Failure, Spawn};
 use crate::{SESSION_VARIABLE, SpawnError, SpawnSpec};
 
 /// The specification as the keeper takes it, checked for what no program can be given.
 pub(super) fn to_wire(spec: &SpawnSpec) -> Result<Spawn, SpawnError> {
-    let cwd = std::path::absolute(&spec.cwd)
-        .map_err(|source| SpawnError::BadCwd { path: spec.cwd.clone(), source })?;
+    let absolute = |path: &Path| {
+        let bad = |source| SpawnError::BadCwd { path: path.to_owned(), source };
+        std::path::absolute(path).map_err(bad)
+    };
+    let cwd = absolute(&spec.cwd)?;
     let bytes = |what, text: &OsStr| -> Result<Vec<u8>, SpawnError> {
         if text.as_bytes().contains(&0) {
             return Err(SpawnError::InvalidInput { what, reason: "holds a NUL byte" });
@@ -37,6 +41,10 @@ pub(super) fn to_wire(spec: &SpawnSpec) -> Result<Spawn, SpawnError> {
         cwd: bytes("working directory", cwd.as_os_str())?,
         label: spec.label.as_bytes().to_vec(),
         size: spec.size,
+        private_folder: match &spec.private_folder {
+            Some(folder) => bytes("private folder", absolute(folder)?.as_os_str())?,
+            None => Vec::new(),
+        },
     })
 }
 

@@ -73,6 +73,8 @@ impl Keeper {
             }
             return false;
         }
+        // What the kernel would not let go has no more use for its folder.
+        self.programs.clear();
         for request in self.ending.take().map(|ending| ending.waiters).unwrap_or_default() {
             self.send(&Event::Done { request, errno: 0 }, None);
         }

@@ -10,6 +10,7 @@
 //! `Unknown`.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 
 use super::Process;
@@ -38,16 +39,18 @@ const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
 /// What the processes, together the foreground group, do about the terminal of that name.
 pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
     let threads = processes.iter().flat_map(|process| threads_of(process)).take(MAX_THREADS);
-    let mut least = Waiting::Unknown;
+    let mut least = None;
     for (pid, thread) in threads {
         match waiting_thread(pid, thread, terminal) {
             Waiting::Reading => return Waiting::Reading,
-            Waiting::Polling => least = Waiting::Polling,
-            Waiting::No if least == Waiting::Unknown => least = Waiting::No,
+            Waiting::Polling => least = Some(Waiting::Polling),
+            Waiting::No if least != Some(Waiting::Polling) => least = Some(Waiting::No),
+            Waiting::Unknown if least.is_none() => least = Some(Waiting::Unknown),
             Waiting::No | Waiting::Unknown => {}
         }
     }
-    least
+    // Nobody is there, or no longer.
+    least.unwrap_or(Waiting::No)
 }
 
 fn threads_of(process: &Process) -> Vec<(i32, i32)> {
@@ -66,8 +69,11 @@ fn threads_of(process: &Process) -> Vec<(i32, i32)> {
 }
 
 fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
-    let Ok(line) = fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) else {
-        return Waiting::Unknown;
+    let line = match fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) {
+        Ok(line) => line,
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Waiting::Unknown,
+        // It has ended since it was found.
+        Err(_) => return Waiting::No,
     };
     let mut fields = line.split_ascii_whitespace();
     // "running", or -1 for a thread that sleeps outside of a system call.

@@ -21,6 +21,8 @@ pub(crate) struct Spawn {
     pub(crate) cwd: Vec<u8>,
     pub(crate) label: Vec<u8>,
     pub(crate) size: PtySize,
+    /// Goes with the program; empty for none.
+    pub(crate) private_folder: Vec<u8>,
 }
 
 impl Spawn {
@@ -61,7 +63,8 @@ impl Request {
                     .bytes(&spawn.cwd)
                     .bytes(&spawn.label)
                     .u16(spawn.size.cols)
-                    .u16(spawn.size.rows);
+                    .u16(spawn.size.rows)
+                    .bytes(&spawn.private_folder);
             }
             Self::Signal { request, program, signal, scope } => {
                 frame = Encoder::new(SIGNAL);
@@ -100,6 +103,7 @@ impl Request {
                     cwd: body.bytes()?,
                     label: body.bytes()?,
                     size: PtySize { cols: body.u16()?, rows: body.u16()? },
+                    private_folder: body.bytes()?,
                 },
             },
             SIGNAL => Self::Signal {

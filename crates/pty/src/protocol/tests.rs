@@ -16,6 +16,7 @@ fn requests() -> Vec<Request> {
                 cwd: b"/tmp".to_vec(),
                 label: b"s1".to_vec(),
                 size: PtySize { cols: 120, rows: 40 },
+                private_folder: b"/tmp/x".to_vec(),
             },
         },
         Request::Signal { request, program, signal: 15, scope: SignalScope::Leader },

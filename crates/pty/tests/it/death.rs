@@ -1,12 +1,14 @@
 //! The server or the keeper dies; nobody is left behind.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::Signal as Raw;
-use termbridge_pty::{ControlError, ExitStatus, Keeper, Signal, SignalScope};
+use termbridge_pty::{ControlError, ExitStatus, Keeper, Signal, SignalScope, SpawnSpec};
 
-use crate::support::{gone, is_alive, limited, read_pids, sh, wait_gone};
+use crate::support::{gone, is_alive, limited, read_pids, sh, sh_spec, wait_gone};
 
 /// Plain jobs, jobs that ignore signals, and detached ones.
 const SCRIPT: &str = "trap '' HUP TERM INT; sleep 600 & echo A=$!; \
@@ -21,10 +23,17 @@ fn server() {
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
     runtime.block_on(async {
         let keeper = Keeper::new();
-        let program = sh(&keeper, SCRIPT).await;
+        let folder = tempfile::tempdir().expect("a folder").keep();
+        std::fs::create_dir(folder.join("sub")).expect("a folder");
+        std::fs::write(folder.join("sub/file"), "x").expect("written");
+        // What a link leads to is not the program's.
+        std::os::unix::fs::symlink("/", folder.join("link")).expect("a link");
+        let spec = SpawnSpec { private_folder: Some(folder.clone()), ..sh_spec(SCRIPT) };
+        let program = keeper.spawn(spec).await.expect("spawns");
         let pids = read_pids(&program, ["A", "B", "C", "D"]).await;
         let keeper_pid = keeper.pid().expect("keeper");
-        println!("\nPIDS {keeper_pid} {} {} {} {}", pids[0], pids[1], pids[2], pids[3]);
+        println!("\nFOLDER {}", folder.display());
+        println!("PIDS {keeper_pid} {} {} {} {}", pids[0], pids[1], pids[2], pids[3]);
         std::future::pending::<()>().await;
     });
 }
@@ -38,6 +47,9 @@ fn server_death_leaves_nothing() {
         .expect("server");
     let output = BufReader::new(server.stdout.take().expect("stdout"));
     let mut lines = output.lines().map(|line| line.expect("line"));
+    let folder = lines.find_map(|line| line.strip_prefix("FOLDER ").map(PathBuf::from));
+    let folder = folder.expect("the program's folder");
+    assert!(folder.is_dir());
     let line = lines.find(|line| line.starts_with("PIDS")).expect("the server's pids");
     let pids: Vec<i32> = line.split(' ').skip(1).map(|pid| pid.parse().expect("pid")).collect();
     assert_eq!(pids.len(), 5);
@@ -49,6 +61,27 @@ fn server_death_leaves_nothing() {
     for pid in pids {
         wait_gone(pid);
     }
+    // The keeper, which is gone now, has removed it.
+    assert!(!folder.exists());
+}
+
+#[tokio::test]
+async fn a_private_folder_goes_with_its_program() {
+    let keeper = Keeper::new();
+    let folder = tempfile::tempdir().expect("a folder").keep();
+    let spec = SpawnSpec { private_folder: Some(folder.clone()), ..sh_spec("exit 0") };
+    let program = keeper.spawn(spec).await.expect("spawns");
+    program.exited().await;
+    assert!(folder.is_dir(), "as long as somebody holds the program");
+    drop(program);
+    keeper.shutdown(Duration::ZERO).await;
+    assert!(!folder.exists());
+    // Nor does it stay when there never was a program.
+    std::fs::create_dir(&folder).expect("a folder");
+    let spec = SpawnSpec { private_folder: Some(folder.clone()), ..SpawnSpec::new("/no/such") };
+    keeper.spawn(spec).await.expect_err("no such program");
+    keeper.shutdown(Duration::ZERO).await;
+    assert!(!folder.exists());
 }
 
 #[tokio::test]

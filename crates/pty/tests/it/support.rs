@@ -22,6 +22,10 @@ pub(crate) async fn run(keeper: &Keeper, program: &str, args: &[&str]) -> Progra
     keeper.spawn(spec(program, args)).await.expect("spawn")
 }
 
+pub(crate) fn sh_spec(script: &str) -> SpawnSpec {
+    spec("/bin/sh", &["-c", script])
+}
+
 pub(crate) async fn sh(keeper: &Keeper, script: &str) -> Program {
     run(keeper, "/bin/sh", &["-c", script]).await
 }

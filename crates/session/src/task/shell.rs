@@ -174,7 +174,8 @@ impl SessionTask {
         if shell.commands.len() > KEPT_COMMANDS {
             shell.commands.pop_front();
         }
-        match shell.place {
+        let place = shell.place;
+        match place {
             Place::Prompt => self.trigger(),
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
@@ -184,7 +185,7 @@ impl SessionTask {
             Place::Ended | Place::Away => {}
         }
         self.last_input = Instant::now();
-        self.survey_later();
+        self.survey_later(place == Place::Prompt);
         Ok(id)
     }
 

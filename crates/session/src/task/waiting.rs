@@ -65,7 +65,8 @@ impl SessionTask {
             self.survey.latest = None;
             // Most commands are over before the kernel could be asked.
             let delay = if wait.command.is_some() { SURVEY_DELAY } else { Duration::ZERO };
-            self.survey.next = Some(now + delay);
+            let due = self.survey.next.filter(|next| *next > now && self.shell_is_in_doubt());
+            self.survey.next = Some(due.unwrap_or(now + delay).min(now + delay));
         }
         self.waits.push(PendingWait {
             reply,
@@ -99,9 +100,11 @@ impl SessionTask {
         self.survey.next = Some(Instant::now());
     }
 
-    /// Asks the kernel if nothing has come of it by then: most commands are over before.
-    pub(super) fn survey_later(&mut self) {
-        self.survey.next = Some(Instant::now() + SURVEY_DELAY);
+    /// Asks the kernel if nothing has come of a command by then. Most are over before; one that waits
+    /// for the shell's prompt is asked about sooner.
+    pub(super) fn survey_later(&mut self, triggered: bool) {
+        let delay = if triggered { SURVEY_DELAY } else { SURVEY_INTERVAL };
+        self.survey.next = Some(Instant::now() + delay);
     }
 
     /// Answers every wait that has come to its end.

@@ -4,20 +4,21 @@
 # traces (`set -x`) of the hooks go nowhere.
 __termbridge_take() {
     builtin local command
-    if IFS= builtin read -r -d '' -t 5 command < @PIPE@; then
+    # Asks whether there is something first: a limit on each byte would cost more.
+    if { builtin read -t 0 && IFS= builtin read -r -d '' command; } < @PIPE@; then
         __termbridge_open=1
-        if [[ -z @KEEP_HISTORY@ ]]; then
+        if [[ -z @KEEP_HISTORY@ ]] && ! __termbridge_fixed HISTIGNORE; then
             __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
             HISTIGNORE='*'
         fi
-        __termbridge_hook
         # Without a terminal to write to, the line editor and PS0 are silent.
-        [[ -n $1 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
+        [[ -t 3 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
     else
         command=
     fi
     READLINE_LINE=$command
     READLINE_POINT=${#command}
+    __termbridge_hook
 }
 __termbridge_end() {
     builtin local status="${1-$?}" nonce= cwd="${PWD-}"
@@ -30,7 +31,7 @@ __termbridge_end() {
                 builtin unset HISTIGNORE
             fi
         fi
-        IFS= builtin read -r -d '' -t 5 nonce < @PIPE@ || builtin :
+        { builtin read -t 0 && IFS= builtin read -r -d '' nonce; } < @PIPE@ || builtin :
     fi
     # A path that would break the mark is left for the kernel to tell.
     [[ $cwd != *[[:cntrl:]]* ]] || cwd=
@@ -40,24 +41,33 @@ __termbridge_end() {
         builtin return "$status"
     fi
 }
-# The last hook has the last word on the prompt. The status stands in the prompt as well, for a command
-# that took the hooks away.
+# The last hook has the last word on the prompt.
 __termbridge_prompt() {
     builtin local status="$?"
     [[ -z ${__termbridge_open-} ]] || __termbridge_end "$status"
+    __termbridge_marks
     __termbridge_hook
-    [[ ${PS1-} == *'633;B'* ]] || PS1='\[\e]633;D;$?\a\e]633;A\a\]'${PS1-}'\[\e]633;B\a\]'
-    [[ ${PS2-} == *'633;F'* ]] || PS2='\[\e]633;F\a\]'${PS2-}
-    [[ ${PS0-} == *'633;C\a' ]] || PS0=${PS0-}'\e]633;C\a'
+}
+# The status stands in the prompt as well, for a command that took the hooks away.
+__termbridge_marks() {
+    [[ ${PS0-} == *'633;C\a' ]] || __termbridge_fixed PS0 || PS0='\e]633;E\a'${PS0-}'\e]633;C\a'
+    [[ ${PS2-} == *'633;F'* ]] || __termbridge_fixed PS2 || PS2='\[\e]633;F\a\]'${PS2-}
+    [[ ${PS1-} == *'633;B'* ]] || __termbridge_fixed PS1 || PS1='\[\e]633;D;$?\a\e]633;A\a\]'${PS1-}'\[\e]633;B\a\]'
+}
+# A variable that must not be changed: an attempt would end more than the function.
+__termbridge_fixed() {
+    [[ -n ${!1+set} && ${!1@a} == *r* ]]
 }
 # Puts our hooks first and last: the first sees the command's own status and comes before anything that
 # others print.
 __termbridge_hook() {
-    builtin local each first='{ __termbridge_end; } 2> /dev/null' last='{ __termbridge_prompt; } 2> /dev/null'
+    builtin local each first='{ \__termbridge_end; } 2> /dev/null' last='{ \__termbridge_prompt; } 2> /dev/null'
     builtin local IFS=$'\n'
     builtin local all="${PROMPT_COMMAND[*]-}"
     [[ $all != "$first"$'\n'*"$last" ]] || builtin return 0
+    ! __termbridge_fixed PROMPT_COMMAND || builtin return 0
     builtin local -a others
+    others=()
     for each in "${PROMPT_COMMAND[@]-}"; do
         each=${each//"$first"/}
         each=${each//"$last"/}
@@ -75,13 +85,17 @@ __termbridge_install() {
     builtin local map
     # `!` is a character.
     builtin set +o histexpand || builtin :
-    [[ -n @KEEP_HISTORY@ ]] || builtin unset HISTFILE || builtin :
+    [[ -n @KEEP_HISTORY@ ]] || __termbridge_fixed HISTFILE || builtin unset HISTFILE || builtin :
     for map in emacs-standard emacs-meta emacs-ctlx vi-insert vi-command; do
-        builtin bind -m "$map" -x '"\e[5151;1~": __termbridge_last=$_ __termbridge_shown=; [[ ! -t 2 ]] || __termbridge_shown=1; { __termbridge_take "$__termbridge_shown"; builtin : "$__termbridge_last"; } 2> /dev/null'
-        builtin bind -m "$map" '"\e[5151;2~": accept-line'
+        # This text is read with the aliases of the moment. `$_` is handed on as the last argument.
+        builtin bind -m "$map" -x '"\e[5151;2~": \__termbridge_take "$_" 3>&2 2> /dev/null'
+        builtin bind -m "$map" '"\e[5151;3~": accept-line'
+        # One key for both: a lost one must not run whatever stands in the line.
+        builtin bind -m "$map" '"\e[5151;1~": "\e[5151;2~\e[5151;3~"'
     done || builtin :
-    __termbridge_hook
     builtin unset -f __termbridge_install __termbridge_builtin
+    __termbridge_marks
+    __termbridge_hook
 }
 # A function called `builtin` would stand before all of them. In POSIX mode, and only there, `unset` is
 # the shell's own whatever functions there are.

@@ -1,4 +1,4 @@
-# termbridge: marks commands of this shell. fish reads this before the user's config.fish. Builtins are
+# termbridge: marks commands of this shell. fish reads this after the user's config.fish. Builtins are
 # asked for as such, and marks go to the terminal itself.
 function __termbridge_take
     set -l taken
@@ -49,7 +49,7 @@ function __termbridge_end --on-event fish_postexec
 end
 function __termbridge_prompt --on-event fish_prompt
     set -l result $status
-    if functions -q __termbridge_install
+    if builtin functions -q __termbridge_install
         __termbridge_install
     end
     builtin printf '\e]633;D;%s\a\e]633;A\a\e]633;B\a' $result > /dev/tty
@@ -58,6 +58,13 @@ function __termbridge_install
     builtin functions -e __termbridge_install
     test -n @KEEP_HISTORY@
     or set -g fish_history ''
+    # Those who hear of a command's end hear of it in the order in which they came: ours is the first.
+    for line in (builtin functions --handlers-type generic)
+        set -l words (string split -n ' ' -- $line)
+        if test "$words[1]" = fish_postexec; and test "$words[2]" != __termbridge_end
+            builtin functions -- $words[2] | source
+        end
+    end
     for mode in default insert visual replace replace_one paste
         builtin bind -M $mode \e\[5151\;1~ __termbridge_take 2> /dev/null
     end

@@ -53,6 +53,8 @@ __termbridge_install() {
     __termbridge_prompts
     [ -n @KEEP_HISTORY@ ] || unset HISTFILE
 }
+# Before the user's file, which may end here by a syntax error, and after it.
+__termbridge_install
 if [ -n @ENV@ ]; then
     ENV=@ENV@
     # Its value is expanded when it is used.

@@ -75,7 +75,7 @@ __termbridge_hook() {
     fi
     # The function `precmd` comes before the list.
     if (( $+functions[precmd] )) && [[ $functions[precmd] != *__termbridge_end* ]]; then
-        functions -c precmd __termbridge_precmd && eval 'precmd() { __termbridge_end; __termbridge_precmd "$@"; }'
+        functions -c precmd __termbridge_precmd && eval 'precmd() { { __termbridge_end } 2> /dev/null; __termbridge_precmd "$@"; }'
     fi
     return 0
 }

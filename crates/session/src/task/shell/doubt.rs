@@ -7,7 +7,7 @@
 use termbridge_pty::{Survey, Waiting};
 use tokio::time::Instant;
 
-use super::Parked;
+use super::{Parked, Place};
 use crate::command::CommandState;
 use crate::error::SessionError;
 use crate::task::SessionTask;
@@ -36,6 +36,10 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         let editor = shell.link.shell.has_line_editor();
         let unread = shell.link.pipe.unread().unwrap_or_default();
+        if !shell.ready && shell.place == Place::Ended && raw == editor {
+            // Its hooks work, though its prompt has no mark.
+            return self.prompt_shown();
+        }
         let Some(run) = shell.open() else { return };
         let lost = |run: &super::Run| {
             let known = run.unconfirmed.map(|exit_code| CommandState::Done { exit_code });

@@ -32,6 +32,11 @@ impl SessionTask {
         match mark {
             Mark::CommandStart(_) => self.prompt_shown(),
             Mark::OutputStart(_) => self.output_began(),
+            Mark::CommandLine(_) => {
+                if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                    run.announce();
+                }
+            }
             Mark::CommandEnd(rest) => self.command_ended(rest),
             Mark::Continuation(_) => self.more_is_asked(),
             Mark::Property(property) => {
@@ -39,11 +44,11 @@ impl SessionTask {
                     self.directory_told(path);
                 }
             }
-            _ => {}
+            Mark::PromptStart(_) => {}
         }
     }
 
-    fn prompt_shown(&mut self) {
+    pub(super) fn prompt_shown(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         let first = !std::mem::replace(&mut shell.ready, true);
         shell.place = Place::Prompt;
@@ -70,7 +75,7 @@ impl SessionTask {
         shell.place = Place::Away;
         let fish = shell.link.shell == Shell::Fish;
         let Some(run) = shell.open() else { return };
-        let first = run.begin();
+        let first = run.begin_output();
         let nonce = format!("{}\0", run.nonce);
         // fish reads ahead, so it gets the nonce only once the command is read.
         if first

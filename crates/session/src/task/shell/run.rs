@@ -34,6 +34,8 @@ pub(super) struct Run {
     /// Bytes since a mark that is not proven: of an end without nonce, or of a shell that asks for
     /// the rest of the command.
     suspended: Option<Vec<u8>>,
+    /// What is suspended began where the shell was about to run the next line.
+    announced: bool,
     /// The shell may have asked for the rest of the command.
     pub(super) asked_for_more: bool,
     clean: CleanOutput,
@@ -74,6 +76,7 @@ impl Run {
             before: Vec::new(),
             output_began: false,
             suspended: None,
+            announced: false,
             asked_for_more: false,
             clean: CleanOutput::default(),
             full_screen: false,
@@ -94,20 +97,31 @@ impl Run {
         self.state == CommandState::Running
     }
 
-    /// Its output begins here; true the first time. What came before, of the prompt, is not output.
-    pub(super) fn begin(&mut self) -> bool {
-        let first = !std::mem::replace(&mut self.output_began, true);
-        if first {
-            self.unconfirmed = None;
-            self.suspended = None;
-        }
-        first
-    }
-
     /// What comes from now on may be a prompt.
     pub(super) fn suspend(&mut self) {
         self.resume();
         self.suspended = Some(Vec::new());
+        self.announced = false;
+    }
+
+    /// The shell is about to run a line; what hooks print until then is not output.
+    pub(super) fn announce(&mut self) {
+        self.suspend();
+        self.announced = true;
+    }
+
+    /// Output begins; true for the first line's.
+    pub(super) fn begin_output(&mut self) -> bool {
+        if std::mem::take(&mut self.announced) {
+            self.suspended = None;
+        }
+        let first = !std::mem::replace(&mut self.output_began, true);
+        if first {
+            self.unconfirmed = None;
+            // What the prompt said is not output.
+            self.suspended = None;
+        }
+        first
     }
 
     /// Takes what came from the terminal.
@@ -143,7 +157,7 @@ impl Run {
     /// It is over; its output is complete. `proven` is an end by the shell's own word.
     pub(super) fn close(&mut self, state: CommandState, proven: bool) {
         let incomplete = self.interrupts > 0 || state == CommandState::Incomplete;
-        if !self.output_began && !incomplete {
+        if !self.output_began && !incomplete && state != CommandState::NotTaken {
             let before = std::mem::take(&mut self.before);
             self.clean.feed(after_line_editor(&before));
         }

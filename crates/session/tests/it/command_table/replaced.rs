@@ -1,0 +1,201 @@
+//! Shells that are no longer there, or never came: told, never waited for without end.
+
+use std::time::Duration;
+
+use termbridge_session::{CommandState, Fired, Session, SessionError, Wait};
+
+use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
+use crate::support::{LIMIT, limited, see, sessions, start, text};
+
+const OTHERS: [&str; 5] =
+    ["exec bash --norc --noprofile", "exec zsh -f", "exec dash", "exec fish -N", "exec python3 -q"];
+
+async fn works_again(session: &Session, kind: Kind) {
+    limited("the restart", session.restart()).await.expect("restarts");
+    let report = run(session, "echo back").await;
+    assert_eq!(report.output, "back\n", "{kind:?}");
+    assert_eq!(report.state, CommandState::Done { exit_code: 0 }, "{kind:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_exec_of_another_shell_is_told_and_a_restart_mends_it() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        for command in OTHERS {
+            let id = session.submit(command).await.expect("free");
+            let report = limited(command, over(&session, id)).await;
+            let CommandState::Replaced { program } = &report.state else {
+                panic!("{kind:?}: {command}: {report:?}:\n{}", text(&session).await);
+            };
+            assert!(command.contains(program.as_str()), "{command}: {program}");
+            let error = session.submit("echo lost").await.expect_err("refused");
+            assert!(matches!(error, SessionError::ShellReplaced { .. }), "{command}: {error}");
+            assert!(error.to_string().contains("restart"), "{error}");
+            works_again(&session, kind).await;
+        }
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn start_up_files_that_exec_another_shell_are_told() {
+    for (kind, name, rc, program) in [
+        (Bash, ".bashrc", "exec fish -N", "fish"),
+        (Bash, ".bashrc", "exec sh", "sh"),
+        (Zsh, ".zshrc", "exec bash --norc", "bash"),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        std::fs::write(home.path().join(name), rc).expect("written");
+        let session = start(&sessions, launch(kind, home.path())).await;
+        let error = limited(rc, session.submit("echo lost")).await.expect_err("refused");
+        let SessionError::ShellReplaced { program: found, .. } = &error else {
+            panic!("{rc}: {error}");
+        };
+        assert_eq!(found, program, "{rc}");
+        // Whatever it is, it can be typed to.
+        session.send_keys("echo typed-by-hand | tr a-z A-Z<Enter>").await.expect("sent");
+        see(&session, "TYPED-BY-HAND").await;
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_inside_the_shell_is_a_command_that_runs() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        // It reads whole lines: the kernel tells that it asks.
+        let id = session.submit("PS1='inner> ' sh -i").await.expect("free");
+        let wait = Wait { command: Some(id), needs_input: true, ..Wait::default() }.timeout(LIMIT);
+        let waited = session.wait(wait).await.expect("there");
+        assert_eq!(waited.fired, Some(Fired::NeedsInput { echo: true }), "{kind:?}");
+        session.send_keys("exit 4<Enter>").await.expect("sent");
+        assert_eq!(over(&session, id).await.state, CommandState::Done { exit_code: 4 }, "{kind:?}");
+
+        // It has a line editor.
+        let id = session.submit("PS1='dee'per'> ' bash --norc --noprofile").await.expect("free");
+        see(&session, "deeper>").await;
+        session.send_keys("exit 6<Enter>").await.expect("sent");
+        let report = limited("the inner shell", over(&session, id)).await;
+        assert_eq!(report.state, CommandState::Done { exit_code: 6 }, "{kind:?}");
+        assert_eq!(run(&session, "echo next").await.output, "next\n", "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_shows_no_prompt_is_given_up_with_its_screen() {
+    for (kind, name) in [(Bash, ".bashrc"), (Zsh, ".zshrc")] {
+        let (sessions, home) = (sessions(), home());
+        std::fs::write(home.path().join(name), "echo waiting for the sun; read x")
+            .expect("written");
+        let launch = launch(kind, home.path()).start_limit(Duration::from_millis(200));
+        let session = start(&sessions, launch).await;
+        see(&session, "waiting for the sun").await;
+        let error = limited("the limit", session.submit("echo lost")).await.expect_err("no prompt");
+        assert!(matches!(error, SessionError::ShellNotReady { .. }), "{kind:?}: {error}");
+        assert!(error.to_string().contains("waiting for the sun"), "{kind:?}: {error}");
+        // Once it is there, all is well, and what was given up does not run.
+        session.send_keys("<Enter>").await.expect("sent");
+        let free = Wait { free: true, ..Wait::default() }.timeout(LIMIT);
+        assert_eq!(session.wait(free).await.expect("there").fired, Some(Fired::Free), "{kind:?}");
+        let report = run(&session, "echo now").await;
+        assert_eq!((report.id, report.output.as_str()), (1, "now\n"), "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_ends_before_its_prompt_is_told() {
+    let (sessions, home) = (sessions(), home());
+    let go = home.path().join("go");
+    let rc = format!("until [ -e {} ]; do sleep 0.01; done; exit 3", go.display());
+    std::fs::write(home.path().join(".bashrc"), rc).expect("written");
+    let session = start(&sessions, launch(Bash, home.path())).await;
+    let waiting = session.submit("echo lost");
+    let (error, written) =
+        tokio::join!(limited("the end", waiting), async { std::fs::write(go, "") });
+    written.expect("written");
+    let error = error.expect_err("it ends");
+    assert!(error.to_string().contains("exit code 3"), "{error}");
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trigger_that_was_lost_is_sent_again() {
+    for (kind, keys) in
+        [(Bash, "Ctrl+R"), (Bash, "Ctrl+V"), (Bash, "Escape"), (Zsh, "Ctrl+V"), (Zsh, "Ctrl+R")]
+    {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, "echo before").await;
+        // The line editor takes what follows for something else.
+        session.send_keys(keys).await.expect("sent");
+        let report = limited(keys, session.execute("echo found", LIMIT, 100)).await.expect("runs");
+        assert_eq!(
+            report.state,
+            CommandState::Done { exit_code: 0 },
+            "{kind:?} {keys}: {report:?}"
+        );
+        assert_eq!(report.output, "found\n", "{kind:?} {keys}");
+        assert_eq!(run(&session, "echo next").await.output, "next\n", "{kind:?} {keys}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_without_its_keys_says_so() {
+    let taken = [
+        (Bash, "bind -r '\\e[5151;1~'"),
+        (Zsh, "bindkey -r '\\e[5151;1~'"),
+        (Fish, "bind -e \\e\\[5151\\;1~"),
+    ];
+    for (kind, command) in taken {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, command).await;
+        let report = limited("an answer", session.execute("echo lost", LIMIT, 100)).await;
+        let report = report.expect("told");
+        assert_eq!(
+            (report.state, report.output.as_str()),
+            (CommandState::NotTaken, ""),
+            "{kind:?}"
+        );
+        works_again(&session, kind).await;
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hooks_and_prompt_taken_at_once_are_bearable() {
+    for (kind, command) in
+        [(Bash, "unset PROMPT_COMMAND; PS1='$ '"), (Zsh, "precmd_functions=(); PS1='$ '")]
+    {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        let report =
+            limited("an answer", session.execute(command, LIMIT, 100)).await.expect("told");
+        assert_eq!(report.state, CommandState::Lost, "{kind:?}: {report:?}");
+        let next = run(&session, "sh -c 'echo next; exit 3'").await;
+        let done = CommandState::Done { exit_code: 3 };
+        assert_eq!((next.state, next.output.as_str()), (done, "next\n"), "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_that_a_person_left_unfinished_is_left() {
+    for (kind, prompt) in [(Bash, "> "), (Zsh, "quote>"), (Dash, "> ")] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        let before = session.screen().await.expect("a screen").seq;
+        session.send_keys("echo 'open<Enter>").await.expect("sent");
+        let more = Wait::text(prompt).after(before).timeout(LIMIT);
+        assert!(session.wait(more).await.expect("there").fired.is_some(), "{kind:?}");
+        let report = limited("it", session.execute("echo whole", LIMIT, 100)).await.expect("runs");
+        let done = CommandState::Done { exit_code: 0 };
+        assert_eq!((report.state, report.output.as_str()), (done, "whole\n"), "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
