@@ -66,6 +66,9 @@ impl Hints {
     /// Looks and changes nothing.
     pub(crate) const READS: Self =
         Self { read_only: true, destructive: false, idempotent: true, open_world: false };
+    /// May do anything that a person at the terminal may.
+    pub(crate) const ACTS: Self =
+        Self { read_only: false, destructive: true, idempotent: false, open_world: true };
 }
 
 /// An answer: text that carries all of it, and the same structured.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::{Found, Seq};
@@ -49,19 +49,22 @@ fn default_timeout() -> u64 {
     10_000
 }
 
+/// The pattern that an argument holds; `^` and `$` match at lines.
+pub(crate) fn pattern(argument: &str, text: &str) -> Result<Regex, ToolError> {
+    let built = RegexBuilder::new(text).multi_line(true).size_limit(MAX_PATTERN).build();
+    built.map_err(|error| {
+        let error = error.to_string();
+        let last = error.lines().last().unwrap_or_default();
+        ToolError::invalid(
+            format!("`{argument}` cannot be read: {}", last.trim_start_matches("error: ")),
+            "Rust regex syntax; escape a literal such as \\( or \\[.",
+        )
+    })
+}
+
 impl Condition {
     pub(crate) fn into_wait(self) -> Result<Wait, ToolError> {
-        let regex = self.regex.as_deref().map(|pattern| {
-            let built = RegexBuilder::new(pattern).multi_line(true).size_limit(MAX_PATTERN).build();
-            built.map_err(|error| {
-                let error = error.to_string();
-                let last = error.lines().last().unwrap_or_default();
-                ToolError::invalid(
-                    format!("`regex` cannot be read: {}", last.trim_start_matches("error: ")),
-                    "Rust regex syntax; `text` matches literally.",
-                )
-            })
-        });
+        let regex = self.regex.as_deref().map(|text| pattern("regex", text));
         let wait = Wait {
             text: self.text,
             regex: regex.transpose()?,

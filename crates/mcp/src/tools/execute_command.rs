@@ -85,8 +85,7 @@ impl Tool for ExecuteCommand {
     const DESCRIPTION: &'static str = "Run a command in a persistent shell (cd and export stay). \
         Returns its output alone, exit code and cwd. On time-out it runs on: read it with \
         get_terminal_output, answer needs_input with send_keys.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
 

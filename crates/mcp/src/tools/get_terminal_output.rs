@@ -1,17 +1,14 @@
 //! `get_terminal_output`: what a session printed; the end of it, or only what is new.
 
-use regex::RegexBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_bridge::{From, OutputRequest};
 use termbridge_session::SessionId;
 
+use super::condition::pattern;
 use super::execute_command::default_max_bytes;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
-
-/// Compiled size of a pattern; a larger one is not worth its memory.
-const MAX_PATTERN: usize = 1024 * 1024;
 
 pub(crate) struct GetTerminalOutput;
 
@@ -63,16 +60,7 @@ impl Tool for GetTerminalOutput {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let grep = arguments.grep.as_deref().map(|pattern| {
-            RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build().map_err(|error| {
-                let error = error.to_string();
-                let last = error.lines().last().unwrap_or_default();
-                ToolError::invalid(
-                    format!("`grep` cannot be read: {}", last.trim_start_matches("error: ")),
-                    "It takes a Rust regex; escape a literal such as \\( or \\[.",
-                )
-            })
-        });
+        let grep = arguments.grep.as_deref().map(|text| pattern("grep", text));
         let from = match (arguments.since, arguments.offset) {
             (Some(cursor), None) => From::Cursor(cursor),
             (None, Some(offset)) if offset < 0 => From::Last(offset.unsigned_abs()),

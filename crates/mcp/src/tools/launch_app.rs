@@ -70,8 +70,7 @@ impl Tool for LaunchApp {
     const TITLE: &'static str = "Launch a terminal program";
     const DESCRIPTION: &'static str =
         "Start a program (TUI, REPL, shell, …) on its own terminal. Returns session_id.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
 

@@ -20,8 +20,7 @@ impl Tool for RestartApp {
     const TITLE: &'static str = "Restart the program";
     const DESCRIPTION: &'static str =
         "Run the same command again in the same session, on a clean screen; ends it first.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     type Arguments = OnlySession;
     type Answer = Answer;
 

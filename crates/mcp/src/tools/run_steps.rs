@@ -53,6 +53,7 @@ pub(crate) struct Done {
     ok: bool,
     duration_ms: u64,
     /// The step's structured answer, or its error.
+    #[schemars(with = "super::launch_app::AnyObject")]
     result: Value,
     #[serde(skip)]
     text: String,
@@ -63,8 +64,7 @@ impl Tool for RunSteps {
     const TITLE: &'static str = "Run several tools";
     const DESCRIPTION: &'static str = "Call tools one after the other in one request. Stops at \
         the first error; a non-zero exit_code is one too.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
 

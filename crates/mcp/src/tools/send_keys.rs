@@ -160,8 +160,7 @@ impl Tool for SendKeys {
     const TITLE: &'static str = "Send keys, text or mouse";
     const DESCRIPTION: &'static str = "Type into a session, then optionally wait and view: act \
         and see in one call. One of keys, text, paste, mouse.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
 

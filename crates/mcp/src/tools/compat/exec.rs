@@ -27,8 +27,7 @@ impl Tool for Exec {
     const NAME: &'static str = "exec";
     const TITLE: &'static str = "Run a command in a session";
     const DESCRIPTION: &'static str = "Run a command in an existing terminal session.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Ran;

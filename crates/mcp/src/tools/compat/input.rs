@@ -29,8 +29,7 @@ impl Tool for InputText {
     const NAME: &'static str = "input";
     const TITLE: &'static str = "Type into a session";
     const DESCRIPTION: &'static str = "Send text to the program that runs in a session.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Answer;

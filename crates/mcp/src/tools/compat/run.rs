@@ -33,8 +33,7 @@ impl Tool for RunCommand {
     const NAME: &'static str = "run";
     const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = "Run a command in a terminal session, reusing an idle one with the same cwd, env and shell.";
-    const HINTS: Hints =
-        Hints { read_only: false, destructive: true, idempotent: false, open_world: true };
+    const HINTS: Hints = Hints::ACTS;
     const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Ran;

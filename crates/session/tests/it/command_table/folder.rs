@@ -31,7 +31,7 @@ fn server() {
         let home = PathBuf::from(std::env::var_os(HOME_OF_SERVER).expect("told by the test"));
         for kind in ALL {
             let session = ready(&sessions, launch(kind, &home)).await;
-            let pid = session.info().await.expect("info").pid;
+            let pid = session.info().await.expect("info").pid.expect("a pid");
             println!("\nSHELL {pid} {}", folder_of(pid).display());
         }
         std::future::pending::<()>().await;
@@ -67,10 +67,10 @@ async fn the_folder_goes_with_a_restart_and_with_the_session() {
     let (sessions, home) = (sessions(), home());
     for kind in ALL {
         let session = ready(&sessions, launch(kind, home.path())).await;
-        let first = folder_of(session.info().await.expect("info").pid);
+        let first = folder_of(session.info().await.expect("info").pid.expect("a pid"));
         assert!(first.is_dir(), "{kind:?}");
         session.restart().await.expect("restarts");
-        let second = folder_of(session.info().await.expect("info").pid);
+        let second = folder_of(session.info().await.expect("info").pid.expect("a pid"));
         assert_ne!(first, second, "{kind:?}");
         until("the first folder's removal", || async { !first.exists() }).await;
         run(&session, "exit").await;
