@@ -1,7 +1,7 @@
 //! Test support: a hermetic environment, an MCP client process, a fake editor host.
 //!
-//! [`TestEnvironment`] is a home of its own for a server under test: no configuration, history or
-//! prompt of whoever runs the tests reaches it. [`Server`] is the server with a client's end; both come
+//! `TestEnvironment` is a home of its own for a server under test: no configuration, history or
+//! prompt of whoever runs the tests reaches it. `Server` is the server with a client's end; both come
 //! with the feature `server`. [`FakeHost`] is the editor extension's end of the filesystem bridge, with
 //! switches for what can go wrong there.
 
