@@ -58,8 +58,8 @@ fn errors() -> Result<Vec<ErrorCode>> {
     let text = fs::read_to_string("errors.yaml")?;
     let located =
         |problem: read::Problem| format!("errors.yaml:{}: {}", problem.line, problem.message);
-    let document = document::Document::parse(&text).map_err(located)?;
-    Ok(read::decode(document.value.clone(), &document, "", Strictness::Own).map_err(located)?)
+    let document::Document { value, lines } = document::Document::parse(&text).map_err(located)?;
+    Ok(read::decode(value, Strictness::Own, |path| lines.of(path)).map_err(located)?)
 }
 
 fn guides() -> Result<Vec<Guide>> {

@@ -41,19 +41,20 @@ impl Catalog {
     /// Ours and those that a workspace brings; `reserved` are names that other tools of the server have.
     pub fn with_workspace(workspace: &Path, reserved: &[&str]) -> (Self, Vec<Warning>) {
         let mut catalog = Self::own();
-        let found = workspace::read(workspace);
+        // Our own words for the scripts that the published extension has.
+        let found = workspace::read(workspace, |alias| catalog.by_alias(alias).is_some());
         let mut warnings = found.warnings;
         for found in found.tools {
-            // Our own words for the scripts that the published extension has.
-            if catalog.by_alias(&found.metadata.alias).is_some() {
-                continue;
-            }
             let tool = Tool::new(found.metadata, Origin::Workspace(found.path.clone()));
-            let name = tool.name().to_owned();
+            let (name, alias) = (tool.name().to_owned(), tool.alias().to_owned());
             let taken = reserved.contains(&&*name) || catalog.add(tool).is_err();
             if taken {
                 let message = format!("there is another tool named {name}");
-                warnings.push(Warning { path: found.path, line: found.line, message });
+                warnings.push(Warning {
+                    line: workspace::line_of(&found.path, &alias),
+                    path: found.path,
+                    message,
+                });
             }
         }
         (catalog, warnings)

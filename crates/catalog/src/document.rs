@@ -17,8 +17,12 @@ const DEEPEST: usize = 24;
 #[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) value: Value,
-    lines: HashMap<String, usize>,
+    pub(crate) lines: Lines,
 }
+
+/// The line of each part.
+#[derive(Debug, Default)]
+pub(crate) struct Lines(HashMap<String, usize>);
 
 impl Document {
     /// Reads the one document of a text.
@@ -30,20 +34,22 @@ impl Document {
             builder.take(event, span)?;
         }
         let value = builder.root.ok_or_else(|| Problem::new(1, "the file is empty"))?;
-        Ok(Self { value, lines: builder.lines })
+        Ok(Self { value, lines: Lines(builder.lines) })
     }
+}
 
+impl Lines {
     /// The line of a part, such as `params.line.min` or `errors[2]`; of the nearest part around it
     /// that has one.
-    pub(crate) fn line(&self, path: &str) -> usize {
+    pub(crate) fn of(&self, path: &str) -> usize {
         let mut path = path;
         loop {
-            if let Some(line) = self.lines.get(path) {
+            if let Some(line) = self.0.get(path) {
                 return *line;
             }
             match path.rfind(['.', '[']) {
                 Some(end) => path = &path[..end],
-                None => return self.lines.get("").copied().unwrap_or(1),
+                None => return self.0.get("").copied().unwrap_or(1),
             }
         }
     }

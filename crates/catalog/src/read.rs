@@ -35,47 +35,32 @@ pub enum Strictness {
 
 /// Reads and checks one tool's metadata.
 pub fn read(text: &str, strictness: Strictness) -> Result<Metadata, Problem> {
-    let document = Document::parse(text)?;
-    let metadata = decode(document.value.clone(), &document, "", strictness)?;
-    checked(metadata, &document, "", strictness)
+    let Document { value, lines } = Document::parse(text)?;
+    read_part(value, strictness, |path| lines.of(path))
 }
 
-/// Metadata that is a part of a larger file, at a path of it.
+/// Metadata that was parsed elsewhere; `line` is asked for the place of what is wrong.
 pub(crate) fn read_part(
     value: Value,
-    document: &Document,
-    path: &str,
-) -> Result<Metadata, Problem> {
-    let metadata = decode(value, document, path, Strictness::Workspace)?;
-    checked(metadata, document, path, Strictness::Workspace)
-}
-
-fn checked(
-    metadata: Metadata,
-    document: &Document,
-    path: &str,
     strictness: Strictness,
+    line: impl Fn(&str) -> usize,
 ) -> Result<Metadata, Problem> {
-    let mut metadata = metadata;
+    let mut metadata: Metadata = decode(value, strictness, &line)?;
     if metadata.category.is_empty() {
         let first = metadata.alias.split('.').next().unwrap_or_default();
         metadata.category = String::from(first);
     }
     match check::check(&metadata, strictness) {
         Ok(()) => Ok(metadata),
-        Err(wrong) => {
-            let line = document.line(&join(path, &wrong.path));
-            Err(Problem::new(line, wrong.message))
-        }
+        Err(wrong) => Err(Problem::new(line(&wrong.path), wrong.message)),
     }
 }
 
 /// A value as a type, with the line of what does not fit.
 pub(crate) fn decode<T: DeserializeOwned>(
     value: Value,
-    document: &Document,
-    path: &str,
     strictness: Strictness,
+    line: impl Fn(&str) -> usize,
 ) -> Result<T, Problem> {
     let mut unknown = Vec::new();
     let mut track = Track::new();
@@ -86,25 +71,15 @@ pub(crate) fn decode<T: DeserializeOwned>(
     };
     let decoded = T::deserialize(serde_ignored::Deserializer::new(tracked, &mut note));
     let decoded = decoded.map_err(|error| {
-        let at = track.path().to_string();
-        let at = if at == "." { String::new() } else { at };
-        let line = document.line(&join(path, &at));
-        let place = if at.is_empty() { String::new() } else { format!("{at}: ") };
-        Problem::new(line, format!("{place}{error}"))
+        let path = track.path().to_string();
+        let path = if path == "." { "" } else { &*path };
+        let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        Problem::new(line(path), format!("{place}{error}"))
     })?;
     match unknown.first() {
         Some(field) if strictness == Strictness::Own => {
-            let line = document.line(&join(path, field));
-            Err(Problem::new(line, format!("unknown field `{field}`")))
+            Err(Problem::new(line(field), format!("unknown field `{field}`")))
         }
         _ => Ok(decoded),
-    }
-}
-
-fn join(path: &str, rest: &str) -> String {
-    match (path.is_empty(), rest.is_empty()) {
-        (true, _) => rest.to_owned(),
-        (_, true) => path.to_owned(),
-        _ => format!("{path}.{rest}"),
     }
 }

@@ -4,6 +4,7 @@
 //! keep their scripts. All of it is someone else's: bounded, checked, skipped where it is wrong, and
 //! links are not followed.
 
+use std::cell::LazyCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -55,11 +56,12 @@ pub(crate) struct Found {
 pub(crate) struct FoundTool {
     pub(crate) metadata: Metadata,
     pub(crate) path: PathBuf,
-    pub(crate) line: usize,
 }
 
 /// Reads all there is; the same alias twice counts once, the scripts' own files before the manifest.
-pub(crate) fn read(workspace: &Path) -> Found {
+///
+/// What is `known` by its alias is left out.
+pub(crate) fn read(workspace: &Path, known: impl Fn(&str) -> bool) -> Found {
     let mut found = Found::default();
     let mut files = Vec::new();
     let mut budget = MOST_ENTRIES;
@@ -70,25 +72,27 @@ pub(crate) fn read(workspace: &Path) -> Found {
         let metadata =
             text(&path, MAX_FILE).and_then(|text| read_metadata(&text, Strictness::Workspace));
         match metadata {
-            Ok(metadata) => found.add(metadata, &path, 1),
+            Ok(metadata) if known(&metadata.alias) => {}
+            Ok(metadata) => found.add(metadata, &path),
             Err(problem) => found.warn(&path, problem),
         }
     }
-    found.read_manifest(&workspace.join(MANIFEST));
+    found.read_manifest(&workspace.join(MANIFEST), &known);
     found
 }
 
 impl Found {
-    fn add(&mut self, metadata: Metadata, path: &Path, line: usize) {
+    fn add(&mut self, metadata: Metadata, path: &Path) {
         if self.tools.iter().any(|tool| tool.metadata.alias == metadata.alias) {
             return;
         }
         if self.tools.len() >= MOST_TOOLS {
             let message = format!("{} is left out: more than {MOST_TOOLS} tools", metadata.alias);
+            let line = line_of(path, &metadata.alias);
             self.warn(path, Problem::new(line, message));
             return;
         }
-        self.tools.push(FoundTool { metadata, path: path.to_owned(), line });
+        self.tools.push(FoundTool { metadata, path: path.to_owned() });
     }
 
     fn warn(&mut self, path: &Path, problem: Problem) {
@@ -99,24 +103,33 @@ impl Found {
     }
 
     /// `{version: 2, scripts: {ALIAS: {metadata: …}}}`, as the published extension builds it.
-    fn read_manifest(&mut self, path: &Path) {
+    fn read_manifest(&mut self, path: &Path, known: &dyn Fn(&str) -> bool) {
         if !is_file(path) {
             return;
         }
-        // JSON is YAML, and this reader knows the lines.
-        let document = text(path, MAX_MANIFEST).and_then(|text| Document::parse(&text));
-        let document = match document {
-            Ok(document) => document,
+        let text = match text(path, MAX_MANIFEST) {
+            Ok(text) => text,
             Err(problem) => return self.warn(path, problem),
         };
-        let Some(scripts) = document.value.get("scripts").and_then(Value::as_object) else {
+        let mut manifest: Value = match serde_json::from_str(&text) {
+            Ok(manifest) => manifest,
+            Err(error) => return self.warn(path, Problem::new(error.line(), error.to_string())),
+        };
+        let Some(Value::Object(scripts)) = manifest.get_mut("scripts").map(Value::take) else {
             return self.warn(path, Problem::new(1, "there is no `scripts`"));
         };
-        for (alias, script) in scripts {
-            let part = format!("scripts.{alias}.metadata");
-            let metadata = script.get("metadata").cloned().unwrap_or_default();
-            match read_part(metadata, &document, &part) {
-                Ok(metadata) => self.add(metadata, path, document.line(&part)),
+        // JSON is YAML, and that reader knows the lines; it is slower and seldom needed.
+        let lines = LazyCell::new(|| {
+            Document::parse(&text).map(|document| document.lines).unwrap_or_default()
+        });
+        for (alias, mut script) in scripts {
+            if known(&alias) {
+                continue;
+            }
+            let metadata = script.get_mut("metadata").map(Value::take).unwrap_or_default();
+            let line = |part: &str| lines.of(&format!("scripts.{alias}.metadata.{part}"));
+            match read_part(metadata, Strictness::Workspace, line) {
+                Ok(metadata) => self.add(metadata, path),
                 Err(problem) => self.warn(path, problem),
             }
         }
@@ -143,6 +156,12 @@ fn collect(folder: &Path, depth: usize, budget: &mut usize, files: &mut Vec<Path
             collect(&path, depth - 1, budget, files);
         }
     }
+}
+
+/// The first line of a file that names a script.
+pub(crate) fn line_of(path: &Path, alias: &str) -> usize {
+    let text = text(path, MAX_MANIFEST).unwrap_or_default();
+    text.lines().position(|line| line.contains(alias)).map_or(1, |index| index + 1)
 }
 
 fn is_file(path: &Path) -> bool {

@@ -129,6 +129,11 @@ fn ours_are_not_replaced_and_names_not_taken() {
     assert_eq!(new_names(&catalog), [""; 0]);
     assert!(catalog.get("x_w").is_some_and(|tool| !tool.is_enabled()));
     assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(
+        warnings[0]
+            .to_string()
+            .contains("2.meta.yaml:1: there is another tool named breakpoint_add")
+    );
 }
 
 #[test]
@@ -158,6 +163,21 @@ fn links_are_not_followed() {
     std::os::unix::fs::symlink(file, scripts.join("linked.meta.yaml")).unwrap();
     let (catalog, _) = Catalog::with_workspace(folder.path(), &[]);
     assert_eq!(new_names(&catalog), ["in_side"]);
+}
+
+#[test]
+fn a_damaged_manifest_is_named_with_its_line() {
+    for (text, line) in [("{\n  \"scripts\": {\n", 3), ("[]", 1), ("", 1), ("{\"scripts\": 3}", 1)]
+    {
+        let folder = workspace(&[(".vsc-bridge/manifest.json", text)]);
+        let (catalog, warnings) = Catalog::with_workspace(folder.path(), &[]);
+        assert_eq!(catalog, Catalog::own());
+        assert_eq!(
+            warnings.iter().map(|warning| warning.line).collect::<Vec<_>>(),
+            [line],
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -149,6 +149,10 @@ impl Call<'_> {
             if let Some(answer) = seen.answer {
                 return self.conclude(job, folder, progress, answer).await;
             }
+            if seen.gone {
+                job.end().await;
+                return Err(BridgeError::NoResponse("its folder was removed".into()));
+            }
             let now = Instant::now();
             if !claimed && now >= pickup && folder.withdraw().await? {
                 job.end().await;
@@ -262,6 +266,8 @@ struct Folder {
 struct Seen {
     events: Vec<Event>,
     claimed: bool,
+    /// Someone has removed the folder.
+    gone: bool,
     /// Where the job is done.
     answer: Option<Answer>,
 }
@@ -277,11 +283,12 @@ impl Folder {
             // The end first: what was written before it is then seen as well.
             if self.path.join("done").exists() {
                 let (answer, events) = self.read_answer();
-                return (self, Seen { events, claimed: true, answer: Some(answer) });
+                return (self, Seen { events, claimed: true, gone: false, answer: Some(answer) });
             }
             let claimed = self.path.join("claimed.json").exists();
             let events = self.events.look(&self.path.join("events.ndjson"));
-            (self, Seen { events, claimed, answer: None })
+            let gone = !claimed && !self.path.exists();
+            (self, Seen { events, claimed, gone, answer: None })
         })
         .await
     }

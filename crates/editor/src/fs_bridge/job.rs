@@ -57,9 +57,11 @@ impl Job {
         // Watched before there is anything to answer, so that no answer is missed.
         let watch = shared.watcher.watch(&folder);
         let open = Open { folder: folder.clone(), shared, watch, place };
-        let job = Self { open: Some(open), folder };
+        let mut job = Self { open: Some(open), folder };
         if let Err(error) = job.write(&id, command) {
             remove(&job.folder);
+            // There is nobody to tell.
+            job.open = None;
             return Err(error);
         }
         Ok(job)
@@ -151,8 +153,9 @@ impl Open {
         let until = Instant::now() + self.shared.settings.cancel_grace;
         let poll = self.shared.settings.poll_blind;
         while !withdrawn && Instant::now() < until {
-            let done = self.folder.join("done");
-            if blocking(move || done.exists()).await.unwrap_or(true) {
+            let folder = self.folder.clone();
+            let over = blocking(move || folder.join("done").exists() || !folder.exists());
+            if over.await.unwrap_or(true) {
                 break;
             }
             match &self.watch {

@@ -90,10 +90,11 @@ mod tests {
             async fn $name() {
                 let folder = tempfile::tempdir().unwrap();
                 let execute = folder.path().canonicalize().unwrap();
-                let watcher = $system::Watcher::start(&execute).unwrap();
                 let (first, second) = (execute.join("first"), execute.join("second"));
                 fs::create_dir(&first).unwrap();
                 fs::create_dir(&second).unwrap();
+                // Afterwards: on Linux `notify` needs a while for new folders, elsewhere none.
+                let watcher = $system::Watcher::start(&execute).unwrap();
                 let (first_changed, registration) = watcher.register(&first).unwrap();
                 let (second_changed, _other) = watcher.register(&second).unwrap();
                 fs::write(first.join("command.json"), "{}").unwrap();

@@ -195,6 +195,27 @@ async fn a_computer_that_wakes_up_keeps_its_calls() {
 }
 
 #[tokio::test]
+async fn a_folder_that_someone_removes_ends_the_call() {
+    let fixture = Fixture::new(settings(), |_| {
+        custom(|job| fs::remove_dir_all(&job.folder).expect("removed"))
+    })
+    .await;
+    assert_eq!(fixture.code("x").await, "E_NO_RESPONSE");
+    assert!(fixture.call("x", Value::Null).await.is_err(), "and the next one is served");
+}
+
+#[tokio::test]
+async fn a_bridge_that_cannot_be_written_to_is_told() {
+    let fixture = Fixture::new(settings(), |_| Reply::Nothing).await;
+    fs::remove_dir_all(fixture.fake.execute()).unwrap();
+    fs::write(fixture.fake.execute(), "no folder").unwrap();
+    for _ in 0..20 {
+        // More often than there are places: none is lost.
+        assert_eq!(fixture.code("x").await, "E_INTERNAL");
+    }
+}
+
+#[tokio::test]
 async fn leftovers_of_a_server_that_died_are_removed_and_others_kept() {
     let folder = tempfile::tempdir().unwrap();
     let options = HostOptions { claims: false, ..HostOptions::default() };

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use notify::event::{ModifyKind, RenameMode};
-use notify::{EventKind, INotifyWatcher, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Inner;
 use super::job;
@@ -57,7 +57,7 @@ fn look(
     inner: &Arc<Inner>,
     execute: &Path,
     appeared: &Receiver<PathBuf>,
-    mut jobs: INotifyWatcher,
+    mut jobs: RecommendedWatcher,
 ) {
     let mut watched = HashSet::new();
     if let Ok(entries) = execute.read_dir() {
