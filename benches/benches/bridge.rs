@@ -23,10 +23,9 @@ fn main() -> Result<()> {
     let quick = std::env::args().any(|argument| argument == "--quick" || argument == "--test");
     let samples = if quick { 20 } else { 2000 };
     println!("{:56} {:>12} {:>14} {:>7}", "measure", "ours", "floor", "ratio");
-    let mut floor = floor(samples)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let mut ours = runtime.block_on(round_trips(samples, Settings::default()))?;
+    let (mut ours, mut floor) = runtime.block_on(round_trips(samples, Settings::default()))?;
     for percent in [50, 99] {
         let (ours, floor) = (percentile(&mut ours, percent), percentile(&mut floor, percent));
         let ratio = ours.as_secs_f64() / floor.as_secs_f64();
@@ -38,7 +37,7 @@ fn main() -> Result<()> {
         );
     }
     let blind = Settings { notices: false, ..Settings::default() };
-    let mut polled = runtime.block_on(round_trips(samples / 20 + 1, blind))?;
+    let (mut polled, _) = runtime.block_on(round_trips(samples / 20 + 1, blind))?;
     let polled = percentile(&mut polled, 50);
     let name = "bridge round trip where nothing is noticed, p50";
     println!("{name:56} {:>9.3} ms", polled.as_secs_f64() * 1e3);
@@ -49,19 +48,25 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-async fn round_trips(samples: usize, settings: Settings) -> Result<Vec<Duration>> {
+/// Ours and the floor in turns, so that both have the same machine.
+async fn round_trips(samples: usize, settings: Settings) -> Result<(Vec<Duration>, Vec<Duration>)> {
     let folder = tempfile::tempdir()?;
     let _fake = FakeHost::start(folder.path(), |_| Reply::Data(json!({"ok": 1})));
     let bridge = EditorBridge::new(settings);
     let host = bridge.discover(folder.path()).await?.context("no host")?;
-    let mut times = Vec::with_capacity(samples);
+    let mut bare = Bare::start(samples)?;
+    let (mut ours, mut floor) = (Vec::new(), Vec::new());
     for line in 0..samples {
         let params = json!({"path": "src/main.rs", "line": line});
         let began = Instant::now();
         host.call("breakpoint.set", params, LIMIT, |_| {}).await?;
-        times.push(began.elapsed());
+        ours.push(began.elapsed());
+        let began = Instant::now();
+        bare.round_trip(line)?;
+        floor.push(began.elapsed());
     }
-    Ok(times)
+    bare.end()?;
+    Ok((ours, floor))
 }
 
 async fn at_once(calls: usize) -> Result<Duration> {
@@ -88,33 +93,38 @@ async fn at_once(calls: usize) -> Result<Duration> {
 }
 
 /// Two threads that answer each other by files.
-fn floor(samples: usize) -> Result<Vec<Duration>> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().to_owned();
-    let (questions, answers) = (path.join("questions"), path.join("answers"));
-    std::fs::create_dir(&questions)?;
-    std::fs::create_dir(&answers)?;
-    let mut ask = Mailbox::new(&answers)?;
-    let mut answer = Mailbox::new(&questions)?;
-    let other = {
-        let answers = answers.clone();
-        std::thread::spawn(move || -> Result<()> {
+struct Bare {
+    folder: tempfile::TempDir,
+    answers: Mailbox,
+    other: std::thread::JoinHandle<Result<()>>,
+}
+
+impl Bare {
+    fn start(samples: usize) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let (questions, answers) = (folder.path().join("questions"), folder.path().join("answers"));
+        std::fs::create_dir(&questions)?;
+        std::fs::create_dir(&answers)?;
+        let mut asked = Mailbox::new(&questions)?;
+        let mailbox = Mailbox::new(&answers)?;
+        let other = std::thread::spawn(move || {
             for number in 0..samples {
-                answer.wait()?;
+                asked.wait()?;
                 put(&answers, number)?;
             }
             Ok(())
-        })
-    };
-    let mut times = Vec::with_capacity(samples);
-    for number in 0..samples {
-        let began = Instant::now();
-        put(&questions, number)?;
-        ask.wait()?;
-        times.push(began.elapsed());
+        });
+        Ok(Self { folder, answers: mailbox, other })
     }
-    other.join().ok().context("the other side failed")??;
-    Ok(times)
+
+    fn round_trip(&mut self, number: usize) -> Result<()> {
+        put(&self.folder.path().join("questions"), number)?;
+        self.answers.wait()
+    }
+
+    fn end(self) -> Result<()> {
+        self.other.join().ok().context("the other side failed")?
+    }
 }
 
 fn put(folder: &Path, number: usize) -> Result<()> {

@@ -68,9 +68,10 @@ async fn late_data_is_waited_for() {
 
 #[tokio::test]
 async fn answers_that_never_get_whole() {
+    let brief = Settings { settle: Duration::from_millis(40), ..settings() };
     for text in ["", "{", "null", "[]", "\u{0}\u{0}", "{\"ok\":\"maybe\"}"] {
         for name in ["response.json", "error.json"] {
-            let fixture = Fixture::new(settings(), move |_| {
+            let fixture = Fixture::new(brief.clone(), move |_| {
                 custom(move |job| {
                     job.write(name, text);
                     job.write("done", "");
