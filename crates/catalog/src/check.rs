@@ -175,7 +175,7 @@ pub(crate) fn tool_name(tool: &Metadata) -> String {
     tool.mcp.tool.clone().unwrap_or_else(|| tool.alias.replace(['.', '-'], "_"))
 }
 
-fn is_alias(alias: &str) -> bool {
+pub(crate) fn is_alias(alias: &str) -> bool {
     alias.len() <= LONGEST_NAME
         && alias.contains('.')
         && alias.split('.').all(|part| {

@@ -43,10 +43,10 @@ pub use command_line::{CommandLine, Flag};
 pub use docs::{Docs, Page};
 pub use manifest::manifest;
 pub use metadata::{
-    ErrorCode, ErrorEntry, Hint, Kind, Metadata, Param, Relationships, Response, Safety,
+    ErrorCode, ErrorEntry, Field, Hint, Kind, Llm, Mcp, Metadata, Param, Relationships, Resolve,
+    Response, Safety,
 };
 pub use read::{Problem, Strictness, read};
-pub use schema::output_schema;
 pub use tool::{Annotations, DEFAULT_TIMEOUT, Origin, Tool};
 pub use typescript::typescript;
 pub use workspace::Warning;

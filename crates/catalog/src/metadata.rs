@@ -192,16 +192,16 @@ pub struct Safety {
 #[serde(default)]
 pub struct Relationships {
     /// What must have been called.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub requires: Vec<String>,
     /// What is good before or after.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub recommended: Vec<String>,
     /// What others can use then, in free words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub provides: Vec<String>,
     /// What must not run beside it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "names")]
     pub conflicts: Vec<String>,
 }
 
@@ -303,6 +303,18 @@ fn contract<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ErrorEntry
     Ok(match Shape::deserialize(deserializer)? {
         Shape::Under { errors } | Shape::List(errors) => errors,
     })
+}
+
+/// Aliases, or aliases with a note, as the published extension has both.
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Shape {
+        Name(String),
+        Noted { tool: String },
+    }
+    let shapes = Vec::<Shape>::deserialize(deserializer)?.into_iter();
+    Ok(shapes.map(|(Shape::Name(name) | Shape::Noted { tool: name })| name).collect())
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

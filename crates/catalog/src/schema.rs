@@ -23,7 +23,7 @@ pub(crate) fn input(tool: &Metadata) -> Value {
 
 /// The schema of an answer: the envelope, and what is known of its data. Nothing is required: clients
 /// check errors against it too.
-pub fn output_schema(tool: &Metadata) -> Value {
+pub(crate) fn output(tool: &Metadata) -> Value {
     let fields: Map<String, Value> = tool
         .result
         .iter()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::check::tool_name;
+use crate::check::{is_alias, tool_name};
 use crate::metadata::Metadata;
 use crate::schema;
 
@@ -115,7 +115,7 @@ impl Tool {
 
     /// The JSON Schema of its answer.
     pub fn output_schema(&self) -> Value {
-        schema::output_schema(&self.metadata)
+        schema::output(&self.metadata)
     }
 
     /// All of it, in the words of MCP's `tools/list`.
@@ -155,6 +155,8 @@ fn describe(metadata: &Metadata) -> String {
         .relationships
         .requires
         .iter()
+        // Some say it in free words.
+        .filter(|alias| is_alias(alias))
         .map(|alias| alias.replace(['.', '-'], "_"))
         .collect();
     if !before.is_empty() {

@@ -166,6 +166,54 @@ fn links_are_not_followed() {
 }
 
 #[test]
+fn the_published_extensions_looser_shapes_are_understood() {
+    let text = "\
+alias: deploy.all
+category: deploy
+description: Deploys all.
+dangerOnly: false
+params:
+  where: {type: enum, values: [here, there], required: false, default: here, description: Place}
+  names: {type: array, items: {type: string}, required: false}
+result:
+  hosts:
+    type: array
+    items:
+      name: {type: string, description: Its name}
+errors: []
+cli: {command: deploy all, description: x, examples: [x]}
+llm: {when_to_use: Never.}
+mcp:
+  enabled: true
+  display_name: Deploy
+  relationships:
+    requires: [\"Free words (with brackets)\"]
+    recommended: [{tool: debug.start, note: First.}]
+    related: [x]
+  error_contract: {errors: [{code: E_X, summary: x, is_retryable: false, user_fix_hint: y}]}
+  safety: {side_effects: none}
+  llm:
+    when_to_use: |
+      USE FOR: deploying.
+    parameter_hints:
+      where: {description: x, required: false, examples: [here, 3], note: x, language_specific: {go: x}}
+";
+    let folder = workspace(&[(".vsc-bridge/scripts/all.meta.yaml", text)]);
+    let (catalog, warnings) = Catalog::with_workspace(folder.path(), &[]);
+    assert_eq!(warnings, []);
+    let tool = catalog.get("deploy_all").expect("the tool");
+    assert_eq!(tool.description(), "Deploys all. USE FOR: deploying.");
+    let place = &tool.input_schema()["properties"]["where"];
+    assert_eq!(
+        place,
+        &json!({"enum": ["here", "there"], "default": "here", "description": "Place"})
+    );
+    assert_eq!(tool.metadata().mcp.relationships.recommended, ["debug.start"]);
+    let page = Docs::new(&catalog).get("deploy_all").expect("its page").text.clone();
+    assert!(page.contains("- `E_X`: x. y") && page.contains("See also: `debug_start`."), "{page}");
+}
+
+#[test]
 fn a_damaged_manifest_is_named_with_its_line() {
     for (text, line) in [("{\n  \"scripts\": {\n", 3), ("[]", 1), ("", 1), ("{\"scripts\": 3}", 1)]
     {

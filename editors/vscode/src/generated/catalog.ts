@@ -33,14 +33,13 @@ export interface ScriptParams {
   };
   /** Tells which backend serves, and which debug adapters were found. */
   'bridge.status': Record<string, never>;
-  /** Replaces the body of a function or method. */
+  /** Replaces a function or method as a whole, signature and body. */
   'code.replace-method': {
-    mode: 'replace' | 'preview';
     /** Instead of both: kind:path:name */
     nodeId?: string;
     /** Source file, with symbol */
     path?: string;
-    /** The whole new text, signature included */
+    /** The whole new text, signature included; empty deletes it */
     replacement: string;
     /** Name, such as Class.method */
     symbol?: string;
@@ -68,31 +67,31 @@ export interface ScriptParams {
   };
   /** Shows what the program and the debug console printed. */
   'dap.logs': {
-    category: 'all' | 'stdout' | 'stderr' | 'console';
+    category: 'all' | 'stdout' | 'stderr' | 'console' | 'telemetry';
     count: number;
-    /** Newest first */
+    /** Oldest first */
     reverse: boolean;
     /** Only lines with this text */
     search?: string;
     /** Session; default the latest */
     sessionId?: string;
     showSource: boolean;
-    /** Only after this time or event */
-    since?: string;
+    /** Milliseconds since 1970, or before now if negative */
+    since?: number;
   };
   /** Searches the output of a session by a regular expression. */
   'dap.search': {
     caseSensitive: boolean;
-    category?: 'all' | 'stdout' | 'stderr' | 'console';
+    category?: 'all' | 'stdout' | 'stderr' | 'console' | 'telemetry';
     contextLines: number;
     limit: number;
     pattern: string;
     /** Session; default the latest */
     sessionId?: string;
   };
-  /** Counts the events of a session by a property. */
+  /** Counts the events of a session, or of all with sessionId all, by a property. */
   'dap.stats': {
-    groupBy: 'category' | 'type' | 'source' | 'time';
+    groupBy: 'category' | 'source' | 'hour' | 'session';
     includeCharts: boolean;
     /** Session; default the latest */
     sessionId?: string;
@@ -105,10 +104,12 @@ export interface ScriptParams {
   };
   /** Lists the events of a session in order of time. */
   'dap.timeline': {
+    /** output, exception, stopped, exit */
     eventTypes?: string[];
     /** The window ends at the end */
     fromEnd: boolean;
-    granularity: 'all' | 'second' | 'minute';
+    /** summary groups by second */
+    granularity: 'all' | 'summary' | 'milestones';
     /** Session; default the latest */
     sessionId?: string;
     /** Milliseconds */
@@ -287,18 +288,19 @@ export interface ScriptParams {
   'editor.show-testing-ui': Record<string, never>;
   /** Searches symbols by name, in the workspace or a file. */
   'search.symbol-search': {
-    /** Such as function, class */
-    kinds?: string[];
+    /** Such as Class,Function */
+    kinds?: string;
     limit: number;
+    /** document lists one file */
     mode: 'workspace' | 'document';
     /** For document */
     path?: string;
+    /** Part of the name; empty for all */
     query: string;
   };
   /** Finds the callers or callees of a function. */
   'symbol.calls': {
     direction: 'incoming' | 'outgoing';
-    limit: number;
     /** Instead of both: kind:path:name */
     nodeId?: string;
     /** Source file, with symbol */
@@ -306,10 +308,9 @@ export interface ScriptParams {
     /** Name, such as Class.method */
     symbol?: string;
   };
-  /** Finds the references, implementations or definition of a symbol. */
+  /** Finds the references or implementations of a symbol. */
   'symbol.navigate': {
-    action: 'references' | 'implementations' | 'definition';
-    limit: number;
+    action: 'references' | 'implementations';
     /** Instead of both: kind:path:name */
     nodeId?: string;
     /** Source file, with symbol */
