@@ -64,6 +64,8 @@ struct Inner {
     options: HostOptions,
     script: Box<Script>,
     stopped: AtomicBool,
+    /// Held while `host.json` is touched, so that nobody touches it after the end.
+    heart: Mutex<()>,
     running: AtomicUsize,
     most_running: AtomicUsize,
     failures: AtomicUsize,
@@ -112,6 +114,7 @@ impl FakeHost {
             options,
             script: Box::new(script),
             stopped: AtomicBool::new(false),
+            heart: Mutex::default(),
             running: AtomicUsize::new(0),
             most_running: AtomicUsize::new(0),
             failures: AtomicUsize::new(0),
@@ -141,6 +144,7 @@ impl FakeHost {
     /// # Panics
     /// When there is no `host.json`.
     pub fn age(&self, age: Duration) {
+        let _heart = self.inner.heart.lock().unwrap_or_else(PoisonError::into_inner);
         self.inner.stopped.store(true, Ordering::SeqCst);
         set_age(&self.inner.bridge, age);
     }
@@ -170,8 +174,14 @@ impl Drop for FakeHost {
 
 impl Inner {
     fn beat(&self) {
-        while !self.stopped.load(Ordering::SeqCst) {
-            set_age(&self.bridge, Duration::ZERO);
+        loop {
+            {
+                let _heart = self.heart.lock().unwrap_or_else(PoisonError::into_inner);
+                if self.stopped.load(Ordering::SeqCst) {
+                    return;
+                }
+                set_age(&self.bridge, Duration::ZERO);
+            }
             std::thread::park_timeout(Duration::from_secs(5));
         }
     }
