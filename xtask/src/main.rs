@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use termbridge_catalog::{Catalog, Docs, manifest, typescript};
 use termbridge_mcp::{McpServer, NativeBackend};
 use termbridge_session::vt::input::known_key_names;
 use termbridge_session::{Sessions, Settings};
@@ -18,12 +19,23 @@ fn main() -> Result<()> {
         ["generate", "--check"] => true,
         _ => bail!("usage: cargo xtask generate [--check]"),
     };
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/tools.md");
-    write_or_check(&path, &tools_page(), check)
+    let catalog = Catalog::own();
+    let manifest = format!("{}\n", serde_json::to_string_pretty(&manifest(&catalog))?);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (path, text) in [
+        ("docs/tools.md", tools_page()),
+        ("docs/debug-tools.md", debug_page(&catalog)),
+        ("crates/catalog/manifest.json", manifest),
+        ("editors/vscode/src/generated/catalog.ts", typescript(&catalog)),
+    ] {
+        write_or_check(&root.join(path), &text, check)?;
+    }
+    Ok(())
 }
 
 fn write_or_check(path: &PathBuf, text: &str, check: bool) -> Result<()> {
     if !check {
+        std::fs::create_dir_all(path.parent().context("a file lies in a folder")?)?;
         return Ok(std::fs::write(path, text)?);
     }
     if std::fs::read_to_string(path).unwrap_or_default() != text {
@@ -66,6 +78,23 @@ fn tools_page() -> String {
          in any order: `Ctrl+C`, `C-x`, `^C`, `Alt+Shift+F5`.\n",
         names.join(", ")
     ));
+    page
+}
+
+/// The debugging tools and the guides, as `docs_get` serves them.
+fn debug_page(catalog: &Catalog) -> String {
+    let mut page = String::from(
+        "# Debugging tools\n\nGenerated from `crates/catalog`; do not edit. An agent reads the same pages with \
+         `docs_list` and `docs_get`. No command offers these tools yet.\n",
+    );
+    for part in Docs::new(catalog).list(None, &[]) {
+        // A level deeper than on its own.
+        for line in part.text.lines() {
+            let deeper = if line.starts_with('#') { "#" } else { "" };
+            let space = if line.starts_with("# ") { "\n" } else { "" };
+            page.push_str(&format!("{space}{deeper}{line}\n"));
+        }
+    }
     page
 }
 

@@ -1,0 +1,166 @@
+//! A bridge with an extension behind it: who that is, whether it lives, and calls to it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use super::call::{self, Request};
+use super::watch::Watcher;
+use super::{BridgeError, Envelope, Event, Settings, blocking, clean};
+
+/// Most bytes of `host.json`.
+const MAX_HOST_FILE: u64 = 64 << 10;
+
+/// What an extension says of itself in `host.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct HostInfo {
+    /// `extHost-` and eight hexadecimal digits, new with each start.
+    pub bridge_id: String,
+    /// Of the protocol.
+    pub version: u32,
+    /// As Node names it: `linux`, `darwin`, `win32`.
+    pub platform: String,
+    /// The folder that is open in the editor.
+    pub workspace: String,
+    /// The extension host's process.
+    pub pid: u32,
+    /// When it started.
+    pub started_at: String,
+}
+
+/// Whether an extension serves a bridge, by the age of its `host.json`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// It gave a sign of life this long ago.
+    Live(Duration),
+    /// Its last sign of life is too old.
+    Stale(Duration),
+    /// The folder belongs to someone else than the workspace and this user.
+    Untrusted,
+}
+
+impl Liveness {
+    /// Whether calls are worth a try.
+    pub fn is_live(self) -> bool {
+        matches!(self, Self::Live(_))
+    }
+
+    pub(super) fn of(bridge: &Path, settings: &Settings) -> std::io::Result<Self> {
+        let touched = fs::metadata(bridge.join("host.json"))?.modified()?;
+        // A time to come is another clock's now.
+        let age = SystemTime::now().duration_since(touched).unwrap_or_default();
+        Ok(if age > settings.stale_after { Self::Stale(age) } else { Self::Live(age) })
+    }
+}
+
+/// A living extension. Cheap to clone; all clones share the watcher and the places for calls.
+#[derive(Debug, Clone)]
+pub struct Host {
+    pub(super) shared: Arc<Shared>,
+    pub(super) info: HostInfo,
+}
+
+impl Host {
+    /// What it said of itself when it was found.
+    pub fn info(&self) -> &HostInfo {
+        &self.info
+    }
+
+    /// Its folder.
+    pub fn bridge(&self) -> &Path {
+        &self.shared.bridge
+    }
+
+    /// Whether it lives now.
+    pub async fn liveness(&self) -> Result<Liveness, BridgeError> {
+        let shared = Arc::clone(&self.shared);
+        Ok(blocking(move || Liveness::of(&shared.bridge, &shared.settings)).await??)
+    }
+
+    /// Runs a script and returns its result; events on the way go to `progress`.
+    ///
+    /// Dropping the future cancels the call: the extension is told, and the folder is removed once it
+    /// has ended.
+    pub async fn call(
+        &self,
+        script: &str,
+        params: Value,
+        timeout: Duration,
+        progress: impl FnMut(Event) + Send,
+    ) -> Result<Envelope, BridgeError> {
+        self.run(Request::new(script, params, timeout), progress).await
+    }
+
+    /// As [`Host::call`], with a way to cancel that gets an answer.
+    pub async fn run(
+        &self,
+        request: Request,
+        progress: impl FnMut(Event) + Send,
+    ) -> Result<Envelope, BridgeError> {
+        call::run(&self.shared, request, progress).await
+    }
+}
+
+/// What all handles to one bridge share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) bridge: PathBuf,
+    pub(super) execute: PathBuf,
+    pub(super) settings: Settings,
+    pub(super) watcher: Watcher,
+    /// Places for calls: the extension refuses more.
+    pub(super) places: Arc<Semaphore>,
+    /// Calls that wait for a place.
+    pub(super) waiting: AtomicUsize,
+}
+
+impl Shared {
+    /// Starts watching, and removes what earlier calls of ours left behind.
+    pub(super) fn start(bridge: PathBuf, settings: Settings) -> Arc<Self> {
+        let execute = bridge.join("execute");
+        let swept = execute.clone();
+        let old = settings.leftover_after;
+        tokio::task::spawn_blocking(move || clean::sweep(&swept, old));
+        let watcher = if settings.notices { Watcher::start(&execute) } else { Watcher::blind() };
+        Arc::new(Self {
+            watcher,
+            places: Arc::new(Semaphore::new(settings.capacity)),
+            waiting: AtomicUsize::new(0),
+            bridge,
+            execute,
+            settings,
+        })
+    }
+
+    /// The id of the extension that serves now; an error when none does.
+    pub(super) fn serving(&self) -> Result<String, BridgeError> {
+        let unavailable = |reason| BridgeError::Unavailable { bridge: self.bridge.clone(), reason };
+        match Liveness::of(&self.bridge, &self.settings) {
+            Ok(Liveness::Live(_)) => {
+                Ok(info(&self.bridge).map(|info| info.bridge_id).unwrap_or_default())
+            }
+            Ok(Liveness::Stale(age)) => {
+                let seconds = age.as_secs();
+                Err(unavailable(format!("its last sign of life is {seconds} s old")))
+            }
+            Ok(Liveness::Untrusted) => Err(unavailable("it belongs to someone else".into())),
+            Err(error) => Err(unavailable(format!("host.json cannot be read: {error}"))),
+        }
+    }
+}
+
+/// What `host.json` says; none while it cannot be read.
+pub(super) fn info(bridge: &Path) -> Option<HostInfo> {
+    let path = bridge.join("host.json");
+    if fs::metadata(&path).ok()?.len() > MAX_HOST_FILE {
+        return None;
+    }
+    serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
