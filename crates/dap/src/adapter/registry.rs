@@ -1,0 +1,97 @@
+//! The search for adapters, and the list of what was found.
+
+use std::path::{Path, PathBuf};
+
+use super::{Adapter, AdapterKind, Transport, debugpy, delve, js_debug, lldb};
+use crate::environment::Environment;
+use crate::error::DebugError;
+
+/// Adapters that are not where they are looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AdapterPaths {
+    /// A Python interpreter that has debugpy.
+    pub python: Option<PathBuf>,
+    /// `lldb-dap`.
+    pub lldb: Option<PathBuf>,
+    /// `dlv`.
+    pub delve: Option<PathBuf>,
+    /// `dapDebugServer.js` or `vsDebugServer.cjs`, or the folder it is in.
+    pub js_debug: Option<PathBuf>,
+    /// `node`, to run js-debug.
+    pub node: Option<PathBuf>,
+}
+
+/// What a search has to go by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub(crate) paths: &'a AdapterPaths,
+    pub(crate) environment: &'a Environment,
+    /// The workspace.
+    pub(crate) folder: &'a Path,
+    /// The interpreter that the configuration names.
+    pub(crate) interpreter: Option<&'a Path>,
+}
+
+/// One line of the list of adapters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterStatus {
+    /// The adapter.
+    pub kind: AdapterKind,
+    /// The command that starts it, when it was found.
+    pub command: Option<String>,
+    /// Where it was looked for, when it was not.
+    pub looked: Option<String>,
+    /// The command that installs it.
+    pub install: &'static str,
+}
+
+/// Finds an adapter, or says where it was looked for and how to install it.
+pub(crate) fn find(kind: AdapterKind, search: &Search<'_>) -> Result<Adapter, DebugError> {
+    let found = match kind {
+        AdapterKind::Debugpy => debugpy::find(search),
+        AdapterKind::Lldb => lldb::find(search),
+        AdapterKind::Delve => delve::find(search),
+        AdapterKind::JsDebug => js_debug::find(search),
+    };
+    found.map_err(|looked| DebugError::AdapterNotFound {
+        language: kind.languages().to_owned(),
+        looked,
+        install: kind.install().to_owned(),
+    })
+}
+
+/// Every adapter: where it is, or how to install it.
+///
+/// Runs the interpreters it looks at, so it takes a moment.
+pub(crate) fn doctor(
+    paths: &AdapterPaths,
+    environment: &Environment,
+    folder: &Path,
+) -> Vec<AdapterStatus> {
+    let search = Search { paths, environment, folder, interpreter: None };
+    let status = |kind: AdapterKind| {
+        let (command, looked) = match find(kind, &search) {
+            Ok(adapter) => (Some(shown(&adapter.transport)), None),
+            Err(DebugError::AdapterNotFound { looked, .. }) => (None, Some(looked)),
+            Err(other) => (None, Some(other.to_string())),
+        };
+        AdapterStatus { kind, command, looked, install: kind.install() }
+    };
+    AdapterKind::ALL.into_iter().map(status).collect()
+}
+
+fn shown(transport: &Transport) -> String {
+    match transport {
+        Transport::Stdio(command) | Transport::Server(command) => command.shown(),
+        Transport::Connect { host, port } => format!("{host}:{port}"),
+    }
+}
+
+/// A path that the caller configured: what must be there.
+pub(super) fn configured<'a>(path: &'a Path, what: &str) -> Result<&'a Path, String> {
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(format!("the configured {what} {} is not there", path.display()))
+    }
+}

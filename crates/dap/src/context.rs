@@ -1,0 +1,53 @@
+//! What all sessions of a debugger share.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::breakpoint::BreakpointStore;
+use crate::events::EventStore;
+use crate::reference::Numbers;
+use crate::settings::Settings;
+use crate::terminal::TerminalLauncher;
+
+pub(crate) struct Context {
+    pub(crate) settings: Settings,
+    pub(crate) events: EventStore,
+    pub(crate) numbers: Numbers,
+    pub(crate) terminal: Option<Arc<dyn TerminalLauncher>>,
+    breakpoints: Mutex<BreakpointStore>,
+    exceptions: Mutex<ExceptionFilters>,
+    /// Held while breakpoints are sent, so that lists reach adapters in the order they were made.
+    pub(crate) placing: tokio::sync::Mutex<()>,
+}
+
+/// Which exceptions stop a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ExceptionFilters {
+    /// Those that the adapter recommends.
+    #[default]
+    AdapterDefault,
+    /// Those of these filters, as the adapter names them: `raised`, `uncaught`, `all`, `cpp_throw`.
+    Named(Vec<String>),
+}
+
+impl Context {
+    pub(crate) fn new(settings: Settings, terminal: Option<Arc<dyn TerminalLauncher>>) -> Self {
+        let events = EventStore::new(settings.events.clone(), settings.state_folder.clone());
+        Self {
+            settings,
+            events,
+            numbers: Numbers::default(),
+            terminal,
+            breakpoints: Mutex::default(),
+            exceptions: Mutex::default(),
+            placing: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn breakpoints(&self) -> MutexGuard<'_, BreakpointStore> {
+        self.breakpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn exceptions(&self) -> MutexGuard<'_, ExceptionFilters> {
+        self.exceptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,188 @@
+//! [`Debugger`]: every debug session of a server, and the breakpoints they share.
+
+mod breakpoints;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::adapter::{AdapterStatus, doctor};
+use crate::configuration::Configuration;
+use crate::context::Context;
+use crate::error::DebugError;
+use crate::events::EventStore;
+use crate::id::DebugSessionId;
+use crate::session::{DebugSession, DebugSessionInfo};
+use crate::settings::Settings;
+use crate::terminal::TerminalLauncher;
+
+/// The debug sessions of a server. Clones are the same debugger.
+#[derive(Clone)]
+pub struct Debugger {
+    context: Arc<Context>,
+    sessions: Arc<Mutex<Sessions>>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    known: HashMap<DebugSessionId, Entry>,
+    next: u64,
+}
+
+struct Entry {
+    session: DebugSession,
+    /// Order of the start.
+    number: u64,
+}
+
+impl Debugger {
+    /// A debugger whose programs have no terminal.
+    pub fn new(settings: Settings) -> Self {
+        Self::build(settings, None)
+    }
+
+    /// A debugger that runs programs in the caller's terminals when adapters ask for one.
+    pub fn with_terminal(settings: Settings, terminal: Arc<dyn TerminalLauncher>) -> Self {
+        Self::build(settings, Some(terminal))
+    }
+
+    fn build(settings: Settings, terminal: Option<Arc<dyn TerminalLauncher>>) -> Self {
+        let context = Arc::new(Context::new(settings, terminal));
+        Self { context, sessions: Arc::default() }
+    }
+
+    /// Starts a program under the debugger, or attaches to one. It runs when this returns, or has
+    /// stopped or ended already. On failure nothing is left behind.
+    pub async fn start(&self, configuration: Configuration) -> Result<DebugSession, DebugError> {
+        self.start_within(configuration, self.context.settings.launch_timeout).await
+    }
+
+    /// As [`Debugger::start`], within a time.
+    pub async fn start_within(
+        &self,
+        configuration: Configuration,
+        timeout: Duration,
+    ) -> Result<DebugSession, DebugError> {
+        let adapter = configuration.adapter()?;
+        configuration.check()?;
+        let id = DebugSessionId::random()?;
+        let context = Arc::clone(&self.context);
+        let session = DebugSession::new(id.clone(), configuration, adapter, context);
+        self.add(session.clone())?;
+        let failed = Forget { sessions: &self.sessions, id: Some(id) };
+        session.start(timeout).await?;
+        failed.defuse();
+        Ok(session)
+    }
+
+    /// A session; without an id the one that is stopped or runs, the latest of several.
+    pub fn session(&self, id: Option<&DebugSessionId>) -> Result<DebugSession, DebugError> {
+        let sessions = self.lock();
+        if let Some(id) = id {
+            let entry = sessions.known.get(id);
+            let entry = entry.ok_or_else(|| DebugError::NoSession(Some(id.to_string())))?;
+            return Ok(entry.session.clone());
+        }
+        let entries = sessions.known.values();
+        let latest = entries.max_by_key(|entry| (!entry.session.is_ended(), entry.number));
+        Ok(latest.ok_or(DebugError::NoSession(None))?.session.clone())
+    }
+
+    /// The session that gave a reference out.
+    pub fn session_of(&self, reference: u64) -> Option<DebugSession> {
+        let sessions = self.lock();
+        let mut entries = sessions.known.values();
+        entries.find(|entry| entry.session.knows(reference)).map(|entry| entry.session.clone())
+    }
+
+    /// All sessions in the order of their start, those included that ended a while ago.
+    pub fn sessions(&self) -> Vec<DebugSession> {
+        let sessions = self.lock();
+        let mut entries: Vec<_> = sessions.known.values().collect();
+        entries.sort_by_key(|entry| entry.number);
+        entries.into_iter().map(|entry| entry.session.clone()).collect()
+    }
+
+    /// What is known of every session.
+    pub fn list(&self) -> Vec<DebugSessionInfo> {
+        self.sessions().iter().map(DebugSession::info).collect()
+    }
+
+    /// What happened in all sessions.
+    pub fn events(&self) -> &EventStore {
+        &self.context.events
+    }
+
+    /// Every adapter: where it is, or how to install it. Runs programs, so it takes a moment.
+    pub fn doctor(&self, folder: &Path) -> Vec<AdapterStatus> {
+        let settings = &self.context.settings;
+        doctor(&settings.adapters, &settings.environment, folder)
+    }
+
+    /// Ends every session; returns when all programs and adapters are gone.
+    pub async fn shutdown(&self) {
+        let stops = self
+            .sessions()
+            .into_iter()
+            .map(|session| tokio::spawn(async move { session.stop().await.map(|_| ()) }));
+        for stop in stops.collect::<Vec<_>>() {
+            if let Ok(Err(error)) = stop.await {
+                tracing::warn!(%error, "a debug session did not end");
+            }
+        }
+    }
+
+    fn add(&self, session: DebugSession) -> Result<(), DebugError> {
+        let settings = &self.context.settings;
+        let mut sessions = self.lock();
+        let open = sessions.known.values().filter(|entry| !entry.session.is_ended()).count();
+        if open >= settings.max_sessions {
+            return Err(DebugError::Capacity { limit: settings.max_sessions });
+        }
+        let ended = |sessions: &Sessions| {
+            let ended = sessions.known.values().filter(|entry| entry.session.is_ended());
+            let mut numbers: Vec<_> =
+                ended.map(|entry| (entry.number, entry.session.id().clone())).collect();
+            numbers.sort();
+            numbers
+        };
+        let old = ended(&sessions);
+        let too_many = (old.len() + 1).saturating_sub(settings.max_ended.max(1));
+        for (_, id) in old.into_iter().take(too_many) {
+            sessions.known.remove(&id);
+        }
+        let number = sessions.next;
+        sessions.next += 1;
+        sessions.known.insert(session.id().clone(), Entry { session, number });
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sessions> {
+        lock(&self.sessions)
+    }
+}
+
+fn lock(sessions: &Mutex<Sessions>) -> MutexGuard<'_, Sessions> {
+    sessions.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes a session that did not start off the list.
+struct Forget<'a> {
+    sessions: &'a Mutex<Sessions>,
+    id: Option<DebugSessionId>,
+}
+
+impl Forget<'_> {
+    fn defuse(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Forget<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            lock(self.sessions).known.remove(&id);
+        }
+    }
+}
