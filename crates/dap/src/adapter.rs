@@ -86,6 +86,12 @@ impl AdapterKind {
         self == Self::Delve
     }
 
+    /// An exception filter that the adapter lacks and that a breakpoint on a function replaces:
+    /// its name, its label, the function. It is on by default.
+    pub(crate) fn own_filter(self) -> Option<(&'static str, &'static str, &'static str)> {
+        (self == Self::Lldb).then_some(("rust_panic", "Rust: panics", "rust_panic"))
+    }
+
     /// Whether it honours hit conditions without saying so.
     pub(crate) fn knows_hit_conditions(self) -> bool {
         self == Self::Delve
@@ -96,13 +102,18 @@ impl AdapterKind {
         self == Self::JsDebug
     }
 
-    /// An adapter that listens already: `dlv --headless` speaks the protocol itself.
+    /// An adapter that listens already: `debugpy --listen` and `dlv --headless` speak the protocol
+    /// themselves.
     pub(crate) fn listening(self, configuration: &Configuration) -> Option<Adapter> {
-        let port = configuration.fields.get("port").and_then(Value::as_u64)?;
-        if self != Self::Delve || configuration.request != Request::Attach {
+        let speaks = matches!(self, Self::Debugpy | Self::Delve);
+        if !speaks || configuration.request != Request::Attach {
             return None;
         }
-        let host = configuration.text("host").unwrap_or("127.0.0.1").to_owned();
+        let connect = configuration.fields.get("connect");
+        let field = |name: &str| connect.unwrap_or(&Value::Null).get(name);
+        let port = field("port").or(configuration.fields.get("port"))?.as_u64()?;
+        let host = field("host").and_then(Value::as_str).or(configuration.text("host"));
+        let host = host.unwrap_or("127.0.0.1").to_owned();
         let transport = Transport::Connect { host, port: u16::try_from(port).ok()? };
         Some(Adapter { kind: self, transport, interpreter: None })
     }
@@ -122,6 +133,22 @@ impl AdapterKind {
         }
     }
 
+    /// Reads from what the adapter writes beside the protocol how the program ended: its exit code
+    /// and the signal.
+    pub(crate) fn end_in(self, output: &str) -> Option<(Option<i64>, Option<String>)> {
+        if self != Self::JsDebug {
+            return None;
+        }
+        let line = output.lines().rev().find_map(|line| line.strip_prefix(js_debug::ENDED))?;
+        let (code, signal) = line.split_once(' ')?;
+        Some((code.parse().ok(), Some(signal.to_owned()).filter(|signal| signal != "null")))
+    }
+
+    /// Whether a line of output says that a request fails which is never answered.
+    pub(crate) fn refuses_in(self, output: &str) -> bool {
+        self == Self::Debugpy && output.starts_with("Attach to PID failed")
+    }
+
     /// Reads from a line of output how the program ended, where the adapter says it only there.
     pub(crate) fn exit_code_in(self, output: &str) -> Option<i64> {
         let after = |marker: &str| {
@@ -132,9 +159,6 @@ impl AdapterKind {
         };
         match self {
             Self::Delve if output.starts_with("Process ") => after(" has exited with status "),
-            Self::JsDebug => output
-                .strip_prefix("Process exited with code ")
-                .and_then(|_| after("Process exited with code ")),
             _ => None,
         }
     }

@@ -22,9 +22,9 @@ pub(crate) struct Context {
 /// Which exceptions stop a program.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ExceptionFilters {
-    /// Those that the adapter recommends.
+    /// Those that the adapter recommends, and those that nobody catches.
     #[default]
-    AdapterDefault,
+    Default,
     /// Those of these filters, as the adapter names them: `raised`, `uncaught`, `all`, `cpp_throw`.
     Named(Vec<String>),
 }

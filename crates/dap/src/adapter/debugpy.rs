@@ -83,8 +83,9 @@ pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map
         if let Some(pid) = arguments.remove("pid") {
             set_default(&mut arguments, "processId", pid);
         }
-        if let (Some(host), Some(port)) = (arguments.remove("host"), arguments.remove("port")) {
-            set_default(&mut arguments, "connect", json!({"host": host, "port": port}));
+        // The connection goes there already.
+        for field in ["host", "port", "connect"] {
+            arguments.remove(field);
         }
         return arguments;
     }

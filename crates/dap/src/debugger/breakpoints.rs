@@ -132,7 +132,7 @@ impl Debugger {
 }
 
 impl DebugSession {
-    /// The exception filters that the adapter offers: name, label, whether it recommends it.
+    /// The exception filters that the adapter offers: name, label, whether it is on by default.
     pub fn exception_filters(&self) -> Vec<(String, String, bool)> {
         self.inner.offered_filters()
     }

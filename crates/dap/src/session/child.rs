@@ -67,7 +67,8 @@ impl Inner {
             state.processes.push(process);
             state.run
         };
-        tokio::spawn(pump_output(Arc::downgrade(self), run, output, true));
+        let reader = tokio::spawn(pump_output(Arc::downgrade(self), run, output, true));
+        self.lock().readers.push(reader);
         Ok(json!({"processId": pid}))
     }
 
@@ -91,7 +92,8 @@ impl Inner {
         arguments: &Value,
     ) -> Result<Value, String> {
         let wanted: StartDebugging = read(arguments);
-        let address = self.lock().address.clone();
+        // debugpy names the port where the child waits; js-debug takes it over its own.
+        let address = address_in(&wanted.configuration).or_else(|| self.lock().address.clone());
         let Some((host, port)) = address else {
             return Err("the adapter is no server that takes another connection".to_owned());
         };
@@ -104,10 +106,8 @@ impl Inner {
 
     /// debugpy's own way to offer a child process: the port where it waits.
     pub(super) fn attach_child(self: &Arc<Self>, parent: u32, configuration: Value) {
-        let port = configuration["connect"]["port"].as_u64().or(configuration["port"].as_u64());
-        let host = configuration["connect"]["host"].as_str().unwrap_or("127.0.0.1").to_owned();
-        let Some(port) = port.and_then(|port| u16::try_from(port).ok()) else { return };
         let Value::Object(configuration) = configuration else { return };
+        let Some((host, port)) = address_in(&configuration) else { return };
         let inner = Arc::clone(self);
         tokio::spawn(async move {
             inner.connect_child(parent, host, port, "attach".to_owned(), configuration).await;
@@ -158,4 +158,11 @@ impl Inner {
         }
         shaken
     }
+}
+
+/// The address that a child's configuration names.
+fn address_in(configuration: &Map<String, Value>) -> Option<(String, u16)> {
+    let connect = configuration.get("connect")?;
+    let host = connect["host"].as_str().unwrap_or("127.0.0.1").to_owned();
+    Some((host, u16::try_from(connect["port"].as_u64()?).ok()?))
 }

@@ -9,6 +9,7 @@ use super::state::{Phase, Stop};
 use super::{DebugSession, Inner};
 use crate::client::RequestError;
 use crate::error::DebugError;
+use crate::events::Record;
 use crate::protocol::{Threads, read};
 use crate::report::{EndReport, Halt};
 
@@ -151,6 +152,30 @@ impl DebugSession {
     pub async fn wait_after(&self, ticket: Ticket, timeout: Duration) -> Result<Halt, DebugError> {
         let found = self.inner.find_halt(Some(ticket.0), timeout).await?;
         self.report(found).await
+    }
+
+    /// Waits for a line of the run's output, an earlier one included, and returns it whole.
+    pub async fn wait_for_output(
+        &self,
+        text: &str,
+        timeout: Duration,
+    ) -> Result<String, DebugError> {
+        let inner = &self.inner;
+        let mut changed = inner.subscribe();
+        let deadline = Instant::now() + timeout;
+        loop {
+            let records = inner.context.events.since(inner.id.as_str(), 0);
+            let output: String = records.iter().filter_map(Record::output).collect();
+            let mut lines = output.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            if let Some(line) = lines.find(|line| line.contains(text)) {
+                return Ok(line.trim_end().to_owned());
+            }
+            inner.lock().alive()?;
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                let (what, program) = (format!("no line with {text:?}"), inner.lock().running());
+                return Err(DebugError::Timeout { what, program, after: timeout });
+            }
+        }
     }
 
     async fn report(&self, found: Found) -> Result<Halt, DebugError> {

@@ -90,6 +90,11 @@ impl Inner {
                 process.end().await;
             }
             inner.root_closed(GOODBYE).await;
+            let readers = std::mem::take(&mut inner.lock().readers);
+            for reader in readers {
+                // What they wrote last counts, as long as no orphan holds the pipe.
+                let _ = tokio::time::timeout(GOODBYE, reader).await;
+            }
             inner.settle(reason, run).await;
         });
         // It does not panic, and if it did the phase would tell.

@@ -263,12 +263,21 @@ fn frame_info(id: u64, frame: StackFrame) -> FrameInfo {
     let hint = frame.presentation_hint.as_deref();
     FrameInfo {
         id,
-        name: frame.name,
+        name: without_hash(&frame.name).to_owned(),
         subtle: matches!(hint, Some("subtle" | "label" | "deemphasize")) || path.is_none(),
         path,
         line: frame.line,
         column: frame.column,
         source_reference,
+    }
+}
+
+/// A function of Rust without the hash that its symbol ends with: `app::main::h0123456789abcdef`.
+fn without_hash(name: &str) -> &str {
+    let is_hash = |end: &str| end.len() == 16 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match name.rsplit_once("::h") {
+        Some((start, end)) if is_hash(end) => start,
+        _ => name,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::breakpoint::{Breakpoint, Placed};
 use crate::client::Client;
 use crate::context::ExceptionFilters;
 use crate::error::DebugError;
-use crate::protocol::{Breakpoints, Capabilities, read};
+use crate::protocol::{Breakpoints, Capabilities, ExceptionFilter, read};
 
 impl Inner {
     /// Sends every breakpoint over a new connection.
@@ -145,36 +145,52 @@ impl Inner {
         capabilities: &Capabilities,
     ) -> Result<(), DebugError> {
         let offered = &capabilities.exception_breakpoint_filters;
-        let filters: Vec<String> = match &*self.context.exceptions() {
-            ExceptionFilters::AdapterDefault => {
-                let default = offered.iter().filter(|filter| filter.is_default);
-                default.map(|filter| filter.filter.clone()).collect()
+        let chosen = self.context.exceptions().clone();
+        let filters: Vec<&str> = match &chosen {
+            ExceptionFilters::Default => {
+                let default = offered.iter().filter(|filter| is_default(filter));
+                default.map(|filter| filter.filter.as_str()).collect()
             }
             ExceptionFilters::Named(names) => {
-                let is_offered =
-                    |name: &&String| offered.iter().any(|known| known.filter == **name);
-                names.iter().filter(is_offered).cloned().collect()
+                let is_offered = |name: &&str| offered.iter().any(|known| known.filter == **name);
+                names.iter().map(String::as_str).filter(is_offered).collect()
             }
         };
         let timeout = self.context.settings.request_timeout;
         let arguments = json!({"filters": filters});
         // Some adapters that offer no filters do not know the request either.
-        match client.request("setExceptionBreakpoints", arguments, timeout).await {
-            Err(error) if !offered.is_empty() => Err(self.request_failed(error)),
-            _ => Ok(()),
+        if let Err(error) = client.request("setExceptionBreakpoints", arguments, timeout).await
+            && !offered.is_empty()
+        {
+            return Err(self.request_failed(error));
         }
+        let Some((name, _, function)) = self.adapter.own_filter() else { return Ok(()) };
+        let wanted = match &chosen {
+            ExceptionFilters::Default => true,
+            ExceptionFilters::Named(names) => names.iter().any(|known| known == name),
+        };
+        let list = if wanted { vec![json!({"name": function})] } else { Vec::new() };
+        let arguments = json!({"breakpoints": list});
+        let set = client.request("setFunctionBreakpoints", arguments, timeout).await;
+        set.map(|_| ()).map_err(|error| self.request_failed(error))
     }
 
-    /// The exception filters that the adapter offers: name, label, whether it recommends it.
+    /// The exception filters that the adapter offers: name, label, whether it is on by default.
     pub(crate) fn offered_filters(&self) -> Vec<(String, String, bool)> {
         let state = self.lock();
         let newest = state.links.values().next_back();
         let filters = newest.map(|link| link.capabilities.exception_breakpoint_filters.as_slice());
-        let shown = filters.unwrap_or_default().iter();
-        shown
-            .map(|filter| (filter.filter.clone(), filter.label.clone(), filter.is_default))
-            .collect()
+        let offered = filters.unwrap_or_default().iter();
+        let offered =
+            offered.map(|known| (known.filter.clone(), known.label.clone(), is_default(known)));
+        let own = self.adapter.own_filter();
+        let own = own.map(|(name, label, _)| (name.to_owned(), label.to_owned(), true));
+        offered.chain(own).collect()
     }
+}
+
+fn is_default(filter: &ExceptionFilter) -> bool {
+    filter.is_default || filter.filter == "uncaught"
 }
 
 fn shape(breakpoint: &Breakpoint) -> Value {

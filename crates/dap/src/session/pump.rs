@@ -34,8 +34,14 @@ pub(super) async fn pump_output(
 ) {
     while let Some((stream, text)) = output.recv().await {
         let Some(inner) = session.upgrade() else { return };
-        if inner.lock().run != run {
-            return;
+        {
+            let mut state = inner.lock();
+            if state.run != run {
+                return;
+            }
+            if let Some((code, signal)) = inner.adapter.end_in(&text) {
+                (state.exit_code, state.signal) = (code, signal);
+            }
         }
         let category = match (is_program, stream) {
             (true, Stream::Stdout) => "stdout",

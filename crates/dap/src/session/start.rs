@@ -70,7 +70,8 @@ impl Inner {
             (state.run, state.add_link(client.clone(), name, None))
         };
         let shared = self.adapter.shares_output();
-        tokio::spawn(pump_output(Arc::downgrade(self), run, connection.output, shared));
+        let output = pump_output(Arc::downgrade(self), run, connection.output, shared);
+        self.lock().readers.push(tokio::spawn(output));
         tokio::spawn(pump(Arc::downgrade(self), link, connection.incoming));
         let request = match self.configuration.request {
             Request::Launch => "launch",
@@ -183,6 +184,9 @@ impl Inner {
         loop {
             {
                 let state = self.lock();
+                if state.refused {
+                    return Err(DebugError::LaunchFailed("the adapter cannot attach".to_owned()));
+                }
                 match state.links.get(&link) {
                     Some(link) if link.initialized => return Ok(()),
                     Some(link) if !link.closed => {}

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::Value;
+use tokio::task::JoinHandle;
 
 use crate::adapter::AdapterKind;
 use crate::breakpoint::Placed;
@@ -49,6 +50,12 @@ pub(crate) struct State {
     threads: BTreeMap<i64, (u32, i64)>,
     pub(crate) exit_code: Option<i64>,
     pub(crate) signal: Option<String>,
+    /// The adapter said that it cannot, without answering.
+    pub(crate) refused: bool,
+    /// The signal that stopped the program last, where that is the reason.
+    last_signal: Option<String>,
+    /// Tasks that read what processes write.
+    pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
     pub(crate) processes: Vec<ProcessTree>,
     /// Where further connections go.
@@ -120,6 +127,9 @@ impl State {
             threads: BTreeMap::new(),
             exit_code: None,
             signal: None,
+            refused: false,
+            last_signal: None,
+            readers: Vec::new(),
             processes: Vec::new(),
             address: None,
             reported: 0,
@@ -132,6 +142,7 @@ impl State {
         self.run += 1;
         (self.pid, self.exit_code, self.signal) = (None, None, None);
         self.reported = 0;
+        self.refused = false;
     }
 
     /// Drops everything that belongs to the run; returns its processes.
@@ -241,6 +252,7 @@ impl State {
             "stopped" => {
                 self.stops += 1;
                 let event: StoppedEvent = read(body);
+                self.last_signal = event.description.as_deref().and_then(signal_in);
                 let stop = Stop { number: self.stops, event };
                 link.stop(stop);
                 // Whatever was looked at before is of an earlier stop.
@@ -269,7 +281,15 @@ impl State {
                 }
                 tracing::debug!(name = event.name, "process");
             }
-            "exited" => self.exit_code = read::<ExitedEvent>(body).exit_code.or(self.exit_code),
+            "exited" => {
+                self.exit_code = read::<ExitedEvent>(body).exit_code.or(self.exit_code);
+                // lldb gives the number of the signal for an exit code.
+                let last = self.last_signal.take();
+                let fatal = last.filter(|name| signal_number(name) == self.exit_code);
+                if self.adapter == AdapterKind::Lldb && fatal.is_some() {
+                    self.signal = fatal;
+                }
+            }
             "output" => {
                 let event: OutputEvent = read(body);
                 if event.category.as_deref() != Some("stdout")
@@ -277,6 +297,7 @@ impl State {
                 {
                     self.exit_code = Some(code);
                 }
+                self.refused |= self.adapter.refuses_in(&event.output);
             }
             "breakpoint" => link.breakpoint(&read(body)),
             "terminated" if link.parent.is_none() => return Effect::Terminated,
@@ -360,6 +381,21 @@ impl Link {
         placed.line = event.breakpoint.line.or(placed.line);
         placed.message.clone_from(&event.breakpoint.message);
     }
+}
+
+/// The signal that a stop's description begins with: `signal SIGSEGV: …`.
+fn signal_in(description: &str) -> Option<String> {
+    let name = description.strip_prefix("signal ")?;
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    Some(name[..end].to_owned())
+}
+
+fn signal_number(name: &str) -> Option<i64> {
+    let names = [
+        "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
+        "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM",
+    ];
+    names.iter().zip(1..).find(|(known, _)| **known == name).map(|(_, number)| number)
 }
 
 #[cfg(test)]

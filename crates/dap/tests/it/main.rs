@@ -1,6 +1,13 @@
 //! The debugger with a scripted adapter, where it is about races and broken protocol, and with the
 //! real ones on small programs.
 
+mod c;
 mod fake;
 mod fake_adapter;
+mod flows;
+mod go;
+mod javascript;
+mod python;
+mod rust;
+mod subject;
 mod support;

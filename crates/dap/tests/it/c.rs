@@ -1,0 +1,109 @@
+//! C through lldb-dap.
+
+use std::process::Command;
+
+use serde_json::json;
+use termbridge_dap::{Configuration, EndReason, EvaluateContext};
+
+use crate::flows;
+use crate::subject::{Language, Program, Subject, stopped};
+use crate::support::LIMIT;
+
+const LANGUAGE: Language = Language::C;
+
+#[tokio::test]
+async fn breakpoints() {
+    flows::breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn hit_condition() {
+    flows::hit_condition(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn steps() {
+    flows::steps(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn values() {
+    flows::values(LANGUAGE, "point", "20").await;
+}
+
+#[tokio::test]
+async fn crash() {
+    let report = flows::crash(LANGUAGE).await;
+    assert_eq!(report.reason, "exception");
+    let said = report.description.expect("a description");
+    assert!(said.contains("SIGSEGV"), "{said}");
+}
+
+#[tokio::test]
+async fn threads() {
+    flows::threads(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn restart() {
+    flows::restart(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn pause_and_stop() {
+    flows::pause_and_stop(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn drop_ends_all() {
+    flows::drop_ends_all(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn attach_to_a_process_and_leave_it() {
+    let subject = Subject::new(LANGUAGE);
+    let mut program = Program::spawn(Command::new(subject.program()).arg("loop"));
+    program.line("looping ");
+    let folder = subject.folder.path();
+    let configuration = Configuration::attach_to_process("c", program.pid(), folder);
+    let session = subject.debugger.start(configuration).await.expect("attaches");
+    subject.break_at("loop").await;
+    subject.stop_at(&session, "loop").await;
+    let turns = session.evaluate("turns", None, EvaluateContext::Watch).await.expect("a value");
+    assert!(turns.value.parse::<u64>().is_ok(), "{turns:?}");
+    subject.debugger.clear_breakpoints().await;
+    let end = session.stop().await.expect("leaves");
+    assert_eq!(end.reason, EndReason::Detached);
+    assert!(program.is_running(), "it goes on");
+}
+
+#[tokio::test]
+async fn a_signal_that_ends_the_program_is_told() {
+    let subject = Subject::new(LANGUAGE);
+    let session = subject.start("crash").await;
+    subject.stop_at(&session, "crash").await;
+    let end = subject.run_out(&session).await;
+    assert_eq!(end.reason, EndReason::Signalled("SIGSEGV".to_owned()));
+}
+
+#[tokio::test]
+async fn stop_on_entry() {
+    let subject = Subject::new(LANGUAGE);
+    let configuration = subject.configuration("sum").with("stopOnEntry", true);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    stopped(session.wait(LIMIT).await.expect("a stop"));
+    assert_eq!(subject.run_out(&session).await.exit_code, Some(3));
+}
+
+#[tokio::test]
+async fn environment_and_folder_reach_the_program() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("start").await;
+    let configuration = subject.configuration("sum").with("env", json!({"PLANTED": "yes"}));
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    subject.stop_at(&session, "start").await;
+    let expression = "(const char *)getenv(\"PLANTED\")";
+    let value = session.evaluate(expression, None, EvaluateContext::Watch).await.expect("a value");
+    assert!(value.value.contains("yes"), "{value:?}");
+    session.stop().await.expect("ends");
+}
