@@ -6,10 +6,28 @@
 //! goes to a file of lines of JSON in the state folder, the oldest files dropped beyond theirs.
 //! Without a folder the finished ones stay in memory, as many.
 
+mod compare;
+mod exceptions;
+mod filter;
+mod logs;
 mod record;
 mod spill;
+mod stats;
 mod store;
+mod summary;
+mod timeline;
 
+pub use self::compare::{CompareBy, Comparison, ComparisonRow};
+pub use self::exceptions::{ExceptionEntry, ExceptionQuery};
+pub use self::filter::EventFilter;
+pub use self::logs::{LogLine, LogQuery, Logs, SearchHit, SearchQuery, SearchResult};
 pub(crate) use self::record::cut_text;
 pub use self::record::{EventLimits, Record, SessionLabel};
+pub use self::stats::{GroupBy, Stats, StatsRow};
 pub use self::store::{EventStore, TrackedSession, Tracker};
+pub use self::summary::Summary;
+pub use self::timeline::{Granularity, TimelineEntry, TimelineQuery};
+
+#[cfg(test)]
+#[path = "events/tests.rs"]
+mod tests;

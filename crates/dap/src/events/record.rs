@@ -94,7 +94,9 @@ impl Record {
 fn bounded(mut body: Value, limit: usize) -> Value {
     if let Some(output) = body["output"].as_str() {
         if output.len() > limit {
-            let cut = cut_text(output, limit);
+            // It stays as many lines as it was, or the next would go on where it is cut.
+            let end = if output.ends_with('\n') { "\n" } else { "" };
+            let cut = format!("{}{end}", cut_text(output, limit));
             body["output"] = json!(cut);
         }
         return body;

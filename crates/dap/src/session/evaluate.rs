@@ -134,6 +134,8 @@ impl Inner {
         if !self.capability(link, |capabilities| capabilities.supports_exception_info_request) {
             return None;
         }
-        self.ask(link, "exceptionInfo", json!({"threadId": thread})).await.ok()
+        let info = self.ask(link, "exceptionInfo", json!({"threadId": thread})).await.ok()?;
+        self.record("exceptionInfo", info.clone());
+        Some(info)
     }
 }

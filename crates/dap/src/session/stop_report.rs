@@ -4,6 +4,8 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use super::Inner;
 use super::inspect::{Page, VariableFilter};
 use super::source::lines_of_file;
@@ -40,6 +42,12 @@ impl Inner {
             "exception" => self.exception(link, id).await.map(|body| exception(&read(&body))),
             _ => None,
         };
+        if let Some(place) = focus.as_ref().and_then(location) {
+            // A stop's event does not say where.
+            let source = json!({"path": place.path});
+            let body = json!({"source": source, "line": place.line, "function": place.function});
+            self.record("stopLocation", body);
+        }
         let total_frames = stack.as_ref().and_then(|stack| stack.total);
         let frames = stack.map_or_else(Vec::new, |stack: StackPage| stack.frames);
         let name = self.thread_name(link, id).await;

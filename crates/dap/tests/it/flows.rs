@@ -17,7 +17,7 @@ pub(crate) async fn breakpoints(language: Language) {
     let report = subject.stop_at(&session, "add").await;
     assert_eq!(report.reason, "breakpoint");
     assert_eq!(subject.debugger.breakpoints()[0].state, BreakpointState::Verified);
-    assert_eq!(report.hit, [(subject.source.canonicalize().unwrap(), subject.line("add"))]);
+    assert_eq!(report.hit, [(subject.source.canonicalize().expect("a path"), subject.line("add"))]);
     let location = report.location.as_ref().expect("a location");
     assert!(location.function.contains("add"), "{location:?}");
     assert!(report.source.iter().any(|line| line.current && line.text.contains("mark: add")));
@@ -34,7 +34,7 @@ pub(crate) async fn breakpoints(language: Language) {
     let report = subject.resume(&session, Resume::Continue).await;
     assert_eq!(local(&report, "b").value, "3");
 
-    let log = subject.breakpoint("return").log_message(language.log_message());
+    let log = subject.breakpoint("return").log_message("b is {b}");
     subject.debugger.set_breakpoint(log).await.expect("is set");
     let end = subject.run_out(&session).await;
     assert!(end.output.text.contains("b is 3") && end.output.text.contains("b is 4"), "{end:?}");

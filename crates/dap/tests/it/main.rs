@@ -11,3 +11,4 @@ mod python;
 mod rust;
 mod subject;
 mod support;
+mod terminal;

@@ -54,11 +54,6 @@ impl Language {
         }
     }
 
-    /// A log message that shows `b`.
-    pub(crate) fn log_message(self) -> &'static str {
-        "b is {b}"
-    }
-
     /// The third hit and no other, as the adapter writes it.
     pub(crate) fn third_hit(self) -> &'static str {
         match self {
