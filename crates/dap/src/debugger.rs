@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use crate::adapter::{AdapterStatus, doctor};
 use crate::configuration::Configuration;
-use crate::context::Context;
+use crate::context::{Context, Hooks};
 use crate::error::DebugError;
 use crate::events::EventStore;
 use crate::id::DebugSessionId;
+use crate::launch_json::{LaunchPlan, Task};
+use crate::report::EndReason;
 use crate::session::{DebugSession, DebugSessionInfo};
 use crate::settings::Settings;
-use crate::terminal::TerminalLauncher;
 
 /// The debug sessions of a server. Clones are the same debugger.
 #[derive(Clone)]
@@ -37,19 +38,43 @@ struct Entry {
 }
 
 impl Debugger {
-    /// A debugger whose programs have no terminal.
+    /// A debugger that does everything itself.
     pub fn new(settings: Settings) -> Self {
-        Self::build(settings, None)
+        Self::with_hooks(settings, Hooks::default())
     }
 
-    /// A debugger that runs programs in the caller's terminals when adapters ask for one.
-    pub fn with_terminal(settings: Settings, terminal: Arc<dyn TerminalLauncher>) -> Self {
-        Self::build(settings, Some(terminal))
-    }
-
-    fn build(settings: Settings, terminal: Option<Arc<dyn TerminalLauncher>>) -> Self {
-        let context = Arc::new(Context::new(settings, terminal));
+    /// A debugger that leaves terminals and tasks to its caller.
+    pub fn with_hooks(settings: Settings, hooks: Hooks) -> Self {
+        let context = Arc::new(Context::new(settings, hooks));
         Self { context, sessions: Arc::default() }
+    }
+
+    /// Runs the tasks of a plan and starts its programs, in order. When one fails, those that were
+    /// started are ended.
+    pub async fn launch(&self, plan: LaunchPlan) -> Result<Vec<DebugSession>, DebugError> {
+        let mut started = Started(Vec::new());
+        self.run_tasks(plan.before).await?;
+        for (tasks, configuration) in plan.parts {
+            self.run_tasks(tasks).await?;
+            started.0.push(self.start(configuration).await?);
+        }
+        let sessions = std::mem::take(&mut started.0);
+        if plan.stop_all && sessions.len() > 1 {
+            for session in &sessions {
+                tokio::spawn(end_together(session.clone(), sessions.clone()));
+            }
+        }
+        Ok(sessions)
+    }
+
+    async fn run_tasks(&self, tasks: Vec<Task>) -> Result<(), DebugError> {
+        for task in tasks {
+            let label = task.label.clone();
+            self.context.tasks.run(task).await.map_err(|reason| {
+                DebugError::LaunchFailed(format!("the task {label:?} failed: {reason}"))
+            })?;
+        }
+        Ok(())
     }
 
     /// Starts a program under the debugger, or attaches to one. It runs when this returns, or has
@@ -184,5 +209,25 @@ impl Drop for Forget<'_> {
         if let Some(id) = self.id.take() {
             lock(self.sessions).known.remove(&id);
         }
+    }
+}
+
+/// The sessions of a plan so far; dropping it ends them.
+struct Started(Vec<DebugSession>);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        for session in self.0.drain(..) {
+            session.inner.finish_soon(EndReason::Stopped);
+        }
+    }
+}
+
+/// Ends all when one ends.
+async fn end_together(one: DebugSession, all: Vec<DebugSession>) {
+    one.over().await;
+    for session in all {
+        // It may be over already.
+        let _ = session.stop().await;
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::process::CommandLine;
+
 /// Environment variables and what follows from them.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
@@ -32,9 +34,14 @@ impl Environment {
         self.get("HOME").filter(|home| !home.is_empty()).map(Path::new)
     }
 
-    /// All variables, as a program gets them.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
-        self.variables.iter()
+    /// Gives a command this environment, and not this process's, beneath its own variables.
+    pub(crate) fn apply(&self, command: &mut CommandLine) {
+        let own = std::mem::take(&mut command.env);
+        let others = std::env::vars_os().filter(|(name, _)| self.get(name).is_none());
+        command.env.extend(others.map(|(name, _)| (name, None)));
+        let set = self.variables.iter();
+        command.env.extend(set.map(|(name, value)| (name.clone(), Some(value.clone()))));
+        command.env.extend(own);
     }
 
     /// The first executable with this name on the search path; a path is looked at as it is.

@@ -37,19 +37,21 @@ mod error;
 pub mod events;
 pub mod framing;
 mod id;
+pub mod launch_json;
 mod process;
 mod protocol;
 mod reference;
 mod report;
 mod session;
 mod settings;
+mod task;
 mod terminal;
 mod transport;
 
 pub use adapter::{AdapterKind, AdapterPaths, AdapterStatus};
 pub use breakpoint::{Breakpoint, BreakpointInfo, BreakpointState};
 pub use configuration::{Configuration, Request};
-pub use context::ExceptionFilters;
+pub use context::{ExceptionFilters, Hooks};
 pub use debugger::Debugger;
 pub use environment::Environment;
 pub use error::DebugError;
@@ -64,4 +66,5 @@ pub use session::{
     Ticket, VariableFilter, VariableTree,
 };
 pub use settings::Settings;
+pub use task::TaskRunner;
 pub use terminal::{BoxFuture, TerminalLauncher, TerminalProcess, TerminalRequest};

@@ -65,16 +65,18 @@ impl CommandLine {
             };
         }
         let child = command.spawn()?;
-        Ok(ProcessTree { child: Some(child), programs: Vec::new() })
+        Ok(ProcessTree { child: Some(child), group: None, programs: Vec::new() })
     }
 }
 
 /// A process and everything it started. Dropping it ends them.
 ///
-/// The process is not waited for before that, so that its number stays its own.
+/// A process that was not waited for keeps its number to itself until then.
 #[derive(Debug)]
 pub(crate) struct ProcessTree {
     child: Option<Child>,
+    /// The group of a process that was waited for.
+    group: Option<Pid>,
     /// Programs it said it started, which may have lost it as their parent.
     programs: Vec<Identity>,
 }
@@ -119,7 +121,20 @@ impl ProcessTree {
         self.child.take()?.wait().await.ok()
     }
 
+    /// Waits for the process to end by itself; what it leaves running ends when this is dropped.
+    pub(crate) async fn wait(&mut self) -> Option<ExitStatus> {
+        let child = self.child.as_mut()?;
+        let pid = child.id();
+        let status = child.wait().await.ok()?;
+        // Its number may be another's from now on, but not that of its group while it has members.
+        self.group = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        Some(status)
+    }
+
     fn signal_all(&mut self) {
+        if let Some(group) = self.group.take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let root = self.pid().and_then(|pid| Pid::from_raw(pid.cast_signed()));
         if let Some(root) = root {
             // Listed before anything dies: orphans have another parent.

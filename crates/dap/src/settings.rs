@@ -18,6 +18,8 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// How long a start may take, the build that some adapters do included.
     pub launch_timeout: Duration,
+    /// How long a task before a program may take.
+    pub task_timeout: Duration,
     /// How long an adapter may take to end by itself.
     pub end_timeout: Duration,
     /// How long a breakpoint that the adapter has not placed yet is waited for.
@@ -49,6 +51,7 @@ impl Default for Settings {
             max_ended: 16,
             request_timeout: Duration::from_secs(10),
             launch_timeout: Duration::from_mins(1),
+            task_timeout: Duration::from_mins(10),
             end_timeout: Duration::from_secs(3),
             breakpoint_timeout: Duration::from_millis(500),
             source_context: 4,

@@ -74,14 +74,7 @@ impl Inner {
 
     /// A command with the debugger's environment and not this process's.
     pub(super) fn with_environment(&self, mut command: CommandLine) -> CommandLine {
-        let own = std::mem::take(&mut command.env);
-        let environment = &self.context.settings.environment;
-        let given = |(name, _): &(_, _)| environment.get(name).is_none();
-        let removed = std::env::vars_os().filter(given).map(|(name, _)| (name, None));
-        command.env.extend(removed);
-        let set = environment.variables();
-        command.env.extend(set.map(|(name, value)| (name.clone(), Some(value.clone()))));
-        command.env.extend(own);
+        self.context.settings.environment.apply(&mut command);
         command
     }
 

@@ -154,6 +154,12 @@ impl DebugSession {
         self.report(found).await
     }
 
+    /// Waits for the end of the program, however long it takes.
+    pub async fn over(&self) {
+        let mut changed = self.inner.subscribe();
+        while !self.is_ended() && changed.changed().await.is_ok() {}
+    }
+
     /// Waits for a line of the run's output, an earlier one included, and returns it whole.
     pub async fn wait_for_output(
         &self,

@@ -7,6 +7,7 @@ mod fake_adapter;
 mod flows;
 mod go;
 mod javascript;
+mod launch_json;
 mod python;
 mod rust;
 mod subject;

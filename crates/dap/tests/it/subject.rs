@@ -10,7 +10,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tempfile::TempDir;
 use termbridge_dap::{
     AdapterPaths, Breakpoint, Configuration, DebugSession, Debugger, EndReport, ExceptionFilters,
-    Halt, Resume, Settings, StopReport, TerminalLauncher, VariableInfo,
+    Halt, Hooks, Resume, Settings, StopReport, TerminalLauncher, VariableInfo,
 };
 
 use crate::support::LIMIT;
@@ -97,7 +97,9 @@ impl Subject {
         };
         let settings = Settings { adapters: adapters(), ..Settings::default() };
         let debugger = match terminal {
-            Some(terminal) => Debugger::with_terminal(settings, terminal),
+            Some(terminal) => {
+                Debugger::with_hooks(settings, Hooks { terminal: Some(terminal), tasks: None })
+            }
             None => Debugger::new(settings),
         };
         Self { language, folder, debugger, source, program }
