@@ -183,3 +183,7 @@ pub(crate) struct Adapter {
     /// The interpreter for the program, where the adapter belongs to one.
     pub(crate) interpreter: Option<PathBuf>,
 }
+
+#[cfg(test)]
+#[path = "adapter/tests.rs"]
+mod tests;

@@ -25,6 +25,12 @@ pub struct Debugger {
     sessions: Arc<Mutex<Sessions>>,
 }
 
+impl std::fmt::Debug for Debugger {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Debugger").field("sessions", &self.sessions()).finish_non_exhaustive()
+    }
+}
+
 #[derive(Default)]
 struct Sessions {
     known: HashMap<DebugSessionId, Entry>,

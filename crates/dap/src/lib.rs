@@ -62,8 +62,8 @@ pub use report::{
     ScopeKind, SourceLine, StackPage, StopReport, ThreadInfo, VariableInfo, VariableNode,
 };
 pub use session::{
-    DebugSession, DebugSessionInfo, EvaluateContext, Page, Resume, ScopeFilter, SessionState,
-    Ticket, VariableFilter, VariableTree,
+    DebugSession, DebugSessionInfo, EvaluateContext, Page, Resume, Save, Saved, ScopeFilter,
+    SessionState, Ticket, VariableFilter, VariableTree,
 };
 pub use settings::Settings;
 pub use task::TaskRunner;

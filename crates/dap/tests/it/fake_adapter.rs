@@ -498,3 +498,60 @@ async fn stopping_works_when_the_adapter_does_not_answer() {
     assert_eq!(waited, Halt::Ended(end.clone()));
     assert_eq!(session.stop().await, Ok(end), "stopping twice is no error");
 }
+
+#[tokio::test]
+async fn a_start_that_nobody_waits_for_is_given_up() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let start = fake.start(&debugger);
+    let mut link = fake.accept().await;
+    link.answer("initialize", json!({})).await;
+    link.expect("attach").await;
+    start.abort();
+    link.answer("disconnect", Value::Null).await;
+    assert!(limited("the abort", start).await.expect_err("is gone").is_cancelled());
+    assert!(debugger.sessions().is_empty());
+}
+
+#[tokio::test]
+async fn many_sessions_do_not_mix() {
+    let debugger = debugger();
+    let mut sessions = Vec::new();
+    for number in 0..10 {
+        let fake = Fake::new().await;
+        let (session, mut link) = fake.running(&debugger).await;
+        link.event("output", json!({"category": "stdout", "output": format!("{number}\n")})).await;
+        sessions.push((session, link));
+    }
+    for (number, (session, _)) in sessions.iter().enumerate() {
+        let line = session.wait_for_output("", LIMIT).await.expect("its line");
+        assert_eq!(line, number.to_string());
+    }
+    let (third, link) = &mut sessions[3];
+    link.stop("pause").await;
+    let (halt, ()) = tokio::join!(third.wait(LIMIT), link.answer_report());
+    let frame = stopped(halt.expect("a stop")).frames[0].id;
+    let found = debugger.session_of(frame).expect("the one that gave it");
+    assert_eq!(found.id(), third.id());
+    let stopped = debugger
+        .list()
+        .into_iter()
+        .filter(|info| matches!(info.state, SessionState::Stopped { .. }));
+    assert_eq!(stopped.count(), 1);
+}
+
+#[tokio::test]
+async fn two_that_change_a_session_at_once_get_in_turn_or_busy() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let (session, mut link) = fake.running(&debugger).await;
+    let other = session.clone();
+    let restarting = tokio::spawn(async move { other.restart(LIMIT).await });
+    let goodbye = link.expect("disconnect").await;
+    let busy = session.restart(LIMIT).await.expect_err("another does");
+    assert_eq!(busy.code(), "E_BUSY");
+    link.respond(&goodbye, Value::Null).await;
+    drop(link);
+    let mut link = fake.accept().await;
+    link.shake_hands(json!({"supportsConfigurationDoneRequest": true})).await;
+    limited("the restart", restarting).await.expect("no panic").expect("restarts");
+    assert_eq!(session.info().run, 2);
+}

@@ -107,3 +107,14 @@ async fn what_cannot_be_built_says_why() {
     assert_eq!(error.code(), "E_LAUNCH_FAILED");
     assert!(error.to_string().contains("undefined_name"), "{error}");
 }
+
+#[tokio::test]
+async fn an_expression_cannot_be_changed_where_the_adapter_cannot() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    let error = session.set_expression("place.x", "5", None).await.expect_err("it cannot");
+    assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+    session.stop().await.expect("ends");
+}

@@ -8,6 +8,7 @@ mod flows;
 mod go;
 mod javascript;
 mod launch_json;
+mod orphans;
 mod python;
 mod rust;
 mod subject;

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use termbridge_dap::{Configuration, EndReason, ExceptionFilters, Resume};
+use termbridge_dap::{
+    Configuration, EndReason, EvaluateContext, ExceptionFilters, Page, Resume, Save, VariableFilter,
+};
 
 use crate::flows;
 use crate::subject::{Language, Program, Subject, adapters, local, stopped};
@@ -135,4 +137,49 @@ async fn a_program_that_does_not_start_says_why() {
     assert_eq!(error.code(), "E_LAUNCH_FAILED");
     assert!(error.to_string().contains("/no/such/python"), "{error}");
     assert!(subject.debugger.sessions().is_empty());
+}
+
+#[tokio::test]
+async fn a_large_value_is_read_by_pages_and_saved() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    let path = subject.folder.path().join("saved.ndjson");
+    let save = |expression: &str, max_items| Save {
+        expression: expression.to_owned(),
+        frame: None,
+        context: EvaluateContext::Watch,
+        path: path.clone(),
+        page_size: 2,
+        max_items,
+    };
+    let saved = session.save_variable(&save("[5, 6, 7, 8]", 3)).await.expect("is saved");
+    assert_eq!((saved.items, saved.cut), (3, true));
+    let text = std::fs::read_to_string(&path).expect("the file");
+    assert_eq!(saved.bytes, text.len() as u64);
+    assert_eq!(text.lines().count(), 3);
+    let one = session.save_variable(&save("'x' * 2000", 0)).await.expect("is saved");
+    assert_eq!((one.items, one.cut), (1, true), "a long text is cut, and says so");
+    assert!(one.value.value.ends_with("bytes more)"), "{}", one.value.value);
+    let nowhere = Save { path: "/no/such/folder/x".into(), ..save("1", 0) };
+    let error = session.save_variable(&nowhere).await.expect_err("no folder");
+    assert_eq!(error.code(), "E_INVALID_PATH");
+    let plain = session.evaluate("1", None, EvaluateContext::Watch).await.expect("a value");
+    let page = Page { start: 0, count: 1 };
+    let error = session.variables(plain.reference, VariableFilter::All, page).await;
+    assert_eq!(error.expect_err("nothing inside").code(), "E_NOT_EXPANDABLE");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn an_expression_can_be_changed_where_the_adapter_can() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    session.set_expression("values[0]", "77", None).await.expect("is changed");
+    let value = session.evaluate("values[0]", None, EvaluateContext::Watch).await.expect("a value");
+    assert_eq!(value.value, "77");
+    session.stop().await.expect("ends");
 }

@@ -264,10 +264,17 @@ impl Program {
     }
 }
 
-impl Drop for Program {
-    fn drop(&mut self) {
+impl Program {
+    /// Ends it with no chance to clean up.
+    pub(crate) fn kill(&mut self) {
         // It may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.kill();
     }
 }
