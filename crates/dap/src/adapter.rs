@@ -97,6 +97,29 @@ impl AdapterKind {
         self == Self::Delve
     }
 
+    /// A hit condition as the adapter writes it. A plain number is understood by all: that hit, or
+    /// with lldb that hit and those after it.
+    pub(crate) fn hit_condition(self, condition: &str) -> Result<String, String> {
+        let condition = condition.trim();
+        let number = condition.parse::<u64>().ok();
+        match (self, number) {
+            (Self::Delve | Self::JsDebug, Some(number)) => Ok(format!("== {number}")),
+            (Self::Lldb, None) => {
+                let from = condition.strip_prefix(">=").map(|count| count.trim().parse::<u64>());
+                let after = condition.strip_prefix('>').map(|count| count.trim().parse::<u64>());
+                match (from, after) {
+                    (Some(Ok(count)), _) => Ok(count.to_string()),
+                    (_, Some(Ok(count))) => Ok((count + 1).to_string()),
+                    _ => Err(format!(
+                        "{} knows only NUMBER and >= NUMBER, not {condition}",
+                        self.name()
+                    )),
+                }
+            }
+            _ => Ok(condition.to_owned()),
+        }
+    }
+
     /// Whether it wants the paths of sources with symbolic links resolved.
     pub(crate) fn resolves_links(self) -> bool {
         self == Self::JsDebug

@@ -175,3 +175,16 @@ fn ends_are_read_from_what_adapters_say() {
     assert_eq!(js.end_in("termbridge: program ended null SIGKILL\n"), killed);
     assert_eq!(delve.end_in("termbridge: program ended 3 null\n"), None);
 }
+
+#[test]
+fn a_number_of_hits_is_understood_by_all() {
+    let hits = |kind: AdapterKind, condition: &str| kind.hit_condition(condition);
+    for kind in AdapterKind::ALL {
+        assert!(hits(kind, " 3 ").is_ok(), "{kind:?}");
+    }
+    assert_eq!(hits(AdapterKind::Delve, "3").as_deref(), Ok("== 3"));
+    assert_eq!(hits(AdapterKind::JsDebug, "> 3").as_deref(), Ok("> 3"));
+    assert_eq!(hits(AdapterKind::Lldb, ">= 3").as_deref(), Ok("3"));
+    assert_eq!(hits(AdapterKind::Lldb, "> 3").as_deref(), Ok("4"));
+    assert!(hits(AdapterKind::Lldb, "% 2").is_err());
+}

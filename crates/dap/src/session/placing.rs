@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Inner;
+use crate::adapter::AdapterKind;
 use crate::breakpoint::{Breakpoint, Placed};
 use crate::client::Client;
 use crate::context::ExceptionFilters;
@@ -54,7 +55,8 @@ impl Inner {
             Some(breakpoint) if !self.adapter.resolves_links() => breakpoint.path.clone(),
             _ => file.to_owned(),
         };
-        let list: Vec<Value> = sent.iter().map(shape).collect();
+        let list: Vec<Value> =
+            sent.iter().map(|breakpoint| shape(breakpoint, self.adapter)).collect();
         let lines: Vec<u64> = sent.iter().map(|breakpoint| breakpoint.line).collect();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let arguments = json!({
@@ -103,8 +105,11 @@ impl Inner {
             ),
             (breakpoint.log_message.is_some(), capabilities.supports_log_points, "log messages"),
         ];
-        let lacking = needs.iter().find(|(needed, supported, _)| *needed && !*supported);
-        lacking.map(|(_, _, what)| format!("{} does not support {what}", self.adapter.name()))
+        if let Some((_, _, what)) = needs.iter().find(|(needed, has, _)| *needed && !*has) {
+            return Some(format!("{} does not support {what}", self.adapter.name()));
+        }
+        let hits = breakpoint.hit_condition.as_ref()?;
+        self.adapter.hit_condition(hits).err()
     }
 
     /// What this session's adapter says of a breakpoint: the best of its connections.
@@ -193,11 +198,13 @@ fn is_default(filter: &ExceptionFilter) -> bool {
     filter.is_default || filter.filter == "uncaught"
 }
 
-fn shape(breakpoint: &Breakpoint) -> Value {
+fn shape(breakpoint: &Breakpoint, adapter: AdapterKind) -> Value {
     let mut shape = json!({"line": breakpoint.line});
+    let hits = breakpoint.hit_condition.as_ref();
+    let hits = hits.and_then(|hits| adapter.hit_condition(hits).ok());
     let fields = [
         ("condition", &breakpoint.condition),
-        ("hitCondition", &breakpoint.hit_condition),
+        ("hitCondition", &hits),
         ("logMessage", &breakpoint.log_message),
     ];
     for (name, value) in fields {

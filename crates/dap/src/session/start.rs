@@ -152,6 +152,8 @@ impl Inner {
         // it was configured, or before.
         loop {
             tokio::select! {
+                // The launch is sent first, also where the adapter is initialized already.
+                biased;
                 answer = &mut launch => {
                     answer.map_err(|error| self.start_error(error))?;
                     return if configured { Ok(()) } else { configure.await };

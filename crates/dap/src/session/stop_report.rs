@@ -28,7 +28,8 @@ impl Inner {
         let settings = &self.context.settings;
         let id = stop.event.thread_id.unwrap_or_default();
         let page = Page { start: 0, count: SEARCHED_FRAMES.max(settings.report_frames) };
-        let stack = self.stack(link, id, page).await.ok();
+        let (stack, name) = tokio::join!(self.stack(link, id, page), self.thread_name(link, id));
+        let stack = stack.ok();
         let focus = stack.as_ref().and_then(|stack| focus(&stack.frames)).cloned();
         let (locals, locals_left_out) = match &focus {
             Some(frame) => self.locals(frame.id).await.unwrap_or_default(),
@@ -50,7 +51,6 @@ impl Inner {
         }
         let total_frames = stack.as_ref().and_then(|stack| stack.total);
         let frames = stack.map_or_else(Vec::new, |stack: StackPage| stack.frames);
-        let name = self.thread_name(link, id).await;
         let mut state = self.lock();
         let thread = ThreadInfo { id: state.thread_number(link, id), name, stopped: true };
         let said = [&stop.event.description, &stop.event.text];

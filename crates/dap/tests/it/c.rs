@@ -6,8 +6,7 @@ use serde_json::json;
 use termbridge_dap::{Configuration, EndReason, EvaluateContext};
 
 use crate::flows;
-use crate::subject::{Language, Program, Subject, stopped};
-use crate::support::LIMIT;
+use crate::subject::{Language, Program, Subject};
 
 const LANGUAGE: Language = Language::C;
 
@@ -19,6 +18,11 @@ async fn breakpoints() {
 #[tokio::test]
 async fn hit_condition() {
     flows::hit_condition(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn entry() {
+    flows::entry(LANGUAGE).await;
 }
 
 #[tokio::test]
@@ -84,15 +88,6 @@ async fn a_signal_that_ends_the_program_is_told() {
     subject.stop_at(&session, "crash").await;
     let end = subject.run_out(&session).await;
     assert_eq!(end.reason, EndReason::Signalled("SIGSEGV".to_owned()));
-}
-
-#[tokio::test]
-async fn stop_on_entry() {
-    let subject = Subject::new(LANGUAGE);
-    let configuration = subject.configuration("sum").with("stopOnEntry", true);
-    let session = subject.debugger.start(configuration).await.expect("starts");
-    stopped(session.wait(LIMIT).await.expect("a stop"));
-    assert_eq!(subject.run_out(&session).await.exit_code, Some(3));
 }
 
 #[tokio::test]

@@ -156,7 +156,7 @@ impl FakeLink {
         self.event("stopped", body).await;
     }
 
-    /// Answers everything that a stop report asks for, until it has asked for the threads' names.
+    /// Answers everything that a stop report asks for, the variables last.
     pub(crate) async fn answer_report(&mut self) {
         loop {
             let request = self.receive().await;
@@ -172,7 +172,7 @@ impl FakeLink {
                 other => panic!("unexpected {other}"),
             };
             self.respond(&request, body).await;
-            if command == "threads" {
+            if command == "variables" {
                 return;
             }
         }

@@ -64,7 +64,7 @@ async fn a_refused_launch_says_why_and_leaves_nothing() {
     link.fail(&attach, "it would not").await;
     link.answer("disconnect", Value::Null).await;
     drop(link);
-    let error = limited("start", start).await.expect("no panic").err().expect("fails");
+    let error = limited("start", start).await.expect("no panic").expect_err("fails");
     assert_eq!(error.code(), "E_LAUNCH_FAILED");
     assert_eq!(error.to_string(), "it would not\nno such module: x");
     assert!(debugger.sessions().is_empty());
@@ -81,7 +81,7 @@ async fn an_adapter_that_never_gets_ready_is_a_timeout() {
     let start = fake.start(&debugger);
     let mut link = fake.accept().await;
     link.expect("initialize").await;
-    let error = limited("start", start).await.expect("no panic").err().expect("fails");
+    let error = limited("start", start).await.expect("no panic").expect_err("fails");
     assert_eq!(error.code(), "E_TIMEOUT");
     assert!(debugger.sessions().is_empty());
 }

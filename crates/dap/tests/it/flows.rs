@@ -45,15 +45,27 @@ pub(crate) async fn breakpoints(language: Language) {
     assert_eq!(session.wait(LIMIT).await, Ok(Halt::Ended(end)), "it stays the end");
 }
 
-/// A breakpoint that stops at the third hit only.
+/// A breakpoint that does not stop before its third hit.
 pub(crate) async fn hit_condition(language: Language) {
     let subject = Subject::new(language);
-    let third = subject.breakpoint("add").hit_condition(language.third_hit());
+    let third = subject.breakpoint("add").hit_condition("3");
     subject.debugger.set_breakpoint(third).await.expect("is set");
     let session = subject.start("sum").await;
     let report = subject.stop_at(&session, "add").await;
     assert_eq!(local(&report, "b").value, "2", "the third call");
     session.stop().await.expect("ends");
+}
+
+/// A stop before the program's first line.
+pub(crate) async fn entry(language: Language) {
+    let subject = Subject::new(language);
+    let configuration = subject.configuration("threads").with("stopOnEntry", true);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    // Delve stops before there is a goroutine, so there may be no frames.
+    let report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    assert_eq!(report.hit, [], "no breakpoint is set");
+    let end = subject.run_out(&session).await;
+    assert_eq!(end.reason, EndReason::Exited);
 }
 
 /// Into, over, out, and the lines where they lead.

@@ -20,6 +20,11 @@ async fn hit_condition() {
 }
 
 #[tokio::test]
+async fn entry() {
+    flows::entry(LANGUAGE).await;
+}
+
+#[tokio::test]
 async fn steps() {
     flows::steps(LANGUAGE).await;
 }
@@ -103,7 +108,7 @@ async fn attach_to_a_server() {
 async fn what_cannot_be_built_says_why() {
     let subject = Subject::new(LANGUAGE);
     std::fs::write(&subject.source, "package main\n\nfunc main() { undefined_name() }\n").unwrap();
-    let error = subject.debugger.start(subject.configuration("sum")).await.err().expect("fails");
+    let error = subject.debugger.start(subject.configuration("sum")).await.expect_err("fails");
     assert_eq!(error.code(), "E_LAUNCH_FAILED");
     assert!(error.to_string().contains("undefined_name"), "{error}");
 }

@@ -21,6 +21,11 @@ async fn hit_condition() {
 }
 
 #[tokio::test]
+async fn entry() {
+    flows::entry(LANGUAGE).await;
+}
+
+#[tokio::test]
 async fn steps() {
     flows::steps(LANGUAGE).await;
 }

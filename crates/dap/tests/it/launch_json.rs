@@ -66,7 +66,7 @@ async fn a_task_that_fails_says_what_it_wrote() {
         json!({"configurations": [configuration("sum", "sum")]}),
         task("echo no such header; exit 3"),
     );
-    let error = launch(&subject, &subject.debugger, files, "sum").await.err().expect("fails");
+    let error = launch(&subject, &subject.debugger, files, "sum").await.expect_err("fails");
     assert_eq!(error.code(), "E_LAUNCH_FAILED");
     let text = error.to_string();
     assert!(text.contains("\"prepare\"") && text.contains("exit status: 3"), "{text}");
@@ -102,7 +102,7 @@ async fn when_one_of_a_compound_fails_none_is_left() {
     let bad = json!({"name": "two", "type": "python", "request": "launch", "program": "no.py"});
     let compound = json!({"name": "both", "configurations": ["one", "two"]});
     let files = (json!({"configurations": [good, bad], "compounds": [compound]}), json!({}));
-    let error = launch(&subject, &subject.debugger, files, "both").await.err().expect("fails");
+    let error = launch(&subject, &subject.debugger, files, "both").await.expect_err("fails");
     assert_eq!(error.code(), "E_FILE_NOT_FOUND");
     for session in subject.debugger.sessions() {
         crate::support::limited("the other to end", session.over()).await;
@@ -128,7 +128,7 @@ async fn the_caller_may_run_tasks_itself() {
     let settings = Settings { adapters: adapters(), ..Settings::default() };
     let debugger = Debugger::with_hooks(settings, Hooks { terminal: None, tasks: Some(tasks) });
     let files = (json!({"configurations": [configuration("sum", "sum")]}), task("make all"));
-    let error = launch(&subject, &debugger, files, "sum").await.err().expect("fails");
+    let error = launch(&subject, &debugger, files, "sum").await.expect_err("fails");
     assert_eq!(error.to_string(), "the task \"prepare\" failed: not here");
     let tasks = runner.0.lock().expect("no panic");
     assert_eq!(tasks[0].command.shown(), "/bin/sh -c make all");

@@ -23,6 +23,11 @@ async fn hit_condition() {
 }
 
 #[tokio::test]
+async fn entry() {
+    flows::entry(LANGUAGE).await;
+}
+
+#[tokio::test]
 async fn steps() {
     flows::steps(LANGUAGE).await;
 }
@@ -131,9 +136,9 @@ async fn attach_to_a_server_and_leave_it() {
 async fn a_program_that_does_not_start_says_why() {
     let subject = Subject::new(LANGUAGE);
     let error = subject.debugger.start(subject.configuration("sum").with("program", "no.py")).await;
-    assert_eq!(error.err().expect("fails").code(), "E_FILE_NOT_FOUND");
+    assert_eq!(error.expect_err("fails").code(), "E_FILE_NOT_FOUND");
     let python = subject.configuration("sum").with("python", "/no/such/python");
-    let error = subject.debugger.start(python).await.err().expect("fails");
+    let error = subject.debugger.start(python).await.expect_err("fails");
     assert_eq!(error.code(), "E_LAUNCH_FAILED");
     assert!(error.to_string().contains("/no/such/python"), "{error}");
     assert!(subject.debugger.sessions().is_empty());

@@ -53,14 +53,6 @@ impl Language {
             Self::JavaScript => "node",
         }
     }
-
-    /// The third hit and no other, as the adapter writes it.
-    pub(crate) fn third_hit(self) -> &'static str {
-        match self {
-            Self::Python | Self::C | Self::Rust => "3",
-            Self::Go | Self::JavaScript => "== 3",
-        }
-    }
 }
 
 impl Subject {
