@@ -47,6 +47,16 @@ impl Configuration {
         Self { name, kind, request: Request::Launch, folder, fields }
     }
 
+    /// A module to run, with no launch.json: `pytest`.
+    pub fn module(kind: &str, module: &str, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        let mut fields = Map::new();
+        fields.insert("module".to_owned(), json!(module));
+        fields.insert("cwd".to_owned(), json!(folder));
+        let (name, kind) = (module.to_owned(), kind.to_owned());
+        Self { name, kind, request: Request::Launch, folder, fields }
+    }
+
     /// A process to attach to.
     pub fn attach_to_process(kind: &str, pid: u32, folder: impl Into<PathBuf>) -> Self {
         let fields = Map::from_iter([("pid".to_owned(), json!(pid))]);

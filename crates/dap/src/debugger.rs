@@ -107,7 +107,7 @@ impl Debugger {
         Ok(session)
     }
 
-    /// A session; without an id the one that is stopped or runs, the latest of several.
+    /// A session; without an id the latest that is stopped, or else that runs, or else that ended.
     pub fn session(&self, id: Option<&DebugSessionId>) -> Result<DebugSession, DebugError> {
         let sessions = self.lock();
         if let Some(id) = id {
@@ -116,7 +116,10 @@ impl Debugger {
             return Ok(entry.session.clone());
         }
         let entries = sessions.known.values();
-        let latest = entries.max_by_key(|entry| (!entry.session.is_ended(), entry.number));
+        let latest = entries.max_by_key(|entry| {
+            let session = &entry.session;
+            (session.is_stopped(), !session.is_ended(), entry.number)
+        });
         Ok(latest.ok_or(DebugError::NoSession(None))?.session.clone())
     }
 

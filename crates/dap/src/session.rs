@@ -168,6 +168,11 @@ impl DebugSession {
         }
     }
 
+    /// Whether the program, or a thread of it, is stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.inner.lock().latest_stop(None).is_some()
+    }
+
     /// Whether the session is over.
     pub fn is_ended(&self) -> bool {
         matches!(self.inner.lock().phase, Phase::Ended(_))

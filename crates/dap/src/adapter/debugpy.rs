@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use super::registry::{Search, configured};
+use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::process::CommandLine;
@@ -13,7 +13,7 @@ use crate::process::CommandLine;
 /// Folders in which projects keep their virtual environment.
 const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
 
-pub(super) fn find(search: &Search<'_>) -> Result<Adapter, String> {
+pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     if let Some(python) = &search.paths.python {
         return Ok(adapter(configured(python, "Python")?, None));
     }
@@ -27,8 +27,12 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, String> {
     }
     let looked: Vec<_> = candidates.iter().map(|path| path.display().to_string()).collect();
     Err(match looked.as_slice() {
-        [] => "there is no python3".to_owned(),
-        looked => format!("no debugpy in {}", looked.join(", ")),
+        [] => "there is no python3".to_owned().into(),
+        // Into the project's own interpreter, which is the first.
+        [first, ..] => Missing::with_install(
+            format!("no debugpy in {}", looked.join(", ")),
+            format!("{first} -m pip install debugpy"),
+        ),
     })
 }
 

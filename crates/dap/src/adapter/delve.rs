@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::registry::{Search, configured};
+use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::environment::is_executable;
 use crate::error::DebugError;
 use crate::process::CommandLine;
 
-pub(super) fn find(search: &Search<'_>) -> Result<Adapter, String> {
+pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let found = match &search.paths.delve {
         Some(path) => Some(configured(path, "dlv")?.to_owned()),
         None => {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::registry::{Search, configured};
+use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::process::CommandLine;
@@ -42,7 +42,7 @@ const RUN: &str = "\
 /// What it says then.
 pub(super) const ENDED: &str = "termbridge: program ended ";
 
-pub(super) fn find(search: &Search<'_>) -> Result<Adapter, String> {
+pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let node = match &search.paths.node {
         Some(path) => configured(path, "node")?.to_owned(),
         None => search

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use super::registry::{Search, configured};
+use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::process::CommandLine;
@@ -13,7 +13,7 @@ use crate::process::CommandLine;
 /// Names, the newest first.
 const NAMES: [&str; 2] = ["lldb-dap", "lldb-vscode"];
 
-pub(super) fn find(search: &Search<'_>) -> Result<Adapter, String> {
+pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let found = match &search.paths.lldb {
         Some(path) => Some(configured(path, "lldb-dap")?.to_owned()),
         None => NAMES.iter().find_map(|name| {

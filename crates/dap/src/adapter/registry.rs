@@ -42,7 +42,28 @@ pub struct AdapterStatus {
     /// Where it was looked for, when it was not.
     pub looked: Option<String>,
     /// The command that installs it.
-    pub install: &'static str,
+    pub install: String,
+}
+
+/// An adapter that was not found.
+pub(super) struct Missing {
+    /// Where it was looked for.
+    looked: String,
+    /// The command that installs it, where it is not the usual one.
+    install: Option<String>,
+}
+
+impl Missing {
+    /// To be installed with a command of its own.
+    pub(super) fn with_install(looked: String, install: String) -> Self {
+        Self { looked, install: Some(install) }
+    }
+}
+
+impl From<String> for Missing {
+    fn from(looked: String) -> Self {
+        Self { looked, install: None }
+    }
 }
 
 /// Finds an adapter, or says where it was looked for and how to install it.
@@ -53,10 +74,10 @@ pub(crate) fn find(kind: AdapterKind, search: &Search<'_>) -> Result<Adapter, De
         AdapterKind::Delve => delve::find(search),
         AdapterKind::JsDebug => js_debug::find(search),
     };
-    found.map_err(|looked| DebugError::AdapterNotFound {
+    found.map_err(|missing| DebugError::AdapterNotFound {
         language: kind.languages().to_owned(),
-        looked,
-        install: kind.install().to_owned(),
+        looked: missing.looked,
+        install: missing.install.unwrap_or_else(|| kind.install().to_owned()),
     })
 }
 
@@ -70,12 +91,15 @@ pub(crate) fn doctor(
 ) -> Vec<AdapterStatus> {
     let search = Search { paths, environment, folder, interpreter: None };
     let status = |kind: AdapterKind| {
-        let (command, looked) = match find(kind, &search) {
-            Ok(adapter) => (Some(shown(&adapter.transport)), None),
-            Err(DebugError::AdapterNotFound { looked, .. }) => (None, Some(looked)),
-            Err(other) => (None, Some(other.to_string())),
+        let own = || kind.install().to_owned();
+        let (command, looked, install) = match find(kind, &search) {
+            Ok(adapter) => (Some(shown(&adapter.transport)), None, own()),
+            Err(DebugError::AdapterNotFound { looked, install, .. }) => {
+                (None, Some(looked), install)
+            }
+            Err(other) => (None, Some(other.to_string()), own()),
         };
-        AdapterStatus { kind, command, looked, install: kind.install() }
+        AdapterStatus { kind, command, looked, install }
     };
     AdapterKind::ALL.into_iter().map(status).collect()
 }

@@ -93,8 +93,11 @@ fn the_projects_python_comes_first() {
         CommandLine::new(machine.path("project/.venv/bin/python")).args(["-m", "debugpy.adapter"]);
     assert_eq!(find().unwrap().transport, Transport::Stdio(adapter));
     machine.program("project/.venv/bin/python", 1);
-    let error = find().unwrap_err().to_string();
-    assert!(error.contains("project/.venv/bin/python") && error.contains("bin/python3"), "{error}");
+    let error = find().unwrap_err();
+    let python = machine.path("project/.venv/bin/python").display().to_string();
+    assert!(error.to_string().contains(&python), "{error}");
+    assert!(error.to_string().contains("bin/python3"), "{error}");
+    assert_eq!(error.hint(), format!("install it with: {python} -m pip install debugpy"));
 }
 
 #[test]

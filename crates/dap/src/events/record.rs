@@ -5,6 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+/// Bytes that a record takes beside its body, about.
+const OVERHEAD: usize = 100;
+
 /// The bounds of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventLimits {
@@ -56,6 +59,9 @@ pub struct Record {
     pub event: String,
     /// Its body, perhaps cut.
     pub body: Value,
+    /// About how many bytes it takes.
+    #[serde(skip)]
+    pub(super) size: usize,
 }
 
 impl Record {
@@ -63,7 +69,14 @@ impl Record {
     pub(super) fn new(seq: u64, event: &str, body: Value, limit: usize) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
-        Self { seq, time, event: event.to_owned(), body: bounded(body, limit) }
+        let (body, size) = bounded(body, limit);
+        Self { seq, time, event: event.to_owned(), size: size + OVERHEAD, body }
+    }
+
+    /// A record of a line of JSON.
+    pub(super) fn from_line(line: &str) -> Option<Self> {
+        let record: Self = serde_json::from_str(line).ok()?;
+        Some(Self { size: line.len(), ..record })
     }
 
     /// The category of an output, as the specification reads a missing one.
@@ -82,27 +95,26 @@ impl Record {
     pub fn location(&self) -> Option<(&str, u64)> {
         Some((self.body["source"]["path"].as_str()?, self.body["line"].as_u64()?))
     }
-
-    /// About how many bytes it takes.
-    pub(super) fn size(&self) -> usize {
-        // The rest of a body is small beside an output.
-        96 + self.event.len() + self.body["output"].as_str().map_or(256, str::len)
-    }
 }
 
-/// A body within the limit; what is cut says so.
-fn bounded(mut body: Value, limit: usize) -> Value {
-    if let Some(output) = body["output"].as_str() {
-        if output.len() > limit {
-            // It stays as many lines as it was, or the next would go on where it is cut.
-            let end = if output.ends_with('\n') { "\n" } else { "" };
-            let cut = format!("{}{end}", cut_text(output, limit));
-            body["output"] = json!(cut);
-        }
-        return body;
-    }
+/// A body within the limit and its size; what is cut says so.
+fn bounded(mut body: Value, limit: usize) -> (Value, usize) {
     let size = body.to_string().len();
-    if size <= limit { body } else { json!({"cut": format!("{size} bytes")}) }
+    if size <= limit {
+        return (body, size);
+    }
+    let Some(output) = body["output"].as_str() else {
+        return (json!({"cut": format!("{size} bytes")}), OVERHEAD);
+    };
+    // It stays as many lines as it was, or the next would go on where it is cut.
+    let end = if output.ends_with('\n') { "\n" } else { "" };
+    let cut = format!("{}{end}", cut_text(output, limit));
+    body["output"] = json!(cut);
+    // What adapters add to an output is small beside it, or is left out.
+    if let Some(fields) = body.as_object_mut() {
+        fields.retain(|name, _| matches!(name.as_str(), "output" | "category" | "source" | "line"));
+    }
+    (body, limit)
 }
 
 /// The beginning of a text and how much is missing.

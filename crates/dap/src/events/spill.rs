@@ -54,7 +54,7 @@ impl Spill {
         let label: SessionLabel = serde_json::from_str(&lines.next()?.ok()?).ok()?;
         let mut log = Log::new(SessionLabel { id: session.to_owned(), ..label });
         for line in lines.map_while(Result::ok) {
-            if let Ok(record) = serde_json::from_str::<Record>(&line) {
+            if let Some(record) = Record::from_line(&line) {
                 log.push(record, &self.limits);
             }
         }

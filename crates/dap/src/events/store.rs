@@ -48,11 +48,11 @@ impl Log {
 
     pub(super) fn push(&mut self, record: Record, limits: &EventLimits) {
         self.next = record.seq + 1;
-        self.bytes += record.size();
+        self.bytes += record.size;
         self.records.push_back(record);
         while self.records.len() > limits.records || self.bytes > limits.bytes {
             let Some(oldest) = self.records.pop_front() else { break };
-            self.bytes -= oldest.size();
+            self.bytes -= oldest.size;
         }
     }
 

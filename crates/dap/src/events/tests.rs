@@ -204,6 +204,10 @@ fn memory_is_bounded_and_what_is_dropped_is_counted() {
         output(&store, "a", "stdout", &"x".repeat(1000));
     }
     assert_eq!(store.tracker().sessions[0].dropped, 8);
+    for _ in 0..10 {
+        store.record("a", "module", json!({"name": "x".repeat(2500)}));
+    }
+    assert_eq!(store.records(None).unwrap().len(), 1, "other events are counted by their size too");
 }
 
 #[test]

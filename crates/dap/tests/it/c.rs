@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::json;
-use termbridge_dap::{Configuration, EndReason, EvaluateContext};
+use termbridge_dap::{Breakpoint, BreakpointState, Configuration, EndReason, EvaluateContext};
 
 use crate::flows;
 use crate::subject::{Language, Program, Subject};
@@ -100,5 +100,19 @@ async fn environment_and_folder_reach_the_program() {
     let expression = "(const char *)getenv(\"PLANTED\")";
     let value = session.evaluate(expression, None, EvaluateContext::Watch).await.expect("a value");
     assert!(value.value.contains("yes"), "{value:?}");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_breakpoint_on_a_line_without_code_is_moved() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("start").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "start").await;
+    // The line after a function's end is empty.
+    let line = subject.line("return") + 2;
+    let set = subject.debugger.set_breakpoint(Breakpoint::new(&subject.source, line)).await;
+    let state = set.expect("is set").state;
+    assert!(matches!(state, BreakpointState::Moved { line: moved } if moved > line), "{state:?}");
     session.stop().await.expect("ends");
 }

@@ -188,3 +188,15 @@ async fn an_expression_can_be_changed_where_the_adapter_can() {
     assert_eq!(value.value, "77");
     session.stop().await.expect("ends");
 }
+
+#[tokio::test]
+async fn a_module_is_debugged() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("work").await;
+    let folder = subject.folder.path();
+    let configuration = Configuration::module("python", "subject", folder).args(["threads"]);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    subject.stop_at(&session, "work").await;
+    assert_eq!(session.info().program, "subject");
+    session.stop().await.expect("ends");
+}
