@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 pub use self::registry::{AdapterPaths, AdapterStatus};
-pub(crate) use self::registry::{Search, doctor, find};
+pub(crate) use self::registry::{Cache, Search, doctor, find};
 use crate::configuration::{Configuration, Request};
 use crate::error::DebugError;
 use crate::process::CommandLine;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::adapter::Cache;
 use crate::breakpoint::BreakpointStore;
 use crate::events::EventStore;
 use crate::reference::Numbers;
@@ -13,6 +14,7 @@ pub(crate) struct Context {
     pub(crate) settings: Settings,
     pub(crate) events: EventStore,
     pub(crate) numbers: Numbers,
+    pub(crate) adapters: Cache,
     pub(crate) terminal: Option<Arc<dyn TerminalLauncher>>,
     pub(crate) tasks: Arc<dyn TaskRunner>,
     breakpoints: Mutex<BreakpointStore>,
@@ -49,6 +51,7 @@ impl Context {
             settings,
             events,
             numbers: Numbers::default(),
+            adapters: Cache::default(),
             terminal,
             tasks,
             breakpoints: Mutex::default(),

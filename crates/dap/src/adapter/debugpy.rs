@@ -20,7 +20,7 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let candidates = candidates(search);
     let own = candidates.first().cloned();
     for python in &candidates {
-        if has_debugpy(python) {
+        if search.cache.has_debugpy(python, || has_debugpy(python)) {
             // The adapter may come from elsewhere; the program runs with the project's interpreter.
             return Ok(adapter(python, own));
         }

@@ -1,6 +1,6 @@
 //! lldb-dap, under the names it had: `lldb-dap`, `lldb-dap-19`, `lldb-vscode-14`.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
@@ -72,17 +72,10 @@ pub(super) fn arguments(configuration: &Configuration, search: &Search<'_>) -> M
 
 /// Commands that make values of Rust look like Rust, when its toolchain is there.
 fn rust_formatters(search: &Search<'_>) -> Vec<Value> {
-    let Some(rustc) = search.environment.find_program("rustc") else { return Vec::new() };
-    let output = Command::new(rustc)
-        .args(["--print", "sysroot"])
-        // A project may choose its own toolchain.
-        .current_dir(search.folder)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    let Ok(output) = output else { return Vec::new() };
-    let sysroot = String::from_utf8_lossy(&output.stdout).into_owned();
-    let folder = Path::new(sysroot.trim()).join("lib/rustlib/etc");
+    let sysroot = search.cache.sysroot(search.folder, || sysroot(search));
+    let Some(folder) = sysroot.map(|sysroot| sysroot.join("lib/rustlib/etc")) else {
+        return Vec::new();
+    };
     let (lookup, commands) = (folder.join("lldb_lookup.py"), folder.join("lldb_commands"));
     if !lookup.is_file() || !commands.is_file() {
         return Vec::new();
@@ -91,4 +84,17 @@ fn rust_formatters(search: &Search<'_>) -> Vec<Value> {
         json!(format!("command script import \"{}\"", lookup.display())),
         json!(format!("command source -s 1 \"{}\"", commands.display())),
     ]
+}
+
+fn sysroot(search: &Search<'_>) -> Option<PathBuf> {
+    let rustc = search.environment.find_program("rustc")?;
+    let output = Command::new(rustc)
+        .args(["--print", "sysroot"])
+        // A project may choose its own toolchain.
+        .current_dir(search.folder)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let output = output.ok().filter(|output| output.status.success())?;
+    Some(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
 }

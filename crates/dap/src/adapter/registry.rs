@@ -1,6 +1,8 @@
 //! The search for adapters, and the list of what was found.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Adapter, AdapterKind, Transport, debugpy, delve, js_debug, lldb};
 use crate::environment::Environment;
@@ -30,6 +32,48 @@ pub(crate) struct Search<'a> {
     pub(crate) folder: &'a Path,
     /// The interpreter that the configuration names.
     pub(crate) interpreter: Option<&'a Path>,
+    /// What earlier searches learnt.
+    pub(crate) cache: &'a Cache,
+}
+
+/// What programs were asked once and need not be asked again. Only good news is kept: what is
+/// missing may be installed any moment.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    /// Interpreters that have debugpy.
+    debugpy: Mutex<HashSet<PathBuf>>,
+    /// Sysroots of Rust by the folder that chooses them.
+    sysroots: Mutex<HashMap<PathBuf, PathBuf>>,
+}
+
+impl Cache {
+    pub(super) fn has_debugpy(&self, python: &Path, ask: impl FnOnce() -> bool) -> bool {
+        if lock(&self.debugpy).contains(python) {
+            return true;
+        }
+        let found = ask();
+        if found {
+            lock(&self.debugpy).insert(python.to_owned());
+        }
+        found
+    }
+
+    pub(super) fn sysroot(
+        &self,
+        folder: &Path,
+        ask: impl FnOnce() -> Option<PathBuf>,
+    ) -> Option<PathBuf> {
+        if let Some(known) = lock(&self.sysroots).get(folder) {
+            return Some(known.clone());
+        }
+        let found = ask()?;
+        lock(&self.sysroots).insert(folder.to_owned(), found.clone());
+        Some(found)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One line of the list of adapters.
@@ -89,7 +133,8 @@ pub(crate) fn doctor(
     environment: &Environment,
     folder: &Path,
 ) -> Vec<AdapterStatus> {
-    let search = Search { paths, environment, folder, interpreter: None };
+    let cache = &Cache::default();
+    let search = Search { paths, environment, folder, interpreter: None, cache };
     let status = |kind: AdapterKind| {
         let own = || kind.install().to_owned();
         let (command, looked, install) = match find(kind, &search) {

@@ -33,8 +33,13 @@ impl Machine {
 
     fn find(&self, kind: AdapterKind, paths: &AdapterPaths) -> Result<Adapter, DebugError> {
         let (environment, folder) = (self.environment(), self.path("project/inner"));
-        let search =
-            Search { paths, environment: &environment, folder: &folder, interpreter: None };
+        let search = Search {
+            paths,
+            environment: &environment,
+            folder: &folder,
+            interpreter: None,
+            cache: &Cache::default(),
+        };
         find(kind, &search)
     }
 
@@ -153,8 +158,13 @@ fn names_of_other_debuggers_are_understood() {
     let machine = Machine::new();
     let (paths, environment) = (AdapterPaths::default(), machine.environment());
     let folder = machine.path("project");
-    let search =
-        Search { paths: &paths, environment: &environment, folder: &folder, interpreter: None };
+    let search = Search {
+        paths: &paths,
+        environment: &environment,
+        folder: &folder,
+        interpreter: None,
+        cache: &Cache::default(),
+    };
     let variables = serde_json::json!([{"name": "A", "value": "1"}]);
     let configuration = Configuration::launch("cppdbg", "app", &folder)
         .with("environment", variables)

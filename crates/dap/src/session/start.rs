@@ -102,6 +102,7 @@ impl Inner {
                 environment: &settings.environment,
                 folder: &configuration.folder,
                 interpreter: interpreter.map(std::path::Path::new),
+                cache: &inner.context.adapters,
             };
             let mut adapter = match inner.adapter.listening(configuration) {
                 Some(adapter) => adapter,
