@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::pump::{pump, pump_output};
-use super::state::Phase;
+use super::state::{BuiltFile, Phase};
 use super::{DebugSession, Inner};
 use crate::adapter::{Adapter, Search, Transport, find};
 use crate::client::{Client, RequestError};
@@ -59,6 +59,10 @@ impl Inner {
 
     async fn try_start(self: &Arc<Self>, deadline: Instant) -> Result<(), DebugError> {
         let (adapter, arguments) = self.prepare().await?;
+        if !self.configuration.fields.contains_key("output") {
+            let built = arguments.get("output").and_then(Value::as_str);
+            self.lock().built = built.map(|path| BuiltFile(path.into()));
+        }
         let timeout = deadline.saturating_duration_since(Instant::now());
         let connection = connect(&adapter.transport, timeout).await?;
         let client = connection.client;

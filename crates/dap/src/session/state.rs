@@ -58,10 +58,21 @@ pub(crate) struct State {
     pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
     pub(crate) processes: Vec<ProcessTree>,
+    /// What was built for the run.
+    pub(crate) built: Option<BuiltFile>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
     /// The last event whose output was reported.
     pub(crate) reported: u64,
+}
+
+/// A program that an adapter built for us; dropping it removes it, where the adapter has not.
+pub(crate) struct BuiltFile(pub(crate) PathBuf);
+
+impl Drop for BuiltFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
 }
 
 /// A connection of the session.
@@ -131,6 +142,7 @@ impl State {
             last_signal: None,
             readers: Vec::new(),
             processes: Vec::new(),
+            built: None,
             address: None,
             reported: 0,
         }
@@ -151,7 +163,7 @@ impl State {
             self.references.forget(link);
         }
         self.threads.clear();
-        self.address = None;
+        (self.address, self.built) = (None, None);
         std::mem::take(&mut self.processes)
     }
 

@@ -123,3 +123,29 @@ async fn an_expression_cannot_be_changed_where_the_adapter_cannot() {
     assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
     session.stop().await.expect("ends");
 }
+
+#[tokio::test]
+async fn what_was_built_is_removed() {
+    let built = || -> Vec<_> {
+        let files = std::env::temp_dir().read_dir().expect("a folder").flatten();
+        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("termbridge-debug-")).collect()
+    };
+    let before = built();
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    let own: Vec<_> = built().into_iter().filter(|name| !before.contains(name)).collect();
+    assert!(!own.is_empty(), "it is built there");
+    drop((subject, session));
+    for name in own {
+        let path = std::env::temp_dir().join(name);
+        let removed = async {
+            while path.exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        crate::support::limited("the file to go", removed).await;
+    }
+}
