@@ -8,6 +8,9 @@ use crate::error::DebugError;
 /// Breakpoints that may be set at once.
 const MAX_BREAKPOINTS: usize = 1000;
 
+/// Bytes of a source file.
+const MAX_SOURCE: u64 = 64 * 1024 * 1024;
+
 /// A breakpoint as it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breakpoint {
@@ -157,6 +160,10 @@ fn check(breakpoint: &Breakpoint) -> Result<PathBuf, DebugError> {
     let meta = path.metadata().map_err(|_| DebugError::FileNotFound(path.clone()))?;
     if !meta.is_file() {
         let reason = "not a file".to_owned();
+        return Err(DebugError::InvalidPath { path: path.clone(), reason });
+    }
+    if meta.len() > MAX_SOURCE {
+        let reason = format!("larger than {MAX_SOURCE} bytes");
         return Err(DebugError::InvalidPath { path: path.clone(), reason });
     }
     let content = std::fs::read(path).map_err(|error| DebugError::InvalidPath {

@@ -57,7 +57,11 @@ impl Inner {
     /// Ends the run beside the caller.
     pub(crate) fn finish_soon(self: &Arc<Self>, reason: EndReason) {
         let inner = Arc::clone(self);
-        tokio::spawn(async move { inner.finish(reason).await });
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async move { inner.finish(reason).await })),
+            // Nothing can be asked of anyone any more.
+            Err(_) => drop(inner.lock().end_run()),
+        }
     }
 
     /// Ends the run, once: the first to come does it and says why.

@@ -1,12 +1,10 @@
 //! C through lldb-dap.
 
-use std::process::Command;
-
 use serde_json::json;
-use termbridge_dap::{Breakpoint, BreakpointState, Configuration, EndReason, EvaluateContext};
+use termbridge_dap::{Breakpoint, BreakpointState, EndReason, EvaluateContext};
 
 use crate::flows;
-use crate::subject::{Language, Program, Subject};
+use crate::subject::{Language, Subject};
 
 const LANGUAGE: Language = Language::C;
 
@@ -65,20 +63,7 @@ async fn drop_ends_all() {
 
 #[tokio::test]
 async fn attach_to_a_process_and_leave_it() {
-    let subject = Subject::new(LANGUAGE);
-    let mut program = Program::spawn(Command::new(subject.program()).arg("loop"));
-    program.line("looping ");
-    let folder = subject.folder.path();
-    let configuration = Configuration::attach_to_process("c", program.pid(), folder);
-    let session = subject.debugger.start(configuration).await.expect("attaches");
-    subject.break_at("loop").await;
-    subject.stop_at(&session, "loop").await;
-    let turns = session.evaluate("turns", None, EvaluateContext::Watch).await.expect("a value");
-    assert!(turns.value.parse::<u64>().is_ok(), "{turns:?}");
-    subject.debugger.clear_breakpoints().await;
-    let end = session.stop().await.expect("leaves");
-    assert_eq!(end.reason, EndReason::Detached);
-    assert!(program.is_running(), "it goes on");
+    flows::attach_to_program(LANGUAGE).await;
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! What every language has to do, as flows that the languages' files run.
 
+use std::process::Command;
+
 use termbridge_dap::{
-    BreakpointState, DebugError, EndReason, EvaluateContext, Halt, Page, Resume, ScopeFilter,
-    SessionState, VariableFilter,
+    BreakpointState, Configuration, DebugError, DebugSessionId, EndReason, EvaluateContext, Halt,
+    Page, Resume, ScopeFilter, SessionState, VariableFilter,
 };
 
-use crate::subject::{Language, Subject, gone, local, stopped};
+use crate::subject::{Language, Program, Subject, gone, local, stopped};
 use crate::support::{LIMIT, SHORT};
 
 /// Plain, conditional and log breakpoints, changed while the program is stopped; its end.
@@ -225,4 +227,45 @@ pub(crate) async fn looping(session: &termbridge_dap::DebugSession) -> u32 {
     let line = session.wait_for_output("looping ", LIMIT).await.expect("it says so");
     let number = line.split("looping ").nth(1).and_then(|number| number.trim().parse().ok());
     number.unwrap_or_else(|| panic!("no number in {line:?}"))
+}
+
+/// A compiled program that runs already: attached to, looked into, left running.
+pub(crate) async fn attach_to_program(language: Language) {
+    let subject = Subject::new(language);
+    let mut program = Program::spawn(Command::new(subject.program()).arg("loop"));
+    program.line("looping ");
+    let folder = subject.folder.path();
+    let configuration = Configuration::attach_to_process(language.kind(), program.pid(), folder);
+    let session = subject.debugger.start(configuration).await.expect("attaches");
+    subject.break_at("loop").await;
+    subject.stop_at(&session, "loop").await;
+    let turns = session.evaluate("turns", None, EvaluateContext::Watch).await.expect("a value");
+    assert!(turns.value.parse::<u64>().is_ok(), "{turns:?}");
+    subject.debugger.clear_breakpoints().await;
+    let end = session.stop().await.expect("leaves");
+    assert_eq!(end.reason, EndReason::Detached);
+    assert!(program.is_running(), "it goes on");
+}
+
+/// Two programs at once under one debugger; then all are ended together.
+pub(crate) async fn several(language: Language) {
+    let subject = Subject::new(language);
+    subject.break_at("call").await;
+    let (looping_one, summing) = (subject.start("loop").await, subject.start("sum").await);
+    let pid = looping(&looping_one).await;
+    let report = subject.stop_at(&summing, "call").await;
+    assert_eq!(looping_one.wait(SHORT).await.expect_err("it runs").code(), "E_TIMEOUT");
+    let found = subject.debugger.session_of(report.frames[0].id).expect("gave it out");
+    assert_eq!(found.id(), summing.id());
+    let chosen = subject.debugger.session(None).expect("one is stopped");
+    assert_eq!(chosen.id(), summing.id(), "the one that is stopped is meant");
+    let missing = DebugSessionId::from_text("nobody");
+    let error = subject.debugger.session(Some(&missing)).expect_err("there is none");
+    assert_eq!(
+        (error.code(), error.hint().as_str()),
+        ("E_NO_SESSION", "start one with debug_start")
+    );
+    subject.debugger.shutdown().await;
+    assert!(looping_one.is_ended() && summing.is_ended());
+    gone(pid).await;
 }

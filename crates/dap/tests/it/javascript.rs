@@ -98,3 +98,8 @@ async fn what_the_program_writes_itself_is_captured() {
     assert!(end.output.text.contains("raw\n"), "{end:?}");
     assert_eq!(end.reason, EndReason::Signalled("SIGTERM".to_owned()));
 }
+
+#[tokio::test]
+async fn several_at_once() {
+    flows::several(LANGUAGE).await;
+}

@@ -200,3 +200,8 @@ async fn a_module_is_debugged() {
     assert_eq!(session.info().program, "subject");
     session.stop().await.expect("ends");
 }
+
+#[tokio::test]
+async fn several_at_once() {
+    flows::several(LANGUAGE).await;
+}

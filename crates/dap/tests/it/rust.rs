@@ -85,3 +85,8 @@ async fn panics_stop_only_when_asked_for() {
     assert_eq!(end.exit_code, Some(101));
     assert!(end.output.text.contains("index out of bounds"), "{end:?}");
 }
+
+#[tokio::test]
+async fn attach_to_a_process_and_leave_it() {
+    flows::attach_to_program(LANGUAGE).await;
+}
