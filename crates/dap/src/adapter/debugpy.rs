@@ -1,0 +1,105 @@
+//! debugpy: the project's own interpreter first, so that the program finds its packages.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Map, Value, json};
+
+use super::registry::{Missing, Search, configured};
+use super::{Adapter, AdapterKind, Transport};
+use crate::configuration::{Configuration, Request, set_default};
+use crate::process::CommandLine;
+
+/// Folders in which projects keep their virtual environment.
+const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
+
+pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
+    if let Some(python) = &search.paths.python {
+        return Ok(adapter(configured(python, "Python")?, None));
+    }
+    let candidates = candidates(search);
+    let own = candidates.first().cloned();
+    for python in &candidates {
+        if search.cache.has_debugpy(python, || has_debugpy(python)) {
+            // The adapter may come from elsewhere; the program runs with the project's interpreter.
+            return Ok(adapter(python, own));
+        }
+    }
+    let looked: Vec<_> = candidates.iter().map(|path| path.display().to_string()).collect();
+    Err(match looked.as_slice() {
+        [] => "there is no python3".to_owned().into(),
+        // Into the project's own interpreter, which is the first.
+        [first, ..] => Missing::with_install(
+            format!("no debugpy in {}", looked.join(", ")),
+            format!("{first} -m pip install debugpy"),
+        ),
+    })
+}
+
+fn adapter(python: &Path, interpreter: Option<PathBuf>) -> Adapter {
+    let command = CommandLine::new(python).args(["-m", "debugpy.adapter"]);
+    let interpreter = interpreter.unwrap_or_else(|| python.to_owned());
+    Adapter {
+        kind: AdapterKind::Debugpy,
+        transport: Transport::Stdio(command),
+        interpreter: Some(interpreter),
+    }
+}
+
+/// Interpreters in the order of their closeness to the project.
+fn candidates(search: &Search<'_>) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    found.extend(search.interpreter.map(Path::to_owned));
+    let venvs = search
+        .folder
+        .ancestors()
+        .flat_map(|folder| VENV_FOLDERS.iter().map(move |name| folder.join(name)));
+    let active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
+        .into_iter()
+        .filter_map(|name| search.environment.get(name).map(PathBuf::from));
+    found.extend(venvs.chain(active).map(|venv| venv.join("bin/python")));
+    found.extend(
+        ["python3", "python"].iter().filter_map(|name| search.environment.find_program(name)),
+    );
+    found.retain(|path| path.exists());
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|path| seen.insert(path.clone()));
+    found
+}
+
+fn has_debugpy(python: &Path) -> bool {
+    let status = Command::new(python)
+        .args([
+            "-c",
+            "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)",
+        ])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map<String, Value> {
+    let mut arguments = configuration.arguments();
+    arguments.insert("type".to_owned(), json!("python"));
+    if configuration.request == Request::Attach {
+        if let Some(pid) = arguments.remove("pid") {
+            set_default(&mut arguments, "processId", pid);
+        }
+        // The connection goes there already.
+        for field in ["host", "port", "connect"] {
+            arguments.remove(field);
+        }
+        return arguments;
+    }
+    let named = ["python", "pythonPath"].iter().any(|name| arguments.contains_key(*name));
+    if let (false, Some(interpreter)) = (named, &adapter.interpreter) {
+        arguments.insert("python".to_owned(), json!([interpreter]));
+    }
+    set_default(&mut arguments, "console", json!("internalConsole"));
+    if arguments["console"] == "internalConsole" {
+        set_default(&mut arguments, "redirectOutput", json!(true));
+    }
+    arguments
+}

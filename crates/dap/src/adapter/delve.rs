@@ -1,0 +1,82 @@
+//! delve: `dlv dap` listens on a port, serves one client and ends with it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::registry::{Missing, Search, configured};
+use super::{Adapter, AdapterKind, Transport};
+use crate::configuration::{Configuration, Request, set_default};
+use crate::environment::is_executable;
+use crate::error::DebugError;
+use crate::process::CommandLine;
+
+pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
+    let found = match &search.paths.delve {
+        Some(path) => Some(configured(path, "dlv")?.to_owned()),
+        None => {
+            let in_home = search.environment.home().map(|home| home.join("go/bin/dlv"));
+            let in_gopath =
+                search.environment.get("GOPATH").map(|path| Path::new(path).join("bin/dlv"));
+            search
+                .environment
+                .find_program("dlv")
+                .or(in_gopath.filter(|path| is_executable(path)))
+                .or(in_home.filter(|path| is_executable(path)))
+        }
+    };
+    let dlv = found.ok_or_else(|| "dlv is neither on the search path nor in go/bin".to_owned())?;
+    let command = CommandLine::new(dlv).args(["dap", "--listen", "127.0.0.1:0"]);
+    Ok(Adapter {
+        kind: AdapterKind::Delve,
+        transport: Transport::Server(command),
+        interpreter: None,
+    })
+}
+
+/// The folder in which the program is built: that of its module.
+pub(super) fn build_folder(configuration: &Configuration) -> PathBuf {
+    match configuration.program_path() {
+        Some(path) if path.is_dir() => path,
+        Some(path) => path.parent().map_or_else(|| configuration.folder.clone(), Path::to_owned),
+        None => configuration.folder.clone(),
+    }
+}
+
+pub(super) fn arguments(configuration: &Configuration) -> Result<Map<String, Value>, DebugError> {
+    let mut arguments = configuration.arguments();
+    arguments.insert("type".to_owned(), json!("go"));
+    if configuration.request == Request::Attach {
+        if let Some(pid) = arguments.remove("pid") {
+            set_default(&mut arguments, "processId", pid);
+        }
+        let remote = arguments.contains_key("port");
+        set_default(&mut arguments, "mode", json!(if remote { "remote" } else { "local" }));
+        return Ok(arguments);
+    }
+    if !arguments.contains_key("mode") || arguments["mode"] == "auto" {
+        arguments.insert("mode".to_owned(), json!(mode(configuration)));
+    }
+    if arguments["mode"] == "debug" || arguments["mode"] == "test" {
+        set_default(&mut arguments, "output", json!(output_path()?));
+        set_default(&mut arguments, "dlvCwd", json!(build_folder(configuration)));
+    }
+    Ok(arguments)
+}
+
+fn mode(configuration: &Configuration) -> &'static str {
+    match configuration.program_path() {
+        Some(path) if path.is_dir() => "debug",
+        Some(path) if path.to_string_lossy().ends_with("_test.go") => "test",
+        Some(path) if path.extension().is_some_and(|extension| extension == "go") => "debug",
+        _ => "exec",
+    }
+}
+
+/// Where the program is built to: not into the project, and never the same twice. Delve removes it.
+fn output_path() -> Result<PathBuf, DebugError> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| DebugError::Internal(error.to_string()))?;
+    let name = format!("termbridge-debug-{:016x}", u64::from_ne_bytes(bytes));
+    Ok(std::env::temp_dir().join(name))
+}

@@ -1,0 +1,166 @@
+//! The search for adapters, and the list of what was found.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::{Adapter, AdapterKind, Transport, debugpy, delve, js_debug, lldb};
+use crate::environment::Environment;
+use crate::error::DebugError;
+
+/// Adapters that are not where they are looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AdapterPaths {
+    /// A Python interpreter that has debugpy.
+    pub python: Option<PathBuf>,
+    /// `lldb-dap`.
+    pub lldb: Option<PathBuf>,
+    /// `dlv`.
+    pub delve: Option<PathBuf>,
+    /// `dapDebugServer.js` or `vsDebugServer.cjs`, or the folder it is in.
+    pub js_debug: Option<PathBuf>,
+    /// `node`, to run js-debug.
+    pub node: Option<PathBuf>,
+}
+
+/// What a search has to go by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Search<'a> {
+    pub(crate) paths: &'a AdapterPaths,
+    pub(crate) environment: &'a Environment,
+    /// The workspace.
+    pub(crate) folder: &'a Path,
+    /// The interpreter that the configuration names.
+    pub(crate) interpreter: Option<&'a Path>,
+    /// What earlier searches learnt.
+    pub(crate) cache: &'a Cache,
+}
+
+/// What programs were asked once and need not be asked again. Only good news is kept: what is
+/// missing may be installed any moment.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    /// Interpreters that have debugpy.
+    debugpy: Mutex<HashSet<PathBuf>>,
+    /// Sysroots of Rust by the folder that chooses them.
+    sysroots: Mutex<HashMap<PathBuf, PathBuf>>,
+}
+
+impl Cache {
+    pub(super) fn has_debugpy(&self, python: &Path, ask: impl FnOnce() -> bool) -> bool {
+        if lock(&self.debugpy).contains(python) {
+            return true;
+        }
+        let found = ask();
+        if found {
+            lock(&self.debugpy).insert(python.to_owned());
+        }
+        found
+    }
+
+    pub(super) fn sysroot(
+        &self,
+        folder: &Path,
+        ask: impl FnOnce() -> Option<PathBuf>,
+    ) -> Option<PathBuf> {
+        if let Some(known) = lock(&self.sysroots).get(folder) {
+            return Some(known.clone());
+        }
+        let found = ask()?;
+        lock(&self.sysroots).insert(folder.to_owned(), found.clone());
+        Some(found)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One line of the list of adapters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdapterStatus {
+    /// The adapter.
+    pub kind: AdapterKind,
+    /// The command that starts it, when it was found.
+    pub command: Option<String>,
+    /// Where it was looked for, when it was not.
+    pub looked: Option<String>,
+    /// The command that installs it.
+    pub install: String,
+}
+
+/// An adapter that was not found.
+pub(super) struct Missing {
+    /// Where it was looked for.
+    looked: String,
+    /// The command that installs it, where it is not the usual one.
+    install: Option<String>,
+}
+
+impl Missing {
+    /// To be installed with a command of its own.
+    pub(super) fn with_install(looked: String, install: String) -> Self {
+        Self { looked, install: Some(install) }
+    }
+}
+
+impl From<String> for Missing {
+    fn from(looked: String) -> Self {
+        Self { looked, install: None }
+    }
+}
+
+/// Finds an adapter, or says where it was looked for and how to install it.
+pub(crate) fn find(kind: AdapterKind, search: &Search<'_>) -> Result<Adapter, DebugError> {
+    let found = match kind {
+        AdapterKind::Debugpy => debugpy::find(search),
+        AdapterKind::Lldb => lldb::find(search),
+        AdapterKind::Delve => delve::find(search),
+        AdapterKind::JsDebug => js_debug::find(search),
+    };
+    found.map_err(|missing| DebugError::AdapterNotFound {
+        language: kind.languages().to_owned(),
+        looked: missing.looked,
+        install: missing.install.unwrap_or_else(|| kind.install().to_owned()),
+    })
+}
+
+/// Every adapter: where it is, or how to install it.
+///
+/// Runs the interpreters it looks at, so it takes a moment.
+pub(crate) fn doctor(
+    paths: &AdapterPaths,
+    environment: &Environment,
+    folder: &Path,
+) -> Vec<AdapterStatus> {
+    let cache = &Cache::default();
+    let search = Search { paths, environment, folder, interpreter: None, cache };
+    let status = |kind: AdapterKind| {
+        let own = || kind.install().to_owned();
+        let (command, looked, install) = match find(kind, &search) {
+            Ok(adapter) => (Some(shown(&adapter.transport)), None, own()),
+            Err(DebugError::AdapterNotFound { looked, install, .. }) => {
+                (None, Some(looked), install)
+            }
+            Err(other) => (None, Some(other.to_string()), own()),
+        };
+        AdapterStatus { kind, command, looked, install }
+    };
+    AdapterKind::ALL.into_iter().map(status).collect()
+}
+
+fn shown(transport: &Transport) -> String {
+    match transport {
+        Transport::Stdio(command) | Transport::Server(command) => command.shown(),
+        Transport::Connect { host, port } => format!("{host}:{port}"),
+    }
+}
+
+/// A path that the caller configured: what must be there.
+pub(super) fn configured<'a>(path: &'a Path, what: &str) -> Result<&'a Path, String> {
+    if path.exists() {
+        Ok(path)
+    } else {
+        Err(format!("the configured {what} {} is not there", path.display()))
+    }
+}

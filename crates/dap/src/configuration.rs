@@ -1,0 +1,191 @@
+//! What to debug: a configuration as launch.json has it, with its variables filled in.
+//!
+//! The fields keep the names that VS Code gives them; each adapter's file turns them into what the
+//! adapter wants. Reading launch.json is [`launch_json`](crate::launch_json)'s work.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use crate::adapter::AdapterKind;
+use crate::error::DebugError;
+
+/// Whether the program is started or already runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Request {
+    /// The debugger starts the program, and ends it.
+    Launch,
+    /// The program runs already, and goes on when the debugger leaves.
+    Attach,
+}
+
+/// A program to debug and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Configuration {
+    /// What people call it.
+    pub name: String,
+    /// The `type`, which chooses the adapter.
+    pub kind: String,
+    /// Started or attached to.
+    pub request: Request,
+    /// The workspace, from which relative paths count.
+    pub folder: PathBuf,
+    /// The other fields of the configuration.
+    pub fields: Map<String, Value>,
+}
+
+impl Configuration {
+    /// A program to start, with no launch.json.
+    pub fn launch(kind: &str, program: impl AsRef<Path>, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        let program = folder.join(program);
+        let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
+        let mut fields = Map::new();
+        fields.insert("program".to_owned(), json!(program));
+        fields.insert("cwd".to_owned(), json!(folder));
+        let (name, kind) = (name.into_owned(), kind.to_owned());
+        Self { name, kind, request: Request::Launch, folder, fields }
+    }
+
+    /// A module to run, with no launch.json: `pytest`.
+    pub fn module(kind: &str, module: &str, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        let mut fields = Map::new();
+        fields.insert("module".to_owned(), json!(module));
+        fields.insert("cwd".to_owned(), json!(folder));
+        let (name, kind) = (module.to_owned(), kind.to_owned());
+        Self { name, kind, request: Request::Launch, folder, fields }
+    }
+
+    /// A process to attach to.
+    pub fn attach_to_process(kind: &str, pid: u32, folder: impl Into<PathBuf>) -> Self {
+        let fields = Map::from_iter([("pid".to_owned(), json!(pid))]);
+        Self {
+            name: format!("process {pid}"),
+            kind: kind.to_owned(),
+            request: Request::Attach,
+            folder: folder.into(),
+            fields,
+        }
+    }
+
+    /// A debug server to attach to: `debugpy --listen`, `node --inspect`, `dlv --headless`, gdbserver.
+    pub fn attach_to_server(kind: &str, host: &str, port: u16, folder: impl Into<PathBuf>) -> Self {
+        let fields =
+            Map::from_iter([("host".to_owned(), json!(host)), ("port".to_owned(), json!(port))]);
+        Self {
+            name: format!("{host}:{port}"),
+            kind: kind.to_owned(),
+            request: Request::Attach,
+            folder: folder.into(),
+            fields,
+        }
+    }
+
+    /// With a field set, whatever it was.
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// With these arguments for the program.
+    pub fn args<S: AsRef<str>>(self, args: impl IntoIterator<Item = S>) -> Self {
+        let args: Vec<_> = args.into_iter().map(|arg| json!(arg.as_ref())).collect();
+        self.with("args", args)
+    }
+
+    /// The `type` for a program, guessed from its name and its first bytes.
+    pub fn guess_kind(program: &Path) -> Option<&'static str> {
+        let extension = program.extension().and_then(|extension| extension.to_str());
+        match extension.unwrap_or_default() {
+            "py" | "pyw" => Some("python"),
+            "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" => Some("node"),
+            "go" => Some("go"),
+            _ if program.join("go.mod").is_file() => Some("go"),
+            _ => {
+                let mut magic = [0; 4];
+                let mut file = std::fs::File::open(program).ok()?;
+                std::io::Read::read_exact(&mut file, &mut magic).ok()?;
+                (&magic == b"\x7fELF").then_some("lldb")
+            }
+        }
+    }
+
+    /// The adapter that serves it.
+    pub fn adapter(&self) -> Result<AdapterKind, DebugError> {
+        AdapterKind::for_type(&self.kind).ok_or_else(|| {
+            let known = "python, go, node, lldb, rust, c, cpp";
+            DebugError::InvalidParams(format!("unknown type {:?}; known are {known}", self.kind))
+        })
+    }
+
+    /// The text of a field.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// The program's path, when it has one.
+    pub(crate) fn program_path(&self) -> Option<PathBuf> {
+        self.text("program").map(|program| self.folder.join(program))
+    }
+
+    /// What to call the program in messages.
+    pub(crate) fn program_name(&self) -> String {
+        let named = ["program", "module"].iter().find_map(|field| self.text(field));
+        let name = named.map(|name| name.rsplit('/').next().unwrap_or(name));
+        name.unwrap_or(&self.name).to_owned()
+    }
+
+    /// The fields as an adapter gets them, before it looks at them its own way.
+    pub(crate) fn arguments(&self) -> Map<String, Value> {
+        let mut arguments = self.fields.clone();
+        for ours in OURS {
+            arguments.remove(*ours);
+        }
+        let request = match self.request {
+            Request::Launch => "launch",
+            Request::Attach => "attach",
+        };
+        arguments.insert("name".to_owned(), json!(self.name));
+        arguments.insert("request".to_owned(), json!(request));
+        if self.request == Request::Launch {
+            set_default(&mut arguments, "cwd", json!(self.folder));
+        }
+        arguments
+    }
+
+    /// Refuses what cannot work before an adapter is started for it.
+    pub(crate) fn check(&self) -> Result<(), DebugError> {
+        if self.request == Request::Attach {
+            return Ok(());
+        }
+        if let Some(program) = self.program_path()
+            && !program.exists()
+        {
+            return Err(DebugError::FileNotFound(program));
+        }
+        if let Some(cwd) = self.text("cwd").map(|cwd| self.folder.join(cwd))
+            && !cwd.is_dir()
+        {
+            return Err(DebugError::InvalidPath { path: cwd, reason: "no folder".to_owned() });
+        }
+        Ok(())
+    }
+}
+
+/// Fields that are for us and not for the adapter.
+const OURS: &[&str] = &[
+    "preLaunchTask",
+    "postDebugTask",
+    "presentation",
+    "internalConsoleOptions",
+    "linux",
+    "osx",
+    "windows",
+    "envFile",
+];
+
+/// Sets a field that is not there.
+pub(crate) fn set_default(fields: &mut Map<String, Value>, name: &str, value: Value) {
+    fields.entry(name).or_insert(value);
+}

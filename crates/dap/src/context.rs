@@ -1,0 +1,70 @@
+//! What all sessions of a debugger share.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::adapter::Cache;
+use crate::breakpoint::BreakpointStore;
+use crate::events::EventStore;
+use crate::reference::Numbers;
+use crate::settings::Settings;
+use crate::task::{PlainRunner, TaskRunner};
+use crate::terminal::TerminalLauncher;
+
+pub(crate) struct Context {
+    pub(crate) settings: Settings,
+    pub(crate) events: EventStore,
+    pub(crate) numbers: Numbers,
+    pub(crate) adapters: Cache,
+    pub(crate) terminal: Option<Arc<dyn TerminalLauncher>>,
+    pub(crate) tasks: Arc<dyn TaskRunner>,
+    breakpoints: Mutex<BreakpointStore>,
+    exceptions: Mutex<ExceptionFilters>,
+    /// Held while breakpoints are sent, so that lists reach adapters in the order they were made.
+    pub(crate) placing: tokio::sync::Mutex<()>,
+}
+
+/// What the caller does for the debugger; what is absent it does itself, plainly.
+#[derive(Clone, Default)]
+pub struct Hooks {
+    /// Runs programs in terminals.
+    pub terminal: Option<Arc<dyn TerminalLauncher>>,
+    /// Runs tasks before programs are debugged.
+    pub tasks: Option<Arc<dyn TaskRunner>>,
+}
+
+/// Which exceptions stop a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ExceptionFilters {
+    /// Those that the adapter recommends, and those that nobody catches.
+    #[default]
+    Default,
+    /// Those of these filters, as the adapter names them: `raised`, `uncaught`, `all`, `cpp_throw`.
+    Named(Vec<String>),
+}
+
+impl Context {
+    pub(crate) fn new(settings: Settings, hooks: Hooks) -> Self {
+        let own = || Arc::new(PlainRunner::new(&settings)) as Arc<dyn TaskRunner>;
+        let (terminal, tasks) = (hooks.terminal, hooks.tasks.unwrap_or_else(own));
+        let events = EventStore::new(settings.events.clone(), settings.state_folder.clone());
+        Self {
+            settings,
+            events,
+            numbers: Numbers::default(),
+            adapters: Cache::default(),
+            terminal,
+            tasks,
+            breakpoints: Mutex::default(),
+            exceptions: Mutex::default(),
+            placing: tokio::sync::Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn breakpoints(&self) -> MutexGuard<'_, BreakpointStore> {
+        self.breakpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn exceptions(&self) -> MutexGuard<'_, ExceptionFilters> {
+        self.exceptions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

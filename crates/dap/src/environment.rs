@@ -1,0 +1,76 @@
+//! What the library knows of the user's environment: given by the caller, read by nobody else.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::process::CommandLine;
+
+/// Environment variables and what follows from them.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+}
+
+impl Environment {
+    /// That of this process.
+    pub fn of_process() -> Self {
+        Self { variables: std::env::vars_os().collect() }
+    }
+
+    /// With a variable set.
+    pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.insert(name.into(), value.into());
+        self
+    }
+
+    /// The value of a variable.
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        self.variables.get(name.as_ref()).map(OsString::as_os_str)
+    }
+
+    /// The user's home.
+    pub fn home(&self) -> Option<&Path> {
+        self.get("HOME").filter(|home| !home.is_empty()).map(Path::new)
+    }
+
+    /// Gives a command this environment, and not this process's, beneath its own variables.
+    pub(crate) fn apply(&self, command: &mut CommandLine) {
+        let own = std::mem::take(&mut command.env);
+        let others = std::env::vars_os().filter(|(name, _)| self.get(name).is_none());
+        command.env.extend(others.map(|(name, _)| (name, None)));
+        let set = self.variables.iter();
+        command.env.extend(set.map(|(name, value)| (name.clone(), Some(value.clone()))));
+        command.env.extend(own);
+    }
+
+    /// The first executable with this name on the search path; a path is looked at as it is.
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| is_executable(path));
+        }
+        self.search_path().map(|folder| folder.join(name)).find(|path| is_executable(path))
+    }
+
+    /// Executables named `PREFIX-NUMBER` on the search path, the highest number first.
+    pub(crate) fn find_numbered(&self, prefix: &str) -> Option<PathBuf> {
+        let entries = self.search_path().flat_map(|folder| folder.read_dir().into_iter().flatten());
+        let numbered = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name();
+            let number = name.to_str()?.strip_prefix(prefix)?.strip_prefix('-')?;
+            Some((number.parse::<u32>().ok()?, entry.path()))
+        });
+        numbered.filter(|(_, path)| is_executable(path)).max().map(|(_, path)| path)
+    }
+
+    fn search_path(&self) -> impl Iterator<Item = PathBuf> {
+        let path = self.get("PATH").unwrap_or_default().to_owned();
+        std::env::split_paths(&path).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// Whether a file can be run.
+pub(crate) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}

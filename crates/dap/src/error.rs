@@ -1,0 +1,199 @@
+//! What can go wrong while debugging: one variant for each code of the debug catalogue that the
+//! native debugger can give.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why the debugger did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DebugError {
+    /// No session has this id, or none is open.
+    #[error("{}", match .0 { Some(id) => format!("no debug session {id}"), None => "no debug session is open".to_owned() })]
+    NoSession(Option<String>),
+    /// The program runs; it has to be stopped to be resumed or stepped.
+    #[error("{program} is running, not paused")]
+    NotPaused {
+        /// The program.
+        program: String,
+    },
+    /// The program runs; only a stopped program can be looked into.
+    #[error("{program} is running; its state can be read only while it is stopped")]
+    NotStopped {
+        /// The program.
+        program: String,
+    },
+    /// The wait was over before anything happened.
+    #[error("{what} within {} ms; {program} is still running", .after.as_millis())]
+    Timeout {
+        /// What did not happen.
+        what: String,
+        /// The program that goes on.
+        program: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// The request was withdrawn.
+    #[error("the request was cancelled")]
+    Cancelled,
+    /// The session was stopped while the request was under way.
+    #[error("the session was stopped: {0}")]
+    Aborted(String),
+    /// An argument makes no sense.
+    #[error("{0}")]
+    InvalidParams(String),
+    /// There is no such file.
+    #[error("no such file: {}", .0.display())]
+    FileNotFound(PathBuf),
+    /// The path is no file that can be debugged.
+    #[error("{}: {reason}", .path.display())]
+    InvalidPath {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file has no such line.
+    #[error("{} has no line {line}: it has {lines}", .path.display())]
+    InvalidLine {
+        /// The file.
+        path: PathBuf,
+        /// The line asked for.
+        line: u64,
+        /// How many lines there are.
+        lines: u64,
+    },
+    /// The program could not be started or attached to.
+    #[error("{0}")]
+    LaunchFailed(String),
+    /// The program has ended.
+    #[error("{program} has ended: {how}")]
+    ProgramExited {
+        /// The program.
+        program: String,
+        /// How it ended.
+        how: String,
+    },
+    /// The reference was given before the program went on.
+    #[error("reference {0} is from before the program went on")]
+    StaleReference(u64),
+    /// The reference was never given.
+    #[error("no reference {0} was ever given")]
+    InvalidReference(u64),
+    /// The value has nothing inside.
+    #[error("{0} has no children")]
+    NotExpandable(String),
+    /// The debugger could not evaluate the expression or set the value.
+    #[error("{0}")]
+    EvaluateFailed(String),
+    /// The value cannot be changed.
+    #[error("{0} cannot be changed")]
+    ReadOnly(String),
+    /// The debug adapter cannot do it.
+    #[error("{adapter} does not support {what}")]
+    UnsupportedCapability {
+        /// The adapter.
+        adapter: String,
+        /// What it cannot do.
+        what: String,
+    },
+    /// The answer is larger than what may be returned.
+    #[error("{what} is larger than {limit} bytes")]
+    LargeData {
+        /// What was asked for.
+        what: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// Another request is changing the session.
+    #[error("session {0} is being started, restarted or stopped")]
+    Busy(String),
+    /// A limit of the server.
+    #[error("{limit} debug sessions are open, which is the limit")]
+    Capacity {
+        /// How many may be open.
+        limit: usize,
+    },
+    /// The debug adapter is not installed.
+    #[error("no debug adapter for {language} was found: {looked}")]
+    AdapterNotFound {
+        /// The language.
+        language: String,
+        /// Where it was looked for.
+        looked: String,
+        /// The command that installs it.
+        install: String,
+    },
+    /// The adapter broke the protocol or died, or the system refused something it usually grants.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl DebugError {
+    /// The code of the debug catalogue.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSession(_) => "E_NO_SESSION",
+            Self::NotPaused { .. } => "E_NOT_PAUSED",
+            Self::NotStopped { .. } => "E_NOT_STOPPED",
+            Self::Timeout { .. } => "E_TIMEOUT",
+            Self::Cancelled => "E_CANCELLED",
+            Self::Aborted(_) => "E_ABORTED",
+            Self::InvalidParams(_) => "E_INVALID_PARAMS",
+            Self::FileNotFound(_) => "E_FILE_NOT_FOUND",
+            Self::InvalidPath { .. } => "E_INVALID_PATH",
+            Self::InvalidLine { .. } => "E_INVALID_LINE",
+            Self::LaunchFailed(_) => "E_LAUNCH_FAILED",
+            Self::ProgramExited { .. } => "E_PROGRAM_EXITED",
+            Self::StaleReference(_) => "E_STALE_REFERENCE",
+            Self::InvalidReference(_) => "E_INVALID_REFERENCE",
+            Self::NotExpandable(_) => "E_NOT_EXPANDABLE",
+            Self::EvaluateFailed(_) => "E_EVALUATE_FAILED",
+            Self::ReadOnly(_) => "E_READ_ONLY",
+            Self::UnsupportedCapability { .. } => "E_UNSUPPORTED_CAPABILITY",
+            Self::LargeData { .. } => "E_LARGE_DATA",
+            Self::Busy(_) => "E_BUSY",
+            Self::Capacity { .. } => "E_CAPACITY",
+            Self::AdapterNotFound { .. } => "E_ADAPTER_NOT_FOUND",
+            Self::Internal(_) => "E_INTERNAL",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoSession(_) => "start one with debug_start",
+            Self::NotPaused { .. } => "wait for a stop with debug_wait_for_hit, or use debug_pause",
+            Self::NotStopped { .. } => {
+                "stop it with debug_pause or wait for a breakpoint with debug_wait_for_hit"
+            }
+            Self::Timeout { .. } => {
+                "wait longer with debug_wait_for_hit, look where it is with debug_pause, or end it with debug_stop"
+            }
+            Self::Cancelled | Self::Aborted(_) => "see debug_status for what is still open",
+            Self::InvalidParams(_) => "correct the arguments and call again",
+            Self::FileNotFound(_) | Self::InvalidPath { .. } => {
+                "give the path of an existing source file, absolute or relative to the workspace"
+            }
+            Self::InvalidLine { .. } => "choose a line of the file that holds code",
+            Self::LaunchFailed(_) => "correct the configuration; dap_logs shows what the adapter said",
+            Self::ProgramExited { .. } => "start it again with debug_restart or debug_start",
+            Self::StaleReference(_) => "ask again with debug_stack or debug_list_variables",
+            Self::InvalidReference(_) => {
+                "use a frameId from debug_stack or a variablesReference from a listing"
+            }
+            Self::NotExpandable(_) => "its value is all there is",
+            Self::EvaluateFailed(_) => "correct the expression, or choose another frame with frameId",
+            Self::ReadOnly(_) => "change a variable it is made from",
+            Self::UnsupportedCapability { .. } => "do without it, or use debug_evaluate",
+            Self::LargeData { .. } => {
+                "read it by pages with debug_get_variable or write it to a file with debug_save_variable"
+            }
+            Self::Busy(_) => "call again when it is done; debug_status shows the state",
+            Self::Capacity { .. } => "end one with debug_stop",
+            Self::AdapterNotFound { install, .. } => return format!("install it with: {install}"),
+            Self::Internal(_) => "restart the session with debug_restart",
+        }
+        .to_owned()
+    }
+}

@@ -1,0 +1,70 @@
+//! Debugging through debug adapters: sessions, breakpoints, values, an event store.
+//!
+//! [`Debugger`] holds every session of a server and the breakpoints they share; a [`DebugSession`]
+//! is a cloneable handle to one. The adapters are the languages' own (debugpy, lldb-dap, delve,
+//! js-debug): found on the machine, started for a session and ended with it.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use termbridge_dap::{Breakpoint, Configuration, Debugger, Halt, Settings};
+//!
+//! # async fn example() -> Result<(), termbridge_dap::DebugError> {
+//! let debugger = Debugger::new(Settings::default());
+//! debugger.set_breakpoint(Breakpoint::new("/work/app.py", 12).condition("n > 3")).await?;
+//! let session = debugger.start(Configuration::launch("python", "app.py", "/work")).await?;
+//! if let Halt::Stopped(stop) = session.wait(Duration::from_secs(10)).await? {
+//!     assert_eq!(stop.reason, "breakpoint");
+//! }
+//! session.stop().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What it promises: a stop that already happened is reported; a wait that timed out names the
+//! program that still runs; an end says how; references from before the program went on are stale;
+//! a breakpoint's state is what the adapter says. Everything is bounded and every cut is visible.
+//!
+//! What is deliberately absent: MCP, printing, and the environment, which the caller gives.
+
+mod adapter;
+mod breakpoint;
+mod client;
+mod configuration;
+mod context;
+mod debugger;
+mod environment;
+mod error;
+pub mod events;
+pub mod framing;
+mod id;
+pub mod launch_json;
+mod process;
+mod protocol;
+mod reference;
+mod report;
+mod session;
+mod settings;
+mod task;
+mod terminal;
+mod transport;
+
+pub use adapter::{AdapterKind, AdapterPaths, AdapterStatus};
+pub use breakpoint::{Breakpoint, BreakpointInfo, BreakpointState};
+pub use configuration::{Configuration, Request};
+pub use context::{ExceptionFilters, Hooks};
+pub use debugger::Debugger;
+pub use environment::Environment;
+pub use error::DebugError;
+pub use id::DebugSessionId;
+pub use process::CommandLine;
+pub use report::{
+    EndReason, EndReport, ExceptionReport, FrameInfo, Halt, Location, OutputSince, ScopeInfo,
+    ScopeKind, SourceLine, StackPage, StopReport, ThreadInfo, VariableInfo, VariableNode,
+};
+pub use session::{
+    DebugSession, DebugSessionInfo, EvaluateContext, Page, Resume, Save, Saved, ScopeFilter,
+    SessionState, Ticket, VariableFilter, VariableTree,
+};
+pub use settings::Settings;
+pub use task::TaskRunner;
+pub use terminal::{BoxFuture, TerminalLauncher, TerminalProcess, TerminalRequest};

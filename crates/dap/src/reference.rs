@@ -1,0 +1,118 @@
+//! References to frames and values, in our own numbering.
+//!
+//! Adapters number frames and containers anew after each stop, so an old number may silently mean
+//! something else. Ours are never used twice, in any session: a number that was given out and is no
+//! longer known is stale, one that was never given out is wrong.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::DebugError;
+
+/// References that a session keeps; the oldest are dropped beyond that, and are stale then.
+const MAX_REFERENCES: usize = 50_000;
+
+/// Where the next number comes from, for all sessions of a debugger.
+#[derive(Debug, Clone)]
+pub(crate) struct Numbers(Arc<AtomicU64>);
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self(Arc::new(AtomicU64::new(1)))
+    }
+}
+
+/// What a number means to the adapter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reference {
+    /// The connection it came over.
+    pub(crate) link: u32,
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Target {
+    Frame(i64),
+    Variables(i64),
+}
+
+/// The references of one session.
+#[derive(Debug)]
+pub(crate) struct References {
+    numbers: Numbers,
+    known: BTreeMap<u64, Reference>,
+}
+
+impl References {
+    pub(crate) fn new(numbers: Numbers) -> Self {
+        Self { numbers, known: BTreeMap::new() }
+    }
+
+    /// A number for a reference.
+    pub(crate) fn add(&mut self, reference: Reference) -> u64 {
+        let number = self.numbers.0.fetch_add(1, Ordering::Relaxed);
+        self.known.insert(number, reference);
+        if self.known.len() > MAX_REFERENCES {
+            self.known.pop_first();
+        }
+        number
+    }
+
+    /// What a number stands for.
+    pub(crate) fn get(&self, number: u64) -> Result<Reference, DebugError> {
+        if let Some(reference) = self.known.get(&number) {
+            return Ok(*reference);
+        }
+        if number > 0 && number < self.numbers.0.load(Ordering::Relaxed) {
+            Err(DebugError::StaleReference(number))
+        } else {
+            Err(DebugError::InvalidReference(number))
+        }
+    }
+
+    /// Whether this session gave the number out and still knows it.
+    pub(crate) fn contains(&self, number: u64) -> bool {
+        self.known.contains_key(&number)
+    }
+
+    /// Forgets what came over a connection: its program went on.
+    pub(crate) fn forget(&mut self, link: u32) {
+        self.known.retain(|_, reference| reference.link != link);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_numbers_are_stale_and_unknown_ones_wrong() {
+        let numbers = Numbers::default();
+        let mut first = References::new(numbers.clone());
+        let mut second = References::new(numbers);
+        let frame = Reference { link: 0, target: Target::Frame(7) };
+        let other = Reference { link: 1, target: Target::Variables(7) };
+        let (a, b) = (first.add(frame), first.add(other));
+        let elsewhere = second.add(frame);
+        assert_eq!(first.get(a), Ok(frame));
+        first.forget(0);
+        assert_eq!(first.get(a), Err(DebugError::StaleReference(a)));
+        assert_eq!(first.get(b), Ok(other));
+        assert!(!first.contains(elsewhere) && second.contains(elsewhere));
+        assert_eq!(first.get(0), Err(DebugError::InvalidReference(0)));
+        assert_eq!(first.get(99), Err(DebugError::InvalidReference(99)));
+    }
+
+    #[test]
+    fn the_oldest_are_dropped_and_stale() {
+        let mut references = References::new(Numbers::default());
+        let reference = Reference { link: 0, target: Target::Frame(0) };
+        let first = references.add(reference);
+        for _ in 0..MAX_REFERENCES {
+            references.add(reference);
+        }
+        assert_eq!(references.get(first), Err(DebugError::StaleReference(first)));
+        assert_eq!(references.get(first + 1), Ok(reference));
+    }
+}

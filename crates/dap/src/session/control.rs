@@ -1,0 +1,239 @@
+//! Going on and stopping: continue, steps, pause, and the wait for what comes of it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::state::{Phase, Stop};
+use super::{DebugSession, Inner};
+use crate::client::RequestError;
+use crate::error::DebugError;
+use crate::events::Record;
+use crate::protocol::{Threads, read};
+use crate::report::{EndReport, Halt};
+
+/// How a stopped program goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// Until something stops it.
+    Continue,
+    /// To the next line, over calls.
+    StepOver,
+    /// To the next line, into calls.
+    StepInto,
+    /// Until the function returns.
+    StepOut,
+}
+
+impl Resume {
+    fn command(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::StepOver => "next",
+            Self::StepInto => "stepIn",
+            Self::StepOut => "stepOut",
+        }
+    }
+}
+
+/// What a wait found.
+pub(super) enum Found {
+    Stop(u32, Stop),
+    End(EndReport),
+}
+
+/// The stops before something was begun: later ones are its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticket(u64);
+
+impl DebugSession {
+    /// Lets a stopped program go on; [`DebugSession::wait_after`] waits for what comes of it.
+    pub async fn resume(&self, how: Resume, thread: Option<i64>) -> Result<Ticket, DebugError> {
+        let inner = &self.inner;
+        let (link, id, client, before, ticket) = {
+            let mut state = inner.lock();
+            state.alive()?;
+            let (link, id) = match thread {
+                Some(number) => state.thread(number)?,
+                None => {
+                    let stopped = state.latest_stop(None);
+                    let (link, stop) = stopped.ok_or_else(|| not_paused(&state.running()))?;
+                    (link, stop.event.thread_id.unwrap_or_default())
+                }
+            };
+            if !state.is_thread_stopped(link, id) {
+                return Err(not_paused(&state.running()));
+            }
+            let ticket = Ticket(state.stops);
+            // Before the request: the next stop may come before its answer.
+            let before = state.resume(link, id);
+            let client = state.links.get(&link).map(|link| link.client.clone());
+            (link, id, client, before, ticket)
+        };
+        inner.notify();
+        let client = client.ok_or_else(|| not_paused("the program"))?;
+        let timeout = inner.context.settings.request_timeout;
+        let answer = client.request(how.command(), json!({"threadId": id}), timeout).await;
+        match answer {
+            Ok(body) => {
+                let mut state = inner.lock();
+                let all = how == Resume::Continue
+                    && body["allThreadsContinued"].as_bool().unwrap_or(true);
+                if all
+                    && state.stops == ticket.0
+                    && let Some(link) = state.links.get_mut(&link)
+                {
+                    link.stopped = None;
+                }
+                Ok(ticket)
+            }
+            // Adapters that answer a step only at its end.
+            Err(RequestError::Timeout { .. }) => Ok(ticket),
+            Err(error) => {
+                let mut state = inner.lock();
+                if let (true, Some(link)) = (state.stops == ticket.0, state.links.get_mut(&link)) {
+                    link.stopped = before;
+                }
+                drop(state);
+                inner.notify();
+                Err(inner.request_failed(error))
+            }
+        }
+    }
+
+    /// Lets a stopped program go on and waits for its next stop or its end.
+    pub async fn resume_and_wait(
+        &self,
+        how: Resume,
+        thread: Option<i64>,
+        timeout: Duration,
+    ) -> Result<Halt, DebugError> {
+        let ticket = self.resume(how, thread).await?;
+        self.wait_after(ticket, timeout).await
+    }
+
+    /// Stops a running program and waits for it; a stop that already happened counts.
+    pub async fn pause(&self, timeout: Duration) -> Result<Halt, DebugError> {
+        let inner = &self.inner;
+        let deadline = Instant::now() + timeout;
+        let client = {
+            let state = inner.lock();
+            if matches!(state.phase, Phase::Ended(_)) || state.latest_stop(None).is_some() {
+                None
+            } else {
+                state.alive()?;
+                // The newest child: the links before it are there for it.
+                state.links.values().next_back().map(|link| link.client.clone())
+            }
+        };
+        if let Some(client) = client {
+            let limit = inner.context.settings.request_timeout;
+            let threads = client.request("threads", Value::Null, limit).await;
+            let threads: Threads = read(&threads.unwrap_or_default());
+            let id = threads.threads.first().map_or(0, |thread| thread.id);
+            let paused = client.request("pause", json!({"threadId": id}), limit).await;
+            if let Err(error) = paused
+                && inner.lock().latest_stop(None).is_none()
+            {
+                return Err(inner.request_failed(error));
+            }
+        }
+        self.wait(deadline.saturating_duration_since(Instant::now())).await
+    }
+
+    /// Waits for the program to be stopped; it may be already.
+    pub async fn wait(&self, timeout: Duration) -> Result<Halt, DebugError> {
+        let found = self.inner.find_halt(None, timeout).await?;
+        self.report(found).await
+    }
+
+    /// Waits for a stop after the program was let go.
+    pub async fn wait_after(&self, ticket: Ticket, timeout: Duration) -> Result<Halt, DebugError> {
+        let found = self.inner.find_halt(Some(ticket.0), timeout).await?;
+        self.report(found).await
+    }
+
+    /// Waits for the end of the program, however long it takes.
+    pub async fn over(&self) {
+        let mut changed = self.inner.subscribe();
+        while !self.is_ended() && changed.changed().await.is_ok() {}
+    }
+
+    /// Waits for a line of the run's output, an earlier one included, and returns it whole.
+    pub async fn wait_for_output(
+        &self,
+        text: &str,
+        timeout: Duration,
+    ) -> Result<String, DebugError> {
+        let inner = &self.inner;
+        let mut changed = inner.subscribe();
+        let deadline = Instant::now() + timeout;
+        loop {
+            let records = inner.context.events.since(inner.id.as_str(), 0);
+            let output: String = records.iter().filter_map(Record::output).collect();
+            let mut lines = output.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            if let Some(line) = lines.find(|line| line.contains(text)) {
+                return Ok(line.trim_end().to_owned());
+            }
+            inner.lock().alive()?;
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                let (what, program) = (format!("no line with {text:?}"), inner.lock().running());
+                return Err(DebugError::Timeout { what, program, after: timeout });
+            }
+        }
+    }
+
+    async fn report(&self, found: Found) -> Result<Halt, DebugError> {
+        match found {
+            Found::Stop(link, stop) => {
+                Ok(Halt::Stopped(Box::new(self.inner.stop_report(link, &stop).await)))
+            }
+            Found::End(end) => Ok(Halt::Ended(end)),
+        }
+    }
+}
+
+impl Inner {
+    async fn find_halt(&self, after: Option<u64>, timeout: Duration) -> Result<Found, DebugError> {
+        let mut changed = self.subscribe();
+        let deadline = Instant::now() + timeout;
+        loop {
+            {
+                let state = self.lock();
+                if let Phase::Ended(end) = &state.phase {
+                    return Ok(Found::End(end.clone()));
+                }
+                let ending = matches!(state.phase, Phase::Ending);
+                if let (false, Some((link, stop))) = (ending, state.latest_stop(after)) {
+                    return Ok(Found::Stop(link, stop));
+                }
+            }
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                let program = self.lock().running();
+                let what = "no stop".to_owned();
+                return Err(DebugError::Timeout { what, program, after: timeout });
+            }
+        }
+    }
+
+    /// What a request's failure means once the session is live.
+    pub(super) fn request_failed(&self, error: RequestError) -> DebugError {
+        let state = self.lock();
+        if let Err(over) = state.alive() {
+            return over;
+        }
+        match error {
+            RequestError::Timeout { command, after } => DebugError::Timeout {
+                what: format!("{} did not answer {command}", self.adapter.name()),
+                program: state.running(),
+                after,
+            },
+            other => DebugError::Internal(other.to_string()),
+        }
+    }
+}
+
+fn not_paused(program: &str) -> DebugError {
+    DebugError::NotPaused { program: program.to_owned() }
+}

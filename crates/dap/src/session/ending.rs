@@ -1,0 +1,163 @@
+//! Ending and restarting: the adapter is asked, then its processes are ended, then it is reported.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::state::Phase;
+use super::{DebugSession, Inner};
+use crate::configuration::Request;
+use crate::error::DebugError;
+use crate::report::{EndReason, EndReport};
+
+/// How long an adapter may take to close the connection once it said goodbye.
+const GOODBYE: Duration = Duration::from_millis(300);
+
+impl DebugSession {
+    /// Ends the program, or leaves it alone when it was attached to; returns when all is over.
+    pub async fn stop(&self) -> Result<EndReport, DebugError> {
+        let inner = &self.inner;
+        if let Phase::Ended(end) = &inner.lock().phase {
+            return Ok(end.clone());
+        }
+        let reason = match inner.configuration.request {
+            Request::Launch => EndReason::Stopped,
+            Request::Attach => EndReason::Detached,
+        };
+        inner.finish(reason).await;
+        inner.ended().await
+    }
+
+    /// Starts the program again, ending it first if it runs. Breakpoints stay.
+    pub async fn restart(&self, timeout: Duration) -> Result<(), DebugError> {
+        let inner = &self.inner;
+        let _changing = inner.change()?;
+        if !self.is_ended() {
+            inner.finish(EndReason::Stopped).await;
+            inner.ended().await?;
+        }
+        let run = {
+            let mut state = inner.lock();
+            state.begin_run();
+            state.run - 1
+        };
+        // The last run can still be looked at, and be compared with the next.
+        let (events, id) = (inner.context.events.clone(), inner.id.to_string());
+        let renamed = tokio::task::spawn_blocking(move || {
+            events.rename(&id, &format!("{id}-{run}"));
+        });
+        renamed.await.map_err(|error| DebugError::Internal(error.to_string()))?;
+        inner.start_run(timeout).await
+    }
+}
+
+impl Inner {
+    /// Ends the run beside the caller.
+    pub(crate) fn finish_soon(self: &Arc<Self>, reason: EndReason) {
+        let inner = Arc::clone(self);
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(async move { inner.finish(reason).await })),
+            // Nothing can be asked of anyone any more.
+            Err(_) => drop(inner.lock().end_run()),
+        }
+    }
+
+    /// Ends the run, once: the first to come does it and says why.
+    pub(crate) async fn finish(self: &Arc<Self>, reason: EndReason) {
+        let (root, run) = {
+            let mut state = self.lock();
+            if matches!(state.phase, Phase::Ending | Phase::Ended(_)) {
+                return;
+            }
+            state.phase = Phase::Ending;
+            let open = state.links.values().find(|link| link.parent.is_none() && !link.closed);
+            (open.map(|link| link.client.clone()), state.run)
+        };
+        self.notify();
+        // Detached, so that whoever asked may give up without leaving it half done.
+        let inner = Arc::clone(self);
+        let ending = tokio::spawn(async move {
+            if let Some(root) = root {
+                let terminate = inner.configuration.request == Request::Launch;
+                let arguments = json!({"restart": false, "terminateDebuggee": terminate});
+                let limit = inner.context.settings.end_timeout;
+                if let Err(error) = root.request("disconnect", arguments, limit).await {
+                    tracing::debug!(%error, "disconnect");
+                }
+                // The last events are read before the connection closes.
+                inner.root_closed(GOODBYE).await;
+            }
+            let processes = std::mem::take(&mut inner.lock().processes);
+            for process in processes {
+                process.end().await;
+            }
+            inner.root_closed(GOODBYE).await;
+            let readers = std::mem::take(&mut inner.lock().readers);
+            for reader in readers {
+                // What they wrote last counts, as long as no orphan holds the pipe.
+                let _ = tokio::time::timeout(GOODBYE, reader).await;
+            }
+            inner.settle(reason, run).await;
+        });
+        // It does not panic, and if it did the phase would tell.
+        let _ = ending.await;
+    }
+
+    /// Waits for the session to be over.
+    pub(super) async fn ended(&self) -> Result<EndReport, DebugError> {
+        let mut changed = self.subscribe();
+        let limit = self.context.settings.end_timeout * 3;
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Phase::Ended(end) = &self.lock().phase {
+                return Ok(end.clone());
+            }
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                let program = self.lock().program.clone();
+                let what = "the session did not end".to_owned();
+                return Err(DebugError::Timeout { what, program, after: limit });
+            }
+        }
+    }
+
+    async fn root_closed(&self, limit: Duration) {
+        let mut changed = self.subscribe();
+        let deadline = Instant::now() + limit;
+        loop {
+            if self.lock().links.values().all(|link| link.parent.is_some() || link.closed) {
+                return;
+            }
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Notes the end, when everything that belongs to the run is gone.
+    async fn settle(self: &Arc<Self>, reason: EndReason, run: u64) {
+        let end = {
+            let mut state = self.lock();
+            drop(state.end_run());
+            let reason = match (&state.signal, reason) {
+                (Some(signal), EndReason::Exited) => EndReason::Signalled(signal.clone()),
+                (None, EndReason::AdapterLost(_)) if state.exit_code.is_some() => EndReason::Exited,
+                (_, reason) => reason,
+            };
+            EndReport {
+                session: self.id.clone(),
+                program: state.program.clone(),
+                exit_code: state.exit_code,
+                reason,
+                output: self.take_output(&mut state),
+            }
+        };
+        self.record("ended", json!({"run": run, "how": end.how(), "exitCode": end.exit_code}));
+        let (events, id) = (self.context.events.clone(), self.id.to_string());
+        // A panic there would be the store's; the session is over all the same.
+        let _ = tokio::task::spawn_blocking(move || events.finish(&id)).await;
+        self.lock().phase = Phase::Ended(end);
+        self.notify();
+    }
+}

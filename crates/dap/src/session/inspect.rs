@@ -1,0 +1,297 @@
+//! Looking into a stopped program: threads, stacks, scopes, variables.
+
+use serde_json::{Value, json};
+
+use super::{DebugSession, Inner};
+use crate::client::{Client, RequestError};
+use crate::error::DebugError;
+use crate::events::cut_text;
+use crate::protocol::{Scope, Scopes, StackFrame, StackTrace, Threads, Variable, Variables, read};
+use crate::reference::{Reference, Target};
+use crate::report::{FrameInfo, ScopeInfo, ScopeKind, StackPage, ThreadInfo, VariableInfo};
+
+/// Frames or variables of one page.
+const MAX_PAGE: u64 = 1000;
+
+/// A part of a long list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// The first one, from 0.
+    pub start: u64,
+    /// How many; 0 for as many as may be.
+    pub count: u64,
+}
+
+impl Page {
+    fn count(self) -> u64 {
+        if self.count == 0 { MAX_PAGE } else { self.count.min(MAX_PAGE) }
+    }
+}
+
+/// Which children of a value are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum VariableFilter {
+    /// All.
+    #[default]
+    All,
+    /// Those with an index.
+    Indexed,
+    /// Those with a name.
+    Named,
+}
+
+impl DebugSession {
+    /// The threads of the program and its children.
+    pub async fn threads(&self) -> Result<Vec<ThreadInfo>, DebugError> {
+        let inner = &self.inner;
+        let links: Vec<(u32, Client)> = {
+            let state = inner.lock();
+            state.alive()?;
+            state.links.iter().map(|(number, link)| (*number, link.client.clone())).collect()
+        };
+        let mut all = Vec::new();
+        let several = links.len() > 1;
+        for (link, client) in links {
+            let timeout = inner.context.settings.request_timeout;
+            let threads: Threads = match client.request("threads", Value::Null, timeout).await {
+                Ok(body) => read(&body),
+                // The parent of others may have none of its own.
+                Err(_) if several => continue,
+                Err(error) => return Err(inner.request_failed(error)),
+            };
+            let mut state = inner.lock();
+            for thread in threads.threads {
+                let stopped = state.is_thread_stopped(link, thread.id);
+                let id = state.thread_number(link, thread.id);
+                all.push(ThreadInfo { id, name: thread.name, stopped });
+            }
+        }
+        Ok(all)
+    }
+
+    /// A part of a thread's stack; without a thread that of the latest stop.
+    pub async fn stack(&self, thread: Option<i64>, page: Page) -> Result<StackPage, DebugError> {
+        let (link, id) = {
+            let state = self.inner.lock();
+            state.alive()?;
+            let (link, id) = match thread {
+                Some(number) => state.thread(number)?,
+                None => {
+                    let stop = state.latest_stop(None);
+                    let (link, stop) = stop.ok_or_else(|| not_stopped(&state.running()))?;
+                    (link, stop.event.thread_id.unwrap_or_default())
+                }
+            };
+            if !state.is_thread_stopped(link, id) {
+                return Err(not_stopped(&state.running()));
+            }
+            (link, id)
+        };
+        self.inner.stack(link, id, page).await
+    }
+
+    /// The scopes of a frame.
+    pub async fn scopes(&self, frame: u64) -> Result<Vec<ScopeInfo>, DebugError> {
+        let (link, id) = self.inner.frame(frame)?;
+        self.inner.scopes(link, id).await
+    }
+
+    /// What is inside a scope or a value.
+    pub async fn variables(
+        &self,
+        reference: u64,
+        filter: VariableFilter,
+        page: Page,
+    ) -> Result<Vec<VariableInfo>, DebugError> {
+        let (link, id) = self.inner.container(reference)?;
+        self.inner.variables(link, id, filter, page).await
+    }
+}
+
+impl Inner {
+    /// A request to a stopped program; an answer that comes when it went on is no answer.
+    pub(super) async fn ask(
+        &self,
+        link: u32,
+        command: &str,
+        arguments: Value,
+    ) -> Result<Value, DebugError> {
+        let (client, stop) = self.stopped_client(link)?;
+        let timeout = self.context.settings.request_timeout;
+        let answer = client.request(command, arguments, timeout).await;
+        let still = self.stopped_client(link).is_ok_and(|(_, now)| now == stop);
+        match answer {
+            Ok(body) if still => Ok(body),
+            Ok(_) => Err(not_stopped(&self.lock().running())),
+            Err(RequestError::Failed { message }) if still => {
+                Err(DebugError::EvaluateFailed(message))
+            }
+            Err(error) => Err(self.request_failed(error)),
+        }
+    }
+
+    /// A stopped connection and the number of its stop.
+    fn stopped_client(&self, link: u32) -> Result<(Client, u64), DebugError> {
+        let state = self.lock();
+        state.alive()?;
+        let found = state.links.get(&link);
+        let stopped =
+            found.and_then(|link| Some((link.client.clone(), link.stopped.as_ref()?.stop.number)));
+        stopped.ok_or_else(|| not_stopped(&state.running()))
+    }
+
+    /// What a frame's number stands for.
+    pub(super) fn frame(&self, number: u64) -> Result<(u32, i64), DebugError> {
+        let state = self.lock();
+        state.alive()?;
+        match state.references.get(number)? {
+            Reference { link, target: Target::Frame(id) } => Ok((link, id)),
+            Reference { .. } => Err(DebugError::InvalidReference(number)),
+        }
+    }
+
+    /// What a container's number stands for.
+    pub(super) fn container(&self, number: u64) -> Result<(u32, i64), DebugError> {
+        let state = self.lock();
+        state.alive()?;
+        if number == 0 {
+            return Err(DebugError::NotExpandable("reference 0".to_owned()));
+        }
+        match state.references.get(number)? {
+            Reference { link, target: Target::Variables(id) } => Ok((link, id)),
+            Reference { .. } => Err(DebugError::InvalidReference(number)),
+        }
+    }
+
+    pub(super) async fn stack(
+        &self,
+        link: u32,
+        thread: i64,
+        page: Page,
+    ) -> Result<StackPage, DebugError> {
+        let count = page.count();
+        let arguments = json!({"threadId": thread, "startFrame": page.start, "levels": count});
+        let trace: StackTrace = read(&self.ask(link, "stackTrace", arguments).await?);
+        let mut state = self.lock();
+        let mut frames = trace.stack_frames;
+        // Adapters may return more than was asked for.
+        frames.truncate(count as usize);
+        let frames = frames.into_iter().map(|frame| {
+            let id = state.references.add(Reference { link, target: Target::Frame(frame.id) });
+            frame_info(id, frame)
+        });
+        let frames = frames.collect();
+        let thread = state.thread_number(link, thread);
+        Ok(StackPage { thread, frames, total: trace.total_frames })
+    }
+
+    pub(super) async fn scopes(&self, link: u32, frame: i64) -> Result<Vec<ScopeInfo>, DebugError> {
+        let body = self.ask(link, "scopes", json!({"frameId": frame})).await?;
+        let scopes: Scopes = read(&body);
+        let mut state = self.lock();
+        let info = |scope: Scope| {
+            let target = Target::Variables(scope.variables_reference);
+            let reference = match scope.variables_reference {
+                0 => 0,
+                _ => state.references.add(Reference { link, target }),
+            };
+            let kind = scope_kind(&scope);
+            ScopeInfo { name: scope.name, kind, reference, expensive: scope.expensive }
+        };
+        Ok(scopes.scopes.into_iter().map(info).collect())
+    }
+
+    pub(super) async fn variables(
+        &self,
+        link: u32,
+        container: i64,
+        filter: VariableFilter,
+        page: Page,
+    ) -> Result<Vec<VariableInfo>, DebugError> {
+        let mut arguments = json!({"variablesReference": container});
+        if filter != VariableFilter::All {
+            let name = if filter == VariableFilter::Indexed { "indexed" } else { "named" };
+            arguments["filter"] = json!(name);
+        }
+        // Paging is for indexed children; adapters disagree on what it means for others.
+        let paged = filter == VariableFilter::Indexed;
+        if paged {
+            arguments["start"] = json!(page.start);
+            arguments["count"] = json!(page.count());
+        }
+        let variables: Variables = read(&self.ask(link, "variables", arguments).await?);
+        let mut variables = variables.variables;
+        if !paged || variables.len() as u64 > page.count() {
+            let start = (page.start as usize).min(variables.len());
+            variables.drain(..start);
+            variables.truncate(page.count() as usize);
+        }
+        Ok(variables.into_iter().map(|variable| self.variable(link, variable)).collect())
+    }
+
+    /// A variable as callers see it, with a reference of ours.
+    pub(super) fn variable(&self, link: u32, variable: Variable) -> VariableInfo {
+        let limit = self.context.settings.max_value;
+        let target = Target::Variables(variable.variables_reference);
+        let reference = match variable.variables_reference {
+            0 => 0,
+            _ => self.lock().references.add(Reference { link, target }),
+        };
+        let attributes = variable.presentation_hint.unwrap_or_default().attributes;
+        VariableInfo {
+            cut: variable.value.len().saturating_sub(limit),
+            value: cut_text(&variable.value, limit),
+            name: variable.name,
+            kind: variable.kind.filter(|kind| !kind.is_empty()),
+            reference,
+            named: variable.named_variables,
+            indexed: variable.indexed_variables,
+            evaluate_name: variable.evaluate_name,
+            read_only: attributes.iter().any(|attribute| attribute == "readOnly"),
+        }
+    }
+}
+
+pub(super) fn not_stopped(program: &str) -> DebugError {
+    DebugError::NotStopped { program: program.to_owned() }
+}
+
+fn frame_info(id: u64, frame: StackFrame) -> FrameInfo {
+    let source = frame.source.unwrap_or_default();
+    let source_reference = source.source_reference.filter(|reference| *reference > 0);
+    let path = source.path.or(source.name);
+    let hint = frame.presentation_hint.as_deref();
+    FrameInfo {
+        id,
+        name: without_hash(&frame.name).to_owned(),
+        subtle: matches!(hint, Some("subtle" | "label" | "deemphasize")) || path.is_none(),
+        path,
+        line: frame.line,
+        column: frame.column,
+        source_reference,
+    }
+}
+
+/// A function of Rust without the hash that its symbol ends with: `app::main::h0123456789abcdef`.
+fn without_hash(name: &str) -> &str {
+    let is_hash = |end: &str| end.len() == 16 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match name.rsplit_once("::h") {
+        Some((start, end)) if is_hash(end) => start,
+        _ => name,
+    }
+}
+
+fn scope_kind(scope: &Scope) -> ScopeKind {
+    let name = scope.name.to_ascii_lowercase();
+    match scope.presentation_hint.as_deref() {
+        Some("locals" | "arguments") => ScopeKind::Local,
+        Some("registers") => ScopeKind::Registers,
+        Some("globals") => ScopeKind::Global,
+        _ if name.contains("register") => ScopeKind::Registers,
+        _ if name.contains("global") || name.contains("static") || name.contains("module") => {
+            ScopeKind::Global
+        }
+        _ if name.contains("closure") => ScopeKind::Closure,
+        _ => ScopeKind::Local,
+    }
+}

@@ -1,0 +1,119 @@
+//! The tasks that take in what comes from adapters.
+
+use std::sync::{Arc, Weak};
+
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::Inner;
+use super::state::{Effect, Phase};
+use crate::client::Incoming;
+use crate::report::EndReason;
+use crate::transport::Stream;
+
+/// Takes in everything that comes over a connection, in order.
+pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Receiver<Incoming>) {
+    while let Some(message) = incoming.recv().await {
+        let Some(inner) = session.upgrade() else { return };
+        match message {
+            Incoming::Event { event, body } => inner.event(link, &event, body),
+            Incoming::Request { seq, command, arguments } => {
+                inner.reverse_request(link, seq, command, arguments);
+            }
+            Incoming::Closed { reason } => inner.closed(link, reason),
+        }
+    }
+}
+
+/// Takes in what an adapter or a program in a pipe writes.
+pub(super) async fn pump_output(
+    session: Weak<Inner>,
+    run: u64,
+    mut output: mpsc::Receiver<(Stream, String)>,
+    is_program: bool,
+) {
+    while let Some((stream, text)) = output.recv().await {
+        let Some(inner) = session.upgrade() else { return };
+        {
+            let mut state = inner.lock();
+            if state.run != run {
+                return;
+            }
+            if let Some((code, signal)) = inner.adapter.end_in(&text) {
+                (state.exit_code, state.signal) = (code, signal);
+            }
+        }
+        let category = match (is_program, stream) {
+            (true, Stream::Stdout) => "stdout",
+            (true, Stream::Stderr) => "stderr",
+            (false, _) => "adapter",
+        };
+        inner.record("output", json!({"category": category, "output": text}));
+        inner.notify();
+    }
+}
+
+impl Inner {
+    fn event(self: &Arc<Self>, link: u32, event: &str, body: Value) {
+        let effect = {
+            let mut state = self.lock();
+            if !state.links.contains_key(&link) {
+                // Of a run that is over.
+                return;
+            }
+            // Recorded under the lock, so that a wait that sees the state also sees the output.
+            self.record(event, body.clone());
+            let effect = state.apply(link, event, &body);
+            if event == "process"
+                && self.configuration.request == crate::configuration::Request::Launch
+                && let Some(pid) = state.pid
+                && let Some(adapter) = state.processes.first_mut()
+            {
+                adapter.adopt(pid);
+            }
+            effect
+        };
+        match effect {
+            Effect::None => {}
+            Effect::Terminated => self.finish_soon(EndReason::Exited),
+            Effect::Attach(configuration) => self.attach_child(link, configuration),
+        }
+        self.notify();
+    }
+
+    fn closed(self: &Arc<Self>, link: u32, reason: String) {
+        let lost = {
+            let mut state = self.lock();
+            if state.is_root(link) {
+                if let Some(root) = state.links.get_mut(&link) {
+                    root.closed = true;
+                }
+                matches!(state.phase, Phase::Live)
+            } else {
+                state.remove_child(link);
+                false
+            }
+        };
+        if lost {
+            self.finish_soon(EndReason::AdapterLost(reason));
+        }
+        self.notify();
+    }
+
+    /// Answers a request of the adapter, beside the pump.
+    fn reverse_request(self: &Arc<Self>, link: u32, seq: i64, command: String, arguments: Value) {
+        let Some(client) = self.lock().links.get(&link).map(|link| link.client.clone()) else {
+            return;
+        };
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            inner.record(&format!("request:{command}"), arguments.clone());
+            let result = match command.as_str() {
+                "runInTerminal" => inner.run_in_terminal(&arguments).await,
+                "startDebugging" => inner.start_debugging(link, &arguments),
+                other => Err(format!("{other} is not supported")),
+            };
+            client.respond(seq, &command, result).await;
+        });
+    }
+}

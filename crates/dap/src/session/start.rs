@@ -1,0 +1,277 @@
+//! Starting: the adapter, the handshake, the first breakpoints.
+//!
+//! The order that works with all adapters: `initialize`; `launch` or `attach` without waiting for
+//! its answer; at the event `initialized`, which may come before that answer or after, breakpoints,
+//! exception filters and `configurationDone`; then the answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+
+use super::pump::{pump, pump_output};
+use super::state::{BuiltFile, Phase};
+use super::{DebugSession, Inner};
+use crate::adapter::{Adapter, Search, Transport, find};
+use crate::client::{Client, RequestError};
+use crate::configuration::Request;
+use crate::error::DebugError;
+use crate::events::SessionLabel;
+use crate::protocol::{Capabilities, read};
+use crate::report::EndReason;
+use crate::transport::connect;
+
+/// Bytes of what the adapter said in the message of a failed start.
+const FAILURE_OUTPUT: usize = 2 * 1024;
+
+impl DebugSession {
+    /// Starts the program the first time; on failure nothing is left running.
+    pub(crate) async fn start(&self, timeout: Duration) -> Result<(), DebugError> {
+        let _changing = self.inner.change()?;
+        self.inner.start_run(timeout).await
+    }
+}
+
+impl Inner {
+    /// Starts a run in a state that is ready for it.
+    pub(super) async fn start_run(self: &Arc<Self>, timeout: Duration) -> Result<(), DebugError> {
+        self.context.events.begin(SessionLabel {
+            id: self.id.to_string(),
+            name: self.configuration.name.clone(),
+            adapter: self.adapter.name().to_owned(),
+        });
+        let failing = Failing(Some(Arc::clone(self)));
+        let started = self.try_start(Instant::now() + timeout).await;
+        match started {
+            Ok(()) => {
+                failing.defuse();
+                Ok(())
+            }
+            Err(error) => {
+                let error = self.explain(error);
+                failing.defuse();
+                self.finish(EndReason::AdapterLost(error.to_string())).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn try_start(self: &Arc<Self>, deadline: Instant) -> Result<(), DebugError> {
+        let (adapter, arguments) = self.prepare().await?;
+        if !self.configuration.fields.contains_key("output") {
+            let built = arguments.get("output").and_then(Value::as_str);
+            self.lock().built = built.map(|path| BuiltFile(path.into()));
+        }
+        let timeout = deadline.saturating_duration_since(Instant::now());
+        let connection = connect(&adapter.transport, timeout).await?;
+        let client = connection.client;
+        let (run, link) = {
+            let mut state = self.lock();
+            state.processes.extend(connection.process);
+            state.address = connection.address;
+            let name = self.configuration.name.clone();
+            (state.run, state.add_link(client.clone(), name, None))
+        };
+        let shared = self.adapter.shares_output();
+        let output = pump_output(Arc::downgrade(self), run, connection.output, shared);
+        self.lock().readers.push(tokio::spawn(output));
+        tokio::spawn(pump(Arc::downgrade(self), link, connection.incoming));
+        let request = match self.configuration.request {
+            Request::Launch => "launch",
+            Request::Attach => "attach",
+        };
+        self.handshake(link, &client, request, arguments, deadline).await?;
+        let mut state = self.lock();
+        let gone = state.links.get(&link).is_none_or(|link| link.closed);
+        if state.phase == Phase::Starting && gone {
+            return Err(DebugError::LaunchFailed("the adapter ended".to_owned()));
+        }
+        if state.phase == Phase::Starting {
+            state.phase = Phase::Live;
+        }
+        drop(state);
+        self.notify();
+        Ok(())
+    }
+
+    /// Finds the adapter and what to ask of it, beside the runtime: both run programs.
+    async fn prepare(self: &Arc<Self>) -> Result<(Adapter, Map<String, Value>), DebugError> {
+        let inner = Arc::clone(self);
+        let prepared = tokio::task::spawn_blocking(move || {
+            let (settings, configuration) = (&inner.context.settings, &inner.configuration);
+            let interpreter = configuration.text("python").or(configuration.text("pythonPath"));
+            let search = Search {
+                paths: &settings.adapters,
+                environment: &settings.environment,
+                folder: &configuration.folder,
+                interpreter: interpreter.map(std::path::Path::new),
+                cache: &inner.context.adapters,
+            };
+            let mut adapter = match inner.adapter.listening(configuration) {
+                Some(adapter) => adapter,
+                None => find(inner.adapter, &search)?,
+            };
+            let arguments = inner.adapter.arguments(configuration, &adapter, &search)?;
+            inner.place_adapter(&mut adapter, &arguments);
+            Ok((adapter, arguments))
+        });
+        prepared.await.map_err(|error| DebugError::Internal(error.to_string()))?
+    }
+
+    /// Where the adapter runs and with what environment.
+    fn place_adapter(&self, adapter: &mut Adapter, arguments: &Map<String, Value>) {
+        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+        if let Transport::Stdio(command) | Transport::Server(command) = &mut adapter.transport {
+            let folder =
+                text("dlvCwd").map_or_else(|| self.configuration.folder.clone(), Into::into);
+            *command = self
+                .with_environment(std::mem::replace(command, crate::process::CommandLine::new("")));
+            command.cwd = Some(folder).filter(|folder| folder.is_dir());
+        }
+    }
+
+    /// Brings a connection to the point where its program runs.
+    pub(super) async fn handshake(
+        self: &Arc<Self>,
+        link: u32,
+        client: &Client,
+        request: &str,
+        arguments: Map<String, Value>,
+        deadline: Instant,
+    ) -> Result<(), DebugError> {
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let body = client.request("initialize", self.initialize(), left()).await;
+        let capabilities: Capabilities = read(&body.map_err(|error| self.start_error(error))?);
+        if let Some(link) = self.lock().links.get_mut(&link) {
+            link.capabilities = capabilities.clone();
+        }
+        let launch = client.request(request, Value::Object(arguments), left());
+        let configure = async {
+            self.initialized(link, deadline).await?;
+            self.configure(link, client, &capabilities, left()).await
+        };
+        tokio::pin!(launch, configure);
+        let mut configured = false;
+        // A launch that fails may never become initialized; one that works may answer only after
+        // it was configured, or before.
+        loop {
+            tokio::select! {
+                // The launch is sent first, also where the adapter is initialized already.
+                biased;
+                answer = &mut launch => {
+                    answer.map_err(|error| self.start_error(error))?;
+                    return if configured { Ok(()) } else { configure.await };
+                }
+                done = &mut configure, if !configured => {
+                    done?;
+                    configured = true;
+                }
+            }
+        }
+    }
+
+    fn initialize(&self) -> Value {
+        let adapter = match self.adapter {
+            crate::adapter::AdapterKind::JsDebug => "pwa-node",
+            other => other.name(),
+        };
+        json!({
+            "clientID": "termbridge", "clientName": "termbridge", "adapterID": adapter,
+            "locale": "en", "linesStartAt1": true, "columnsStartAt1": true, "pathFormat": "path",
+            "supportsVariableType": true, "supportsVariablePaging": true,
+            "supportsRunInTerminalRequest": true, "supportsStartDebuggingRequest": true,
+            "supportsANSIStyling": false,
+        })
+    }
+
+    /// Waits for the event; it may have come already.
+    async fn initialized(&self, link: u32, deadline: Instant) -> Result<(), DebugError> {
+        let mut changed = self.subscribe();
+        loop {
+            {
+                let state = self.lock();
+                if state.refused {
+                    return Err(DebugError::LaunchFailed("the adapter cannot attach".to_owned()));
+                }
+                match state.links.get(&link) {
+                    Some(link) if link.initialized => return Ok(()),
+                    Some(link) if !link.closed => {}
+                    _ => return Err(DebugError::LaunchFailed("the adapter ended".to_owned())),
+                }
+            }
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                let message = "the adapter did not become ready in time".to_owned();
+                return Err(DebugError::LaunchFailed(message));
+            }
+        }
+    }
+
+    async fn configure(
+        self: &Arc<Self>,
+        link: u32,
+        client: &Client,
+        capabilities: &Capabilities,
+        timeout: Duration,
+    ) -> Result<(), DebugError> {
+        self.place_all(link).await?;
+        self.send_exception_filters(client, capabilities).await?;
+        {
+            let mut state = self.lock();
+            // What was written before is the adapter's preparation and not the program's.
+            if state.is_root(link) {
+                state.reported = self.context.events.last_seq(self.id.as_str());
+            }
+        }
+        if capabilities.supports_configuration_done_request {
+            let done = client.request("configurationDone", json!({}), timeout).await;
+            done.map_err(|error| self.start_error(error))?;
+        }
+        Ok(())
+    }
+
+    fn start_error(&self, error: RequestError) -> DebugError {
+        match error {
+            RequestError::Timeout { command, after } => DebugError::Timeout {
+                what: format!("{} did not answer {command}", self.adapter.name()),
+                program: self.lock().program.clone(),
+                after,
+            },
+            other => DebugError::LaunchFailed(other.to_string()),
+        }
+    }
+
+    /// Adds what the adapter said to the reason of a failed start.
+    fn explain(&self, error: DebugError) -> DebugError {
+        let DebugError::LaunchFailed(message) = error else { return error };
+        let records = self.context.events.since(self.id.as_str(), 0);
+        let said: String = records.iter().filter_map(|record| record.output()).collect();
+        let said = said.trim();
+        let mut start = said.len().saturating_sub(FAILURE_OUTPUT);
+        while !said.is_char_boundary(start) {
+            start += 1;
+        }
+        if said.is_empty() || message.contains(said) {
+            return DebugError::LaunchFailed(message);
+        }
+        let cut = if start > 0 { "…" } else { "" };
+        DebugError::LaunchFailed(format!("{message}\n{cut}{}", &said[start..]))
+    }
+}
+
+/// Ends a start that nobody waits for any more.
+struct Failing(Option<Arc<Inner>>);
+
+impl Failing {
+    fn defuse(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        if let Some(inner) = self.0.take() {
+            inner.finish_soon(EndReason::Stopped);
+        }
+    }
+}

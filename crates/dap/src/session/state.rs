@@ -1,0 +1,415 @@
+//! What is known of a session, and how events change it. No IO: events in, state out.
+//!
+//! A session has one connection ("link") to its adapter; adapters that debug a tree of processes
+//! ask for more, whose parent is the link that asked. Links are numbered anew for each run, so an
+//! event of an earlier run finds no link and changes nothing.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+use crate::adapter::AdapterKind;
+use crate::breakpoint::Placed;
+use crate::client::Client;
+use crate::error::DebugError;
+use crate::process::ProcessTree;
+use crate::protocol::{
+    BreakpointEvent, Capabilities, ContinuedEvent, ExitedEvent, OutputEvent, ProcessEvent,
+    StoppedEvent, ThreadEvent, read,
+};
+use crate::reference::References;
+use crate::report::EndReport;
+
+/// Where a session is in its life.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Phase {
+    Starting,
+    Live,
+    Ending,
+    Ended(EndReport),
+}
+
+/// A file and a line of it.
+pub(crate) type Place = (PathBuf, u64);
+
+pub(crate) struct State {
+    pub(crate) phase: Phase,
+    /// How many times the program was started.
+    pub(crate) run: u64,
+    pub(crate) program: String,
+    pub(crate) pid: Option<i32>,
+    pub(crate) adapter: AdapterKind,
+    pub(crate) links: BTreeMap<u32, Link>,
+    next_link: u32,
+    /// Stops so far, in all links and runs.
+    pub(crate) stops: u64,
+    pub(crate) references: References,
+    /// Our numbers of threads.
+    threads: BTreeMap<i64, (u32, i64)>,
+    pub(crate) exit_code: Option<i64>,
+    pub(crate) signal: Option<String>,
+    /// The adapter said that it cannot, without answering.
+    pub(crate) refused: bool,
+    /// The signal that stopped the program last, where that is the reason.
+    last_signal: Option<String>,
+    /// Tasks that read what processes write.
+    pub(crate) readers: Vec<JoinHandle<()>>,
+    /// The adapter and what it started.
+    pub(crate) processes: Vec<ProcessTree>,
+    /// What was built for the run.
+    pub(crate) built: Option<BuiltFile>,
+    /// Where further connections go.
+    pub(crate) address: Option<(String, u16)>,
+    /// The last event whose output was reported.
+    pub(crate) reported: u64,
+}
+
+/// A program that an adapter built for us; dropping it removes it, where the adapter has not.
+pub(crate) struct BuiltFile(pub(crate) PathBuf);
+
+impl Drop for BuiltFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A connection of the session.
+pub(crate) struct Link {
+    pub(crate) client: Client,
+    pub(crate) name: String,
+    pub(crate) parent: Option<u32>,
+    pub(crate) capabilities: Capabilities,
+    /// The adapter is ready for breakpoints.
+    pub(crate) initialized: bool,
+    /// Breakpoints were sent, and later changes have to be sent too.
+    pub(crate) configured: bool,
+    /// The adapter closed the connection.
+    pub(crate) closed: bool,
+    pub(crate) placed: HashMap<Place, Placed>,
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// A link's program is stopped, or some threads of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Stopped {
+    /// The latest stop.
+    pub(crate) stop: Stop,
+    /// The threads that are stopped, where not all are.
+    some: Option<BTreeSet<i64>>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Stop {
+    /// Its number in the session.
+    pub(crate) number: u64,
+    pub(crate) event: StoppedEvent,
+}
+
+/// What an event asks of whoever owns the session.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Effect {
+    None,
+    /// The program is over.
+    Terminated,
+    /// A child wants to be attached to.
+    Attach(Value),
+}
+
+impl Stopped {
+    fn includes(&self, thread: i64) -> bool {
+        self.some.as_ref().is_none_or(|some| some.contains(&thread))
+    }
+}
+
+impl State {
+    pub(crate) fn new(program: String, adapter: AdapterKind, references: References) -> Self {
+        Self {
+            phase: Phase::Starting,
+            run: 1,
+            program,
+            pid: None,
+            adapter,
+            links: BTreeMap::new(),
+            next_link: 0,
+            stops: 0,
+            references,
+            threads: BTreeMap::new(),
+            exit_code: None,
+            signal: None,
+            refused: false,
+            last_signal: None,
+            readers: Vec::new(),
+            processes: Vec::new(),
+            built: None,
+            address: None,
+            reported: 0,
+        }
+    }
+
+    /// Makes ready for another run; what belonged to the last is gone already.
+    pub(crate) fn begin_run(&mut self) {
+        self.phase = Phase::Starting;
+        self.run += 1;
+        (self.pid, self.exit_code, self.signal) = (None, None, None);
+        self.reported = 0;
+        self.refused = false;
+    }
+
+    /// Drops everything that belongs to the run; returns its processes.
+    pub(crate) fn end_run(&mut self) -> Vec<ProcessTree> {
+        for link in std::mem::take(&mut self.links).into_keys() {
+            self.references.forget(link);
+        }
+        self.threads.clear();
+        (self.address, self.built) = (None, None);
+        std::mem::take(&mut self.processes)
+    }
+
+    pub(crate) fn add_link(&mut self, client: Client, name: String, parent: Option<u32>) -> u32 {
+        let number = self.next_link;
+        self.next_link += 1;
+        let link = Link {
+            client,
+            name,
+            parent,
+            capabilities: Capabilities::default(),
+            initialized: false,
+            configured: false,
+            closed: false,
+            placed: HashMap::new(),
+            stopped: None,
+        };
+        self.links.insert(number, link);
+        number
+    }
+
+    /// Forgets a child whose connection is over; the root stays until the run ends.
+    pub(crate) fn remove_child(&mut self, number: u32) {
+        if self.links.get(&number).is_some_and(|link| link.parent.is_some()) {
+            self.links.remove(&number);
+            self.references.forget(number);
+            self.threads.retain(|_, (link, _)| *link != number);
+        }
+    }
+
+    pub(crate) fn is_root(&self, number: u32) -> bool {
+        self.links.get(&number).is_some_and(|link| link.parent.is_none())
+    }
+
+    /// Our number of an adapter's thread: its own, unless another link has that.
+    pub(crate) fn thread_number(&mut self, link: u32, id: i64) -> i64 {
+        let known = self.threads.iter().find(|(_, thread)| **thread == (link, id));
+        if let Some((number, _)) = known {
+            return *number;
+        }
+        let mut number = id;
+        while self.threads.contains_key(&number) {
+            number += 1;
+        }
+        self.threads.insert(number, (link, id));
+        number
+    }
+
+    /// The adapter's thread for our number.
+    pub(crate) fn thread(&self, number: i64) -> Result<(u32, i64), DebugError> {
+        self.threads.get(&number).copied().ok_or_else(|| {
+            DebugError::InvalidParams(format!("no thread {number}; debug_threads lists them"))
+        })
+    }
+
+    /// The latest stop that is still on, after a number.
+    pub(crate) fn latest_stop(&self, after: Option<u64>) -> Option<(u32, Stop)> {
+        let stops = self.links.iter().filter_map(|(number, link)| {
+            let stopped = link.stopped.as_ref()?;
+            Some((*number, stopped.stop.clone()))
+        });
+        let new = stops.filter(|(_, stop)| after.is_none_or(|after| stop.number > after));
+        new.max_by_key(|(_, stop)| stop.number)
+    }
+
+    pub(crate) fn is_thread_stopped(&self, link: u32, thread: i64) -> bool {
+        let stopped = self.links.get(&link).and_then(|link| link.stopped.as_ref());
+        stopped.is_some_and(|stopped| stopped.includes(thread))
+    }
+
+    /// Notes that a thread goes on, and with it all threads where they stop together. What was
+    /// stopped is returned, for the case that it does not.
+    pub(crate) fn resume(&mut self, number: u32, thread: i64) -> Option<Stopped> {
+        self.references.forget(number);
+        let link = self.links.get_mut(&number)?;
+        let before = link.stopped.clone();
+        link.thread_continued(thread);
+        before
+    }
+
+    /// The breakpoints with these numbers of an adapter.
+    pub(crate) fn places(&self, link: u32, ids: &[i64]) -> Vec<Place> {
+        let placed = self.links.get(&link).map(|link| &link.placed);
+        let hit = placed
+            .into_iter()
+            .flatten()
+            .filter(|(_, placed)| placed.id.is_some_and(|id| ids.contains(&id)));
+        let mut places: Vec<_> = hit.map(|(place, _)| place.clone()).collect();
+        places.sort();
+        places
+    }
+
+    /// Takes in an event.
+    pub(crate) fn apply(&mut self, number: u32, event: &str, body: &Value) -> Effect {
+        let Some(link) = self.links.get_mut(&number) else { return Effect::None };
+        match event {
+            "initialized" => link.initialized = true,
+            "stopped" => {
+                self.stops += 1;
+                let event: StoppedEvent = read(body);
+                self.last_signal = event.description.as_deref().and_then(signal_in);
+                let stop = Stop { number: self.stops, event };
+                link.stop(stop);
+                // Whatever was looked at before is of an earlier stop.
+                self.references.forget(number);
+            }
+            "continued" => {
+                let event: ContinuedEvent = read(body);
+                let all = event.all_threads_continued.unwrap_or(true);
+                match event.thread_id {
+                    Some(thread) if !all => link.thread_continued(thread),
+                    _ => link.stopped = None,
+                }
+                self.references.forget(number);
+            }
+            "thread" => {
+                let event: ThreadEvent = read(body);
+                if event.reason == "exited" {
+                    link.thread_ended(event.thread_id);
+                    self.threads.retain(|_, thread| *thread != (number, event.thread_id));
+                }
+            }
+            "process" => {
+                let event: ProcessEvent = read(body);
+                if let Some(pid) = event.system_process_id.filter(|pid| *pid > 0) {
+                    self.pid = Some(pid);
+                }
+                tracing::debug!(name = event.name, "process");
+            }
+            "exited" => {
+                self.exit_code = read::<ExitedEvent>(body).exit_code.or(self.exit_code);
+                // lldb gives the number of the signal for an exit code.
+                let last = self.last_signal.take();
+                let fatal = last.filter(|name| signal_number(name) == self.exit_code);
+                if self.adapter == AdapterKind::Lldb && fatal.is_some() {
+                    self.signal = fatal;
+                }
+            }
+            "output" => {
+                let event: OutputEvent = read(body);
+                if event.category.as_deref() != Some("stdout")
+                    && let Some(code) = self.adapter.exit_code_in(&event.output)
+                {
+                    self.exit_code = Some(code);
+                }
+                self.refused |= self.adapter.refuses_in(&event.output);
+            }
+            "breakpoint" => link.breakpoint(&read(body)),
+            "terminated" if link.parent.is_none() => return Effect::Terminated,
+            "terminated" => self.remove_child(number),
+            "debugpyAttach" => return Effect::Attach(body.clone()),
+            _ => {}
+        }
+        Effect::None
+    }
+
+    /// Refuses a session that is over.
+    pub(crate) fn alive(&self) -> Result<(), DebugError> {
+        match &self.phase {
+            Phase::Ended(end) => {
+                let program = self.program.clone();
+                Err(DebugError::ProgramExited { program, how: end.how() })
+            }
+            Phase::Ending => Err(DebugError::Aborted("it is ending".to_owned())),
+            Phase::Starting | Phase::Live => Ok(()),
+        }
+    }
+
+    /// How to call what does not stop.
+    pub(crate) fn running(&self) -> String {
+        match self.pid {
+            Some(pid) => format!("{} (process {pid})", self.program),
+            None => self.program.clone(),
+        }
+    }
+}
+
+impl Link {
+    fn stop(&mut self, stop: Stop) {
+        let some = match (stop.event.all_threads_stopped, stop.event.thread_id) {
+            (false, Some(thread)) => {
+                let before = self.stopped.take();
+                match before.map(|stopped| stopped.some) {
+                    // All are stopped already.
+                    Some(None) => None,
+                    Some(Some(mut threads)) => {
+                        threads.insert(thread);
+                        Some(threads)
+                    }
+                    None => Some(BTreeSet::from([thread])),
+                }
+            }
+            _ => None,
+        };
+        self.stopped = Some(Stopped { stop, some });
+    }
+
+    fn thread_continued(&mut self, thread: i64) {
+        match self.stopped.as_mut().and_then(|stopped| stopped.some.as_mut()) {
+            Some(some) => {
+                some.remove(&thread);
+                if some.is_empty() {
+                    self.stopped = None;
+                }
+            }
+            None => self.stopped = None,
+        }
+    }
+
+    /// A thread that ended is not stopped any more; where all stop together, the others still are.
+    fn thread_ended(&mut self, thread: i64) {
+        if self.stopped.as_ref().is_some_and(|stopped| stopped.some.is_some()) {
+            self.thread_continued(thread);
+        }
+    }
+
+    fn breakpoint(&mut self, event: &BreakpointEvent) {
+        let Some(id) = event.breakpoint.id else { return };
+        let place = self.placed.values_mut().find(|placed| placed.id == Some(id));
+        let Some(placed) = place else { return };
+        if event.reason == "removed" {
+            placed.verified = false;
+            placed.message = Some("the adapter removed it".to_owned());
+            return;
+        }
+        placed.verified = event.breakpoint.verified;
+        placed.line = event.breakpoint.line.or(placed.line);
+        placed.message.clone_from(&event.breakpoint.message);
+    }
+}
+
+/// The signal that a stop's description begins with: `signal SIGSEGV: …`.
+fn signal_in(description: &str) -> Option<String> {
+    let name = description.strip_prefix("signal ")?;
+    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+    Some(name[..end].to_owned())
+}
+
+fn signal_number(name: &str) -> Option<i64> {
+    let names = [
+        "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
+        "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM",
+    ];
+    names.iter().zip(1..).find(|(known, _)| **known == name).map(|(_, number)| number)
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+use serde_json::json;
+
+use super::*;
+use crate::reference::{Numbers, Reference, Target};
+
+fn state() -> (State, u32) {
+    let references = References::new(Numbers::default());
+    let mut state = State::new("program".to_owned(), AdapterKind::Debugpy, references);
+    let root = link(&mut state, None);
+    (state, root)
+}
+
+fn link(state: &mut State, parent: Option<u32>) -> u32 {
+    let (client, _) = Client::start(tokio::io::empty(), tokio::io::sink());
+    state.add_link(client, "link".to_owned(), parent)
+}
+
+fn stopped(thread: i64, all: bool) -> Value {
+    json!({"reason": "breakpoint", "threadId": thread, "allThreadsStopped": all})
+}
+
+#[tokio::test]
+async fn one_thread_of_many_goes_on_alone() {
+    let (mut state, root) = state();
+    state.apply(root, "stopped", &stopped(1, false));
+    state.apply(root, "stopped", &stopped(2, false));
+    assert!(state.is_thread_stopped(root, 1) && state.is_thread_stopped(root, 2));
+    assert!(!state.is_thread_stopped(root, 3));
+    let one = json!({"threadId": 2, "allThreadsContinued": false});
+    state.apply(root, "continued", &one);
+    assert!(state.is_thread_stopped(root, 1) && !state.is_thread_stopped(root, 2));
+    state.apply(root, "thread", &json!({"reason": "exited", "threadId": 1}));
+    assert!(state.latest_stop(None).is_none());
+}
+
+#[tokio::test]
+async fn all_threads_go_on_together() {
+    let (mut state, root) = state();
+    state.apply(root, "stopped", &stopped(1, true));
+    assert!(state.is_thread_stopped(root, 7));
+    // A thread that ends does not let the others go.
+    state.apply(root, "thread", &json!({"reason": "exited", "threadId": 7}));
+    assert!(state.is_thread_stopped(root, 1));
+    state.apply(root, "continued", &json!({"threadId": 1}));
+    assert!(!state.is_thread_stopped(root, 1));
+}
+
+#[tokio::test]
+async fn references_of_one_link_outlive_the_others_resume() {
+    let (mut state, root) = state();
+    let child = link(&mut state, Some(root));
+    let in_root = state.references.add(Reference { link: root, target: Target::Frame(1) });
+    let in_child = state.references.add(Reference { link: child, target: Target::Frame(1) });
+    state.apply(child, "stopped", &stopped(1, true));
+    assert_eq!(state.references.get(in_child), Err(DebugError::StaleReference(in_child)));
+    assert!(state.references.get(in_root).is_ok());
+}
+
+#[tokio::test]
+async fn threads_of_links_do_not_share_numbers() {
+    let (mut state, root) = state();
+    let (a, b) = (link(&mut state, Some(root)), link(&mut state, Some(root)));
+    assert_eq!((state.thread_number(a, 0), state.thread_number(b, 0)), (0, 1));
+    assert_eq!((state.thread_number(a, 0), state.thread_number(b, 0)), (0, 1), "they stay");
+    assert_eq!((state.thread(0), state.thread(1)), (Ok((a, 0)), Ok((b, 0))));
+    state.apply(a, "terminated", &Value::Null);
+    assert!(state.thread(0).is_err() && !state.links.contains_key(&a));
+}
+
+#[tokio::test]
+async fn only_the_end_of_the_root_is_the_end() {
+    let (mut state, root) = state();
+    let child = link(&mut state, Some(root));
+    assert_eq!(state.apply(child, "terminated", &Value::Null), Effect::None);
+    assert_eq!(state.apply(root, "terminated", &Value::Null), Effect::Terminated);
+}
+
+#[tokio::test]
+async fn events_of_an_earlier_run_change_nothing() {
+    let (mut state, root) = state();
+    drop(state.end_run());
+    state.begin_run();
+    let next = link(&mut state, None);
+    assert_ne!(next, root);
+    assert_eq!(state.apply(root, "terminated", &Value::Null), Effect::None);
+    state.apply(root, "stopped", &stopped(1, true));
+    assert!(state.latest_stop(None).is_none());
+}
+
+#[tokio::test]
+async fn bodies_that_do_not_fit_are_read_as_empty() {
+    let (mut state, root) = state();
+    state.apply(root, "stopped", &json!({"reason": 5, "threadId": "x"}));
+    let (_, stop) = state.latest_stop(None).expect("a stop all the same");
+    assert_eq!((stop.event.reason.as_str(), stop.event.thread_id), ("", None));
+    for event in ["continued", "thread", "process", "exited", "output", "breakpoint", "x"] {
+        assert_eq!(state.apply(root, event, &json!([1, "two"])), Effect::None);
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_in_the_output_is_a_refusal() {
+    let (mut state, root) = state();
+    state.apply(root, "output", &json!({"output": "Attach to PID failed.\n"}));
+    assert!(state.refused);
+}
+
+#[tokio::test]
+async fn the_signal_that_stopped_it_is_the_one_that_ended_it() {
+    let (mut state, root) = state();
+    state.adapter = AdapterKind::Lldb;
+    let stop = json!({"reason": "exception", "description": "signal SIGSEGV: address not mapped"});
+    state.apply(root, "stopped", &stop);
+    state.apply(root, "exited", &json!({"exitCode": 11}));
+    assert_eq!(state.signal.as_deref(), Some("SIGSEGV"));
+    // A program may also exit with that number.
+    let (mut state, root) = self::state();
+    state.adapter = AdapterKind::Lldb;
+    state.apply(root, "stopped", &stop);
+    state.apply(root, "stopped", &json!({"reason": "step"}));
+    state.apply(root, "exited", &json!({"exitCode": 11}));
+    assert_eq!((state.signal, state.exit_code), (None, Some(11)));
+}

@@ -1,0 +1,181 @@
+//! The report of a stop: everything that is usually asked next, in one answer.
+//!
+//! What an adapter does not answer is left empty; the stop itself is reported in any case.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::Inner;
+use super::inspect::{Page, VariableFilter};
+use super::source::lines_of_file;
+use super::state::{State, Stop};
+use crate::error::DebugError;
+use crate::events::cut_text;
+use crate::protocol::{ExceptionInfo, read};
+use crate::report::{
+    ExceptionReport, FrameInfo, Location, OutputSince, ScopeKind, SourceLine, StackPage,
+    StopReport, ThreadInfo, VariableInfo,
+};
+
+/// Frames that are searched for one with a source.
+const SEARCHED_FRAMES: u64 = 20;
+/// Bytes of an exception's stack.
+const MAX_STACK: usize = 2 * 1024;
+
+impl Inner {
+    pub(super) async fn stop_report(&self, link: u32, stop: &Stop) -> StopReport {
+        let settings = &self.context.settings;
+        let id = stop.event.thread_id.unwrap_or_default();
+        let page = Page { start: 0, count: SEARCHED_FRAMES.max(settings.report_frames) };
+        let (stack, name) = tokio::join!(self.stack(link, id, page), self.thread_name(link, id));
+        let stack = stack.ok();
+        let focus = stack.as_ref().and_then(|stack| focus(&stack.frames)).cloned();
+        let (locals, locals_left_out) = match &focus {
+            Some(frame) => self.locals(frame.id).await.unwrap_or_default(),
+            None => Default::default(),
+        };
+        let source = match &focus {
+            Some(frame) => self.source_of(link, frame).await,
+            None => Vec::new(),
+        };
+        let exception = match stop.event.reason.as_str() {
+            "exception" => self.exception(link, id).await.map(|body| exception(&read(&body))),
+            _ => None,
+        };
+        if let Some(place) = focus.as_ref().and_then(location) {
+            // A stop's event does not say where.
+            let source = json!({"path": place.path});
+            let body = json!({"source": source, "line": place.line, "function": place.function});
+            self.record("stopLocation", body);
+        }
+        let total_frames = stack.as_ref().and_then(|stack| stack.total);
+        let frames = stack.map_or_else(Vec::new, |stack: StackPage| stack.frames);
+        let mut state = self.lock();
+        let thread = ThreadInfo { id: state.thread_number(link, id), name, stopped: true };
+        let said = [&stop.event.description, &stop.event.text];
+        StopReport {
+            session: self.id.clone(),
+            reason: stop.event.reason.clone(),
+            description: said.into_iter().flatten().find(|text| !text.is_empty()).cloned(),
+            thread,
+            location: focus.as_ref().and_then(location),
+            source,
+            frames: frames.into_iter().take(settings.report_frames as usize).collect(),
+            total_frames,
+            locals,
+            locals_left_out,
+            hit: state.places(link, &stop.event.hit_breakpoint_ids),
+            exception,
+            output: self.take_output(&mut state),
+        }
+    }
+
+    /// The frame that a stop is about.
+    pub(super) async fn focus(&self) -> Result<FrameInfo, DebugError> {
+        let (link, id) = {
+            let state = self.lock();
+            state.alive()?;
+            let stop = state.latest_stop(None);
+            let (link, stop) = stop.ok_or_else(|| super::inspect::not_stopped(&state.running()))?;
+            (link, stop.event.thread_id.unwrap_or_default())
+        };
+        let stack = self.stack(link, id, Page { start: 0, count: SEARCHED_FRAMES }).await?;
+        let frame = focus(&stack.frames).cloned();
+        frame.ok_or_else(|| DebugError::EvaluateFailed("the thread has no frames".to_owned()))
+    }
+
+    /// Locals within the budget, and how many were left out.
+    async fn locals(&self, frame: u64) -> Result<(Vec<VariableInfo>, usize), DebugError> {
+        let (link, id) = self.frame(frame)?;
+        let (mut kept, mut left_out) = (Vec::new(), 0);
+        let mut budget = self.context.settings.report_locals;
+        for scope in self.scopes(link, id).await? {
+            if scope.kind != ScopeKind::Local || scope.reference == 0 {
+                continue;
+            }
+            let (link, container) = self.container(scope.reference)?;
+            let all = Page { start: 0, count: 0 };
+            for variable in self.variables(link, container, VariableFilter::All, all).await? {
+                let size = size_of(&variable);
+                if size > budget {
+                    left_out += 1;
+                } else {
+                    budget -= size;
+                    kept.push(variable);
+                }
+            }
+        }
+        Ok((kept, left_out))
+    }
+
+    async fn source_of(&self, link: u32, frame: &FrameInfo) -> Vec<SourceLine> {
+        let context = self.context.settings.source_context;
+        let Some(path) = &frame.path else { return Vec::new() };
+        let lines = lines_of_file(Path::new(path), frame.line, context);
+        if !lines.is_empty() {
+            return lines;
+        }
+        match frame.source_reference {
+            Some(reference) => self.lines_of_adapter(link, reference, frame.line, context).await,
+            None => lines,
+        }
+    }
+
+    async fn thread_name(&self, link: u32, id: i64) -> String {
+        let threads = self.ask(link, "threads", serde_json::Value::Null).await;
+        let threads: crate::protocol::Threads = read(&threads.unwrap_or_default());
+        let found = threads.threads.into_iter().find(|thread| thread.id == id);
+        found.map(|thread| thread.name).unwrap_or_default()
+    }
+
+    /// Output since the last report, within the budget; from then on it counts as reported.
+    pub(super) fn take_output(&self, state: &mut State) -> OutputSince {
+        let records = self.context.events.since(self.id.as_str(), state.reported);
+        let Some(last) = records.last() else { return OutputSince::default() };
+        state.reported = last.seq;
+        let pieces = records.iter().filter(|record| record.category() != Some("adapter"));
+        let mut text: String = pieces.filter_map(|record| record.output()).collect();
+        let mut start = text.len().saturating_sub(self.context.settings.report_output);
+        while !text.is_char_boundary(start) {
+            start += 1;
+        }
+        text.drain(..start);
+        OutputSince { text, left_out: start }
+    }
+}
+
+/// The innermost frame that has a source of the user's, or else the innermost.
+fn focus(frames: &[FrameInfo]) -> Option<&FrameInfo> {
+    let has_source = |frame: &&FrameInfo| {
+        let path = frame.path.as_deref().map(Path::new);
+        !frame.subtle && frame.line > 0 && path.is_some_and(Path::is_file)
+    };
+    frames.iter().find(has_source).or(frames.first())
+}
+
+fn location(frame: &FrameInfo) -> Option<Location> {
+    Some(Location {
+        path: frame.path.clone()?,
+        line: frame.line,
+        column: frame.column,
+        function: frame.name.clone(),
+    })
+}
+
+fn exception(info: &ExceptionInfo) -> ExceptionReport {
+    let details = info.details.clone().unwrap_or_default();
+    ExceptionReport {
+        id: info.exception_id.clone(),
+        message: info.description.clone().or(details.message),
+        stack: details.stack_trace.map(|stack| cut_text(&stack, MAX_STACK)),
+    }
+}
+
+/// About how many bytes a variable takes in an answer.
+pub(super) fn size_of(variable: &VariableInfo) -> usize {
+    32 + variable.name.len()
+        + variable.value.len()
+        + variable.kind.as_ref().map_or(0, String::len)
+        + variable.evaluate_name.as_ref().map_or(0, String::len)
+}

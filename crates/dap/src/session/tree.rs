@@ -1,0 +1,135 @@
+//! Variables with what is inside them, within a budget.
+
+use std::collections::VecDeque;
+
+use super::DebugSession;
+use super::inspect::{Page, VariableFilter};
+use super::stop_report::size_of;
+use crate::error::DebugError;
+use crate::report::{ScopeKind, VariableInfo, VariableNode};
+
+/// Children of one value that are looked at.
+const MAX_CHILDREN: u64 = 100;
+/// Values that are looked into.
+const MAX_EXPANDED: usize = 200;
+
+/// Which scopes are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ScopeFilter {
+    /// All but registers and what takes long to read.
+    #[default]
+    All,
+    /// One kind.
+    Only(ScopeKind),
+}
+
+/// The variables of a frame, by scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariableTree {
+    /// The scopes, each with its variables.
+    pub scopes: Vec<(String, Vec<VariableNode>)>,
+    /// How many variables were left out for want of room.
+    pub left_out: usize,
+}
+
+/// A node while the tree grows, breadth first: what is near counts more than what is deep.
+struct Grown {
+    variable: VariableInfo,
+    children: Vec<usize>,
+    left_out: usize,
+}
+
+impl DebugSession {
+    /// The variables of a frame, without one of the latest stop's, `depth` levels deep and at most
+    /// `budget` bytes.
+    pub async fn variable_tree(
+        &self,
+        frame: Option<u64>,
+        filter: ScopeFilter,
+        depth: u32,
+        budget: usize,
+    ) -> Result<VariableTree, DebugError> {
+        let frame = match frame {
+            Some(frame) => frame,
+            None => self.inner.focus().await?.id,
+        };
+        let (mut nodes, mut budget) = (Vec::new(), budget);
+        let mut roots = Vec::new();
+        let mut open = VecDeque::new();
+        let mut left_out = 0;
+        for scope in self.scopes(frame).await? {
+            let wanted = match filter {
+                ScopeFilter::All => scope.kind != ScopeKind::Registers && !scope.expensive,
+                ScopeFilter::Only(kind) => scope.kind == kind,
+            };
+            if !wanted || scope.reference == 0 {
+                continue;
+            }
+            let variables = self.children(scope.reference, None).await?;
+            let (kept, left) = keep(variables, &mut budget, &mut nodes);
+            open.extend(kept.iter().map(|index| (*index, 1)));
+            left_out += left;
+            roots.push((scope.name, kept));
+        }
+        let mut expanded = 0;
+        while let Some((index, level)) = open.pop_front() {
+            let variable: &VariableInfo = &nodes[index].variable;
+            if level > depth || variable.reference == 0 || expanded == MAX_EXPANDED || budget == 0 {
+                continue;
+            }
+            expanded += 1;
+            let (reference, indexed) = (variable.reference, variable.indexed);
+            // A value that cannot be looked into is still a value.
+            let Ok(children) = self.children(reference, indexed).await else { continue };
+            let more = indexed.unwrap_or(0).saturating_sub(MAX_CHILDREN) as usize;
+            let (kept, left) = keep(children, &mut budget, &mut nodes);
+            open.extend(kept.iter().map(|index| (*index, level + 1)));
+            nodes[index].children = kept;
+            nodes[index].left_out = left + more;
+        }
+        let mut nodes: Vec<_> = nodes.into_iter().map(Some).collect();
+        let mut build = |kept: Vec<usize>| -> Vec<VariableNode> {
+            kept.into_iter().filter_map(|index| assemble(index, &mut nodes)).collect()
+        };
+        let scopes = roots.into_iter().map(|(name, kept)| (name, build(kept))).collect();
+        Ok(VariableTree { scopes, left_out })
+    }
+
+    async fn children(
+        &self,
+        reference: u64,
+        indexed: Option<u64>,
+    ) -> Result<Vec<VariableInfo>, DebugError> {
+        let page = Page { start: 0, count: MAX_CHILDREN };
+        let filter = match indexed {
+            Some(count) if count > MAX_CHILDREN => VariableFilter::Indexed,
+            _ => VariableFilter::All,
+        };
+        self.variables(reference, filter, page).await
+    }
+}
+
+fn keep(
+    variables: Vec<VariableInfo>,
+    budget: &mut usize,
+    nodes: &mut Vec<Grown>,
+) -> (Vec<usize>, usize) {
+    let (mut kept, mut left_out) = (Vec::new(), 0);
+    for variable in variables {
+        let size = size_of(&variable);
+        if size > *budget {
+            left_out += 1;
+            continue;
+        }
+        *budget -= size;
+        kept.push(nodes.len());
+        nodes.push(Grown { variable, children: Vec::new(), left_out: 0 });
+    }
+    (kept, left_out)
+}
+
+fn assemble(index: usize, nodes: &mut [Option<Grown>]) -> Option<VariableNode> {
+    let node = nodes[index].take()?;
+    let children = node.children.into_iter().filter_map(|child| assemble(child, nodes)).collect();
+    Some(VariableNode { variable: node.variable, children, left_out: node.left_out })
+}

@@ -1,0 +1,151 @@
+//! Go through delve.
+
+use std::process::Command;
+
+use termbridge_dap::{Configuration, EndReason};
+
+use crate::flows;
+use crate::subject::{Language, Program, Subject, local};
+
+const LANGUAGE: Language = Language::Go;
+
+#[tokio::test]
+async fn breakpoints() {
+    flows::breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn hit_condition() {
+    flows::hit_condition(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn entry() {
+    flows::entry(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn steps() {
+    flows::steps(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn values() {
+    flows::values(LANGUAGE, "values", "20").await;
+}
+
+#[tokio::test]
+async fn crash() {
+    let report = flows::crash(LANGUAGE).await;
+    assert_eq!(report.reason, "exception");
+    let exception = report.exception.expect("an exception");
+    assert_eq!(exception.id, "panic");
+    let message = exception.message.expect("a message");
+    assert!(message.contains("planted"), "{message}");
+}
+
+#[tokio::test]
+async fn threads() {
+    flows::threads(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn restart() {
+    flows::restart(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn pause_and_stop() {
+    flows::pause_and_stop(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn drop_ends_all() {
+    flows::drop_ends_all(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn attach_to_a_process_and_leave_it() {
+    let subject = Subject::new(LANGUAGE);
+    let built = subject.folder.path().join("built");
+    let build = ["build", "-gcflags=all=-N -l", "-o"];
+    let folder = subject.folder.path();
+    let status = Command::new("go").args(build).arg(&built).current_dir(folder).status();
+    assert!(status.expect("go").success());
+    let mut program = Program::spawn(Command::new(built).arg("loop"));
+    program.line("looping ");
+    subject.break_at("loop").await;
+    let configuration = Configuration::attach_to_process("go", program.pid(), folder);
+    let session = subject.debugger.start(configuration).await.expect("attaches");
+    subject.stop_at(&session, "loop").await;
+    subject.debugger.clear_breakpoints().await;
+    let end = session.stop().await.expect("leaves");
+    assert_eq!(end.reason, EndReason::Detached);
+    assert!(program.is_running(), "it goes on");
+}
+
+#[tokio::test]
+async fn attach_to_a_server() {
+    let subject = Subject::new(LANGUAGE);
+    let folder = subject.folder.path();
+    let mut server = Program::spawn(
+        Command::new("dlv")
+            .args(["debug", "--headless", "--listen=127.0.0.1:0", "--output", "built", "--", "sum"])
+            .current_dir(folder),
+    );
+    let line = server.line("listening at");
+    let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    subject.break_at("add").await;
+    let configuration = Configuration::attach_to_server("go", "127.0.0.1", port, folder);
+    let session = subject.debugger.start(configuration).await.expect("attaches");
+    // A headless program waits before its first line.
+    let report = subject.stop_at(&session, "add").await;
+    assert_eq!(local(&report, "b").value, "0");
+    session.stop().await.expect("leaves");
+}
+
+#[tokio::test]
+async fn what_cannot_be_built_says_why() {
+    let subject = Subject::new(LANGUAGE);
+    std::fs::write(&subject.source, "package main\n\nfunc main() { undefined_name() }\n").unwrap();
+    let error = subject.debugger.start(subject.configuration("sum")).await.expect_err("fails");
+    assert_eq!(error.code(), "E_LAUNCH_FAILED");
+    assert!(error.to_string().contains("undefined_name"), "{error}");
+}
+
+#[tokio::test]
+async fn an_expression_cannot_be_changed_where_the_adapter_cannot() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    let error = session.set_expression("place.x", "5", None).await.expect_err("it cannot");
+    assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn what_was_built_is_removed() {
+    let built = || -> Vec<_> {
+        let files = std::env::temp_dir().read_dir().expect("a folder").flatten();
+        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("termbridge-debug-")).collect()
+    };
+    let before = built();
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    let own: Vec<_> = built().into_iter().filter(|name| !before.contains(name)).collect();
+    assert!(!own.is_empty(), "it is built there");
+    drop((subject, session));
+    for name in own {
+        let path = std::env::temp_dir().join(name);
+        let removed = async {
+            while path.exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        crate::support::limited("the file to go", removed).await;
+    }
+}

@@ -1,0 +1,16 @@
+//! The debugger with a scripted adapter, where it is about races and broken protocol, and with the
+//! real ones on small programs.
+
+mod c;
+mod fake;
+mod fake_adapter;
+mod flows;
+mod go;
+mod javascript;
+mod launch_json;
+mod orphans;
+mod python;
+mod rust;
+mod subject;
+mod support;
+mod terminal;

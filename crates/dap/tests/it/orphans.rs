@@ -1,0 +1,63 @@
+//! What is left when the process that debugs is killed, with no chance to clean up: nothing.
+
+use std::process::Command;
+
+use crate::flows::looping;
+use crate::subject::{Language, Program, Subject, gone};
+
+/// The variable that tells a test which language it serves for.
+const LANGUAGE: &str = "TERMBRIDGE_TEST_LANGUAGE";
+
+#[tokio::test]
+#[ignore = "the process that the other tests kill"]
+async fn server() {
+    let name = std::env::var(LANGUAGE).expect("is started by another test");
+    let language = match name.as_str() {
+        "Python" => Language::Python,
+        "C" => Language::C,
+        "Go" => Language::Go,
+        "JavaScript" => Language::JavaScript,
+        other => panic!("no language {other}"),
+    };
+    let subject = Subject::new(language);
+    let session = subject.start("loop").await;
+    println!("program {} in {}", looping(&session).await, subject.folder.path().display());
+    session.over().await;
+}
+
+async fn killed(language: Language) {
+    let test = std::env::current_exe().expect("a path");
+    let mut server = Program::spawn(
+        Command::new(test)
+            .args(["--ignored", "--exact", "orphans::server", "--nocapture"])
+            .env(LANGUAGE, format!("{language:?}")),
+    );
+    let line = server.line("program ");
+    let (number, folder) =
+        line.split_once("program ").and_then(|(_, rest)| rest.split_once(" in ")).expect("both");
+    let pid = number.parse().expect("a number");
+    // Its destructors do not run: the folder is ours to remove.
+    server.kill();
+    gone(pid).await;
+    std::fs::remove_dir_all(folder.trim()).expect("the folder is there");
+}
+
+#[tokio::test]
+async fn python() {
+    killed(Language::Python).await;
+}
+
+#[tokio::test]
+async fn c() {
+    killed(Language::C).await;
+}
+
+#[tokio::test]
+async fn go() {
+    killed(Language::Go).await;
+}
+
+#[tokio::test]
+async fn javascript() {
+    killed(Language::JavaScript).await;
+}

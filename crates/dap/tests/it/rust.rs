@@ -1,0 +1,92 @@
+//! Rust through lldb-dap, its values shown by the toolchain's formatters.
+
+use termbridge_dap::{ExceptionFilters, Halt};
+
+use crate::flows;
+use crate::subject::{Language, Subject, local};
+use crate::support::LIMIT;
+
+const LANGUAGE: Language = Language::Rust;
+
+#[tokio::test]
+async fn breakpoints() {
+    flows::breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn hit_condition() {
+    flows::hit_condition(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn entry() {
+    flows::entry(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn steps() {
+    flows::steps(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn values() {
+    flows::values(LANGUAGE, "values", "20").await;
+}
+
+#[tokio::test]
+async fn crash() {
+    let report = flows::crash(LANGUAGE).await;
+    let location = report.location.expect("a location");
+    assert_eq!(location.function, "subject::crash", "without the hash of its symbol");
+    assert!(report.frames[0].name.contains("panic"), "{:?}", report.frames);
+    assert!(report.output.text.contains("index out of bounds"), "{:?}", report.output);
+}
+
+#[tokio::test]
+async fn threads() {
+    flows::threads(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn restart() {
+    flows::restart(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn pause_and_stop() {
+    flows::pause_and_stop(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn drop_ends_all() {
+    flows::drop_ends_all(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn values_look_like_rust() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    let report = subject.stop_at(&session, "print").await;
+    assert!(local(&report, "name").value.contains("Ada"), "{:?}", local(&report, "name"));
+    assert!(local(&report, "values").value.contains("size=3"), "{:?}", local(&report, "values"));
+    assert!(local(&report, "ages").value.contains("size=1"), "{:?}", local(&report, "ages"));
+    assert!(local(&report, "maybe").value.contains("Some"), "{:?}", local(&report, "maybe"));
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn panics_stop_only_when_asked_for() {
+    let subject = Subject::new(LANGUAGE);
+    let none = ExceptionFilters::Named(Vec::new());
+    subject.debugger.set_exception_filters(none).await.expect("are set");
+    let session = subject.start("crash").await;
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert_eq!(end.exit_code, Some(101));
+    assert!(end.output.text.contains("index out of bounds"), "{end:?}");
+}
+
+#[tokio::test]
+async fn attach_to_a_process_and_leave_it() {
+    flows::attach_to_program(LANGUAGE).await;
+}
