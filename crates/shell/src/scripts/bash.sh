@@ -7,7 +7,7 @@ __termbridge_take() {
     # Asks whether there is something first: a limit on each byte would cost more.
     if { builtin read -t 0 && IFS= builtin read -r -d '' command; } < @PIPE@; then
         __termbridge_open=1
-        if [[ -z @KEEP_HISTORY@ ]] && ! __termbridge_fixed HISTIGNORE; then
+        if [[ -z @KEEP_HISTORY@ && ( -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ) ]]; then
             __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
             HISTIGNORE='*'
         fi
@@ -18,7 +18,7 @@ __termbridge_take() {
     fi
     READLINE_LINE=$command
     READLINE_POINT=${#command}
-    __termbridge_hook
+    [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_hook
 }
 __termbridge_end() {
     builtin local status="${1-$?}" nonce= cwd="${PWD-}"
@@ -46,7 +46,6 @@ __termbridge_prompt() {
     builtin local status="$?"
     [[ -z ${__termbridge_open-} ]] || __termbridge_end "$status"
     __termbridge_marks
-    __termbridge_hook
 }
 # The status stands in the prompt as well, for a command that took the hooks away.
 __termbridge_marks() {
@@ -63,8 +62,6 @@ __termbridge_fixed() {
 __termbridge_hook() {
     builtin local each first='{ \__termbridge_end; } 2> /dev/null' last='{ \__termbridge_prompt; } 2> /dev/null'
     builtin local IFS=$'\n'
-    builtin local all="${PROMPT_COMMAND[*]-}"
-    [[ $all != "$first"$'\n'*"$last" ]] || builtin return 0
     ! __termbridge_fixed PROMPT_COMMAND || builtin return 0
     builtin local -a others
     others=()
@@ -80,6 +77,9 @@ __termbridge_hook() {
     else
         PROMPT_COMMAND=("$first" "$last")
     fi
+    # For a quick look, joined as with the usual IFS; with another one it is looked at closely.
+    builtin unset -v IFS
+    __termbridge_hooks="${PROMPT_COMMAND[*]}"
 }
 __termbridge_install() {
     builtin local map

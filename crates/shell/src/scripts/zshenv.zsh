@@ -10,7 +10,8 @@ __termbridge_take() {
         [[ -z $BUFFER ]] || zle .push-line
         BUFFER=$command
         typeset -g __termbridge_open=1 __termbridge_ran=
-        __termbridge_hook
+        [[ "$precmd_functions $preexec_functions $+functions[precmd]" == "$__termbridge_hooks" ]] ||
+            __termbridge_hook
         zle .accept-line
     } 2> /dev/null
 }
@@ -18,8 +19,7 @@ __termbridge_end() {
     {
         local -i result=$? fatal=0
         [[ ! -o err_exit && ! -o err_return ]] || fatal=1
-        emulate -L zsh
-        setopt no_err_exit no_err_return
+        setopt local_options no_err_exit no_err_return
         local nonce= cwd=$PWD
         if [[ -n ${__termbridge_open-} ]]; then
             typeset -g __termbridge_open=
@@ -37,7 +37,6 @@ __termbridge_end() {
 }
 __termbridge_start() {
     {
-        emulate -L zsh
         typeset -g __termbridge_ran=1
         builtin printf '\e]633;C\a' >| /dev/tty || builtin printf '\e]633;C\a'
         return 0
@@ -47,8 +46,6 @@ __termbridge_start() {
 # that took the hooks away.
 __termbridge_prompt() {
     {
-        emulate -L zsh
-        __termbridge_hook
         [[ ${PS1-} == *'633;B'* ]] || PS1=$'%{\e]633;D;%?\a\e]633;A\a%}'${PS1-}$'%{\e]633;B\a%}'
         [[ ${PS2-} == *'633;F'* ]] || PS2=$'%{\e]633;F\a%}'${PS2-}
         return 0
@@ -56,8 +53,7 @@ __termbridge_prompt() {
 }
 # Only what is not ours goes into the history.
 __termbridge_history() {
-    emulate -L zsh
-    setopt no_err_exit no_err_return
+    setopt local_options no_err_exit no_err_return
     [[ -z ${__termbridge_open-} ]]
 }
 # Puts our hooks where they belong: the end before anything that others print, the start after it.
@@ -77,6 +73,8 @@ __termbridge_hook() {
     if (( $+functions[precmd] )) && [[ $functions[precmd] != *__termbridge_end* ]]; then
         functions -c precmd __termbridge_precmd && eval 'precmd() { { __termbridge_end } 2> /dev/null; __termbridge_precmd "$@"; }'
     fi
+    # For a quick look. A function `precmd` is looked at anew each time.
+    typeset -g __termbridge_hooks="$precmd_functions $preexec_functions 0"
     return 0
 }
 __termbridge_install() {
