@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
-use termbridge_benches::{BarePty, Mode, client, row, server_binary, times, workload};
+use termbridge_benches::{BarePty, Mode, client_at, row, server_binary, times, workload};
 use termbridge_session::{Launch, Sessions, Settings, Wait};
 
 struct Scale {
@@ -41,7 +41,7 @@ fn server_with(server: &Path, home: &Path, shell: &str) -> Result<termbridge_mcp
     let history = home.join("config.toml");
     let table = format!("[history]\npath = {:?}\n", home.join("history.db").display().to_string());
     std::fs::write(&history, table)?;
-    client(server, &["--shell", shell, "--config", &history.display().to_string()])
+    client_at(home, server, &["--shell", shell, "--config", &history.display().to_string()])
 }
 
 /// The shell without anything of ours; `setsid -c` gives it the terminal.
@@ -88,6 +88,8 @@ fn echo_hi(server: &Path, shell: &str, scale: &Scale) -> Result<()> {
         let answer = client.call("execute_command", json!({"command": "echo hi"}))?;
         ours.push(began.elapsed());
         ensure!(answer.structured["output"] == "hi\n", "{}", answer.text);
+        let id = &answer.structured["session_id"];
+        client.call("wait_for", json!({"session_id": id, "prompt": true}))?;
     }
     times(&format!("echo hi in {shell} (floor: bare shell)"), &mut ours, &mut floor);
     Ok(())

@@ -161,7 +161,17 @@ pub fn server_binary() -> Result<PathBuf> {
 
 /// A server with a client that has shaken hands.
 pub fn client(server: &Path, arguments: &[&str]) -> Result<Client> {
+    start(Command::new(server), arguments)
+}
+
+/// The same for a user whose home is `home`.
+pub fn client_at(home: &Path, server: &Path, arguments: &[&str]) -> Result<Client> {
     let mut command = Command::new(server);
+    command.env("HOME", home).current_dir(home);
+    start(command, arguments)
+}
+
+fn start(mut command: Command, arguments: &[&str]) -> Result<Client> {
     command.arg("mcp").args(arguments).env("LOG_LEVEL", "error");
     let mut client = Client::start(&mut command)?;
     client.initialize("2025-11-25")?;

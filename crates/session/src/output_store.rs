@@ -2,6 +2,7 @@
 //!
 //! Bounds: [`IN_MEMORY`] bytes in memory, [`MAX_OUTPUT`] in all; what comes beyond is counted, not
 //! kept. The file has no name and is gone with its last descriptor, whatever happens to the server.
+//! It holds the beginning and memory the rest, so that a flood is written in large pieces.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -30,28 +31,14 @@ impl OutputStore {
         let kept = text.floor_char_boundary(usize::try_from(room).unwrap_or(usize::MAX));
         self.dropped += (text.len() - kept) as u64;
         let text = &text[..kept];
-        if self.file.is_none() && self.memory.len() + text.len() > IN_MEMORY {
-            self.spill();
+        self.memory.extend_from_slice(text.as_bytes());
+        self.newlines += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        if let Some(last) = text.as_bytes().last() {
+            self.ends_in_newline = *last == b'\n';
         }
-        let written = match &mut self.file {
-            Some(file) => file.write_all(text.as_bytes()),
-            None => {
-                self.memory.extend_from_slice(text.as_bytes());
-                Ok(())
-            }
-        };
-        match written {
-            Ok(()) => {
-                self.len += text.len() as u64;
-                self.newlines += memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
-                if let Some(last) = text.as_bytes().last() {
-                    self.ends_in_newline = *last == b'\n';
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "output cannot be kept");
-                self.dropped += text.len() as u64;
-            }
+        self.len += text.len() as u64;
+        if self.memory.len() > IN_MEMORY {
+            self.spill();
         }
     }
 
@@ -74,31 +61,37 @@ impl OutputStore {
     pub(crate) fn read(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
         let end = range.end.min(self.len);
         let start = range.start.min(end);
-        match &self.file {
-            None => Ok(self.memory[start as usize..end as usize].to_vec()),
-            Some(file) => {
-                let mut file = file.try_clone()?;
-                let mut bytes = vec![0; (end - start) as usize];
-                let back = file.stream_position()?;
-                file.seek(SeekFrom::Start(start))?;
-                let read = file.read_exact(&mut bytes);
-                file.seek(SeekFrom::Start(back))?;
-                read.map(|()| bytes)
-            }
+        let filed = self.len - self.memory.len() as u64;
+        let mut bytes = vec![0; (end.min(filed) - start.min(filed)) as usize];
+        if let Some(file) = self.file.as_ref().filter(|_| !bytes.is_empty()) {
+            let mut file = file.try_clone()?;
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut bytes)?;
         }
+        let in_memory = |at: u64| at.saturating_sub(filed) as usize;
+        bytes.extend_from_slice(&self.memory[in_memory(start)..in_memory(end)]);
+        Ok(bytes)
     }
 
+    /// Moves what is in memory to the end of the file; what cannot be written stays.
     fn spill(&mut self) {
-        let file = tempfile::tempfile().and_then(|mut file| {
-            file.write_all(&self.memory)?;
-            Ok(file)
-        });
-        match file {
-            Ok(file) => {
-                self.file = Some(file);
-                self.memory = Vec::new();
+        if self.file.is_none() {
+            match tempfile::tempfile() {
+                Ok(file) => self.file = Some(file),
+                Err(error) => {
+                    tracing::warn!(%error, "no file for a long output; it stays in memory");
+                    return;
+                }
             }
-            Err(error) => tracing::warn!(%error, "no file for a long output; it stays in memory"),
+        }
+        let Some(file) = &mut self.file else { return };
+        let filed = self.len - self.memory.len() as u64;
+        let written = file.seek(SeekFrom::Start(filed)).and_then(|_| file.write_all(&self.memory));
+        match written {
+            Ok(()) => self.memory.clear(),
+            Err(error) => {
+                tracing::warn!(%error, "a long output cannot be written; it stays in memory")
+            }
         }
     }
 }
@@ -119,7 +112,7 @@ mod tests {
             let part = store.read(from as u64..from as u64 + 5).expect("readable");
             assert_eq!(part, &expected.as_bytes()[from..(from + 5).min(expected.len())]);
         }
-        assert!(store.file.is_some() && store.memory.is_empty());
+        assert!(store.file.is_some() && store.memory.len() <= IN_MEMORY);
         assert_eq!(store.len(), expected.len() as u64);
         assert_eq!(store.read(0..u64::MAX).expect("readable"), expected.as_bytes());
         assert_eq!(store.dropped(), 0);

@@ -26,6 +26,8 @@ pub struct CleanOutput {
     /// Finished text that was not taken yet.
     done: String,
     window: VecDeque<Vec<char>>,
+    /// A finished line's memory, for the next.
+    spare: Vec<char>,
     row: usize,
     col: usize,
     state: State,
@@ -108,7 +110,7 @@ impl CleanOutput {
         while !text.is_empty() {
             match std::str::from_utf8(text) {
                 Ok(valid) => {
-                    valid.chars().for_each(|character| self.character(character));
+                    self.characters(valid);
                     break;
                 }
                 Err(error) => {
@@ -139,6 +141,36 @@ impl CleanOutput {
                 after
             }
         }
+    }
+
+    /// Most output is plain ASCII at the end of a line: that is taken in runs.
+    fn characters(&mut self, mut text: &str) {
+        while let Some(first) = text.chars().next() {
+            let is_plain = |byte: &u8| (0x20..0x7f).contains(byte);
+            let run = text.as_bytes().iter().take_while(|byte| is_plain(byte)).count();
+            if run == 0 || self.alternate || self.col + run > MAX_LINE {
+                self.character(first);
+                text = &text[first.len_utf8()..];
+            } else {
+                let (plain, rest) = text.split_at(run);
+                self.put_run(plain.as_bytes());
+                text = rest;
+            }
+        }
+    }
+
+    fn put_run(&mut self, ascii: &[u8]) {
+        let col = self.col;
+        let line = self.line();
+        if line.len() < col {
+            line.resize(col, ' ');
+        }
+        let over = ascii.len().min(line.len() - col);
+        for (cell, byte) in line[col..col + over].iter_mut().zip(ascii) {
+            *cell = char::from(*byte);
+        }
+        line.extend(ascii[over..].iter().map(|byte| char::from(*byte)));
+        self.col += ascii.len();
     }
 
     fn control(&mut self, byte: u8) {
@@ -266,12 +298,14 @@ impl CleanOutput {
         self.line();
         self.row += 1;
         if self.row >= self.window.len() {
-            self.window.push_back(Vec::new());
+            self.window.push_back(std::mem::take(&mut self.spare));
         }
         while self.window.len() > WINDOW {
-            if let Some(line) = self.window.pop_front() {
+            if let Some(mut line) = self.window.pop_front() {
                 push_line(&line, &mut self.done);
                 self.done.push('\n');
+                line.clear();
+                self.spare = line;
             }
             self.row = self.row.saturating_sub(1);
         }
@@ -320,5 +354,6 @@ impl CleanOutput {
 }
 
 fn push_line(line: &[char], text: &mut String) {
+    text.reserve(line.len() + 1);
     text.extend(line.iter().filter(|character| **character != FILLER));
 }
