@@ -129,8 +129,8 @@ impl Agents {
                 }
                 Err(error) => return Err(error.into()),
             };
-            let right_place = (is_current && needs.cwd.is_none() && needs.name.is_none())
-                || same_directory(&info.cwd, &pattern.cwd);
+            let anywhere = needs.cwd.is_none() && (is_current || needs.name.is_some());
+            let right_place = anywhere || same_directory(&info.cwd, &pattern.cwd);
             if right_place && info.is_idle_shell() {
                 return Ok((info, reservation, false));
             }

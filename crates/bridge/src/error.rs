@@ -52,6 +52,9 @@ pub enum BridgeError {
         /// The number asked for.
         command: u64,
     },
+    /// A session's program has to be a shell.
+    #[error("{0:?} is no shell")]
+    NotAShell(String),
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),

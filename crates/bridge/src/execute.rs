@@ -59,9 +59,10 @@ impl Bridge {
     /// Starts a command and returns when it has begun; `patience` is for a shell that starts.
     pub async fn start(
         &self,
-        request: Execute,
+        mut request: Execute,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
+        request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
         let patience = patience.min(shared.settings.shell_start);
         let agent = request.agent.as_deref();
@@ -73,14 +74,21 @@ impl Bridge {
         let asked = request.cwd.as_ref().map(|cwd| self.directory(cwd, base)).transpose()?;
         let cwd = asked.as_deref().or(base).unwrap_or(&shared.settings.cwd);
         shared.guard.command(&request.command, cwd, agent)?;
+        if let Some(shell) = &request.shell {
+            self.check_session(shell, &BTreeMap::new(), cwd, agent)?;
+        }
+        if let Some(env) = &request.env {
+            self.check_session(&shared.settings.shell, env, cwd, agent)?;
+        }
+        let place = cwd.to_owned();
         match (request.session.is_some(), known) {
             (true, Some(info)) => {
                 if let Some(cwd) = asked.filter(|cwd| !same_directory(cwd, &info.cwd)) {
                     self.change_directory(&info.id, &cwd, patience).await?;
                 }
-                self.start_in(&request, info, None, false, patience).await
+                self.start_in(&request, &place, info, None, patience).await
             }
-            _ => self.start_anywhere(&request, asked, patience).await,
+            _ => self.start_anywhere(&request, &place, asked, patience).await,
         }
     }
 
@@ -93,6 +101,7 @@ impl Bridge {
     async fn start_anywhere(
         &self,
         request: &Execute,
+        place: &Path,
         cwd: Option<PathBuf>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
@@ -108,7 +117,8 @@ impl Bridge {
         for attempt in 1.. {
             let (info, reservation, made) =
                 shared.agents.choose(self.backend(), &shared.settings, &needs).await?;
-            match self.start_in(request, info, Some(reservation), made, patience).await {
+            let reserved = Some((reservation, made));
+            match self.start_in(request, place, info, reserved, patience).await {
                 // A person was faster.
                 Err(BridgeError::Session(SessionError::ShellBusy(_)))
                     if !made && attempt < ATTEMPTS => {}
@@ -121,15 +131,16 @@ impl Bridge {
     async fn start_in(
         &self,
         request: &Execute,
+        place: &Path,
         info: SessionInfo,
-        _reserved: Option<Reservation>,
-        new_session: bool,
+        reserved: Option<(Reservation, bool)>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
+        let new_session = reserved.is_some_and(|(_, made)| made);
         let started = Started { session: info.id.clone(), command, new_session };
         if self.shared.history.is_some() {
-            self.follow(&started, request, &info);
+            self.follow(&started, request, place, &info);
         }
         Ok(started)
     }
@@ -157,11 +168,10 @@ impl Bridge {
     }
 
     /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
-    fn follow(&self, started: &Started, request: &Execute, info: &SessionInfo) {
+    fn follow(&self, started: &Started, request: &Execute, cwd: &Path, info: &SessionInfo) {
         let Some(history) = self.shared.history.clone() else { return };
         let id = format!("{}-{}", started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
-        let cwd = request.cwd.as_ref().unwrap_or(&info.cwd);
         entry.run.cwd = cwd.display().to_string();
         entry.run.project = info.project.clone().or_else(|| project_of(cwd));
         entry.run.agent.clone_from(&request.agent);

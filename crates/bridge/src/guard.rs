@@ -10,6 +10,9 @@ use termbridge_policy::{Decision, Policy, RateLimiter};
 
 use crate::error::BridgeError;
 
+/// Bytes of a command in the log.
+const MAX_LOGGED: usize = 200;
+
 pub(crate) struct Guard {
     policy: Policy,
     limiter: Option<Mutex<RateLimiter>>,
@@ -44,13 +47,14 @@ impl Guard {
         agent: Option<&str>,
     ) -> Result<(), BridgeError> {
         self.directory(cwd, agent)?;
+        let logged = &command[..command.floor_char_boundary(MAX_LOGGED)];
         match self.policy.check_command(command, cwd, &self.home) {
             Decision::Allow { why } => {
-                tracing::info!(target: "policy", agent, command, %why, "command allowed");
+                tracing::info!(target: "policy", agent, command = logged, %why, "command allowed");
                 Ok(())
             }
             Decision::Deny { rule, reason, part } => {
-                tracing::warn!(target: "policy", agent, command, rule, reason, "command refused");
+                tracing::warn!(target: "policy", agent, command = logged, rule, reason, "command refused");
                 Err(BridgeError::Blocked { rule, reason, part })
             }
         }

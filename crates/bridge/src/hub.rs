@@ -1,5 +1,6 @@
 //! [`Bridge`]: a backend, and what is the same for all backends.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -70,12 +71,31 @@ impl Bridge {
         }
         new.cwd = self.directory(&new.cwd, None)?;
         shared.guard.directory(&new.cwd, new.agent.as_deref())?;
+        self.check_session(&new.shell, &new.env, &new.cwd, new.agent.as_deref())?;
         new.keep_history = shared.settings.keep_shell_history;
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
         let (info, _) = shared.agents.create(self.backend(), new, asked, true).await?;
         Ok(info)
+    }
+
+    /// What a session is made with may run things too: the shell has to be one, and what it runs
+    /// before each prompt passes the policy.
+    pub(crate) fn check_session(
+        &self,
+        shell: &str,
+        env: &BTreeMap<String, String>,
+        cwd: &Path,
+        agent: Option<&str>,
+    ) -> Result<(), BridgeError> {
+        if !self.shared.settings.is_shell(shell) {
+            return Err(BridgeError::NotAShell(shell.to_owned()));
+        }
+        match env.get("PROMPT_COMMAND") {
+            Some(command) => self.shared.guard.command(command, cwd, agent),
+            None => Ok(()),
+        }
     }
 
     /// Makes a session the agent's current one.
@@ -85,6 +105,10 @@ impl Bridge {
         agent: Option<String>,
     ) -> Result<SessionInfo, BridgeError> {
         let info = self.session(id, agent.as_deref()).await?;
+        if info.shell.is_none() {
+            let message = format!("the program of session {id} is no shell that takes commands");
+            return Err(BridgeError::Invalid(message));
+        }
         self.shared.agents.set_current(agent, id.clone());
         self.backend().show_session(id).await?;
         Ok(info)

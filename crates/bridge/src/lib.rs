@@ -36,7 +36,7 @@ pub use history::HistoryPlace;
 pub use hub::Bridge;
 pub use native::NativeBackend;
 pub use output::Bounded;
-pub use settings::BridgeSettings;
+pub use settings::{BridgeSettings, SHELLS};
 pub use termbridge_policy as policy;
 pub use termbridge_session as session;
 pub use termbridge_store as store;

@@ -63,16 +63,7 @@ impl TerminalBackend for NativeBackend {
         command: &str,
         patience: Duration,
     ) -> Result<u64, SessionError> {
-        let session = self.sessions.get(id)?;
-        match tokio::time::timeout(patience, session.submit(command)).await {
-            Ok(given) => given,
-            // Nobody waits for the first prompt any more, so the command will not run.
-            Err(_) => Err(SessionError::ShellNotReady {
-                id: id.clone(),
-                limit: patience,
-                screen: session.screen().await?.text().trim_end().to_owned(),
-            }),
-        }
+        self.sessions.get(id)?.submit_within(command, patience).await
     }
 
     async fn wait_command(

@@ -53,7 +53,7 @@ impl Bridge {
         let end = self.report(session, command, from, most / 2).await?;
         let line = line_start(&end.output);
         let tail = end.output[line..].to_owned();
-        let cut = end.output_start + line as u64 - head.len() as u64;
+        let cut = (end.output_start + line as u64).saturating_sub(head.len() as u64);
         Ok((report, Bounded { head, tail, cut }))
     }
 

@@ -1,7 +1,7 @@
 //! What a bridge is told at the start.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How agents' commands run.
@@ -33,7 +33,16 @@ const PAGERS: [&str; 8] = [
     "DELTA_PAGER",
 ];
 
+/// Shells whose commands can be told apart, by name.
+pub const SHELLS: [&str; 8] = ["bash", "zsh", "fish", "dash", "sh", "ash", "ksh", "mksh"];
+
 impl BridgeSettings {
+    /// Whether a program is a shell that sessions may run: a known one, or the configured one.
+    pub(crate) fn is_shell(&self, program: &str) -> bool {
+        let name = Path::new(program).file_name();
+        program == self.shell || name.is_some_and(|name| SHELLS.iter().any(|known| name == *known))
+    }
+
     /// Commands in this shell, starting in `cwd`, for a user whose home is `home`.
     pub fn new(shell: impl Into<String>, cwd: PathBuf, home: PathBuf) -> Self {
         let settings = Self {

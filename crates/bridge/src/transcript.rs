@@ -1,11 +1,14 @@
 //! Reading what a session printed: the last lines, only what is new, or what matches.
 //!
 //! A shell session's text is that of its commands, each under a line `$ command`; one command's text
-//! is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned;
-//! it stays valid as long as the command is kept, whatever is printed meanwhile. A program that is no
-//! shell has the lines of its terminal; its cursors are `line:NUMBER`.
+//! is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
+//! `COMMAND:hLINE` within its header; it stays valid as long as the command is kept. A running command can
+//! still redraw its last lines: then the cursor is `COMMAND:BYTE:FINAL:HASH`, with a hash of what was
+//! shown behind the final part, and what was redrawn since is shown again. A program that is no shell
+//! has the lines of its terminal; its cursors are `line:NUMBER`.
 
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use regex::Regex;
 use termbridge_session::{SessionId, SessionInfo, State};
@@ -85,6 +88,8 @@ impl Segment {
 struct Place {
     segment: usize,
     byte: Option<u64>,
+    /// Lines of the header that lie before it.
+    header: u64,
     line: u64,
 }
 
@@ -113,7 +118,7 @@ impl Bridge {
         let start = match (&request.from, &request.grep) {
             (From::Cursor(cursor), _) => self.at_cursor(session, &segments, cursor).await?,
             // The last matches are found by looking at all lines.
-            (From::Tail | From::Last(_), Some(_)) => Place { segment: 0, byte: None, line: 0 },
+            (From::Tail, Some(_)) => Place { segment: 0, byte: None, header: 0, line: 0 },
             (From::Tail, None) => {
                 let line = total.saturating_sub(request.lines);
                 self.at_line(session, &segments, line).await?
@@ -128,15 +133,42 @@ impl Bridge {
         let Gathered { lines, first_line, .. } = gathered;
         Ok(OutputPage {
             text: lines.into_iter().collect::<Vec<_>>().concat(),
-            cursor: match end.byte {
-                Some(byte) => format!("{}:{byte}", segments[end.segment].command),
-                None => format!("{}:0", segments.get(end.segment).map_or(1, |s| s.command)),
-            },
+            cursor: self.cursor(session, &segments, end).await?,
             first_line: first_line.unwrap_or(start.line),
             remaining: total.saturating_sub(end.line),
             total_lines: total,
             running,
         })
+    }
+
+    async fn cursor(
+        &self,
+        session: &SessionId,
+        segments: &[Segment],
+        place: Place,
+    ) -> Result<String, BridgeError> {
+        let command = segments.get(place.segment).map_or(1, |segment| segment.command);
+        let Some(byte) = place.byte else { return Ok(format!("{command}:h{}", place.header)) };
+        let settled = self.report(session, command, 0, 0).await?.final_bytes;
+        if byte <= settled {
+            return Ok(format!("{command}:{byte}"));
+        }
+        let shown = self.hash(session, command, settled, byte).await?;
+        Ok(format!("{command}:{byte}:{settled}:{shown:x}"))
+    }
+
+    /// A hash of the output between two bytes.
+    async fn hash(
+        &self,
+        session: &SessionId,
+        command: u64,
+        from: u64,
+        to: u64,
+    ) -> Result<u64, BridgeError> {
+        let report = self.report(session, command, from, to.saturating_sub(from)).await?;
+        let mut hasher = DefaultHasher::new();
+        (report.output_start, report.output).hash(&mut hasher);
+        Ok(hasher.finish())
     }
 
     async fn segment(
@@ -162,19 +194,41 @@ impl Bridge {
                 "{cursor:?} is no cursor of this session; leave `since` out to start at the end"
             ))
         };
-        let (command, byte) = cursor.split_once(':').ok_or_else(bad)?;
-        let command: u64 = command.parse().map_err(|_| bad())?;
-        let byte: u64 = byte.parse().map_err(|_| bad())?;
+        if cursor.starts_with("line:") {
+            // From before the first command.
+            return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });
+        }
+        let mut parts = cursor.split(':');
+        let command: u64 = parts.next().and_then(|part| part.parse().ok()).ok_or_else(bad)?;
+        let at = parts.next().ok_or_else(bad)?;
+        let number = |part: Option<&str>| part.and_then(|part| part.parse::<u64>().ok());
         let first = segments.first().ok_or_else(bad)?.command;
         if command < first {
             // What lay there is gone; the oldest that is left comes next.
-            return Ok(Place { segment: 0, byte: None, line: 0 });
+            return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });
         }
         let segment = segments.iter().position(|part| part.command == command).ok_or_else(bad)?;
         let before: u64 = segments[..segment].iter().map(Segment::lines).sum();
-        let within = self.lines_before(session, &segments[segment], byte).await?;
+        if let Some(shown) = at.strip_prefix('h') {
+            let header = number(Some(shown)).ok_or_else(bad)?.min(segments[segment].header_lines);
+            return Ok(Place { segment, byte: None, header, line: before + header });
+        }
+        let mut byte = number(Some(at)).ok_or_else(bad)?;
+        if let Some(settled) = number(parts.next()) {
+            let shown = parts.next().and_then(|part| u64::from_str_radix(part, 16).ok());
+            let now = self.hash(session, command, settled, byte).await?;
+            if shown != Some(now) {
+                byte = settled;
+            }
+        }
+        let total = self.report(session, command, 0, 0).await?.output_bytes;
+        let within = match byte >= total {
+            true => segments[segment].output_lines,
+            false => self.lines_before(session, &segments[segment], byte).await?,
+        };
+        let byte = byte.min(total);
         let line = before + segments[segment].header_lines + within;
-        Ok(Place { segment, byte: Some(byte), line })
+        Ok(Place { segment, byte: Some(byte), header: 0, line })
     }
 
     async fn lines_before(
@@ -206,12 +260,12 @@ impl Bridge {
         for (index, segment) in segments.iter().enumerate() {
             let within = line - before;
             if within < segment.header_lines || (within == 0 && segment.lines() == 0) {
-                return Ok(Place { segment: index, byte: None, line: before });
+                return Ok(Place { segment: index, byte: None, header: within, line });
             }
             if within < segment.lines() {
                 let skip = within - segment.header_lines;
                 let byte = self.byte_of_line(session, segment, skip).await?;
-                return Ok(Place { segment: index, byte: Some(byte), line });
+                return Ok(Place { segment: index, byte: Some(byte), header: 0, line });
             }
             before += segment.lines();
         }
@@ -220,7 +274,7 @@ impl Bridge {
             Some(last) => Some(self.report(session, last.command, 0, 0).await?.output_bytes),
             None => None,
         };
-        Ok(Place { segment, byte: end, line: before })
+        Ok(Place { segment, byte: end, header: 0, line: before })
     }
 
     /// The byte at which a line begins: looked for from the end of the output that is nearer.
@@ -289,14 +343,15 @@ impl Bridge {
         let mut place = start;
         for (index, segment) in segments.iter().enumerate().skip(start.segment) {
             if index > start.segment {
-                place = Place { segment: index, byte: None, line: place.line };
+                place = Place { segment: index, byte: None, header: 0, line: place.line };
             }
             if place.byte.is_none() {
                 if let Some(header) = &segment.header {
-                    for line in header.split_inclusive('\n') {
+                    for line in header.split_inclusive('\n').skip(place.header as usize) {
                         if !gathered.offer(place.line, line) {
                             return Ok(place);
                         }
+                        place.header += 1;
                         place.line += 1;
                     }
                 }
@@ -367,7 +422,7 @@ impl Bridge {
         Ok(OutputPage {
             first_line: gathered.first_line.unwrap_or(from.min(total)),
             text: gathered.lines.into_iter().collect::<Vec<_>>().concat(),
-            // The last line may still grow.
+            // The last line may still grow; of a shell, commands are read from now on.
             cursor: format!("line:{}", end.saturating_sub(1)),
             remaining: total - end,
             total_lines: total,

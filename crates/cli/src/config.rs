@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::store::Limits;
-use termbridge_bridge::{BridgeSettings, HistoryPlace};
+use termbridge_bridge::{BridgeSettings, HistoryPlace, SHELLS};
 use termbridge_mcp::Toolset;
 use termbridge_session::Settings;
 
@@ -162,9 +162,6 @@ impl Config {
         Policy::new(&self.policy, &self.bridge.home).context("in [policy]")
     }
 }
-
-/// Shells whose commands can be told apart.
-const SHELLS: [&str; 8] = ["bash", "zsh", "fish", "dash", "sh", "ash", "ksh", "mksh"];
 
 fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSettings> {
     let users = std::env::var("SHELL").ok().filter(|shell| {

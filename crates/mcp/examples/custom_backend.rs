@@ -44,6 +44,7 @@ impl Notebook {
         let mut report = CommandReport::new(self.done.len() as u64 + 1, command);
         report.state = CommandState::Done { exit_code };
         report.output_bytes = output.len() as u64;
+        report.final_bytes = report.output_bytes;
         report.unfinished_from = report.output_bytes;
         report.output_lines = output.lines().count() as u64;
         report.output = output;

@@ -139,6 +139,11 @@ impl From<BridgeError> for ToolError {
                 "Leave command_id out for all that the session printed.",
                 &["get_terminal_output"],
             ),
+            BridgeError::NotAShell(_) => (
+                Code::InvalidInput,
+                "It takes bash, zsh, fish, dash or another POSIX shell; launch_app starts programs.",
+                &["launch_app"],
+            ),
             BridgeError::Invalid(_) => (Code::InvalidInput, "", &[]),
             BridgeError::BadDirectory { .. } => {
                 (Code::InvalidInput, "Give an existing directory as `cwd`.", &[])

@@ -26,7 +26,7 @@ use crate::tasks::Tasks;
 use crate::tool::{Context, Entry, ReadCursors};
 use crate::toolset::Toolset;
 use crate::transport::Lines;
-use crate::{prompts, resources, subscriptions, tools};
+use crate::{prompts, resources, subscriptions, tool, tools};
 
 /// What a model is told about the server as a whole.
 const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns \
@@ -182,8 +182,7 @@ impl ServerHandler for McpServer {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
-        let agent = ["agent_id", "agentId"].iter().find_map(|name| arguments.get(*name)?.as_str());
-        if let Err(refused) = self.bridge.admit(agent) {
+        if let Err(refused) = self.bridge.admit(tool::agent_of(&arguments)) {
             return Ok(ToolError::from(refused).into_result().into());
         }
         let name = request.name.clone();
@@ -198,6 +197,7 @@ impl ServerHandler for McpServer {
                 peer: Some(context.peer),
                 read_cursors: Arc::clone(&self.read_cursors),
                 is_task: speaks_tasks,
+                began: started,
                 cancelled,
                 closed: self.closed.clone(),
             };

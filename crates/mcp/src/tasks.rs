@@ -11,10 +11,8 @@ use rmcp::model::{
     UpdateTaskParams,
 };
 use rmcp::task_manager::{TaskExit, TaskManager, TaskOptions};
-use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::ToolError;
 use crate::tool::CallFuture;
 
 /// How long a call may take before it becomes a task.
@@ -39,34 +37,29 @@ impl Tasks {
     ) -> CallToolResponse {
         let token = CancellationToken::new();
         let mut call = make(token.clone());
-        let (finished, result) = oneshot::channel();
+        tokio::select! {
+            result = &mut call => return result.into(),
+            () = cancelled.cancelled() => {
+                token.cancel();
+                return call.await.into();
+            }
+            () = tokio::time::sleep(INLINE) => {}
+        }
         let keep = (longest + KEEP).as_millis() as u64;
         let options = TaskOptions::new().with_ttl_ms(keep).with_poll_interval_ms(POLL_MS);
         let task = self.manager.spawn(options, |context| {
             Box::pin(async move {
-                let result = tokio::select! {
-                    result = &mut call => result,
+                tokio::select! {
+                    result = &mut call => Ok(result),
                     () = context.cancelled() => {
                         token.cancel();
                         call.await;
-                        return Err(TaskExit::Cancelled);
+                        Err(TaskExit::Cancelled)
                     }
-                };
-                // Nobody listens once it has become a task.
-                let _ = finished.send(result.clone());
-                Ok(result)
+                }
             })
         });
-        tokio::select! {
-            Ok(result) = result => result.into(),
-            () = cancelled.cancelled() => {
-                if let Err(error) = self.manager.cancel_task(&task.task_id) {
-                    tracing::debug!(%error, "the cancelled call had ended");
-                }
-                ToolError::cancelled().into_result().into()
-            }
-            () = tokio::time::sleep(INLINE) => CallToolResponse::Task(CreateTaskResult::new(task)),
-        }
+        CallToolResponse::Task(CreateTaskResult::new(task))
     }
 
     pub(crate) fn get(&self, request: &GetTaskParams) -> Result<GetTaskResult, ErrorData> {

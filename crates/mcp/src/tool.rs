@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -92,6 +92,8 @@ pub(crate) struct Context {
     pub(crate) read_cursors: ReadCursors,
     /// The call is a task that the client polls, so it may take its time.
     pub(crate) is_task: bool,
+    /// When the client's request came; its patience counts from there.
+    pub(crate) began: Instant,
     /// The client cancelled this call.
     pub(crate) cancelled: CancellationToken,
     /// The client is gone.
@@ -140,7 +142,7 @@ impl Context {
         started: &Started,
         timeout: Duration,
     ) -> Result<(Until, bool), ToolError> {
-        let limit = Limit::of(timeout, self.may_take_long());
+        let limit = self.limit_of(timeout);
         let waiting = self.bridge.wait(started, limit.allowed);
         let until = self.attend(Watched::Command(started), limit, waiting).await?;
         Ok((until?, limit.cut_short))
@@ -163,8 +165,12 @@ impl Context {
         }
     }
 
-    fn may_take_long(&self) -> bool {
-        self.progress.is_some() || self.is_task
+    fn limit_of(&self, asked: Duration) -> Limit {
+        let patience = match self.progress.is_some() || self.is_task {
+            true => None,
+            false => Some(LONGEST_WAIT.saturating_sub(self.began.elapsed())),
+        };
+        Limit::of(asked, patience)
     }
 
     /// The same call without progress reports.
@@ -188,7 +194,7 @@ impl Context {
     /// Limits a wait to what the client can bear.
     fn limit(&self, wait: &mut Wait) -> Limit {
         let asked = wait.timeout.unwrap_or(LONGEST_WAIT);
-        let limit = Limit::of(asked, self.may_take_long());
+        let limit = self.limit_of(asked);
         wait.timeout = Some(limit.allowed);
         limit
     }
@@ -261,6 +267,11 @@ enum Watched<'a> {
     Command(&'a Started),
 }
 
+/// The agent that a call names.
+pub(crate) fn agent_of(arguments: &JsonObject) -> Option<&str> {
+    ["agent_id", "agentId"].iter().find_map(|name| arguments.get(*name)?.as_str())
+}
+
 /// How long a call may wait: a client that gets no progress would give up after a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Limit {
@@ -270,9 +281,10 @@ struct Limit {
 }
 
 impl Limit {
-    fn of(asked: Duration, may_take_long: bool) -> Self {
-        let cut_short = !may_take_long && asked > LONGEST_WAIT;
-        Self { asked, allowed: if cut_short { LONGEST_WAIT } else { asked }, cut_short }
+    /// `patience` is what the client has left of it.
+    fn of(asked: Duration, patience: Option<Duration>) -> Self {
+        let allowed = patience.map_or(asked, |patience| asked.min(patience));
+        Self { asked, allowed, cut_short: allowed < asked }
     }
 }
 
@@ -357,16 +369,16 @@ mod tests {
 
     #[test]
     fn a_wait_without_progress_is_cut_to_what_clients_bear() {
-        let limit = |asked, has_progress| {
-            let limit = Limit::of(asked, has_progress);
+        let limit = |asked, patience| {
+            let limit = Limit::of(asked, patience);
             assert_eq!(limit.asked, asked);
             (limit.allowed, limit.cut_short)
         };
         let (second, hour) = (Duration::from_secs(1), Duration::from_hours(1));
-        assert_eq!(limit(second, false), (second, false));
-        assert_eq!(limit(LONGEST_WAIT, false), (Duration::from_secs(50), false));
-        assert_eq!(limit(LONGEST_WAIT + second, false), (Duration::from_secs(50), true));
-        assert_eq!(limit(hour, false), (Duration::from_secs(50), true));
-        assert_eq!(limit(hour, true), (hour, false));
+        assert_eq!(limit(second, Some(LONGEST_WAIT)), (second, false));
+        assert_eq!(limit(LONGEST_WAIT, Some(LONGEST_WAIT)), (Duration::from_secs(50), false));
+        assert_eq!(limit(hour, Some(LONGEST_WAIT)), (Duration::from_secs(50), true));
+        assert_eq!(limit(second, Some(Duration::ZERO)), (Duration::ZERO, true));
+        assert_eq!(limit(hour, None), (hour, false));
     }
 }

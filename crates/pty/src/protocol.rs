@@ -38,7 +38,7 @@ pub(crate) use event::{Event, Failure};
 pub(crate) use request::{Request, Spawn};
 
 /// Changes with every change of the frames.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The greatest length of a frame's body. Linux allows arguments and environment of 6 MiB.
 pub(crate) const MAX_FRAME: usize = 8 << 20;

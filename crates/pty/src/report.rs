@@ -40,12 +40,26 @@ pub struct ProcessInfo {
 pub enum Waiting {
     /// It is blocked in a read of the terminal.
     Reading,
+    /// The same for a single byte, as a shell's `read` does it.
+    ReadingByte,
     /// It is blocked in poll, select or epoll with the terminal among what it watches.
     Polling,
     /// It runs, or is blocked on something else.
     No,
     /// The kernel would not say (another user's process, no `/proc`).
     Unknown,
+}
+
+impl Waiting {
+    /// It is blocked in a read of the terminal.
+    pub fn is_reading(self) -> bool {
+        matches!(self, Self::Reading | Self::ReadingByte)
+    }
+
+    /// It does nothing until there is input.
+    pub fn is_for_input(self) -> bool {
+        self.is_reading() || self == Self::Polling
+    }
 }
 
 /// What runs on a terminal at one moment.

@@ -18,6 +18,8 @@ pub struct CommandReport {
     pub output: String,
     /// The byte of all output at which that begins.
     pub output_start: u64,
+    /// Bytes from the beginning that will not change any more.
+    pub final_bytes: u64,
     /// The byte at which a last line begins that may still change; the end when all is final.
     pub unfinished_from: u64,
     /// Bytes of output in all.
@@ -43,6 +45,7 @@ impl CommandReport {
             state: CommandState::Running,
             output: String::new(),
             output_start: 0,
+            final_bytes: 0,
             unfinished_from: 0,
             output_bytes: 0,
             output_lines: 0,

@@ -103,7 +103,17 @@ impl Session {
     /// Gives a shell session a command and returns its number. The shell has to be free; one that
     /// has not shown its first prompt yet is waited for, up to the launch's start limit.
     pub async fn submit(&self, command: &str) -> Result<u64, SessionError> {
-        self.ask(|reply| Command::Submit { command: command.to_owned(), reply }).await?
+        self.submit_within(command, Duration::MAX).await
+    }
+
+    /// The same with a limit of its own on the wait for the first prompt.
+    pub async fn submit_within(
+        &self,
+        command: &str,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        let command = command.to_owned();
+        self.ask(|reply| Command::Submit { command, patience, reply }).await?
     }
 
     /// What is known of a command, with at most `most` bytes of its output from `from` on.

@@ -68,6 +68,7 @@ pub(crate) enum Command {
     },
     Submit {
         command: String,
+        patience: Duration,
         reply: oneshot::Sender<Result<u64, SessionError>>,
     },
     Report {
@@ -151,7 +152,7 @@ impl SessionTask {
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
         let now = Instant::now();
         let mut terminal = new_terminal(launch.size, &settings);
-        let shell = spawned.shell.map(ShellState::new);
+        let shell = spawned.shell.map(|link| ShellState::new(link, 1));
         if shell.is_some() {
             terminal.tap();
         }
@@ -237,9 +238,9 @@ impl SessionTask {
                 self.touch();
                 self.begin_wait(wait, reply);
             }
-            Command::Submit { command, reply } => {
+            Command::Submit { command, patience, reply } => {
                 self.touch();
-                self.submit(command, reply);
+                self.submit(command, patience, reply);
             }
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));

@@ -13,6 +13,8 @@ use unicode_width::UnicodeWidthChar;
 
 /// Lines that a cursor movement can still reach.
 const WINDOW: usize = 200;
+/// Characters of all those lines together; with more, older ones are final earlier.
+const MAX_WINDOW: usize = 1024 * 1024;
 /// Longest control sequence that is understood; a longer one is dropped.
 const MAX_SEQUENCE: usize = 256;
 /// Longest line that is edited; what is printed beyond it goes to a line of its own.
@@ -26,6 +28,8 @@ pub struct CleanOutput {
     /// Finished text that was not taken yet.
     done: String,
     window: VecDeque<Vec<char>>,
+    /// Characters in the window, as far as lines were finished in order.
+    size: usize,
     /// A finished line's memory, for the next.
     spare: Vec<char>,
     row: usize,
@@ -258,6 +262,7 @@ impl CleanOutput {
             }
             2 | 3 => {
                 self.window.clear();
+                self.size = 0;
                 (self.row, self.col) = (0, 0);
             }
             _ => {}
@@ -298,12 +303,14 @@ impl CleanOutput {
         self.line();
         self.row += 1;
         if self.row >= self.window.len() {
+            self.size += self.window.back().map_or(0, Vec::len);
             self.window.push_back(std::mem::take(&mut self.spare));
         }
-        while self.window.len() > WINDOW {
+        while self.window.len() > WINDOW || (self.size > MAX_WINDOW && self.window.len() > 1) {
             if let Some(mut line) = self.window.pop_front() {
                 push_line(&line, &mut self.done);
                 self.done.push('\n');
+                self.size = self.size.saturating_sub(line.len());
                 line.clear();
                 self.spare = line;
             }

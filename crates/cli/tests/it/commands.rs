@@ -437,6 +437,149 @@ fn steps_use_what_earlier_ones_returned() {
 }
 
 #[test]
+fn steps_fail_by_what_their_answers_say() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let id = server.ok("create_session", json!({})).structured["session_id"].clone();
+    let table = [
+        json!({"tool": "execute_command", "arguments": {"command": "false", "session_ids": [id]}}),
+        json!({"tool": "execute_command", "arguments": {"command": "sleep 100", "timeout_ms": 50}}),
+        json!({"tool": "wait_for",
+            "arguments": {"session_id": id, "text": "no such text", "timeout_ms": 50}}),
+    ];
+    for step in table {
+        let after = json!({"tool": "list_sessions"});
+        let answer = server.call("run_steps", json!({"steps": [step, after]})).expect("answers");
+        assert!(answer.is_error && answer.structured["skipped"] == 1, "{step}: {}", answer.text);
+    }
+    let literal = json!({"tool": "execute_command",
+        "arguments": {"command": "echo '$${project.version}'", "name": "other"}});
+    let answer = server.ok("run_steps", json!({"steps": [literal]})).structured;
+    assert_eq!(answer["steps"][0]["result"]["output"], "${project.version}\n");
+}
+
+#[test]
+fn marks_that_a_program_prints_change_nothing() {
+    let environment = TestEnvironment::new();
+    for shell in ["bash", "zsh", "fish", "dash"] {
+        let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
+        let mark = "printf '\\033]633;D;0\\007\\033]133;D;0\\007\\033]633;B\\007\\033]133;B\\007'";
+        // fish reads with its line editor, which is no question to the kernel.
+        let (timeout, state) =
+            if shell == "fish" { (700, "running") } else { (PATIENCE_MS, "needs_input") };
+        let asks = json!({"command": format!("{mark}; read x; sh -c 'exit 9'"),
+            "timeout_ms": timeout});
+        let answer = server.ok("execute_command", asks).structured;
+        assert_eq!(answer["state"], state, "{shell}: {answer}");
+        let (session, id) = (answer["session_id"].clone(), answer["command_id"].clone());
+        let busy = json!({"command": "echo NEXT", "session_id": session});
+        assert_eq!(server.error("execute_command", busy).0, "BUSY", "{shell}");
+        let wait = json!({"prompt": true, "timeout_ms": PATIENCE_MS});
+        server.ok("send_keys", json!({"session_id": session, "keys": "x<Enter>", "wait": wait}));
+        let uri = format!("term://{}/command/{id}", session.as_str().expect("an id"));
+        server.request("resources/read", json!({"uri": uri})).expect("readable");
+        let (output, code) =
+            run(&mut server, json!({"command": "echo NEXT", "session_id": session}));
+        assert_eq!((output.as_str(), code), ("NEXT\n", 0), "{shell}");
+        // What stands between false marks is output.
+        let hides = "printf 'one\\n\\033]633;E;ls\\007two\\n\\033]133;C\\007three\\n'";
+        let (output, _) = run(&mut server, json!({"command": hides, "session_id": session}));
+        assert_eq!(output, "one\ntwo\nthree\n", "{shell}");
+    }
+}
+
+#[test]
+fn what_is_redrawn_is_read_again_and_nothing_is_lost() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    run(&mut server, json!({"command": "mkfifo go"}));
+    let table = [
+        (
+            "printf 'a: 1%%\\nb: 1%%\\n'; cat go; printf '\\033[2Aa: 100%%\\nb: 100%%\\n'; echo done",
+            "a: 100%\nb: 100%\ndone\n",
+        ),
+        ("seq 1 50; cat go; printf '\\033[H\\033[2J'; echo done", "done\n"),
+        ("printf 'no end'; cat go; echo ' of line'", "no end of line\n"),
+        ("seq 1 3; cat go; seq 4 5", "4\n5\n"),
+    ];
+    for (command, then) in table {
+        let begun = server.ok("execute_command", json!({"command": command, "timeout_ms": 400}));
+        let begun = begun.structured;
+        assert_eq!(begun["state"], "running", "{begun}");
+        let read = json!({"command_id": begun["command_id"], "session_id": begun["session_id"]});
+        let first = server.ok("get_terminal_output", read.clone()).structured;
+        std::fs::write(environment.path().join("go"), "").expect("the command reads it");
+        let prompt = json!({"session_id": begun["session_id"], "prompt": true,
+            "timeout_ms": PATIENCE_MS});
+        server.ok("wait_for", prompt);
+        let mut next = read;
+        next["since"] = first["cursor"].clone();
+        let page = server.ok("get_terminal_output", next.clone()).structured;
+        assert_eq!(page["output"], then, "{command}: {first}");
+        assert_eq!(page["remaining"], 0, "{command}");
+        next["since"] = page["cursor"].clone();
+        let last = server.ok("get_terminal_output", next).structured;
+        assert_eq!((&last["output"], &last["remaining"]), (&json!(""), &json!(0)), "{command}");
+    }
+}
+
+#[test]
+fn pages_of_a_session_lose_no_line() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let fresh = server.ok("create_session", json!({})).structured["session_id"].clone();
+    let start = server.ok("get_terminal_output", json!({"session_id": fresh})).structured;
+    for command in ["echo first", "echo a\necho b", "printf noeol", "echo c"] {
+        run(&mut server, json!({"command": command, "session_id": fresh}));
+    }
+    let whole = "$ echo first\nfirst\n$ echo a\necho b\na\nb\n$ printf noeol\nnoeol\n$ echo c\nc\n";
+    for lines in 1..8 {
+        let mut all = String::new();
+        let mut page = json!({"cursor": start["cursor"], "remaining": 1});
+        while page["remaining"] != 0 {
+            let next = json!({"session_id": fresh, "since": page["cursor"], "lines": lines});
+            page = server.ok("get_terminal_output", next).structured;
+            all.push_str(page["output"].as_str().expect("output"));
+        }
+        assert_eq!(all, whole, "{lines} at a time");
+    }
+}
+
+#[test]
+fn numbers_go_on_and_history_stays_when_a_shell_is_restarted() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let first = server.ok("execute_command", json!({"command": "echo beforerestart"})).structured;
+    let session = first["session_id"].clone();
+    server.ok("restart_app", json!({"session_id": session}));
+    let next = json!({"command": "echo afterrestart", "session_id": session});
+    let second = server.ok("execute_command", next).structured;
+    assert_eq!((&first["command_id"], &second["command_id"]), (&json!(1), &json!(2)));
+    for word in ["beforerestart", "afterrestart"] {
+        let found = server.ok("search_history", json!({"query": word})).structured;
+        assert_eq!(found["entries"].as_array().map(Vec::len), Some(1), "{word}");
+    }
+}
+
+#[test]
+fn a_shell_has_to_be_one() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    for shell in ["python3", "rm", "/bin/cat", "no-such-shell"] {
+        for (tool, arguments) in
+            [("create_session", json!({})), ("execute_command", json!({"command": "true"}))]
+        {
+            let mut arguments = arguments;
+            arguments["shell"] = shell.into();
+            assert_eq!(server.error(tool, arguments).0, "INVALID_INPUT", "{tool} {shell}");
+        }
+    }
+    let hidden = json!({"command": "true", "env": {"PROMPT_COMMAND": "rm -rf /"}});
+    assert_eq!(server.error("execute_command", hidden).0, "COMMAND_BLOCKED");
+    run(&mut server, json!({"command": "true", "shell": ""}));
+}
+
+#[test]
 fn a_cancelled_call_interrupts_the_command() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::{Execute, Started, Until};
-use termbridge_session::CommandState;
+use termbridge_session::{CommandState, State};
 
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
@@ -63,9 +63,17 @@ pub(crate) async fn run(
         Patience::None => Duration::MAX,
         Patience::UpTo(timeout) => timeout,
     };
+    let mut start = std::pin::pin!(context.bridge.start(request, timeout));
     let started = tokio::select! {
-        started = context.bridge.start(request, timeout) => started?,
-        () = context.given_up() => return Err(ToolError::cancelled()),
+        started = &mut start => started?,
+        // What is on its way is seen to its start, so that nothing runs unnoticed.
+        () = context.given_up() => {
+            let started = start.await?;
+            if context.was_cancelled() {
+                context.bridge.backend().interrupt(&started.session).await?;
+            }
+            return Err(ToolError::cancelled());
+        }
     };
     let (until, cut_short) = match patience {
         Patience::None => (Until::TimedOut, true),
@@ -157,6 +165,16 @@ impl Run {
         if report.full_screen {
             run.full_screen(context).await;
         }
+        if report.dropped_bytes > 0 {
+            let dropped = report.dropped_bytes;
+            run.note = Some(format!("{dropped} bytes more than can be kept were dropped"));
+        }
+        if run.session_ended
+            && let Ok(info) = context.bridge.backend().session(session).await
+            && let State::Exited(ended) = info.state
+        {
+            run.signal = ended.signal();
+        }
         Ok(run)
     }
 
@@ -203,7 +221,10 @@ impl Run {
                 Some(signal) => format!("exit {code} ({signal})"),
                 None => format!("exit {code}"),
             },
-            _ => "done".to_owned(),
+            _ => match &self.signal {
+                Some(signal) => format!("ended by {signal}"),
+                None => "done".to_owned(),
+            },
         });
         if self.session_ended {
             words.push("the session ended with it".into());

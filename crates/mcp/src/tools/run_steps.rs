@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::ToolError;
-use crate::tool::{Context, Hints, Reply, Tool};
+use crate::tool::{Context, Hints, Reply, Tool, agent_of};
 
+/// Bytes of all steps' texts together.
+const MAX_TEXT: usize = 256 * 1024;
 /// Most steps of one request.
 const MAX_STEPS: usize = 100;
 
@@ -31,7 +33,7 @@ fn yes() -> bool {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
     tool: String,
-    /// May hold ${name.field} of an earlier step
+    /// May hold ${name.field} of an earlier step ($${ is literal)
     #[serde(default)]
     #[schemars(with = "super::launch_app::AnyObject")]
     arguments: JsonObject,
@@ -63,7 +65,7 @@ impl Tool for RunSteps {
     const NAME: &'static str = "run_steps";
     const TITLE: &'static str = "Run several tools";
     const DESCRIPTION: &'static str = "Call tools one after the other in one request. Stops at \
-        the first error; a non-zero exit_code is one too.";
+        the first error; a non-zero exit_code or a time-out is one too.";
     const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
@@ -79,6 +81,7 @@ impl Tool for RunSteps {
         check(&arguments.steps, context)?;
         let mut saved = JsonObject::new();
         let mut steps = Vec::new();
+        let mut room = MAX_TEXT;
         for step in arguments.steps {
             let began = Instant::now();
             let result = one(&step, &saved, context).await;
@@ -86,19 +89,20 @@ impl Tool for RunSteps {
                 return Err(ToolError::cancelled());
             }
             let value = result.structured_content.clone().unwrap_or_default();
-            let exited =
-                value.get("exit_code").and_then(Value::as_i64).is_none_or(|code| code == 0);
-            let ok = !result.is_error.unwrap_or(false) && exited;
+            let in_background = step.arguments.get("wait") == Some(&Value::Bool(false));
+            let ok = !result.is_error.unwrap_or(false) && (in_background || succeeded(&value));
             if let Some(name) = step.save_as {
                 saved.insert(name, value.clone());
             }
-            steps.push(Done {
-                tool: step.tool,
-                ok,
-                duration_ms: began.elapsed().as_millis() as u64,
-                result: value,
-                text: text_of(&result),
-            });
+            let (mut text, mut result) = (text_of(&result), value);
+            if text.len() > room {
+                text.truncate(text.floor_char_boundary(room));
+                text.push_str("\n[… cut: the reply is full; run this step by itself …]");
+                result = Value::Null;
+            }
+            room = room.saturating_sub(text.len());
+            let duration_ms = began.elapsed().as_millis() as u64;
+            steps.push(Done { tool: step.tool, ok, duration_ms, result, text });
             if !ok && arguments.stop_on_error {
                 break;
             }
@@ -157,12 +161,30 @@ fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
     Ok(())
 }
 
+/// Nothing in an answer says that it failed: no exit code, no time-out, no entry of several.
+fn succeeded(answer: &Value) -> bool {
+    let flag = |name: &str| answer.get(name).and_then(Value::as_bool);
+    let exited = answer.get("exit_code").and_then(Value::as_i64).is_none_or(|code| code == 0);
+    let waited = answer.get("wait").is_none_or(succeeded);
+    let ended =
+        !matches!(answer.get("state").and_then(Value::as_str), Some("running" | "needs_input"))
+            || answer.get("command_id").is_none();
+    let each = answer.get("results").and_then(Value::as_array).into_iter().flatten();
+    let mut each = each.map(|entry| {
+        entry.get("ok") == Some(&Value::Bool(true)) && entry.get("result").is_none_or(succeeded)
+    });
+    exited && waited && ended && flag("timed_out") != Some(true) && each.all(|ok| ok)
+}
+
 async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResult {
     let mut arguments = Value::Object(step.arguments.clone());
     if let Err(error) = fill(&mut arguments, saved) {
         return error.into_result();
     }
     let entry = context.tools.iter().find(|entry| entry.definition.name == step.tool);
+    if let Err(refused) = context.bridge.admit(arguments.as_object().and_then(agent_of)) {
+        return ToolError::from(refused).into_result();
+    }
     match (entry, arguments) {
         // Boxed, since a tool may call tools.
         (Some(entry), Value::Object(arguments)) => entry.call(arguments, context.clone()).await,
@@ -242,7 +264,7 @@ enum Part<'a> {
 }
 
 /// Cuts a text at `${path}`; a path is letters, digits, `_`, `-` and dots, anything else is text, so
-/// that a shell's own `${VAR:-x}` stays.
+/// that a shell's own `${VAR:-x}` stays. `$${` is `${` as it is.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut from) = (text, 0);
@@ -253,6 +275,11 @@ fn parts(text: &str) -> Vec<Part<'_>> {
                 && path.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
         };
         match path.filter(plain) {
+            Some(_) if rest[..at].ends_with('$') => {
+                parts.push(Part::Text(&rest[..at]));
+                rest = &rest[at + 1..];
+                from = 1;
+            }
             Some(path) => {
                 if at > 0 {
                     parts.push(Part::Text(&rest[..at]));
@@ -286,12 +313,12 @@ mod tests {
             "nested": [{"deep": "${made.session_id}"}],
         });
         assert_eq!(references(&value).len(), 7);
-        value["text"] = "a ${made.session_id}-${made.rows.0.n} b ${HOME} ${X:-y} ${} $".into();
+        value["text"] = "a ${made.session_id}-${made.rows.0.n} b ${HOME} ${X:-y} $${a.b} $".into();
         fill(&mut value, saved).expect("all are known");
         assert_eq!(
             value,
             json!({
-                "id": "s1", "n": 7, "ok": true, "text": "a s1-7 b ${HOME} ${X:-y} ${} $",
+                "id": "s1", "n": 7, "ok": true, "text": "a s1-7 b ${HOME} ${X:-y} ${a.b} $",
                 "nested": [{"deep": "s1"}],
             })
         );

@@ -42,7 +42,7 @@ pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
     let mut least = None;
     for (pid, thread) in threads {
         match waiting_thread(pid, thread, terminal) {
-            Waiting::Reading => return Waiting::Reading,
+            reading @ (Waiting::Reading | Waiting::ReadingByte) => return reading,
             Waiting::Polling => least = Some(Waiting::Polling),
             Waiting::No if least != Some(Waiting::Polling) => least = Some(Waiting::No),
             Waiting::Unknown if least.is_none() => least = Some(Waiting::Unknown),
@@ -88,7 +88,12 @@ fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
     };
     let is_terminal = |descriptor: u64| is_terminal(pid, descriptor, terminal);
     if READS.contains(&call) {
-        return if is_terminal(first) { Waiting::Reading } else { Waiting::No };
+        let one = call == libc::SYS_read && arguments.get(2) == Some(&1);
+        return match is_terminal(first) {
+            true if one => Waiting::ReadingByte,
+            true => Waiting::Reading,
+            false => Waiting::No,
+        };
     }
     let watched = if POLLS.contains(&call) {
         polled(pid, first, second)

@@ -243,6 +243,7 @@ fn waiting_code(waiting: Waiting) -> u8 {
         Waiting::Polling => 1,
         Waiting::No => 2,
         Waiting::Unknown => 3,
+        Waiting::ReadingByte => 4,
     }
 }
 
@@ -252,6 +253,7 @@ fn waiting_of(code: u8) -> Result<Waiting, Malformed> {
         1 => Ok(Waiting::Polling),
         2 => Ok(Waiting::No),
         3 => Ok(Waiting::Unknown),
+        4 => Ok(Waiting::ReadingByte),
         _ => Err(Malformed::Value),
     }
 }

@@ -56,7 +56,7 @@ async fn each_scope_reaches_its_own() {
 async fn a_survey_tells_whether_the_foreground_waits_for_input() {
     let keeper = Keeper::new();
     let reader = run(&keeper, "cat", &[]).await;
-    let survey = survey_until(&reader, |s| s.waiting == Waiting::Reading).await;
+    let survey = survey_until(&reader, |s| s.waiting.is_reading()).await;
     assert_eq!(survey.foreground, Some(reader.pid()));
     assert_eq!(survey.processes.len(), 1);
     assert_eq!(survey.processes[0].name, "cat");
@@ -70,7 +70,7 @@ async fn a_survey_tells_whether_the_foreground_waits_for_input() {
 
     // A descriptor of its own on /dev/tty, and stdin from elsewhere.
     let own = sh(&keeper, "exec </dev/null; read x </dev/tty").await;
-    survey_until(&own, |s| s.waiting == Waiting::Reading).await;
+    survey_until(&own, |s| s.waiting.is_reading()).await;
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ const LONGEST_LINE: usize = 4095;
 /// by then, even on a busy machine; for one that does not, keys wait no longer until it reads again.
 const PACE_LIMIT: Duration = Duration::from_millis(250);
 /// How long a command that has begun may take to have the terminal.
-const BEGIN_LIMIT: Duration = Duration::from_millis(100);
+const BEGIN_LIMIT: Duration = Duration::from_secs(1);
 /// How often that is looked at.
 const PACE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -159,7 +159,7 @@ impl SessionTask {
     }
 
     /// The shell has begun the command. What was typed for it is written once the command has the
-    /// terminal; a builtin never gets it, so only for a while.
+    /// terminal, or the shell itself reads (a builtin), or after a while.
     pub(super) fn release_input_soon(&mut self) {
         self.input.held_until = Some(Instant::now() + BEGIN_LIMIT);
         self.release_if_begun(Instant::now());
@@ -174,6 +174,11 @@ impl SessionTask {
         if self.input.held_until.is_some_and(|until| now >= until || begun()) {
             self.release_input();
         }
+    }
+
+    /// Something typed waits for a command that has begun.
+    pub(super) fn holds_input(&self) -> bool {
+        self.input.held_until.is_some() && !self.input.held.is_empty()
     }
 
     /// What was typed for a command is for whatever reads now.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use termbridge_pty::{ExitStatus, Signal, StopReport, Survey, Waiting};
+use termbridge_pty::{ExitStatus, Signal, StopReport, Survey};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
@@ -186,7 +186,8 @@ impl SessionTask {
             self.terminal = new_terminal(self.terminal.size(), &self.settings);
             // Whoever asks for what came after the old screen gets the new one.
             self.terminal.count_from(seq);
-            self.shell = shell.map(ShellState::new);
+            let next_id = self.shell.as_ref().map_or(1, ShellState::next_id);
+            self.shell = shell.map(|link| ShellState::new(link, next_id));
             if self.shell.is_some() {
                 self.terminal.tap();
             }
@@ -256,8 +257,7 @@ impl SessionTask {
         }
         let untouched =
             self.last_used.max(self.last_output).elapsed() >= self.settings.session_timeout;
-        let waits = survey
-            .is_some_and(|survey| matches!(survey.waiting, Waiting::Reading | Waiting::Polling));
+        let waits = survey.is_some_and(|survey| survey.waiting.is_for_input());
         if untouched && waits && self.ended.is_none() {
             tracing::info!(session = %self.id, "idle, ending it");
             self.begin_stop(Signal::HUP, RESTART_GRACE, Vec::new(), EndReason::Idle);

@@ -22,6 +22,7 @@ mod run;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use termbridge_pty::{CommandPipe, Program};
 use termbridge_shell::Shell;
@@ -85,6 +86,7 @@ enum Place {
 
 struct Parked {
     command: String,
+    limit: Duration,
     until: Instant,
     reply: SubmitReply,
 }
@@ -92,7 +94,8 @@ struct Parked {
 type SubmitReply = oneshot::Sender<Result<u64, SessionError>>;
 
 impl ShellState {
-    pub(super) fn new(link: ShellLink) -> Self {
+    /// `next_id` is the number of its first command: numbers go on when a session is restarted.
+    pub(super) fn new(link: ShellLink, next_id: u64) -> Self {
         Self {
             link,
             ready: false,
@@ -100,19 +103,28 @@ impl ShellState {
             replaced: None,
             parked: None,
             commands: VecDeque::new(),
-            next_id: 1,
+            next_id,
             cwd: None,
         }
     }
 
     fn is_free(&self) -> bool {
         let runs = self.commands.back().is_some_and(Run::is_open);
-        self.ready && !runs && self.parked.is_none() && self.replaced.is_none()
+        self.ready && !runs && self.is_unclaimed() && self.replaced.is_none()
     }
 
     /// A person's command may run in the shell; one that the marks do not tell of, too.
     fn is_away(&self, program: &Program) -> bool {
         self.place != Place::Ended && program.foreground_group() != Some(program.pid())
+    }
+
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Nobody waits for the first prompt, or no longer.
+    fn is_unclaimed(&self) -> bool {
+        self.parked.as_ref().is_none_or(|parked| parked.reply.is_closed())
     }
 
     fn open(&mut self) -> Option<&mut Run> {
@@ -122,21 +134,29 @@ impl ShellState {
 
 impl SessionTask {
     /// Gives the shell a command, now or when it shows its first prompt.
-    pub(super) fn submit(&mut self, command: String, reply: SubmitReply) {
-        let limit = self.launch.start_limit;
+    pub(super) fn submit(&mut self, command: String, patience: Duration, reply: SubmitReply) {
+        let limit = self.launch.start_limit.min(patience);
+        // Whoever asked may have gone; the command must not run then.
+        if reply.is_closed() {
+            return;
+        }
         match &mut self.shell {
             Some(shell)
                 if !shell.ready
-                    && shell.parked.is_none()
+                    && shell.is_unclaimed()
                     && shell.replaced.is_none()
                     && self.ended.is_none()
                     && self.change.is_none() =>
             {
-                shell.parked = Some(Parked { command, until: Instant::now() + limit, reply });
+                let until = Instant::now() + limit;
+                shell.parked = Some(Parked { command, limit, until, reply });
                 self.survey_soon();
             }
             _ => {
-                let _ = reply.send(self.give(command));
+                let given = self.give(command);
+                if reply.send(given).is_err_and(|given| given.is_ok()) {
+                    self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                }
             }
         }
     }
@@ -262,7 +282,7 @@ impl SessionTask {
     pub(super) fn shell_info(&self) -> Option<ShellInfo> {
         let shell = self.shell.as_ref()?;
         let (first, last) = (shell.commands.front(), shell.commands.back());
-        let starting = !shell.ready && shell.parked.is_none();
+        let starting = !shell.ready && shell.is_unclaimed();
         Some(ShellInfo {
             running: last.filter(|run| run.is_open()).map(|run| run.id),
             idle: starting || (shell.is_free() && !shell.is_away(&self.program)),

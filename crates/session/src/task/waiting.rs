@@ -92,7 +92,9 @@ impl SessionTask {
 
     fn asks_kernel(&self) -> bool {
         let asks = |wait: &Wait| wait.asks_kernel() || wait.watches_shell();
-        self.shell_is_in_doubt() || self.waits.iter().any(|pending| asks(&pending.wait))
+        self.shell_is_in_doubt()
+            || self.holds_input()
+            || self.waits.iter().any(|pending| asks(&pending.wait))
     }
 
     /// Asks the kernel at the next turn.
@@ -207,12 +209,12 @@ impl SessionTask {
         }
         let survey = self.survey.latest.as_ref()?;
         let line_mode = self.program.line_mode().ok()?;
-        let waits = matches!(survey.waiting, Waiting::Reading | Waiting::Polling);
+        let waits = survey.waiting.is_for_input();
         let in_front = survey.foreground == Some(self.program.pid());
         if prompt && waits && in_front {
             return Some(Fired::Prompt);
         }
-        let reads = survey.waiting == Waiting::Reading
+        let reads = survey.waiting.is_reading()
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
         (wait.needs_input && line_mode.canonical && reads && !self.shell_is_reading_command())
@@ -244,6 +246,11 @@ impl SessionTask {
         self.idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
+        let in_front = Some(self.program.pid());
+        let reads = |survey: &Survey| survey.waiting.is_reading() && survey.foreground == in_front;
+        if self.holds_input() && survey.as_ref().is_some_and(reads) {
+            self.release_input();
+        }
         let settled = self.survey.settled.take();
         let is_current = settled.is_some_and(|began| self.last_input < began);
         let survey = survey.filter(|_| is_current);

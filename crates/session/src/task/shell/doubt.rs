@@ -5,6 +5,7 @@
 //! terminal then has seen all that was sent.
 
 use termbridge_pty::{Survey, Waiting};
+use termbridge_shell::Shell;
 use tokio::time::Instant;
 
 use super::{Parked, Place};
@@ -22,8 +23,7 @@ impl SessionTask {
     /// Judges what is in doubt by what the kernel says.
     pub(in crate::task) fn settle_doubt(&mut self, survey: Option<&Survey>) {
         let waits = survey.is_some_and(|survey| {
-            matches!(survey.waiting, Waiting::Reading | Waiting::Polling)
-                && survey.foreground == Some(self.program.pid())
+            survey.waiting.is_for_input() && survey.foreground == Some(self.program.pid())
         });
         if !waits || self.ended.is_some() {
             return;
@@ -35,6 +35,10 @@ impl SessionTask {
         let pasting = self.terminal.input_modes().bracketed_paste;
         let Some(shell) = &mut self.shell else { return };
         let editor = shell.link.shell.has_line_editor();
+        // Without a line editor it reads its prompt's input in one piece, and `read` byte by byte.
+        let reads_line = !editor && survey.is_some_and(|survey| survey.waiting == Waiting::Reading);
+        // A prompt of its line editor; fish's `read` is one too, so there the nonce has to be fetched.
+        let edits = editor && raw && pasting && shell.link.shell != Shell::Fish;
         let unread = shell.link.pipe.unread().unwrap_or_default();
         if !shell.ready && shell.place == Place::Ended && raw == editor {
             // Its hooks work, though its prompt has no mark.
@@ -47,9 +51,13 @@ impl SessionTask {
         };
         if let Some(state) = run.said.clone() {
             self.close(state, true);
-        } else if run.prompted {
+        } else if run.prompted && (unread == 0 || edits || reads_line) {
             let state = lost(run);
             self.close(state, false);
+        } else if run.prompted {
+            // The hook has not fetched the nonce, so what reads is the command (`read`, say), and the
+            // marks were not the shell's.
+            run.doubt_was_idle();
         } else if run.asked_for_more && run.interrupts < ATTEMPTS && (raw || !editor) {
             run.interrupts += 1;
             self.enqueue_reply(INTERRUPT.to_vec());
@@ -70,7 +78,7 @@ impl SessionTask {
                 let state = if untaken { CommandState::NotTaken } else { lost(run) };
                 self.close(state, false);
             }
-        } else if run.output_began && editor && raw && pasting {
+        } else if run.output_began && edits {
             // Its line editor is at work again, and no hook has said a word.
             let state = lost(run);
             self.close(state, false);
@@ -135,10 +143,10 @@ impl SessionTask {
             return;
         }
         let screen = self.shown();
-        if let Some(Parked { reply, .. }) =
+        if let Some(Parked { reply, limit, .. }) =
             self.shell.as_mut().and_then(|shell| shell.parked.take())
         {
-            let (id, limit) = (self.id.clone(), self.launch.start_limit);
+            let id = self.id.clone();
             let _ = reply.send(Err(SessionError::ShellNotReady { id, limit, screen }));
         }
     }

@@ -104,6 +104,13 @@ impl Run {
         self.announced = false;
     }
 
+    /// A prompt that was shown is not the shell's: the command goes on.
+    pub(super) fn doubt_was_idle(&mut self) {
+        self.prompted = false;
+        self.unconfirmed = None;
+        self.resume();
+    }
+
     /// The shell is about to run a line; what hooks print until then is not output.
     pub(super) fn announce(&mut self) {
         self.suspend();
@@ -112,8 +119,9 @@ impl Run {
 
     /// Output begins; true for the first line's.
     pub(super) fn begin_output(&mut self) -> bool {
+        // Marks that a program printed must not swallow what stands between them.
         if std::mem::take(&mut self.announced) {
-            self.suspended = None;
+            self.resume();
         }
         let first = !std::mem::replace(&mut self.output_began, true);
         if first {
@@ -201,6 +209,7 @@ impl Run {
             state: self.state.clone(),
             output: output.to_owned(),
             output_start: (from + skipped as u64).min(end),
+            final_bytes: kept,
             unfinished_from: if is_unfinished { kept + last_line } else { end },
             output_bytes: end,
             output_lines: self.output.lines()
