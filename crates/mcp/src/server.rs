@@ -258,7 +258,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscriptions.add(&self.bridge, request.uri, context.peer)
+        self.subscriptions.add(&self.bridge, request.uri, context.peer).await
     }
 
     async fn unsubscribe(

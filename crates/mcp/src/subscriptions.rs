@@ -32,20 +32,21 @@ pub(crate) struct Subscriptions {
 }
 
 impl Subscriptions {
-    pub(crate) fn add(
+    pub(crate) async fn add(
         &self,
         bridge: &Bridge,
         uri: String,
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
         let watched = Watched::find(bridge, &uri)?;
+        let since = watched.now().await;
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|_, task| !task.is_finished());
         if tasks.len() >= MAX {
             let message = format!("{MAX} subscriptions are open, which is the limit");
             return Err(ErrorData::invalid_request(message, None));
         }
-        let task = tokio::spawn(watched.run(uri.clone(), Notifier::Peer(peer)));
+        let task = tokio::spawn(watched.run(uri.clone(), since, Notifier::Peer(peer)));
         if let Some(before) = tasks.insert(uri, task.abort_handle()) {
             before.abort();
         }
@@ -76,7 +77,8 @@ pub(crate) async fn watch_all(bridge: &Bridge, uris: &[String], sink: &Subscript
     let mut tasks = JoinSet::new();
     for uri in uris.iter().take(MAX) {
         if let Ok(watched) = Watched::find(bridge, uri) {
-            tasks.spawn(watched.run(uri.clone(), Notifier::Stream(sink.clone())));
+            let since = watched.now().await;
+            tasks.spawn(watched.run(uri.clone(), since, Notifier::Stream(sink.clone())));
         }
     }
     while tasks.join_next().await.is_some() {}
@@ -120,8 +122,12 @@ impl Watched {
         Ok(Self { session, command })
     }
 
-    async fn run(self, uri: String, notifier: Notifier) {
-        let mut after: Option<Seq> = None;
+    /// Changes count from here: whoever subscribed may make the next one at once.
+    async fn now(&self) -> Option<Seq> {
+        self.session.screen().await.ok().map(|snapshot| snapshot.seq)
+    }
+
+    async fn run(self, uri: String, mut after: Option<Seq>, notifier: Notifier) {
         loop {
             let wait =
                 Wait { change: true, exit: true, command: self.command, after, ..Wait::default() };
