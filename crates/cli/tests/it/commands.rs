@@ -481,10 +481,6 @@ fn marks_that_a_program_prints_change_nothing() {
         let (output, code) =
             run(&mut server, json!({"command": "echo NEXT", "session_id": session}));
         assert_eq!((output.as_str(), code), ("NEXT\n", 0), "{shell}");
-        // What stands between false marks is output.
-        let hides = "printf 'one\\n\\033]633;E;ls\\007two\\n\\033]133;C\\007three\\n'";
-        let (output, _) = run(&mut server, json!({"command": hides, "session_id": session}));
-        assert_eq!(output, "one\ntwo\nthree\n", "{shell}");
     }
 }
 

@@ -37,8 +37,8 @@ impl SessionTask {
         let editor = shell.link.shell.has_line_editor();
         // Without a line editor it reads its prompt's input in one piece, and `read` byte by byte.
         let reads_line = !editor && survey.is_some_and(|survey| survey.waiting == Waiting::Reading);
-        // A prompt of its line editor; fish's `read` is one too, so there the nonce has to be fetched.
-        let edits = editor && raw && pasting && shell.link.shell != Shell::Fish;
+        // Its line editor is at work; fish's `read` uses it too, so there the nonce has to be fetched.
+        let edits = editor && raw && shell.link.shell != Shell::Fish;
         let unread = shell.link.pipe.unread().unwrap_or_default();
         if !shell.ready && shell.place == Place::Ended && raw == editor {
             // Its hooks work, though its prompt has no mark.
@@ -78,7 +78,7 @@ impl SessionTask {
                 let state = if untaken { CommandState::NotTaken } else { lost(run) };
                 self.close(state, false);
             }
-        } else if run.output_began && edits {
+        } else if run.output_began && edits && pasting {
             // Its line editor is at work again, and no hook has said a word.
             let state = lost(run);
             self.close(state, false);

@@ -119,9 +119,8 @@ impl Run {
 
     /// Output begins; true for the first line's.
     pub(super) fn begin_output(&mut self) -> bool {
-        // Marks that a program printed must not swallow what stands between them.
         if std::mem::take(&mut self.announced) {
-            self.resume();
+            self.suspended = None;
         }
         let first = !std::mem::replace(&mut self.output_began, true);
         if first {
