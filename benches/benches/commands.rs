@@ -78,12 +78,13 @@ fn echo_hi(server: &Path, shell: &str, scale: &Scale) -> Result<()> {
     let mut bare = bare_shell(shell, home.path())?;
     let mut client = server_with(server, home.path(), shell)?;
     client.call("execute_command", json!({"command": "true"}))?;
-    let (mut ours, mut floor) = (Vec::new(), Vec::new());
+    let (mut ours, mut floor, mut cycle) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..scale.commands {
         let began = Instant::now();
         bare.ask("echo h''i\r", "hi")?;
         floor.push(began.elapsed());
         bare.read_until(PROMPT)?;
+        cycle.push(began.elapsed());
         let began = Instant::now();
         let answer = client.call("execute_command", json!({"command": "echo hi"}))?;
         ours.push(began.elapsed());
@@ -91,7 +92,9 @@ fn echo_hi(server: &Path, shell: &str, scale: &Scale) -> Result<()> {
         let id = &answer.structured["session_id"];
         client.call("wait_for", json!({"session_id": id, "prompt": true}))?;
     }
-    times(&format!("echo hi in {shell} (floor: bare shell)"), &mut ours, &mut floor);
+    times(&format!("echo hi in {shell} (floor: its output shows)"), &mut ours, &mut floor);
+    // What tells the exit code comes after the output, with the next prompt.
+    times(&format!("echo hi in {shell} (floor: its next prompt)"), &mut ours, &mut cycle);
     Ok(())
 }
 

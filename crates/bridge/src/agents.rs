@@ -103,14 +103,15 @@ impl Agents {
         Ok((info, Reservation { agents: self.clone(), id }))
     }
 
-    /// Finds or makes a session for a command; tells whether it was made.
+    /// Finds or makes a session for a command; tells whether it was made. `current` is the agent's
+    /// current session as it was a moment ago, so that it need not be asked twice.
     pub(crate) async fn choose(
         &self,
         backend: &dyn TerminalBackend,
         settings: &BridgeSettings,
         needs: &Needs,
+        current: Option<SessionInfo>,
     ) -> Result<(SessionInfo, Reservation, bool), BridgeError> {
-        let current = self.live_current(backend, &needs.agent).await?;
         let pattern = self.pattern(settings, needs, current.as_ref());
         for held in self.candidates(&needs.agent, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
@@ -120,7 +121,12 @@ impl Agents {
             let Some(reservation) = fits.then(|| self.reserve(&held.id)).flatten() else {
                 continue;
             };
-            let info = match backend.session(&held.id).await {
+            let known = current.as_ref().filter(|_| is_current).cloned();
+            let asked = match known {
+                Some(info) => Ok(info),
+                None => backend.session(&held.id).await,
+            };
+            let info = match asked {
                 Ok(info) if info.state == State::Running => info,
                 Ok(_) | Err(SessionError::NotFound(_)) => {
                     drop(reservation);

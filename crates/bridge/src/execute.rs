@@ -88,7 +88,7 @@ impl Bridge {
                 }
                 self.start_in(&request, &place, info, None, patience).await
             }
-            _ => self.start_anywhere(&request, &place, asked, patience).await,
+            (_, current) => self.start_anywhere(&request, &place, asked, current, patience).await,
         }
     }
 
@@ -103,6 +103,7 @@ impl Bridge {
         request: &Execute,
         place: &Path,
         cwd: Option<PathBuf>,
+        mut current: Option<SessionInfo>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
@@ -115,13 +116,18 @@ impl Bridge {
             label: request.label.clone(),
         };
         for attempt in 1.. {
-            let (info, reservation, made) =
-                shared.agents.choose(self.backend(), &shared.settings, &needs).await?;
+            let (info, reservation, made) = shared
+                .agents
+                .choose(self.backend(), &shared.settings, &needs, current.take())
+                .await?;
             let reserved = Some((reservation, made));
             match self.start_in(request, place, info, reserved, patience).await {
                 // A person was faster.
                 Err(BridgeError::Session(SessionError::ShellBusy(_)))
-                    if !made && attempt < ATTEMPTS => {}
+                    if !made && attempt < ATTEMPTS =>
+                {
+                    current = shared.agents.live_current(self.backend(), &request.agent).await?;
+                }
                 other => return other,
             }
         }

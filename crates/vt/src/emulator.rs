@@ -291,10 +291,14 @@ impl Terminal {
     }
 
     /// Notes that a command was given to a shell that marks its lines: what it shows behind its prompt
-    /// until the output begins is an echo.
-    pub fn note_command_given(&mut self) {
-        if let Some(line) = &mut self.core.command_line {
-            line.given = true;
+    /// until the output begins is an echo. False when it is not known where that is.
+    pub fn note_command_given(&mut self) -> bool {
+        match &mut self.core.command_line {
+            Some(line) => {
+                line.given = true;
+                true
+            }
+            None => false,
         }
     }
 

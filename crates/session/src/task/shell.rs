@@ -219,9 +219,10 @@ impl SessionTask {
             run.awaits_prompt = false;
             run.unconfirmed = None;
             // The line that the shell shows is an echo.
-            self.terminal.begin_typing();
-            self.terminal.note_typed(&format!("{}\r", run.command));
-            self.terminal.note_command_given();
+            if !self.terminal.note_command_given() {
+                self.terminal.begin_typing();
+                self.terminal.note_typed(&format!("{}\r", run.command));
+            }
         }
         self.enqueue_reply(keys);
         self.last_input = Instant::now();
