@@ -255,7 +255,7 @@ pub(crate) struct ToolsArguments {
 pub(crate) enum ToolsFormat {
     /// MCP tool definitions
     Mcp,
-    /// OpenAI function tools
+    /// Function tools of the `OpenAI` API
     Openai,
     /// Gemini function declarations
     Gemini,

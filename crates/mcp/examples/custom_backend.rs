@@ -1,7 +1,7 @@
 //! A backend of your own: the terminal tools over something that is no terminal.
 //!
 //! This one's "shell" is a notebook that knows `add TEXT`, `list` and `fail`. An agent sees the same
-//! tools as over a real shell (execute_command, get_terminal_output, list_sessions, …); those that
+//! tools as over a real shell (`execute_command`, `get_terminal_output`, `list_sessions`, …); those that
 //! type keys and show screens are left out, since there is no screen.
 //!
 //! ```text
@@ -37,7 +37,9 @@ impl Notebook {
                 self.notes.push(text.to_owned());
                 (0, String::new())
             }
-            None if command == "list" => (0, self.notes.iter().map(|n| format!("{n}\n")).collect()),
+            None if command == "list" => {
+                (0, self.notes.iter().flat_map(|note| [note.as_str(), "\n"]).collect())
+            }
             None if command == "fail" => (1, "it failed\n".to_owned()),
             _ => (127, format!("{command}: not a command of this notebook\n")),
         };

@@ -90,7 +90,7 @@ impl OutputStore {
         match written {
             Ok(()) => self.memory.clear(),
             Err(error) => {
-                tracing::warn!(%error, "a long output cannot be written; it stays in memory")
+                tracing::warn!(%error, "a long output cannot be written; it stays in memory");
             }
         }
     }

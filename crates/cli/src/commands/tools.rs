@@ -53,7 +53,7 @@ fn gemini(tool: &ToolDefinition) -> Value {
     })
 }
 
-/// Gemini takes a subset of OpenAPI's schemas: an unknown keyword is an error there, and an object
+/// Gemini takes a subset of `OpenAPI`'s schemas: an unknown keyword is an error there, and an object
 /// needs properties.
 fn subset(schema: &mut Value) {
     const KNOWN: [&str; 9] = [

@@ -195,9 +195,7 @@ impl Run {
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
         let mut text = self.output.clone();
-        for part in self.screen.iter() {
-            text.push_str(part);
-        }
+        text.push_str(self.screen.as_deref().unwrap_or_default());
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }

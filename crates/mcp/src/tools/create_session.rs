@@ -50,7 +50,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(super) fn current(row: Row) -> Reply<Self> {
-        let row = row.as_current();
+        let row = row.into_current();
         Reply { text: row.text(), answer: Self { row } }
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn default_max_bytes() -> usize {
 pub(crate) struct Answer {
     #[serde(flatten)]
     run: Option<Run>,
-    /// With session_ids: one each.
+    /// With `session_ids`: one each.
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<Vec<EachRun>>,
 }

@@ -59,7 +59,7 @@ pub(crate) struct Answer {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<Outcome>,
-    /// As view_screen answers
+    /// As `view_screen` answers
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<AnyObject>")]
     view: Option<View>,

@@ -51,7 +51,7 @@ pub(crate) struct Row {
     project: Option<String>,
     /// A command of its shell runs.
     busy: bool,
-    /// The one that calls without session_id use.
+    /// The one that calls without `session_id` use.
     current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
@@ -87,7 +87,7 @@ impl Row {
     }
 
     /// The same, as the current one.
-    pub(crate) fn as_current(mut self) -> Self {
+    pub(crate) fn into_current(mut self) -> Self {
         self.current = true;
         self
     }
@@ -134,7 +134,7 @@ impl Tool for ListSessions {
             let current = context.bridge.current(info.agent.as_deref());
             let is_current = current.as_ref() == Some(&info.id);
             let row = Row::of(info);
-            if is_current { row.as_current() } else { row }
+            if is_current { row.into_current() } else { row }
         };
         let sessions: Vec<Row> = list.into_iter().filter(wanted).map(row).collect();
         let text = match sessions.as_slice() {

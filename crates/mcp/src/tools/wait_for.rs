@@ -37,7 +37,7 @@ impl JsonSchema for Flat {
 pub(crate) struct Answer {
     #[serde(flatten)]
     outcome: Outcome,
-    /// As view_screen answers
+    /// As `view_screen` answers
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<super::launch_app::AnyObject>")]
     view: Option<View>,
