@@ -102,7 +102,7 @@ impl CleanOutput {
 
     /// Consumes text up to the next escape sequence.
     fn text<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
-        let end = bytes.iter().position(|byte| *byte == 0x1b).unwrap_or(bytes.len());
+        let end = memchr::memchr(0x1b, bytes).unwrap_or(bytes.len());
         let (text, rest) = bytes.split_at(end);
         let joined;
         let mut text = if self.held.is_empty() {
@@ -362,5 +362,20 @@ impl CleanOutput {
 
 fn push_line(line: &[char], text: &mut String) {
     text.reserve(line.len() + 1);
+    // Most lines are plain, and need neither filter nor encoding.
+    let mut plain = [0; 256];
+    let (head, rest) = line.split_at(line.len().min(plain.len()));
+    let mut all = 0x20;
+    for (byte, character) in plain.iter_mut().zip(head) {
+        *byte = *character as u8;
+        all |= u32::from(*character) | (u32::from(*character == FILLER) << 31);
+    }
+    if rest.is_empty()
+        && all < 0x80
+        && let Ok(plain) = std::str::from_utf8(&plain[..head.len()])
+    {
+        text.push_str(plain);
+        return;
+    }
     text.extend(line.iter().filter(|character| **character != FILLER));
 }
