@@ -47,6 +47,9 @@ pub(super) enum Found {
 #[derive(Debug, Clone, Copy)]
 pub struct Ticket(u64);
 
+/// When a program that was asked to pause is asked again.
+const PAUSE_AGAIN: Duration = Duration::from_secs(5);
+
 impl DebugSession {
     /// Lets a stopped program go on; [`DebugSession::wait_after`] waits for what comes of it.
     pub async fn resume(&self, how: Resume, thread: Option<i64>) -> Result<Ticket, DebugError> {
@@ -115,31 +118,41 @@ impl DebugSession {
 
     /// Stops a running program and waits for it; a stop that already happened counts.
     pub async fn pause(&self, timeout: Duration) -> Result<Halt, DebugError> {
-        let inner = &self.inner;
         let deadline = Instant::now() + timeout;
+        loop {
+            self.ask_to_pause().await?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.wait(left.min(PAUSE_AGAIN)).await {
+                // js-debug loses one now and then when the program is between two turns of its loop.
+                Err(DebugError::Timeout { .. }) if left > PAUSE_AGAIN => {}
+                halt => return halt,
+            }
+        }
+    }
+
+    async fn ask_to_pause(&self) -> Result<(), DebugError> {
+        let inner = &self.inner;
         let client = {
             let state = inner.lock();
             if matches!(state.phase, Phase::Ended(_)) || state.latest_stop(None).is_some() {
-                None
-            } else {
-                state.alive()?;
-                // The newest child: the links before it are there for it.
-                state.links.values().next_back().map(|link| link.client.clone())
+                return Ok(());
             }
+            state.alive()?;
+            // The newest child: the links before it are there for it.
+            state.links.values().next_back().map(|link| link.client.clone())
         };
-        if let Some(client) = client {
-            let limit = inner.context.settings.request_timeout;
-            let threads = client.request("threads", Value::Null, limit).await;
-            let threads: Threads = read(&threads.unwrap_or_default());
-            let id = threads.threads.first().map_or(0, |thread| thread.id);
-            let paused = client.request("pause", json!({"threadId": id}), limit).await;
-            if let Err(error) = paused
-                && inner.lock().latest_stop(None).is_none()
-            {
-                return Err(inner.request_failed(error));
+        let Some(client) = client else { return Ok(()) };
+        let limit = inner.context.settings.request_timeout;
+        let threads = client.request("threads", Value::Null, limit).await;
+        let threads: Threads = read(&threads.unwrap_or_default());
+        let id = threads.threads.first().map_or(0, |thread| thread.id);
+        let paused = client.request("pause", json!({"threadId": id}), limit).await;
+        match paused {
+            Err(error) if inner.lock().latest_stop(None).is_none() => {
+                Err(inner.request_failed(error))
             }
+            _ => Ok(()),
         }
-        self.wait(deadline.saturating_duration_since(Instant::now())).await
     }
 
     /// Waits for the program to be stopped; it may be already.
