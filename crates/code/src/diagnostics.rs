@@ -1,0 +1,1 @@
+//! Findings of compilers and linters.

@@ -1,0 +1,14 @@
+//! What a project's own tools say of its code.
+//!
+//! - [`test_finder`]: the test under a line, and how to run it alone under the debugger.
+//! - [`diagnostics`]: what compilers and linters find.
+//! - [`symbols`]: references, calls, renames and searches by an installed language server.
+//!
+//! What is deliberately absent: MCP, printing, and the environment, which the caller gives.
+
+pub mod diagnostics;
+mod error;
+pub mod symbols;
+pub mod test_finder;
+
+pub use error::CodeError;

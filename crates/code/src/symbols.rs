@@ -1,0 +1,1 @@
+//! Symbols, by an installed language server.

@@ -1,0 +1,1 @@
+//! The project’s tools, on real projects.
