@@ -10,6 +10,7 @@ use termbridge_store::{Page, Query};
 
 use crate::agents::Agents;
 use crate::backend::{NewSession, TerminalBackend};
+use crate::debug::{DebugSettings, Debugging, NativeDebugger};
 use crate::error::BridgeError;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
@@ -46,6 +47,14 @@ impl Bridge {
     /// What runs the commands.
     pub fn backend(&self) -> &dyn TerminalBackend {
         &*self.shared.backend
+    }
+
+    /// Debugging in a workspace, under the same policy; its programs' terminals are sessions of this
+    /// hub. `reserved` are the names of tools that a workspace's own cannot take.
+    pub fn debugging(&self, settings: DebugSettings, reserved: &[&str]) -> Debugging {
+        let native = settings.native.clone();
+        let native = NativeDebugger::new(self.clone(), settings.workspace.clone(), native);
+        Debugging::new(settings, native, reserved)
     }
 
     /// Counts a call of an agent, or refuses it.

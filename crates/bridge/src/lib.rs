@@ -19,6 +19,7 @@
 
 mod agents;
 mod backend;
+mod debug;
 mod error;
 mod execute;
 mod guard;
@@ -30,6 +31,10 @@ mod settings;
 mod transcript;
 
 pub use backend::{Awaited, NewSession, TerminalBackend, Until};
+pub use debug::{
+    BackendChoice, DebugAnswer, DebugBackend, DebugCall, DebugFailure, DebugSettings, Debugging,
+    EditorBackend, NativeDebugger, Progress, UnknownBackend,
+};
 pub use error::BridgeError;
 pub use execute::{Execute, Started};
 pub use history::HistoryPlace;
@@ -37,6 +42,8 @@ pub use hub::Bridge;
 pub use native::NativeBackend;
 pub use output::Bounded;
 pub use settings::{BridgeSettings, SHELLS};
+pub use termbridge_catalog as catalog;
+pub use termbridge_dap as dap;
 pub use termbridge_policy as policy;
 pub use termbridge_session as session;
 pub use termbridge_store as store;

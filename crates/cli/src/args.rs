@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use termbridge_bridge::BackendChoice;
+
 use crate::duration::parse_duration;
 
 /// Real terminals, shell commands and TUI programs for AI agents, over MCP.
@@ -62,6 +64,8 @@ one before. The file is $XDG_CONFIG_HOME/termbridge/config.toml (~/.config/termb
   max_age = \"90d\"
   [policy]
   deny = [\"git push --force\"]
+  [debug]
+  backend = \"native\"
 
 Examples:
   termbridge mcp --session-timeout 2h --scrollback-lines 50000
@@ -72,9 +76,18 @@ pub(crate) struct McpArguments {
     /// Configuration file
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Toolsets to offer, separated by commas [default: terminal]
-    #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) toolsets: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenTools,
+    /// Folder that is worked in: relative paths of debugging tools, launch.json, editor [default: here]
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Who debugs: auto (an editor that is open for the workspace, else native), native, editor
+    /// [default: auto]
+    #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
+    pub(crate) debug_backend: Option<BackendChoice>,
+    /// Time of every debugging tool, where the call does not say [default: the tool's own]
+    #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
     /// Port of the shared server; not used over stdio [default: 8080]
     #[arg(long, env = "MCP_PORT", value_name = "PORT")]
     pub(crate) port: Option<u16>,
@@ -107,6 +120,19 @@ pub(crate) struct McpArguments {
     pub(crate) no_editor: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
+}
+
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ChosenTools {
+    /// Toolsets to offer, separated by commas: terminal, debug, compat [default: terminal,debug]
+    #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) toolsets: Option<Vec<String>>,
+    /// Tools to offer: only these, or, with --toolsets, these too
+    #[arg(long, env = "TERMBRIDGE_TOOLS", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
+    /// Tools to leave out
+    #[arg(long, env = "TERMBRIDGE_EXCLUDE_TOOLS", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) exclude_tools: Option<Vec<String>>,
 }
 
 #[derive(Debug, Default, Args)]
@@ -239,16 +265,16 @@ Examples:
   termbridge tools                        as an MCP client gets them
   termbridge tools --format openai        for function calling with OpenAI's API
   termbridge tools --format gemini        for function calling with Gemini's API
-  termbridge tools --toolsets compat";
+  termbridge tools --toolsets compat
+  termbridge tools --tools debug_start,debug_continue";
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArguments {
     /// For whom
     #[arg(long, value_name = "FORMAT", default_value = "mcp")]
     pub(crate) format: ToolsFormat,
-    /// Toolsets, separated by commas [default: terminal]
-    #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
-    pub(crate) toolsets: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) chosen: ChosenTools,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

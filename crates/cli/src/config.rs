@@ -10,20 +10,22 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use termbridge_bridge::dap::AdapterPaths;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::store::Limits;
-use termbridge_bridge::{BridgeSettings, HistoryPlace, SHELLS};
-use termbridge_mcp::Toolset;
+use termbridge_bridge::{BackendChoice, BridgeSettings, DebugSettings, HistoryPlace, SHELLS};
+use termbridge_mcp::{Offer, Toolset};
 use termbridge_session::Settings;
 
 use crate::args::{LogFormat, McpArguments};
 use crate::duration::parse_duration;
 
 /// Everything that can be set.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) settings: Settings,
-    pub(crate) toolsets: Vec<Toolset>,
+    /// The tools, and how programs are debugged.
+    pub(crate) offer: Offer,
     pub(crate) bridge: BridgeSettings,
     pub(crate) policy: PolicyConfig,
     /// Where the history is kept; `None` when it is off.
@@ -44,6 +46,9 @@ pub(crate) struct LogConfig {
 #[serde(deny_unknown_fields)]
 struct File {
     toolsets: Option<Vec<String>>,
+    tools: Option<Vec<String>>,
+    exclude_tools: Option<Vec<String>>,
+    workspace: Option<PathBuf>,
     /// For the shared server; read so that one file serves both.
     #[serde(rename = "port")]
     _port: Option<u16>,
@@ -57,6 +62,8 @@ struct File {
     commands: Commands,
     #[serde(default)]
     history: HistoryTable,
+    #[serde(default)]
+    debug: DebugTable,
     #[serde(default)]
     policy: PolicyConfig,
     log_level: Option<String>,
@@ -85,6 +92,27 @@ struct HistoryTable {
     max_entries: Option<u64>,
     max_age: Option<String>,
     max_megabytes: Option<u64>,
+}
+
+/// The `[debug]` table: how programs are debugged.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DebugTable {
+    backend: Option<String>,
+    timeout: Option<String>,
+    #[serde(default)]
+    adapters: Adapters,
+}
+
+/// The `[debug.adapters]` table: where adapters are that are not found by themselves.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Adapters {
+    python: Option<PathBuf>,
+    lldb: Option<PathBuf>,
+    delve: Option<PathBuf>,
+    js_debug: Option<PathBuf>,
+    node: Option<PathBuf>,
 }
 
 impl Config {
@@ -137,13 +165,18 @@ impl Config {
                 arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),
             )?,
         };
-        let toolsets = match arguments.toolsets.or(file.toolsets) {
-            Some(names) => names
-                .iter()
-                .filter(|name| !name.trim().is_empty())
-                .map(|name| name.parse())
-                .collect::<Result<Vec<Toolset>, _>>()?,
-            None => Toolset::DEFAULT.to_vec(),
+        let offer = Offer {
+            debug: debug_settings(
+                arguments.workspace.or(file.workspace),
+                arguments.debug_backend,
+                arguments.timeout,
+                file.debug,
+            )?,
+            ..offer(
+                arguments.chosen.toolsets.or(file.toolsets),
+                arguments.chosen.tools.or(file.tools),
+                arguments.chosen.exclude_tools.or(file.exclude_tools),
+            )?
         };
         let bridge = bridge_settings(arguments.shell, file.commands)?;
         let history = history_place(file.history, arguments.no_history)?;
@@ -152,7 +185,7 @@ impl Config {
             format: arguments.log.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
             file: arguments.log.log_file.or(file.log_file),
         };
-        Ok(Self { settings, toolsets, bridge, policy: file.policy, history, log })
+        Ok(Self { settings, offer, bridge, policy: file.policy, history, log })
     }
 }
 
@@ -179,6 +212,58 @@ fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSe
     Ok(settings)
 }
 
+/// The tools that were chosen; tools named alone are all there are.
+pub(crate) fn offer(
+    toolsets: Option<Vec<String>>,
+    tools: Option<Vec<String>>,
+    without: Option<Vec<String>>,
+) -> Result<Offer> {
+    let names = |list: Option<Vec<String>>| -> Vec<String> {
+        let list = list.unwrap_or_default().into_iter();
+        list.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+    };
+    let (tools, without) = (names(tools), names(without));
+    let toolsets = match toolsets {
+        None if tools.is_empty() => Toolset::DEFAULT.to_vec(),
+        chosen => {
+            let chosen = names(chosen);
+            chosen.iter().map(|name| name.parse()).collect::<Result<Vec<Toolset>, _>>()?
+        }
+    };
+    let here = std::env::current_dir().context("the working directory cannot be used")?;
+    Ok(Offer { toolsets, tools, without, debug: DebugSettings::new(here) })
+}
+
+fn debug_settings(
+    workspace: Option<PathBuf>,
+    backend: Option<BackendChoice>,
+    timeout: Option<Duration>,
+    table: DebugTable,
+) -> Result<DebugSettings> {
+    let here = std::env::current_dir().context("the working directory cannot be used")?;
+    let workspace = workspace.map_or(here.clone(), |given| here.join(given));
+    if !workspace.is_dir() {
+        bail!("the workspace {} is no folder", workspace.display());
+    }
+    let mut settings = DebugSettings::new(workspace);
+    settings.backend = match (backend, table.backend) {
+        (Some(backend), _) => backend,
+        (None, Some(name)) => name.parse().context("debug.backend")?,
+        (None, None) => BackendChoice::default(),
+    };
+    let of_file = table.timeout.as_deref().map(|text| {
+        parse_duration(text).map_err(|error| anyhow::anyhow!("debug.timeout: {error}"))
+    });
+    settings.timeout = timeout.or(of_file.transpose()?);
+    if settings.timeout == Some(Duration::ZERO) {
+        bail!("the timeout of debugging tools must be more than 0");
+    }
+    let Adapters { python, lldb, delve, js_debug, node } = table.adapters;
+    settings.native.adapters = AdapterPaths { python, lldb, delve, js_debug, node };
+    settings.native.state_folder = state_folder().map(|folder| folder.join("debug"));
+    Ok(settings)
+}
+
 fn history_place(table: HistoryTable, off: bool) -> Result<Option<HistoryPlace>> {
     if off || table.enabled == Some(false) {
         return Ok(None);
@@ -198,8 +283,12 @@ fn history_place(table: HistoryTable, off: bool) -> Result<Option<HistoryPlace>>
 
 /// `$XDG_STATE_HOME/termbridge/history.db`, or the same under `~/.local/state`.
 fn default_history() -> Option<PathBuf> {
+    Some(state_folder()?.join("history.db"))
+}
+
+fn state_folder() -> Option<PathBuf> {
     let base = variable("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?;
-    Some(base.join("termbridge").join("history.db"))
+    Some(base.join("termbridge"))
 }
 
 fn home() -> Option<PathBuf> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::adapter::AdapterKind;
+use crate::context::ExceptionFilters;
 use crate::error::DebugError;
 
 /// Whether the program is started or already runs.
@@ -32,9 +33,22 @@ pub struct Configuration {
     pub folder: PathBuf,
     /// The other fields of the configuration.
     pub fields: Map<String, Value>,
+    /// The exceptions that stop it; by default those of the debugger.
+    pub exceptions: ExceptionFilters,
 }
 
 impl Configuration {
+    pub(crate) fn new(
+        name: String,
+        kind: String,
+        request: Request,
+        folder: PathBuf,
+        fields: Map<String, Value>,
+    ) -> Self {
+        let exceptions = ExceptionFilters::Default;
+        Self { name, kind, request, folder, fields, exceptions }
+    }
+
     /// A program to start, with no launch.json.
     pub fn launch(kind: &str, program: impl AsRef<Path>, folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();
@@ -44,7 +58,7 @@ impl Configuration {
         fields.insert("program".to_owned(), json!(program));
         fields.insert("cwd".to_owned(), json!(folder));
         let (name, kind) = (name.into_owned(), kind.to_owned());
-        Self { name, kind, request: Request::Launch, folder, fields }
+        Self::new(name, kind, Request::Launch, folder, fields)
     }
 
     /// A module to run, with no launch.json: `pytest`.
@@ -54,37 +68,33 @@ impl Configuration {
         fields.insert("module".to_owned(), json!(module));
         fields.insert("cwd".to_owned(), json!(folder));
         let (name, kind) = (module.to_owned(), kind.to_owned());
-        Self { name, kind, request: Request::Launch, folder, fields }
+        Self::new(name, kind, Request::Launch, folder, fields)
     }
 
     /// A process to attach to.
     pub fn attach_to_process(kind: &str, pid: u32, folder: impl Into<PathBuf>) -> Self {
         let fields = Map::from_iter([("pid".to_owned(), json!(pid))]);
-        Self {
-            name: format!("process {pid}"),
-            kind: kind.to_owned(),
-            request: Request::Attach,
-            folder: folder.into(),
-            fields,
-        }
+        let name = format!("process {pid}");
+        Self::new(name, kind.to_owned(), Request::Attach, folder.into(), fields)
     }
 
     /// A debug server to attach to: `debugpy --listen`, `node --inspect`, `dlv --headless`, gdbserver.
     pub fn attach_to_server(kind: &str, host: &str, port: u16, folder: impl Into<PathBuf>) -> Self {
         let fields =
             Map::from_iter([("host".to_owned(), json!(host)), ("port".to_owned(), json!(port))]);
-        Self {
-            name: format!("{host}:{port}"),
-            kind: kind.to_owned(),
-            request: Request::Attach,
-            folder: folder.into(),
-            fields,
-        }
+        let name = format!("{host}:{port}");
+        Self::new(name, kind.to_owned(), Request::Attach, folder.into(), fields)
     }
 
     /// With a field set, whatever it was.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.fields.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Stopped by these exceptions, as the adapter names them.
+    pub fn exceptions<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.exceptions = ExceptionFilters::Named(names.into_iter().map(Into::into).collect());
         self
     }
 

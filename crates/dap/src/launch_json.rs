@@ -132,7 +132,7 @@ impl LaunchFile {
         env_file::merge(&mut fields, &folder)?;
         absolute(&mut fields, "program", &folder);
         absolute(&mut fields, "cwd", &folder);
-        Ok((tasks, Configuration { name, kind, request, folder, fields }))
+        Ok((tasks, Configuration::new(name, kind, request, folder, fields)))
     }
 
     fn tasks_for(

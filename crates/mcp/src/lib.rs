@@ -10,7 +10,9 @@
 
 mod bound;
 pub mod client;
+mod debug;
 mod error;
+mod offered;
 mod prompts;
 mod resources;
 mod schema;
@@ -27,5 +29,5 @@ mod view;
 pub use error::ToolError;
 pub use rmcp::model::Tool as ToolDefinition;
 pub use server::{McpServer, ServeError};
-pub use termbridge_bridge::{Bridge, NativeBackend, TerminalBackend};
-pub use toolset::{Toolset, UnknownToolset};
+pub use termbridge_bridge::{Bridge, DebugSettings, NativeBackend, TerminalBackend};
+pub use toolset::{Offer, Toolset, UnknownTool, UnknownToolset};

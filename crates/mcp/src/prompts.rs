@@ -15,7 +15,7 @@ struct Workflow {
     text: &'static str,
 }
 
-const WORKFLOWS: [Workflow; 2] = [
+const WORKFLOWS: [Workflow; 3] = [
     Workflow {
         name: "run_and_fix",
         title: "Run a command and fix what fails",
@@ -41,9 +41,27 @@ const WORKFLOWS: [Workflow; 2] = [
                the screen. End the program the way it asks for, or with stop_app, and report what \
                the last screen showed.",
     },
+    Workflow {
+        name: DEBUG_FAILING_TEST,
+        title: "Debug a failing test",
+        description: "Run it, stop where it fails, look at the values, say why",
+        arguments: &[("test", "The test, such as `tests/test_cart.py::test_total`")],
+        text: "Find out why `{test}` fails. Run it once with execute_command and read the failure. Set \
+               a breakpoint with breakpoint_set in the code under test, on the first line where a \
+               value could already be wrong (give it `condition` if it is reached often), and start \
+               that test alone with test_debug_single: the answer shows where it stopped, with \
+               source, locals and stack. Without a breakpoint it stops where the test fails. Compare \
+               the values with what they should be; ask with debug_evaluate, go on with \
+               debug_step_over, debug_step_into or debug_continue. Prove the cause before you change \
+               anything: with debug_set_variable put the right value in and let the test go on. End \
+               with debug_stop, and report the line, the value that was wrong, and why.",
+    },
 ];
 
-pub(crate) fn list() -> Vec<Prompt> {
+/// The workflow that needs the debugger.
+const DEBUG_FAILING_TEST: &str = "debug_failing_test";
+
+pub(crate) fn list(can_debug: bool) -> Vec<Prompt> {
     let prompt = |workflow: &Workflow| {
         let arguments = workflow.arguments.iter().map(|(name, description)| {
             PromptArgument::new(*name).with_description(*description).with_required(true)
@@ -51,7 +69,8 @@ pub(crate) fn list() -> Vec<Prompt> {
         Prompt::new(workflow.name, Some(workflow.description), Some(arguments.collect()))
             .with_title(workflow.title)
     };
-    WORKFLOWS.iter().map(prompt).collect()
+    let offered = |workflow: &&Workflow| can_debug || workflow.name != DEBUG_FAILING_TEST;
+    WORKFLOWS.iter().filter(offered).map(prompt).collect()
 }
 
 pub(crate) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {

@@ -1,15 +1,18 @@
 //! Resources: what a reply had no room for.
 //!
 //! `term://sessions`, `term://SESSION/screen`, `term://SESSION/output` (history and screen),
-//! `term://SESSION/command/ID` (a command's whole output). Plain text; the ids are the sessions' own,
+//! `term://SESSION/command/ID` (a command's whole output), `docs://PAGE` (guides and tool pages of the
+//! debugger). Plain text; the ids are the sessions' own,
 //! so only who knows one can read it.
 
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
-use termbridge_bridge::{Bridge, BridgeError};
+use termbridge_bridge::{Bridge, BridgeError, Debugging};
 use termbridge_session::{SessionError, SessionId};
 
 /// The address of the list of sessions.
 const SESSIONS: &str = "term://sessions";
+/// What the addresses of guides and tool pages begin with.
+const DOCS: &str = "docs://";
 /// Bytes of a command's output in one resource; more is cut in the middle, and said.
 const MAX_OUTPUT: usize = 64 * 1024 * 1024;
 
@@ -38,7 +41,7 @@ impl Address {
     }
 }
 
-pub(crate) async fn list(bridge: &Bridge) -> Vec<Resource> {
+pub(crate) async fn list(bridge: &Bridge, debugging: Option<&Debugging>) -> Vec<Resource> {
     let mut resources = vec![Resource::new(SESSIONS, "sessions")];
     for info in bridge.backend().list_sessions().await.unwrap_or_default() {
         let name = info.name.as_deref().unwrap_or(&info.command);
@@ -54,11 +57,23 @@ pub(crate) async fn list(bridge: &Bridge) -> Vec<Resource> {
             resources.push(Resource::new(uri, format!("command {command} of {name}")));
         }
     }
-    resources.into_iter().map(|resource| resource.with_mime_type("text/plain")).collect()
+    let plain = resources.into_iter().map(|resource| resource.with_mime_type("text/plain"));
+    let guides = debugging.into_iter().flat_map(|debugging| {
+        // The tools' pages are found by docs_list, or by the template; here they would be noise.
+        debugging.docs().list(Some("guide"), &[]).map(|page| {
+            Resource::new(format!("{DOCS}{}", page.id), page.title.clone())
+                .with_mime_type("text/markdown")
+        })
+    });
+    plain.chain(guides).collect()
 }
 
-pub(crate) fn templates() -> Vec<ResourceTemplate> {
-    [
+pub(crate) fn templates(debugging: Option<&Debugging>) -> Vec<ResourceTemplate> {
+    let docs = debugging.map(|_| {
+        ResourceTemplate::new(format!("{DOCS}{{page}}"), "guide or tool page")
+            .with_mime_type("text/markdown")
+    });
+    let terminals = [
         ("screen", "session screen"),
         ("output", "session output"),
         ("command/{command_id}", "command output"),
@@ -67,15 +82,20 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
     .map(|(part, name)| {
         ResourceTemplate::new(format!("term://{{session_id}}/{part}"), name)
             .with_mime_type("text/plain")
-    })
-    .collect()
+    });
+    terminals.chain(docs).collect()
 }
 
 /// The text behind an address, or `None` when it is none of ours.
 pub(crate) async fn read(
     bridge: &Bridge,
+    debugging: Option<&Debugging>,
     uri: &str,
 ) -> Result<Option<ResourceContents>, BridgeError> {
+    if let Some(id) = uri.strip_prefix(DOCS) {
+        let page = debugging.and_then(|debugging| debugging.docs().get(id));
+        return Ok(page.map(|page| ResourceContents::text(page.text.clone(), uri)));
+    }
     let backend = bridge.backend();
     let text = match Address::parse(uri) {
         None => return Ok(None),

@@ -15,30 +15,32 @@ use rmcp::service::{QuitReason, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
-use termbridge_bridge::{Bridge, BridgeError, BridgeSettings, TerminalBackend};
+use termbridge_bridge::{Bridge, BridgeError, BridgeSettings, DebugSettings, TerminalBackend};
 use termbridge_session::SessionError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ToolError;
+use crate::offered::Offered;
 use crate::subscriptions::Subscriptions;
 use crate::tasks::Tasks;
-use crate::tool::{Context, Entry, ReadCursors};
-use crate::toolset::Toolset;
+use crate::tool::{Context, ReadCursors};
+use crate::toolset::{Offer, Toolset, UnknownTool};
 use crate::transport::Lines;
-use crate::{prompts, resources, subscriptions, tool, tools};
+use crate::{prompts, resources, subscriptions, tool};
 
 /// What a model is told about the server as a whole.
 const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns \
 its output and exit code; get_terminal_output reads on in one that runs longer; search_history finds \
 earlier ones. For programs with a screen: launch_app starts one, view_screen shows it, send_keys types (with `wait` and `view` it acts, waits and shows in one call), wait_for waits \
-for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0.";
+for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0. To debug: \
+breakpoint_set, then debug_start or test_debug_single with `wait`; a stop brings source and locals.";
 
 /// The MCP server: tools over sessions. Clones are the same server.
 #[derive(Clone)]
 pub struct McpServer {
     bridge: Bridge,
-    tools: Arc<Vec<Entry>>,
+    tools: Arc<Offered>,
     tasks: Tasks,
     read_cursors: ReadCursors,
     subscriptions: Subscriptions,
@@ -58,20 +60,18 @@ pub enum ServeError {
 }
 
 impl McpServer {
-    /// A server that offers these toolsets; of tools that show screens and type keys, only where
-    /// the backend has screens.
-    pub fn new(bridge: Bridge, toolsets: &[Toolset]) -> Self {
-        let has_screens = bridge.backend().screens().is_some();
-        let tools = toolsets.iter().flat_map(|toolset| tools::of(*toolset));
-        let tools = tools.filter(|entry| has_screens || !entry.needs_screen).collect();
-        Self {
+    /// A server that offers these tools; of those that show screens and type keys, only where the
+    /// backend has screens.
+    pub fn new(bridge: Bridge, offer: Offer) -> Result<Self, UnknownTool> {
+        let tools = Offered::new(bridge.clone(), offer)?;
+        Ok(Self {
             bridge,
             tools: Arc::new(tools),
             tasks: Tasks::default(),
             read_cursors: ReadCursors::default(),
             subscriptions: Subscriptions::default(),
             closed: CancellationToken::new(),
-        }
+        })
     }
 
     /// A server of the default tools over a backend of your own, with the default rules of the
@@ -86,29 +86,41 @@ impl McpServer {
     /// # }
     /// ```
     pub fn with_backend(backend: Arc<dyn TerminalBackend>) -> Self {
-        Self::with_toolsets(backend, Toolset::DEFAULT)
+        let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+        let offer = Offer::new(Toolset::DEFAULT, DebugSettings::new(cwd));
+        // No tool is chosen by its name.
+        Self::with_offer(backend, offer).expect("all tools are known")
     }
 
-    /// The same with other toolsets.
-    pub fn with_toolsets(backend: Arc<dyn TerminalBackend>, toolsets: &[Toolset]) -> Self {
+    /// The same with other tools.
+    pub fn with_offer(
+        backend: Arc<dyn TerminalBackend>,
+        offer: Offer,
+    ) -> Result<Self, UnknownTool> {
         let home = std::env::home_dir().unwrap_or_else(|| "/".into());
         let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
         let policy = Policy::new(&PolicyConfig::default(), &home)
             // The default configuration names no rule of its own.
             .expect("the default policy is valid");
         let settings = BridgeSettings::new("bash", cwd, home);
-        Self::new(Bridge::new(backend, settings, policy, None), toolsets)
+        Self::new(Bridge::new(backend, settings, policy, None), offer)
+    }
+
+    /// Ends what is being debugged.
+    pub async fn end_debugging(&self) {
+        if let Some(debugging) = self.tools.used_debugging() {
+            debugging.shutdown().await;
+        }
     }
 
     /// The tools' definitions, in the order of the list.
     pub fn definitions(&self) -> Vec<Tool> {
-        self.tools.iter().map(|entry| entry.definition.clone()).collect()
+        self.tools.entries().iter().map(|entry| entry.definition.clone()).collect()
     }
 
     /// Whether a call with these arguments would be run; `None` for an unknown tool. Runs nothing.
     pub fn check(&self, tool: &str, arguments: JsonObject) -> Option<Result<(), ToolError>> {
-        let entry = self.tools.iter().find(|entry| entry.definition.name == tool)?;
-        Some(entry.check(arguments))
+        Some(self.tools.find(tool)?.check(arguments))
     }
 
     /// Serves one client until it closes the connection; sessions go on.
@@ -176,8 +188,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(entry) = self.tools.iter().find(|entry| entry.definition.name == request.name)
-        else {
+        let Some(entry) = self.tools.find(&request.name) else {
             let message = format!("Unknown tool: {}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -188,7 +199,8 @@ impl ServerHandler for McpServer {
         let name = request.name.clone();
         let started = std::time::Instant::now();
         let speaks_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
-        let longest = arguments.get("timeout_ms").and_then(Value::as_u64).unwrap_or_default();
+        let longest = ["timeout_ms", "timeoutMs"].iter().find_map(|name| arguments.get(*name));
+        let longest = longest.and_then(Value::as_u64).unwrap_or_default();
         let call = |cancelled: CancellationToken| {
             let call = Context {
                 bridge: self.bridge.clone(),
@@ -242,7 +254,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        Ok(ListPromptsResult::with_all_items(prompts::list(self.tools.debugging().is_some())))
     }
 
     async fn get_prompt(
@@ -296,7 +308,9 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources::list(&self.bridge).await))
+        Ok(ListResourcesResult::with_all_items(
+            resources::list(&self.bridge, self.tools.debugging()).await,
+        ))
     }
 
     async fn list_resource_templates(
@@ -304,7 +318,9 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(
+            self.tools.debugging(),
+        )))
     }
 
     async fn read_resource(
@@ -313,7 +329,7 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
-        match resources::read(&self.bridge, &request.uri).await {
+        match resources::read(&self.bridge, self.tools.debugging(), &request.uri).await {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => Err(missing(format!("no resource {}", request.uri))),
             Err(

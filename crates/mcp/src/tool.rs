@@ -20,7 +20,9 @@ use termbridge_bridge::{Bridge, Started, Until};
 use termbridge_session::{Fired, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
+use crate::debug::DebugTool;
 use crate::error::{Code, ToolError};
+use crate::offered::Offered;
 use crate::{schema, validate};
 
 /// Longest silence: clients give up on a request after a minute.
@@ -85,7 +87,7 @@ pub(crate) type ReadCursors = Arc<Mutex<HashMap<SessionId, String>>>;
 pub(crate) struct Context {
     pub(crate) bridge: Bridge,
     /// All tools of the server, for those that call others.
-    pub(crate) tools: Arc<Vec<Entry>>,
+    pub(crate) tools: Arc<Offered>,
     pub(crate) peer: Option<Peer<RoleServer>>,
     pub(crate) progress: Option<ProgressToken>,
     /// Where each session's reader stopped, for the compatible `read`.
@@ -165,7 +167,7 @@ impl Context {
         }
     }
 
-    fn limit_of(&self, asked: Duration) -> Limit {
+    pub(crate) fn limit_of(&self, asked: Duration) -> Limit {
         let patience = match self.progress.is_some() || self.is_task {
             true => None,
             false => Some(LONGEST_WAIT.saturating_sub(self.began.elapsed())),
@@ -207,31 +209,45 @@ impl Context {
     ) -> Result<T, ToolError> {
         let mut given_up = std::pin::pin!(self.given_up());
         let mut waiting = std::pin::pin!(waiting);
-        let first = tokio::time::Instant::now() + PROGRESS_INTERVAL;
-        let mut ticks = tokio::time::interval_at(first, PROGRESS_INTERVAL);
-        let mut seconds = 0.0;
+        let mut ticks = self.ticks();
         loop {
             tokio::select! {
                 answer = &mut waiting => return Ok(answer),
                 () = &mut given_up => return Err(ToolError::cancelled()),
-                _ = ticks.tick(), if self.progress.is_some() => {
-                    seconds += PROGRESS_INTERVAL.as_secs_f64();
-                    self.report(watched, seconds, limit.asked).await;
-                }
+                seconds = ticks.next() => self.report(watched, seconds, limit.asked).await,
             }
         }
     }
 
     async fn report(&self, watched: Watched<'_>, seconds: f64, asked: Duration) {
+        if let Some(words) = self.last_words(watched).await {
+            self.tell(seconds, asked, None, &format!("{seconds:.0} s{words}")).await;
+        }
+    }
+
+    /// When to report progress: never, where the client did not ask for it.
+    pub(crate) fn ticks(&self) -> Ticks {
+        let first = tokio::time::Instant::now() + PROGRESS_INTERVAL;
+        let interval = self.peer.is_some() && self.progress.is_some();
+        let interval = interval.then(|| tokio::time::interval_at(first, PROGRESS_INTERVAL));
+        Ticks { interval, seconds: 0.0 }
+    }
+
+    /// Reports progress: in percent where that is known, else in seconds of those that were asked for.
+    pub(crate) async fn tell(
+        &self,
+        seconds: f64,
+        asked: Duration,
+        percent: Option<f64>,
+        words: &str,
+    ) {
         let (Some(peer), Some(token)) = (&self.peer, &self.progress) else {
             return;
         };
-        let Some(words) = self.last_words(watched).await else {
-            return;
-        };
-        let mut progress = ProgressNotificationParam::new(token.clone(), seconds);
-        progress.total = Some(asked.as_secs_f64());
-        progress.message = Some(format!("{seconds:.0} s{words}"));
+        let done = percent.unwrap_or(seconds);
+        let mut progress = ProgressNotificationParam::new(token.clone(), done);
+        progress.total = Some(percent.map_or(asked.as_secs_f64(), |_| 100.0));
+        progress.message = Some(words.to_owned());
         // A client that cannot take it will not get the answer either.
         let _ = peer.notify_progress(progress).await;
     }
@@ -248,6 +264,26 @@ impl Context {
                 let part = backend.command(session, *command, from, length - from).await.ok()??;
                 Some(format!(", {length} bytes: {}", last_line(&part.output)))
             }
+        }
+    }
+}
+
+/// The times at which a waiting client hears of progress.
+pub(crate) struct Ticks {
+    interval: Option<tokio::time::Interval>,
+    seconds: f64,
+}
+
+impl Ticks {
+    /// The seconds that have passed, once a report is due.
+    pub(crate) async fn next(&mut self) -> f64 {
+        match &mut self.interval {
+            Some(interval) => {
+                interval.tick().await;
+                self.seconds += PROGRESS_INTERVAL.as_secs_f64();
+                self.seconds
+            }
+            None => std::future::pending().await,
         }
     }
 }
@@ -274,9 +310,9 @@ pub(crate) fn agent_of(arguments: &JsonObject) -> Option<&str> {
 
 /// How long a call may wait: a client that gets no progress would give up after a while.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Limit {
-    asked: Duration,
-    allowed: Duration,
+pub(crate) struct Limit {
+    pub(crate) asked: Duration,
+    pub(crate) allowed: Duration,
     cut_short: bool,
 }
 
@@ -293,10 +329,20 @@ pub(crate) type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>
 /// A tool, ready to be listed and called.
 pub(crate) struct Entry {
     pub(crate) definition: Definition,
-    call: fn(Arc<JsonObject>, JsonObject, Context) -> CallFuture,
     /// It types or looks at screens, so it is offered only where there are any.
     pub(crate) needs_screen: bool,
-    check: fn(&JsonObject, JsonObject) -> Result<(), ToolError>,
+    work: Work,
+}
+
+/// What a tool does.
+enum Work {
+    /// One with a file of its own under `tools`.
+    Own {
+        call: fn(Arc<JsonObject>, JsonObject, Context) -> CallFuture,
+        check: fn(&JsonObject, JsonObject) -> Result<(), ToolError>,
+    },
+    /// One of the catalogue.
+    Debug(Arc<DebugTool>),
 }
 
 impl Entry {
@@ -312,7 +358,19 @@ impl Entry {
             .with_raw_output_schema(schema::output::<T::Answer>())
             .with_annotations(annotations);
         let check = |schema: &_, arguments| read::<T>(schema, arguments).map(drop);
-        Self { definition, call: call::<T>, needs_screen: false, check }
+        Self { definition, needs_screen: false, work: Work::Own { call: call::<T>, check } }
+    }
+
+    /// A tool of the catalogue.
+    pub(crate) fn of_catalog(tool: DebugTool) -> Self {
+        let (definition, work) = (tool.definition(), Work::Debug(Arc::new(tool)));
+        Self { definition, needs_screen: false, work }
+    }
+
+    /// Whether it goes by this name.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.definition.name == name
+            || matches!(&self.work, Work::Debug(tool) if tool.is_also(name))
     }
 
     /// The same, for a tool that types or looks at screens.
@@ -322,11 +380,19 @@ impl Entry {
 
     /// Whether a call with these arguments would be run.
     pub(crate) fn check(&self, arguments: JsonObject) -> Result<(), ToolError> {
-        (self.check)(&self.definition.input_schema, arguments)
+        let schema = &self.definition.input_schema;
+        match &self.work {
+            Work::Own { check, .. } => check(schema, arguments),
+            Work::Debug(tool) => tool.check(schema, &arguments),
+        }
     }
 
     pub(crate) fn call(&self, arguments: JsonObject, context: Context) -> CallFuture {
-        (self.call)(Arc::clone(&self.definition.input_schema), arguments, context)
+        let schema = Arc::clone(&self.definition.input_schema);
+        match &self.work {
+            Work::Own { call, .. } => call(schema, arguments, context),
+            Work::Debug(tool) => Arc::clone(tool).call(schema, arguments, context),
+        }
     }
 }
 

@@ -48,6 +48,8 @@ pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
             Entry::of_screen::<stop_app::StopApp>(),
             Entry::of::<run_steps::RunSteps>(),
         ],
+        // Those are the catalogue's.
+        Toolset::Debug => Vec::new(),
         Toolset::Compat => vec![
             Entry::of::<compat::RunCommand>(),
             Entry::of::<compat::Create>(),

@@ -81,6 +81,12 @@ fn check(schema: &Value, value: &Value, path: &str) -> Result<(), ToolError> {
     {
         return Err(wrong());
     }
+    if let (Some(Value::String(pattern)), Some(text)) = (schema.get("pattern"), value.as_str())
+        // A pattern that is none was refused with the metadata it came from.
+        && regex::Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
+    {
+        return Err(wrong());
+    }
     if let Some(number) = value.as_f64() {
         let bound = |name| schema.get(name).and_then(Value::as_f64);
         if bound("minimum").is_some_and(|least| number < least)
@@ -146,6 +152,9 @@ fn takes(schema: &Value) -> String {
         (Some(least), None) => words.push_str(&format!(" of at least {least}")),
         (None, Some(most)) => words.push_str(&format!(" of at most {most}")),
         (None, None) => {}
+    }
+    if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+        words.push_str(&format!(" that matches {pattern}"));
     }
     words.push('.');
     words

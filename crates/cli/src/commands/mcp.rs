@@ -47,7 +47,8 @@ async fn serve(config: &Config) -> Result<ExitCode> {
     let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let (settings, history) = (config.bridge.clone(), config.history.clone());
     let bridge = Bridge::new(backend, settings, config.policy()?, history);
-    let server = McpServer::new(bridge.clone(), &config.toolsets);
+    let server = McpServer::new(bridge.clone(), config.offer.clone())?;
+    let ending = server.clone();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let (reader, writer) = rmcp::transport::stdio_pipes();
@@ -58,6 +59,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
         _ = interrupt.recv() => Ok(INTERRUPTED.into()),
         _ = terminate.recv() => Ok(TERMINATED.into()),
     };
+    ending.end_debugging().await;
     sessions.shutdown().await;
     bridge.close().await;
     outcome

@@ -6,22 +6,19 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use termbridge_bridge::NativeBackend;
-use termbridge_mcp::{McpServer, ToolDefinition, Toolset};
+use termbridge_mcp::{McpServer, ToolDefinition};
 use termbridge_session::{Sessions, Settings};
 
 use super::print;
-use crate::args::{ToolsArguments, ToolsFormat};
+use crate::args::{ChosenTools, ToolsArguments, ToolsFormat};
+use crate::config;
 
 pub(crate) fn run(arguments: &ToolsArguments) -> Result<ExitCode> {
-    let toolsets = match &arguments.toolsets {
-        Some(names) => {
-            names.iter().map(|name| name.parse()).collect::<Result<Vec<Toolset>, _>>()?
-        }
-        None => Toolset::DEFAULT.to_vec(),
-    };
+    let ChosenTools { toolsets, tools, exclude_tools } = arguments.chosen.clone();
+    let offer = config::offer(toolsets, tools, exclude_tools)?;
     // Nothing is started until something is launched.
     let backend = Arc::new(NativeBackend::new(Sessions::new(Settings::default())));
-    let tools = McpServer::with_toolsets(backend, &toolsets).definitions();
+    let tools = McpServer::with_offer(backend, offer)?.definitions();
     let printed = match arguments.format {
         ToolsFormat::Mcp => json!({ "tools": tools }),
         ToolsFormat::Openai => tools.iter().map(openai).collect(),

@@ -82,6 +82,9 @@ fn has_debugpy(python: &Path) -> bool {
 
 pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map<String, Value> {
     let mut arguments = configuration.arguments();
+    // What every value of its type has, and every module, tells nothing about the program.
+    let presentation = json!({"special": "hide", "function": "hide", "class": "group"});
+    set_default(&mut arguments, "variablePresentation", presentation);
     arguments.insert("type".to_owned(), json!("python"));
     if configuration.request == Request::Attach {
         if let Some(pid) = arguments.remove("pid") {

@@ -1,5 +1,7 @@
 //! Events by what they are.
 
+use std::borrow::Cow;
+
 use regex::RegexBuilder;
 
 use super::record::Record;
@@ -20,6 +22,14 @@ pub struct EventFilter {
     pub reasons: Vec<String>,
     /// Of this thread, as the adapter numbers it.
     pub thread: Option<i64>,
+    /// Its text has one of these, whatever the case.
+    pub include: Vec<String>,
+    /// Its text has none of these, whatever the case.
+    pub exclude: Vec<String>,
+    /// About one of these sources, by a part of the path.
+    pub sources: Vec<String>,
+    /// The least and the greatest length of its text, in characters.
+    pub length: (usize, Option<usize>),
     /// A regular expression that the event's body, as text, matches.
     pub text: Option<String>,
     /// After this event.
@@ -60,7 +70,9 @@ impl EventStore {
                 && filter.before.is_none_or(|before| record.seq < before)
                 && filter.from_time.is_none_or(|from| record.time >= from)
                 && filter.to_time.is_none_or(|to| record.time <= to)
-                && text.as_ref().is_none_or(|text| matches(text, record))
+                && has_source(&filter.sources, record)
+                && has_words(filter, record)
+                && text.as_ref().is_none_or(|text| text.is_match(&text_of(record)))
         });
         let total = records.len();
         let limit = if filter.limit == 0 { MAX_EVENTS } else { filter.limit.min(MAX_EVENTS) };
@@ -69,9 +81,29 @@ impl EventStore {
     }
 }
 
-fn matches(text: &regex::Regex, record: &Record) -> bool {
+/// The text of an output, and all of any other event.
+fn text_of(record: &Record) -> Cow<'_, str> {
     match record.output() {
-        Some(output) => text.is_match(output),
-        None => text.is_match(&record.body.to_string()),
+        Some(output) => Cow::Borrowed(output),
+        None => Cow::Owned(record.body.to_string()),
     }
+}
+
+fn has_source(sources: &[String], record: &Record) -> bool {
+    let path = record.location().map_or("", |(path, _)| path);
+    sources.is_empty() || sources.iter().any(|source| path.contains(source.as_str()))
+}
+
+fn has_words(filter: &EventFilter, record: &Record) -> bool {
+    let (least, most) = filter.length;
+    if filter.include.is_empty() && filter.exclude.is_empty() && (least, most) == (0, None) {
+        return true;
+    }
+    let text = text_of(record).to_lowercase();
+    let has = |word: &String| text.contains(&word.to_lowercase());
+    let length = text.trim_end().chars().count();
+    (filter.include.is_empty() || filter.include.iter().any(has))
+        && !filter.exclude.iter().any(has)
+        && length >= least
+        && most.is_none_or(|most| length <= most)
 }

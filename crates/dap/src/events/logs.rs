@@ -39,7 +39,7 @@ pub struct LogQuery {
     pub category: Option<String>,
     /// Only those that contain this, whatever the case.
     pub search: Option<String>,
-    /// Only those after this event.
+    /// Only those since this time, in milliseconds since 1970.
     pub since: Option<u64>,
     /// The latest first.
     pub reverse: bool,
@@ -101,7 +101,7 @@ impl EventStore {
         let mut lines = lines(&log);
         lines.retain(|line| {
             query.category.as_ref().is_none_or(|category| *category == line.category)
-                && query.since.is_none_or(|since| line.seq > since)
+                && query.since.is_none_or(|since| line.time >= since)
                 && search.as_ref().is_none_or(|text| line.text.to_lowercase().contains(text))
         });
         let total = lines.len();

@@ -25,6 +25,10 @@ pub enum GroupBy {
     Reason,
     /// The second in which it came, from the session's first.
     Second,
+    /// The hour in which it came, from the session's first.
+    Hour,
+    /// The source that it names, of events that name one.
+    Source,
 }
 
 /// A count.
@@ -65,7 +69,7 @@ impl EventStore {
         }
         let mut rows: Vec<_> =
             counts.into_iter().map(|((_, key), (count, bytes))| (key, count, bytes)).collect();
-        if group != GroupBy::Second {
+        if !matches!(group, GroupBy::Second | GroupBy::Hour) {
             rows.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
         }
         let rest = rows.split_off(rows.len().min(MAX_ROWS));
@@ -95,5 +99,10 @@ fn key(record: &Record, group: GroupBy, first: u64) -> Option<(u64, String)> {
             let second = record.time.saturating_sub(first) / 1000;
             Some((second, format!("{second} s")))
         }
+        GroupBy::Hour => {
+            let hour = record.time.saturating_sub(first) / 3_600_000;
+            Some((hour, format!("{hour} h")))
+        }
+        GroupBy::Source => name(record.location()?.0),
     }
 }

@@ -32,8 +32,11 @@ fn pieces_of_output_become_lines() {
     let query = LogQuery { count: 1, category: Some("stdout".to_owned()), ..LogQuery::default() };
     let last = store.logs(&query).unwrap();
     assert_eq!((texts(&last.lines), last.total), (vec!["no end"], 3));
-    let query = LogQuery { since: Some(2), reverse: true, ..LogQuery::default() };
-    assert_eq!(texts(&store.logs(&query).unwrap().lines), ["no end", "two", "one and more"]);
+    let query = LogQuery { since: Some(all.lines[0].time), reverse: true, ..LogQuery::default() };
+    let reversed = ["no end", "two", "one and more", "oops"];
+    assert_eq!(texts(&store.logs(&query).unwrap().lines), reversed);
+    let query = LogQuery { since: Some(u64::MAX), ..LogQuery::default() };
+    assert_eq!(store.logs(&query).unwrap().lines, []);
     let query = LogQuery { search: Some("OOPS".to_owned()), ..LogQuery::default() };
     assert_eq!(texts(&store.logs(&query).unwrap().lines), ["oops"]);
 }

@@ -150,7 +150,13 @@ impl Inner {
         capabilities: &Capabilities,
     ) -> Result<(), DebugError> {
         let offered = &capabilities.exception_breakpoint_filters;
-        let chosen = self.context.exceptions().clone();
+        let chosen = match &self.configuration.exceptions {
+            ExceptionFilters::Default => self.context.exceptions().clone(),
+            ExceptionFilters::Named(names) => {
+                self.check_filters(names, offered)?;
+                self.configuration.exceptions.clone()
+            }
+        };
         let filters: Vec<&str> = match &chosen {
             ExceptionFilters::Default => {
                 let default = offered.iter().filter(|filter| is_default(filter));
@@ -178,6 +184,25 @@ impl Inner {
         let arguments = json!({"breakpoints": list});
         let set = client.request("setFunctionBreakpoints", arguments, timeout).await;
         set.map(|_| ()).map_err(|error| self.request_failed(error))
+    }
+
+    /// Refuses names that the adapter does not know, with those that it knows.
+    fn check_filters(
+        &self,
+        names: &[String],
+        offered: &[ExceptionFilter],
+    ) -> Result<(), DebugError> {
+        let own = self.adapter.own_filter().map(|(name, ..)| name);
+        let mut known = offered.iter().map(|filter| filter.filter.as_str()).chain(own);
+        match names.iter().find(|name| !known.clone().any(|known| known == *name)) {
+            None => Ok(()),
+            Some(name) => {
+                let first = known.next().unwrap_or("none").to_owned();
+                let known = known.fold(first, |all, name| format!("{all}, {name}"));
+                let message = format!("no exception filter {name:?}; there are: {known}");
+                Err(DebugError::InvalidParams(message))
+            }
+        }
     }
 
     /// The exception filters that the adapter offers: name, label, whether it is on by default.

@@ -67,14 +67,19 @@ impl DebugSession {
             }
             let variables = self.children(scope.reference, None).await?;
             let (kept, left) = keep(variables, &mut budget, &mut nodes);
-            open.extend(kept.iter().map(|index| (*index, 1)));
+            // Beside the locals, globals are shown but not looked into: there are many, and they are
+            // seldom asked for.
+            let aside = filter == ScopeFilter::All && scope.kind == ScopeKind::Global;
+            let level = if aside { depth + 1 } else { 1 };
+            open.extend(kept.iter().map(|index| (*index, level)));
             left_out += left;
             roots.push((scope.name, kept));
         }
         let mut expanded = 0;
         while let Some((index, level)) = open.pop_front() {
             let variable: &VariableInfo = &nodes[index].variable;
-            if level > depth || variable.reference == 0 || expanded == MAX_EXPANDED || budget == 0 {
+            let closed = level > depth || variable.reference == 0 || is_opaque(variable);
+            if closed || expanded == MAX_EXPANDED || budget == 0 {
                 continue;
             }
             expanded += 1;
@@ -107,6 +112,14 @@ impl DebugSession {
         };
         self.variables(reference, filter, page).await
     }
+}
+
+/// Values whose insides are the language's and not the program's.
+fn is_opaque(variable: &VariableInfo) -> bool {
+    let kind = variable.kind.as_deref().unwrap_or_default();
+    matches!(kind, "module" | "function" | "type" | "method" | "builtin_function_or_method")
+        || kind.eq_ignore_ascii_case("function")
+        || variable.name == "[[Prototype]]"
 }
 
 fn keep(

@@ -141,7 +141,7 @@ fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
         if step.tool == RunSteps::NAME {
             return Err(ToolError::invalid(format!("step {number} is run_steps itself"), ""));
         }
-        if !context.tools.iter().any(|entry| entry.definition.name == step.tool) {
+        if context.tools.find(&step.tool).is_none() {
             return Err(ToolError::invalid(
                 format!("step {number}: unknown tool {:?}", step.tool),
                 "It takes a tool of this server.",
@@ -181,7 +181,7 @@ async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResu
     if let Err(error) = fill(&mut arguments, saved) {
         return error.into_result();
     }
-    let entry = context.tools.iter().find(|entry| entry.definition.name == step.tool);
+    let entry = context.tools.find(&step.tool);
     if let Err(refused) = context.bridge.admit(arguments.as_object().and_then(agent_of)) {
         return ToolError::from(refused).into_result();
     }

@@ -1,0 +1,219 @@
+//! The native backend: scripts over debug adapters that we start ourselves.
+//!
+//! One function for each script, in the file of its group; the data they give has the fields that
+//! the catalogue names. Programs, tasks and directories pass the policy before they run.
+
+mod breakpoints;
+mod code;
+mod control;
+mod events;
+mod inspect;
+mod start;
+mod terminals;
+mod view;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use termbridge_code::symbols::LanguageServers;
+use termbridge_dap::{
+    DebugSession, DebugSessionId, Debugger, Environment, Hooks, Settings, TerminalLauncher,
+};
+
+use self::terminals::Terminals;
+use super::{DebugBackend, DebugCall, DebugFailure};
+use crate::hub::Bridge;
+
+/// Scripts that spend their time waiting and tell themselves what they waited for.
+const WAITING: [&str; 9] = [
+    "debug.start",
+    "debug.attach",
+    "debug.restart",
+    "debug.continue",
+    "debug.step-over",
+    "debug.step-into",
+    "debug.step-out",
+    "debug.wait-for-hit",
+    "test.debug-single",
+];
+/// What a waiting script may take beyond its wait, to tell what it found.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Debugging without an editor. Clones are the same debugger.
+#[derive(Clone)]
+pub struct NativeDebugger {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    debugger: Debugger,
+    bridge: Bridge,
+    workspace: PathBuf,
+    environment: Environment,
+    terminals: Option<Arc<Terminals>>,
+    servers: LanguageServers,
+}
+
+impl NativeDebugger {
+    pub(crate) fn new(bridge: Bridge, workspace: PathBuf, settings: Settings) -> Self {
+        let environment = settings.environment.clone();
+        let terminals = bridge.backend().screens().cloned().map(Terminals::new).map(Arc::new);
+        let terminal = terminals.clone().map(|launcher| launcher as Arc<dyn TerminalLauncher>);
+        let debugger = Debugger::with_hooks(settings, Hooks { terminal, tasks: None });
+        let servers = LanguageServers::new(workspace.clone(), environment.clone());
+        let shared = Shared { debugger, bridge, workspace, environment, terminals, servers };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// The adapters: where each is, or the command that installs it.
+    pub async fn adapters(&self) -> Value {
+        let (debugger, folder) = (self.debugger().clone(), self.workspace().to_owned());
+        // It starts programs to ask them.
+        let found = tokio::task::spawn_blocking(move || debugger.doctor(&folder)).await;
+        let adapters = found.unwrap_or_default().into_iter().map(|status| {
+            let mut adapter = json!({
+                "name": status.kind.name(),
+                "language": status.kind.languages(),
+            });
+            match status.command {
+                Some(command) => adapter["path"] = json!(command),
+                None => {
+                    adapter["looked"] = json!(status.looked);
+                    adapter["install"] = json!(status.install);
+                }
+            }
+            adapter
+        });
+        adapters.collect()
+    }
+
+    /// The language servers: where each is, or the command that installs it.
+    pub fn language_servers(&self) -> Value {
+        code::servers(self)
+    }
+
+    pub(super) fn session_ids(&self) -> Vec<String> {
+        let open = self.debugger().sessions().into_iter().filter(|session| !session.is_ended());
+        open.map(|session| session.id().to_string()).collect()
+    }
+
+    /// Whether a session is open.
+    pub(super) fn is_busy(&self) -> bool {
+        self.debugger().sessions().iter().any(|session| !session.is_ended())
+    }
+
+    pub(super) async fn shutdown(&self) {
+        self.debugger().shutdown().await;
+        self.shared.servers.shutdown().await;
+    }
+
+    fn debugger(&self) -> &Debugger {
+        &self.shared.debugger
+    }
+
+    fn workspace(&self) -> &Path {
+        &self.shared.workspace
+    }
+
+    /// The session that is named, or that gave the reference, or the latest.
+    fn session(
+        &self,
+        id: Option<&str>,
+        reference: Option<u64>,
+    ) -> Result<DebugSession, DebugFailure> {
+        let of_reference = || self.debugger().session_of(reference?);
+        match id {
+            Some(id) => Ok(self.debugger().session(Some(&DebugSessionId::from_text(id)))?),
+            None => Ok(of_reference().map_or_else(|| self.debugger().session(None), Ok)?),
+        }
+    }
+
+    async fn run(&self, call: &DebugCall) -> Result<Value, DebugFailure> {
+        let timeout = call.timeout;
+        match call.script.as_str() {
+            "breakpoint.set" => breakpoints::set(self, read(call)?).await,
+            "breakpoint.remove" => breakpoints::remove(self, read(call)?).await,
+            "breakpoint.clear.file" => breakpoints::clear_file(self, read(call)?).await,
+            "breakpoint.clear.project" => breakpoints::clear_project(self).await,
+            "breakpoint.list" => Ok(breakpoints::list(self)),
+            "debug.start" => start::start(self, read(call)?, timeout).await,
+            "debug.attach" => start::attach(self, read(call)?, timeout).await,
+            "debug.restart" => start::restart(self, read(call)?, timeout).await,
+            "test.debug-single" => start::test(self, read(call)?, timeout).await,
+            "debug.stop" => control::stop(self, read(call)?).await,
+            "debug.status" => control::status(self).await,
+            "debug.continue" => control::resume(self, read(call)?, timeout).await,
+            "debug.step-over" | "debug.step-into" | "debug.step-out" => {
+                control::step(self, &call.script, read(call)?, timeout).await
+            }
+            "debug.pause" => control::pause(self, read(call)?, timeout).await,
+            "debug.wait-for-hit" => control::wait_for_hit(self, timeout).await,
+            "debug.stack" => inspect::stack(self, read(call)?).await,
+            "debug.threads" => inspect::threads(self, read(call)?).await,
+            "debug.scopes" => inspect::scopes(self, read(call)?).await,
+            "debug.evaluate" => inspect::evaluate(self, read(call)?).await,
+            "debug.list-variables" => inspect::list_variables(self, read(call)?).await,
+            "debug.get-variable" => inspect::get_variable(self, read(call)?).await,
+            "debug.set-variable" => inspect::set_variable(self, read(call)?).await,
+            "debug.save-variable" => inspect::save_variable(self, read(call)?).await,
+            "debug.tracker" => Ok(events::tracker(self)),
+            "dap.logs" => events::logs(self, read(call)?),
+            "dap.search" => events::search(self, read(call)?),
+            "dap.exceptions" => events::exceptions(self, read(call)?),
+            "dap.filter" => events::filter(self, read(call)?),
+            "dap.stats" => events::stats(self, read(call)?),
+            "dap.summary" => events::summary(self, read(call)?),
+            "dap.timeline" => events::timeline(self, read(call)?),
+            "dap.compare" => events::compare(self, read(call)?),
+            "diagnostic.collect" => code::diagnostics(self, read(call)?, timeout).await,
+            "symbol.navigate" => code::navigate(self, read(call)?, timeout).await,
+            "symbol.calls" => code::calls(self, read(call)?, timeout).await,
+            "symbol.rename" => code::rename(self, read(call)?, timeout).await,
+            "code.replace-method" => code::replace_method(self, read(call)?, timeout).await,
+            "search.symbol-search" => code::search(self, read(call)?, timeout).await,
+            script if script.starts_with("editor.") || script.starts_with("util.") => {
+                Err(DebugFailure::editor_only(script))
+            }
+            script => {
+                Err(DebugFailure::new("E_SCRIPT_NOT_FOUND", format!("there is no script {script}")))
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl DebugBackend for NativeDebugger {
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    async fn call(&self, call: DebugCall) -> Result<Value, DebugFailure> {
+        let grace = if WAITING.contains(&&*call.script) { GRACE } else { Duration::ZERO };
+        tokio::select! {
+            biased;
+            () = call.cancel.cancelled() => Err(DebugFailure::cancelled()),
+            // What is under way is dropped with the future: a start ends what it has started, a
+            // program that was let go goes on.
+            ended = tokio::time::timeout(call.timeout + grace, Box::pin(self.run(&call))) => {
+                ended.unwrap_or_else(|_| Err(DebugFailure::timeout(&call.script, call.timeout)))
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(call: &DebugCall) -> Result<T, DebugFailure> {
+    serde_json::from_value(Value::Object(call.arguments.clone()))
+        .map_err(|error| DebugFailure::new("E_INVALID_PARAMS", error.to_string()))
+}
+
+/// The arguments of a script that needs nothing but a session.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OnlySession {
+    session_id: Option<String>,
+}

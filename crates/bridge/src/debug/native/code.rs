@@ -1,0 +1,167 @@
+//! `diagnostic.collect`, `symbol.*`, `code.*` and `search.*`: what the project's own tools say.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use termbridge_code::diagnostics;
+use termbridge_code::symbols::{
+    self, Direction, LanguageServers, Navigation, SearchMode, SearchQuery, SymbolRef,
+};
+
+use super::NativeDebugger;
+use crate::debug::DebugFailure;
+
+/// The language servers: where each is, or the command that installs it.
+pub(super) fn servers(native: &NativeDebugger) -> Value {
+    data(&symbols::servers(&native.shared.environment, native.workspace())).unwrap_or_default()
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Collect {
+    path: Option<PathBuf>,
+}
+
+pub(super) async fn diagnostics(
+    native: &NativeDebugger,
+    asked: Collect,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let (folder, environment) = (native.workspace(), &native.shared.environment);
+    let found = diagnostics::collect(asked.path.as_deref(), folder, environment, timeout).await?;
+    data(&found)
+}
+
+/// A symbol by its place, or by the id that a search gave it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Which {
+    path: Option<PathBuf>,
+    symbol: Option<String>,
+    node_id: Option<String>,
+}
+
+impl Which {
+    fn symbol(self) -> Result<SymbolRef, DebugFailure> {
+        match (self.path, self.symbol, self.node_id) {
+            (Some(path), Some(symbol), None) => Ok(SymbolRef::Named { path, symbol }),
+            (_, None, Some(id)) => Ok(SymbolRef::NodeId(id)),
+            _ => {
+                let message = "give `path` and `symbol`, or `nodeId`";
+                Err(DebugFailure::new("E_INVALID_PARAMS", message)
+                    .hint("search_symbol_search finds symbols and their nodeId"))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Navigate {
+    #[serde(flatten)]
+    which: Which,
+    action: String,
+}
+
+pub(super) async fn navigate(
+    native: &NativeDebugger,
+    asked: Navigate,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let action = match asked.action.as_str() {
+        "implementations" => Navigation::Implementations,
+        _ => Navigation::References,
+    };
+    data(&servers_of(native).navigate(&asked.which.symbol()?, action, timeout).await?)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Calls {
+    #[serde(flatten)]
+    which: Which,
+    direction: String,
+}
+
+pub(super) async fn calls(
+    native: &NativeDebugger,
+    asked: Calls,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let direction = match asked.direction.as_str() {
+        "outgoing" => Direction::Outgoing,
+        _ => Direction::Incoming,
+    };
+    data(&servers_of(native).calls(&asked.which.symbol()?, direction, timeout).await?)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Rename {
+    #[serde(flatten)]
+    which: Which,
+    new_name: String,
+}
+
+pub(super) async fn rename(
+    native: &NativeDebugger,
+    asked: Rename,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    native.check_directory(native.workspace())?;
+    data(&servers_of(native).rename(&asked.which.symbol()?, &asked.new_name, timeout).await?)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Replace {
+    #[serde(flatten)]
+    which: Which,
+    replacement: String,
+}
+
+pub(super) async fn replace_method(
+    native: &NativeDebugger,
+    asked: Replace,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    native.check_directory(native.workspace())?;
+    let symbol = asked.which.symbol()?;
+    data(&servers_of(native).replace_method(&symbol, &asked.replacement, timeout).await?)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Search {
+    query: String,
+    mode: String,
+    path: Option<PathBuf>,
+    kinds: Option<String>,
+    limit: usize,
+}
+
+pub(super) async fn search(
+    native: &NativeDebugger,
+    asked: Search,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let kinds = asked.kinds.unwrap_or_default();
+    let kinds = kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty());
+    let mode = match asked.mode.as_str() {
+        "document" => SearchMode::Document,
+        _ => SearchMode::Workspace,
+    };
+    let query = SearchQuery {
+        query: asked.query,
+        mode,
+        path: asked.path,
+        kinds: kinds.map(str::to_owned).collect(),
+        limit: asked.limit,
+    };
+    data(&servers_of(native).search(&query, timeout).await?)
+}
+
+fn servers_of(native: &NativeDebugger) -> &LanguageServers {
+    &native.shared.servers
+}
+
+fn data(answer: &impl Serialize) -> Result<Value, DebugFailure> {
+    serde_json::to_value(answer).map_err(|error| DebugFailure::new("E_INTERNAL", error.to_string()))
+}

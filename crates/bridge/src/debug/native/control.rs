@@ -1,0 +1,175 @@
+//! `debug.continue`, the steps, `debug.pause`, waits, `debug.status` and `debug.stop`.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use termbridge_dap::{
+    DebugError, DebugSession, EndReason, Halt, Page, Request, Resume, SessionState,
+};
+use tokio::task::JoinSet;
+
+use super::{NativeDebugger, OnlySession, view};
+use crate::debug::DebugFailure;
+
+/// Frames of each session in a status.
+const STATUS_FRAMES: u64 = 5;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Continue {
+    session_id: Option<String>,
+    wait: bool,
+}
+
+pub(super) async fn resume(
+    native: &NativeDebugger,
+    asked: Continue,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    let ticket = session.resume(Resume::Continue, None).await?;
+    if !asked.wait {
+        return Ok(json!({"state": "running", "sessionId": session.id().as_str()}));
+    }
+    told(session.wait_after(ticket, timeout).await, &session)
+}
+
+pub(super) async fn step(
+    native: &NativeDebugger,
+    script: &str,
+    asked: OnlySession,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let how = match script {
+        "debug.step-into" => Resume::StepInto,
+        "debug.step-out" => Resume::StepOut,
+        _ => Resume::StepOver,
+    };
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    told(session.resume_and_wait(how, None, timeout).await, &session)
+}
+
+pub(super) async fn pause(
+    native: &NativeDebugger,
+    asked: OnlySession,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    told(session.pause(timeout).await, &session)
+}
+
+pub(super) async fn wait_for_hit(
+    native: &NativeDebugger,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let latest = native.debugger().session(None)?;
+    let open = native.debugger().sessions().into_iter().filter(|session| !session.is_ended());
+    let mut open: Vec<DebugSession> = open.collect();
+    if open.is_empty() || latest.is_stopped() {
+        open = vec![latest];
+    }
+    first_halt(open, timeout).await
+}
+
+/// What comes first in any of these sessions.
+pub(super) async fn first_halt(
+    sessions: Vec<DebugSession>,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let [session] = sessions.as_slice() else {
+        let mut waits: JoinSet<Result<Value, DebugFailure>> = JoinSet::new();
+        for session in sessions {
+            waits.spawn(async move { told(session.wait(timeout).await, &session) });
+        }
+        let first = waits.join_next().await.and_then(Result::ok);
+        return first.unwrap_or_else(|| Err(DebugError::NoSession(None).into()));
+    };
+    told(session.wait(timeout).await, session)
+}
+
+/// A halt as data. Of a wait that timed out the session is named, so that it can be waited for again.
+pub(super) fn told(
+    halt: Result<Halt, DebugError>,
+    session: &DebugSession,
+) -> Result<Value, DebugFailure> {
+    match halt {
+        Ok(halt) => Ok(view::halt(&halt)),
+        Err(error) => {
+            let details = match error {
+                DebugError::Timeout { .. } => {
+                    Some(json!({"sessionId": session.id().as_str(), "state": "running"}))
+                }
+                _ => None,
+            };
+            Err(DebugFailure { details, ..error.into() })
+        }
+    }
+}
+
+pub(super) async fn stop(
+    native: &NativeDebugger,
+    asked: OnlySession,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    let was_over = session.is_ended();
+    let end = session.stop().await?;
+    let mut answer = view::end(&end);
+    // It ended by itself before; asking again changes nothing, but it is said.
+    answer["stopped"] = json!(!was_over || end.reason == EndReason::Stopped);
+    Ok(answer)
+}
+
+pub(super) async fn status(native: &NativeDebugger) -> Result<Value, DebugFailure> {
+    let mut sessions = Vec::new();
+    for session in native.debugger().sessions() {
+        sessions.push(describe(native, &session).await);
+    }
+    let any = |wanted: fn(&DebugSession) -> bool| native.debugger().sessions().iter().any(wanted);
+    Ok(json!({
+        "active": any(|session| !session.is_ended()),
+        "paused": any(DebugSession::is_stopped),
+        "sessions": sessions,
+    }))
+}
+
+/// What is known of a session, with its place where it is stopped.
+pub(super) async fn describe(native: &NativeDebugger, session: &DebugSession) -> Value {
+    let info = session.info();
+    let request = match info.request {
+        Request::Launch => "launch",
+        Request::Attach => "attach",
+    };
+    let children: Vec<&String> = info.children.iter().map(|(name, _)| name).collect();
+    let mut described = view::present([
+        ("sessionId", json!(info.id.as_str())),
+        ("configuration", json!(info.name)),
+        ("adapter", json!(info.adapter.name())),
+        ("request", json!(request)),
+        ("program", json!(info.program)),
+        ("pid", json!(info.pid)),
+        ("terminal", json!(native.terminal_of(session))),
+        ("children", if children.is_empty() { Value::Null } else { json!(children) }),
+    ]);
+    match info.state {
+        SessionState::Starting => described["state"] = json!("starting"),
+        SessionState::Running => described["state"] = json!("running"),
+        SessionState::Stopped { reason, thread } => {
+            described["state"] = json!("stopped");
+            described["reason"] = json!(reason);
+            described["threadId"] = json!(thread);
+            // It may go on in this very moment.
+            if let Ok(stack) = session.stack(thread, Page { start: 0, count: STATUS_FRAMES }).await
+            {
+                let own = stack.frames.iter().find(|frame| frame.path.is_some() && !frame.subtle);
+                described["location"] = json!(own.map(view::frame));
+                described["frames"] = stack.frames.iter().map(view::frame).collect();
+            }
+        }
+        SessionState::Ended(end) => {
+            described["state"] = json!("exited");
+            described["exit"] = view::end(&end)["exit"].take();
+        }
+    }
+    described
+}

@@ -1,0 +1,232 @@
+//! Looking into a stopped program: stack, threads, scopes, values.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use termbridge_dap::{EvaluateContext, Page, Save, ScopeFilter, ScopeKind, VariableFilter};
+
+use super::{NativeDebugger, view};
+use crate::debug::DebugFailure;
+
+/// Bytes of a variable tree.
+const TREE_BUDGET: usize = 16 * 1024;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Paged {
+    session_id: Option<String>,
+    thread_id: Option<i64>,
+    start: u64,
+    count: u64,
+}
+
+pub(super) async fn stack(native: &NativeDebugger, asked: Paged) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    let page = Page { start: asked.start, count: asked.count };
+    let stack = session.stack(asked.thread_id, page).await?;
+    let frames: Vec<Value> = stack.frames.iter().map(view::frame).collect();
+    let next = asked.start + frames.len() as u64;
+    let more = stack.total.is_some_and(|total| next < total);
+    Ok(view::present([
+        ("threadId", json!(stack.thread)),
+        ("frames", json!(frames)),
+        ("total", json!(stack.total)),
+        ("next", json!(more.then_some(next))),
+    ]))
+}
+
+pub(super) async fn threads(native: &NativeDebugger, asked: Paged) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    let mut threads = session.threads().await?;
+    threads.retain(|thread| asked.thread_id.is_none_or(|id| thread.id == id));
+    let total = threads.len();
+    let page = threads.iter().skip(asked.start as usize).take(asked.count as usize);
+    let threads: Vec<Value> = page
+        .map(|thread| {
+            let state = if thread.stopped { "stopped" } else { "running" };
+            json!({"id": thread.id, "name": thread.name, "state": state})
+        })
+        .collect();
+    let next = asked.start as usize + threads.len();
+    Ok(view::present([
+        ("threads", json!(threads)),
+        ("total", json!(total)),
+        ("next", json!((next < total).then_some(next))),
+    ]))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Scopes {
+    frame_id: u64,
+    session_id: Option<String>,
+}
+
+pub(super) async fn scopes(native: &NativeDebugger, asked: Scopes) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), Some(asked.frame_id))?;
+    let scopes = session.scopes(asked.frame_id).await?;
+    let shown = scopes.iter().map(|scope| {
+        json!({
+            "name": scope.name,
+            "variablesReference": scope.reference,
+            "expensive": scope.expensive,
+        })
+    });
+    Ok(json!({"scopes": shown.collect::<Vec<_>>()}))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Evaluate {
+    expression: String,
+    frame_id: Option<u64>,
+    context: String,
+    session_id: Option<String>,
+}
+
+pub(super) async fn evaluate(
+    native: &NativeDebugger,
+    asked: Evaluate,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), asked.frame_id)?;
+    let context = context(&asked.context);
+    let value = session.evaluate(&asked.expression, asked.frame_id, context).await?;
+    let mut shown = view::variable(&value);
+    shown["result"] = shown["value"].take();
+    shown["variablesReference"] = json!(value.reference);
+    if let Value::Object(fields) = &mut shown {
+        fields.remove("value");
+        fields.remove("name");
+    }
+    Ok(shown)
+}
+
+fn context(name: &str) -> EvaluateContext {
+    match name {
+        "watch" => EvaluateContext::Watch,
+        "hover" => EvaluateContext::Hover,
+        _ => EvaluateContext::Repl,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListVariables {
+    scope: String,
+    max_depth: u32,
+}
+
+pub(super) async fn list_variables(
+    native: &NativeDebugger,
+    asked: ListVariables,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(None, None)?;
+    let filter = match asked.scope.as_str() {
+        "local" => ScopeFilter::Only(ScopeKind::Local),
+        "closure" => ScopeFilter::Only(ScopeKind::Closure),
+        "global" => ScopeFilter::Only(ScopeKind::Global),
+        _ => ScopeFilter::All,
+    };
+    let tree = session.variable_tree(None, filter, asked.max_depth, TREE_BUDGET).await?;
+    let variables = tree.scopes.iter().flat_map(|(scope, nodes)| {
+        nodes.iter().map(move |node| {
+            let mut shown = view::node(node);
+            shown["scope"] = json!(scope);
+            shown
+        })
+    });
+    let truncated = tree.left_out > 0 || tree.scopes.iter().any(|(_, nodes)| is_cut(nodes));
+    Ok(view::present([
+        ("variables", variables.collect()),
+        ("truncated", json!(truncated)),
+        ("leftOut", view::count(tree.left_out)),
+    ]))
+}
+
+fn is_cut(nodes: &[termbridge_dap::VariableNode]) -> bool {
+    nodes.iter().any(|node| node.left_out > 0 || is_cut(&node.children))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GetVariable {
+    variables_reference: u64,
+    start: u64,
+    count: u64,
+    filter: String,
+}
+
+pub(super) async fn get_variable(
+    native: &NativeDebugger,
+    asked: GetVariable,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(None, Some(asked.variables_reference))?;
+    let filter = match asked.filter.as_str() {
+        "indexed" => VariableFilter::Indexed,
+        "named" => VariableFilter::Named,
+        _ => VariableFilter::All,
+    };
+    let page = Page { start: asked.start, count: asked.count };
+    let variables = session.variables(asked.variables_reference, filter, page).await?;
+    let next = asked.start + variables.len() as u64;
+    let is_last = (variables.len() as u64) < asked.count;
+    Ok(view::present([
+        ("variables", variables.iter().map(view::variable).collect()),
+        ("total", json!(is_last.then_some(next))),
+        ("next", json!((!is_last).then_some(next))),
+    ]))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetVariable {
+    name: String,
+    value: String,
+    variables_reference: Option<u64>,
+}
+
+pub(super) async fn set_variable(
+    native: &NativeDebugger,
+    asked: SetVariable,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(None, asked.variables_reference)?;
+    let set = session.set_variable(&asked.name, &asked.value, asked.variables_reference).await?;
+    let mut shown = view::variable(&set);
+    shown["name"] = json!(asked.name);
+    Ok(shown)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SaveVariable {
+    output_path: PathBuf,
+    expression: String,
+    page_size: u64,
+    max_items: Option<u64>,
+    context: String,
+}
+
+pub(super) async fn save_variable(
+    native: &NativeDebugger,
+    asked: SaveVariable,
+) -> Result<Value, DebugFailure> {
+    native.check_directory(asked.output_path.parent().unwrap_or(&asked.output_path))?;
+    let session = native.session(None, None)?;
+    let save = Save {
+        expression: asked.expression,
+        frame: None,
+        context: context(&asked.context),
+        path: asked.output_path,
+        page_size: asked.page_size,
+        max_items: asked.max_items.unwrap_or(0),
+    };
+    let saved = session.save_variable(&save).await?;
+    Ok(json!({
+        "path": save.path,
+        "items": saved.items,
+        "bytes": saved.bytes,
+        "truncated": saved.cut,
+        "value": view::variable(&saved.value),
+    }))
+}

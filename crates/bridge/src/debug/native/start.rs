@@ -1,0 +1,276 @@
+//! `debug.start`, `debug.attach`, `debug.restart` and `test.debug-single`.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use termbridge_code::test_finder::{self, TestRun};
+use termbridge_dap::launch_json::{LaunchFile, LaunchPlan, Workspace};
+use termbridge_dap::{CommandLine, Configuration, DebugError, DebugSession, Request};
+use termbridge_session::Launch;
+use tokio::time::Instant;
+
+use super::{NativeDebugger, OnlySession, control};
+use crate::debug::DebugFailure;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Start {
+    launch: Option<String>,
+    program: Option<PathBuf>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    args: Option<Vec<String>>,
+    cwd: Option<PathBuf>,
+    env: Option<Map<String, Value>>,
+    stop_on_entry: bool,
+    console: Option<String>,
+    exceptions: Option<Vec<String>>,
+    folder: Option<PathBuf>,
+    wait: bool,
+}
+
+pub(super) async fn start(
+    native: &NativeDebugger,
+    asked: Start,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let deadline = Instant::now() + timeout;
+    let mut plan = native.plan(&asked)?;
+    for (_, configuration) in &mut plan.parts {
+        asked.lay_over(configuration);
+    }
+    let sessions = native.launch(plan, timeout).await?;
+    let latest = sessions.last().ok_or(DebugError::NoSession(None))?;
+    let mut answer = native.started(latest).await;
+    if sessions.len() > 1 {
+        let ids: Vec<&str> = sessions.iter().map(|session| session.id().as_str()).collect();
+        answer["sessions"] = json!(ids);
+    }
+    if asked.wait {
+        let left = deadline.saturating_duration_since(Instant::now());
+        answer["stop"] = control::first_halt(sessions, left).await?;
+        answer["state"] = answer["stop"]["state"].clone();
+    }
+    Ok(answer)
+}
+
+impl Start {
+    /// Puts what the caller said over what the configuration says.
+    fn lay_over(&self, configuration: &mut Configuration) {
+        let fields = &mut configuration.fields;
+        let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+        if let Some(args) = &self.args {
+            set("args", json!(args));
+        }
+        if let Some(cwd) = &self.cwd {
+            set("cwd", json!(cwd));
+        }
+        if let Some(console) = &self.console {
+            set("console", json!(console));
+        }
+        if self.stop_on_entry {
+            set("stopOnEntry", json!(true));
+        }
+        if let Some(env) = &self.env {
+            let variables = fields.entry("env").or_insert_with(|| json!({}));
+            for (name, value) in env {
+                // Adapters take texts; a model may well write a number.
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                variables[name] = json!(text);
+            }
+        }
+        if let Some(names) = &self.exceptions {
+            *configuration = configuration.clone().exceptions(names.clone());
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Attach {
+    pid: Option<u32>,
+    host: String,
+    port: Option<u16>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+pub(super) async fn attach(
+    native: &NativeDebugger,
+    asked: Attach,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let folder = native.workspace();
+    let invalid = |message: &str| DebugFailure::new("E_INVALID_PARAMS", message);
+    let configuration = match (asked.pid, asked.port) {
+        (Some(pid), None) => {
+            let kind = asked.kind.or_else(|| kind_of_process(pid)).ok_or_else(|| {
+                invalid(&format!("there is no process {pid}, or it cannot be looked at"))
+                    .hint("give the pid of a process that runs, and its `type`")
+            })?;
+            Configuration::attach_to_process(&kind, pid, folder)
+        }
+        (None, Some(port)) => {
+            let kind = asked.kind.ok_or_else(|| {
+                invalid("`port` needs `type`: the debugger that listens there")
+                    .hint("python for debugpy, node for --inspect, go for dlv")
+            })?;
+            Configuration::attach_to_server(&kind, &asked.host, port, folder)
+        }
+        _ => {
+            return Err(invalid("give either `pid`, or `port` (and `host`)")
+                .hint("execute_command with `pgrep -af NAME` finds a pid"));
+        }
+    };
+    let session = native.start_one(configuration, timeout).await?;
+    Ok(native.started(&session).await)
+}
+
+/// The `type` for a process, by the program it runs.
+fn kind_of_process(pid: u32) -> Option<String> {
+    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let name = program.file_name()?.to_str()?;
+    let kind = match name {
+        "node" | "nodejs" => "node",
+        name if name.starts_with("python") => "python",
+        _ => "lldb",
+    };
+    Some(kind.to_owned())
+}
+
+pub(super) async fn restart(
+    native: &NativeDebugger,
+    asked: OnlySession,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    session.restart(timeout).await?;
+    Ok(native.started(&session).await)
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Test {
+    path: PathBuf,
+    line: u64,
+}
+
+pub(super) async fn test(
+    native: &NativeDebugger,
+    asked: Test,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let deadline = Instant::now() + timeout;
+    let (folder, environment) = (native.workspace(), &native.shared.environment);
+    let found = test_finder::test_at(&asked.path, asked.line, folder, environment, timeout).await?;
+    let TestRun { runner, name, line, mut configuration, exception_filters } = found;
+    if !exception_filters.is_empty() {
+        configuration = configuration.exceptions(exception_filters);
+    }
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let session = native.start_one(configuration, left()).await?;
+    let mut answer = control::told(session.wait(left()).await, &session)?;
+    answer["test"] = json!(name);
+    answer["testLine"] = json!(line);
+    answer["runner"] = json!(runner.name());
+    Ok(answer)
+}
+
+impl NativeDebugger {
+    /// What a caller wants to be started.
+    fn plan(&self, asked: &Start) -> Result<LaunchPlan, DebugFailure> {
+        let invalid = |message: String| DebugFailure::new("E_INVALID_PARAMS", message);
+        let folder = asked.folder.as_deref().unwrap_or(self.workspace());
+        match (&asked.launch, &asked.program) {
+            (Some(name), None) => {
+                let environment = &self.shared.environment;
+                let workspace = Workspace { folder, file: None, line: None, environment };
+                Ok(LaunchFile::read(folder)?.plan(name, &workspace)?)
+            }
+            (None, Some(program)) => {
+                let guess = || Configuration::guess_kind(program).map(str::to_owned);
+                if !program.exists() {
+                    return Err(DebugError::FileNotFound(program.clone()).into());
+                }
+                let kind = asked.kind.clone().or_else(guess).ok_or_else(|| {
+                    invalid(format!("what {} is written in is not clear", program.display()))
+                        .hint("give `type`: python, rust, c, cpp, go or node")
+                })?;
+                let configuration = Configuration::launch(&kind, program, folder);
+                let parts = vec![(Vec::new(), configuration)];
+                Ok(LaunchPlan { before: Vec::new(), parts, stop_all: false })
+            }
+            (Some(_), Some(_)) => Err(invalid("give `launch` or `program`, not both".to_owned())),
+            (None, None) => {
+                let names = LaunchFile::read(folder).map(|file| file.names()).unwrap_or_default();
+                let names: Vec<_> = names.into_iter().map(|entry| entry.name).collect();
+                let hint = match names.as_slice() {
+                    [] => "there is no launch.json here: give `program`, such as app.py".to_owned(),
+                    names => format!("launch.json offers: {}", names.join(", ")),
+                };
+                Err(invalid("give `launch` or `program`".to_owned()).hint(hint))
+            }
+        }
+    }
+
+    /// Starts what the policy lets start.
+    async fn launch(
+        &self,
+        plan: LaunchPlan,
+        timeout: Duration,
+    ) -> Result<Vec<DebugSession>, DebugFailure> {
+        let parts = plan.parts.iter();
+        let tasks = plan.before.iter().chain(parts.clone().flat_map(|(tasks, _)| tasks));
+        for task in tasks {
+            self.check_command(&task.command)?;
+        }
+        for (_, configuration) in parts {
+            self.check_configuration(configuration)?;
+        }
+        match tokio::time::timeout(timeout, self.debugger().launch(plan)).await {
+            Ok(started) => Ok(started?),
+            Err(_) => Err(DebugFailure::timeout("debug.start", timeout)),
+        }
+    }
+
+    async fn start_one(
+        &self,
+        configuration: Configuration,
+        timeout: Duration,
+    ) -> Result<DebugSession, DebugFailure> {
+        self.check_configuration(&configuration)?;
+        Ok(self.debugger().start_within(configuration, timeout).await?)
+    }
+
+    /// What is told of a session that has just been started.
+    async fn started(&self, session: &DebugSession) -> Value {
+        let mut answer = control::describe(self, session).await;
+        if let Value::Object(fields) = &mut answer {
+            // A wait tells of the stop, and debug_stack of the frames.
+            fields.remove("frames");
+        }
+        answer
+    }
+
+    fn check_configuration(&self, configuration: &Configuration) -> Result<(), DebugFailure> {
+        if configuration.request == Request::Attach {
+            return Ok(());
+        }
+        let Some(program) = configuration.text("program") else { return Ok(()) };
+        let args = configuration.fields.get("args").and_then(Value::as_array);
+        let args = args.into_iter().flatten().filter_map(Value::as_str);
+        let cwd = configuration.text("cwd").map_or(configuration.folder.clone(), PathBuf::from);
+        self.check_command(&CommandLine::new(program).args(args).cwd(cwd))
+    }
+
+    fn check_command(&self, command: &CommandLine) -> Result<(), DebugFailure> {
+        let cwd = command.cwd.clone().unwrap_or_else(|| self.workspace().to_owned());
+        let launch = Launch::new(&command.program).args(&command.args).cwd(cwd);
+        Ok(self.shared.bridge.check_launch(&launch, None)?)
+    }
+
+    /// Whether something may be written there.
+    pub(super) fn check_directory(&self, path: &Path) -> Result<(), DebugFailure> {
+        Ok(self.shared.bridge.shared.guard.directory(path, None)?)
+    }
+}

@@ -1,0 +1,192 @@
+//! The debugging tools: one entry for each tool of the catalogue, none written by hand.
+//!
+//! An answer is `{ok, type, data | error, meta}`, whichever backend gave it; its text is what a model
+//! needs of it.
+
+mod text;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Definition};
+use serde_json::{Value, json};
+use termbridge_bridge::catalog::{Catalog, Tool};
+use termbridge_bridge::{DebugAnswer, DebugCall, DebugFailure, Debugging, Progress, store};
+use tokio_util::sync::CancellationToken;
+
+use crate::bound::{DEFAULT_MAX_BYTES, bound};
+use crate::error::ToolError;
+use crate::tool::{CallFuture, Context};
+use crate::validate;
+
+/// Bytes of an answer's data. What backends give is bounded by what it is; this is for the rest.
+const MAX_DATA: usize = 512 * 1024;
+/// How long a cancelled call may take to clean up after itself.
+const CLEAN_UP: Duration = Duration::from_secs(5);
+
+/// Numbers of requests.
+static REQUESTS: AtomicU64 = AtomicU64::new(1);
+
+/// A tool of the catalogue, ready to be called.
+pub(crate) struct DebugTool {
+    tool: Tool,
+    debugging: Debugging,
+}
+
+impl DebugTool {
+    pub(crate) fn new(tool: Tool, debugging: Debugging) -> Self {
+        Self { tool, debugging }
+    }
+
+    /// What clients are told of it.
+    pub(crate) fn definition(&self) -> Definition {
+        serde_json::from_value(self.tool.definition())
+            // The catalogue's tests read every definition this way.
+            .expect("the catalogue writes definitions as MCP has them")
+    }
+
+    /// Whether it goes by this name too.
+    pub(crate) fn is_also(&self, name: &str) -> bool {
+        self.tool.other_names().iter().any(|known| known == name)
+    }
+
+    /// Whether a call with these arguments would be run.
+    pub(crate) fn check(
+        &self,
+        schema: &JsonObject,
+        arguments: &JsonObject,
+    ) -> Result<(), ToolError> {
+        validate::validate(schema, arguments)
+    }
+
+    pub(crate) fn call(
+        self: Arc<Self>,
+        schema: Arc<JsonObject>,
+        mut arguments: JsonObject,
+        context: Context,
+    ) -> CallFuture {
+        Box::pin(async move {
+            let began = Instant::now();
+            let answer = match self.check(&schema, &arguments) {
+                Ok(()) => {
+                    arguments.retain(|_, value| !value.is_null());
+                    self.run(arguments, &context).await
+                }
+                Err(error) => {
+                    let failure = DebugFailure::new("E_INVALID_PARAMS", error.message);
+                    DebugAnswer { result: Err(failure.hint(error.hint)), backend: "none" }
+                }
+            };
+            self.result(answer, began.elapsed())
+        })
+    }
+
+    /// Runs it, with progress where the client asked for that, until it or the call ends.
+    async fn run(&self, arguments: JsonObject, context: &Context) -> DebugAnswer {
+        let limit = context.limit_of(self.debugging.timeout(&self.tool, &arguments));
+        let said: Arc<Mutex<Option<(String, Option<f64>)>>> = Arc::default();
+        let listener = Arc::clone(&said);
+        let progress: Progress = Arc::new(move |words, percent| {
+            let mut said = listener.lock().unwrap_or_else(PoisonError::into_inner);
+            *said = Some((words.to_owned(), percent));
+        });
+        let cancel = CancellationToken::new();
+        let call = DebugCall {
+            script: self.tool.alias().to_owned(),
+            arguments,
+            timeout: limit.allowed,
+            cancel: cancel.clone(),
+            progress,
+        };
+        let mut running = std::pin::pin!(self.debugging.call(&self.tool, call));
+        let mut given_up = std::pin::pin!(context.given_up());
+        let mut ticks = context.ticks();
+        loop {
+            tokio::select! {
+                answer = &mut running => return answer,
+                () = &mut given_up => break,
+                seconds = ticks.next() => {
+                    let said = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let (words, percent) =
+                        said.unwrap_or_else(|| (format!("{} runs", self.tool.name()), None));
+                    context.tell(seconds, limit.asked, percent, &words).await;
+                }
+            }
+        }
+        cancel.cancel();
+        // Nobody reads this answer, but what the call has begun is ended before it is forgotten.
+        tokio::time::timeout(CLEAN_UP, running).await.unwrap_or_else(|_| {
+            let failure = DebugFailure::new("E_CANCELLED", "the request was cancelled");
+            DebugAnswer { result: Err(failure), backend: "none" }
+        })
+    }
+
+    fn result(&self, answer: DebugAnswer, took: Duration) -> CallToolResult {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let meta = json!({
+            "requestId": format!("r{}", REQUESTS.fetch_add(1, Ordering::Relaxed)),
+            "timestamp": store::time::format(now.as_millis() as i64),
+            "duration": took.as_millis() as u64,
+            "backend": answer.backend,
+        });
+        let data = answer.result.and_then(within_bounds);
+        match data {
+            Ok(data) => {
+                let text = text::of(&data, self.debugging.workspace());
+                let text = bound(text, DEFAULT_MAX_BYTES, "the structured content").text;
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                let answer = json!({"ok": true, "type": "success", "data": data, "meta": meta});
+                result.structured_content = Some(answer);
+                result
+            }
+            Err(failure) => self.failed(failure, meta),
+        }
+    }
+
+    /// A failure with what the catalogue knows of its code.
+    fn failed(&self, failure: DebugFailure, meta: Value) -> CallToolResult {
+        let known = Catalog::error(&failure.code);
+        let own = &self.tool.metadata().mcp.error_contract;
+        let own = own.iter().find(|entry| entry.code == failure.code);
+        let hint = failure
+            .hint
+            .or_else(|| own.map(|entry| entry.user_fix_hint.clone()))
+            .or_else(|| known.map(|error| error.hint.clone()))
+            .unwrap_or_default();
+        let retryable = own
+            .map(|entry| entry.is_retryable)
+            .or(known.map(|error| error.retryable))
+            .unwrap_or_default();
+        let next_tools: Vec<&str> = known
+            .iter()
+            .flat_map(|error| &error.next)
+            .filter_map(|alias| self.debugging.catalog().by_alias(alias))
+            .map(Tool::name)
+            .collect();
+        let text = text::of_failure(&failure.code, &failure.message, &hint);
+        let mut error = json!({
+            "code": failure.code,
+            "message": failure.message,
+            "hint": hint,
+            "retryable": retryable,
+            "next_tools": next_tools,
+        });
+        if let Some(details) = failure.details {
+            error["details"] = details;
+        }
+        let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+        let answer = json!({"ok": false, "type": "error", "error": error, "meta": meta});
+        result.structured_content = Some(answer);
+        result
+    }
+}
+
+fn within_bounds(data: Value) -> Result<Value, DebugFailure> {
+    let size = data.to_string().len();
+    if size <= MAX_DATA {
+        return Ok(data);
+    }
+    let message = format!("the answer has {size} bytes; at most {MAX_DATA} are returned");
+    Err(DebugFailure::new("E_LARGE_DATA", message))
+}

@@ -1,0 +1,224 @@
+//! What a model reads of an answer: stops and values as a person would write them down, other data
+//! as compact JSON.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// Longest value on a line.
+const LONGEST_VALUE: usize = 300;
+
+/// The text of an answer's data; paths inside the workspace are relative to it.
+pub(super) fn of(data: &Value, workspace: &Path) -> String {
+    let text = shown(data);
+    let mut prefix = workspace.to_string_lossy().into_owned();
+    prefix.push('/');
+    // Only where a path begins.
+    text.replace(&format!(" {prefix}"), " ").replace(&format!("\"{prefix}"), "\"")
+}
+
+pub(super) fn of_failure(code: &str, message: &str, hint: &str) -> String {
+    let hint = if hint.is_empty() { String::new() } else { format!("\n{hint}") };
+    format!("[{code}] {message}{hint}")
+}
+
+fn shown(data: &Value) -> String {
+    match data["state"].as_str() {
+        Some("stopped") if data["location"].is_object() && data["frames"].is_array() => stop(data),
+        Some("exited") if data["exit"].is_object() && data["stop"].is_null() => end(data),
+        _ if data["stop"].is_object() => {
+            format!("Session {} started.\n{}", text(&data["sessionId"]), shown(&data["stop"]))
+        }
+        _ if data["variables"].is_array() => variables(data),
+        _ if data["frames"].is_array() && data["state"].is_null() => stack(data),
+        _ if data["breakpoint"]["path"].is_string() => breakpoint(&data["breakpoint"]),
+        _ if data["result"].is_string() => result(data),
+        _ if data["text"].is_string() && data["title"].is_string() => {
+            text(&data["text"]).to_owned()
+        }
+        _ => data.to_string(),
+    }
+}
+
+fn stop(data: &Value) -> String {
+    let place = &data["location"];
+    let mut lines = vec![format!(
+        "Stopped ({}) at {}:{} in {} [session {}]",
+        text(&data["reason"]),
+        text(&place["path"]),
+        place["line"],
+        text(&place["function"]),
+        text(&data["sessionId"]),
+    )];
+    lines.extend(test(data));
+    if let Some(exception) = data.get("exception") {
+        let message = text(&exception["message"]);
+        lines.push(format!("{}: {message}", text(&exception["type"])));
+    }
+    lines.extend(data["source"].as_str().map(str::to_owned));
+    if let Some(locals) = data["locals"].as_array().filter(|locals| !locals.is_empty()) {
+        lines.push("Locals:".to_owned());
+        lines.extend(locals.iter().map(variable));
+    }
+    if let Some(left_out) = data["localsLeftOut"].as_u64() {
+        lines.push(format!("  … {left_out} more: debug_list_variables"));
+    }
+    let frames = data["frames"].as_array().map_or(&[][..], Vec::as_slice);
+    if frames.len() > 1 {
+        lines.push("Stack:".to_owned());
+        lines.extend(frames.iter().map(frame));
+    }
+    lines.extend(output(data));
+    lines.join("\n")
+}
+
+fn end(data: &Value) -> String {
+    let (program, how) = (text(&data["program"]), text(&data["exit"]["how"]));
+    let mut lines = vec![format!("{program} ended: {how} [session {}]", text(&data["sessionId"]))];
+    lines.extend(test(data));
+    lines.extend(output(data));
+    lines.join("\n")
+}
+
+fn test(data: &Value) -> Option<String> {
+    Some(format!("Test {} ({})", data["test"].as_str()?, text(&data["runner"])))
+}
+
+fn output(data: &Value) -> Option<String> {
+    let output = data["output"].as_str()?.trim_end();
+    let left_out = data["outputLeftOut"].as_u64();
+    let left_out = left_out.map(|bytes| format!(" (the last; {bytes} bytes before it: dap_logs)"));
+    Some(format!("Output{}:\n{output}", left_out.unwrap_or_default()))
+}
+
+fn frame(frame: &Value) -> String {
+    let name = text(&frame["name"]);
+    match frame["path"].as_str() {
+        Some(path) => format!("  #{} {name} {path}:{}", frame["id"], frame["line"]),
+        None => format!("  #{} {name}", frame["id"]),
+    }
+}
+
+fn variable(variable: &Value) -> String {
+    let mut line = format!("  {} = {}", text(&variable["name"]), value(&variable["value"]));
+    if let Some(kind) = variable["type"].as_str() {
+        line.push_str(&format!(" ({kind})"));
+    }
+    if let Some(reference) = variable["variablesReference"].as_u64().filter(|number| *number > 0) {
+        line.push_str(&format!(" [{reference}]"));
+    }
+    line
+}
+
+/// Variables as a tree, and how to go on.
+fn variables(data: &Value) -> String {
+    let mut lines = Vec::new();
+    tree(&data["variables"], 0, &mut lines);
+    if let Some(left_out) = data["leftOut"].as_u64() {
+        lines.push(format!("… {left_out} more"));
+    }
+    if let Some(next) = data["next"].as_u64() {
+        lines.push(format!("… more: start {next}"));
+    }
+    lines.join("\n")
+}
+
+fn tree(variables: &Value, depth: usize, lines: &mut Vec<String>) {
+    let mut scope = "";
+    for entry in variables.as_array().into_iter().flatten() {
+        let named = text(&entry["scope"]);
+        if named != scope {
+            scope = named;
+            lines.push(format!("{scope}:"));
+        }
+        let indent = "  ".repeat(depth);
+        lines.push(format!("{indent}{}", variable(entry)));
+        tree(&entry["children"], depth + 1, lines);
+        if let Some(left_out) = entry["childrenLeftOut"].as_u64() {
+            lines.push(format!("{indent}    … {left_out} more"));
+        }
+    }
+}
+
+fn stack(data: &Value) -> String {
+    let frames = data["frames"].as_array().into_iter().flatten().map(frame);
+    let next = data["next"].as_u64().map(|next| format!("… more: start {next}"));
+    let thread = format!("Thread {}:", data["threadId"]);
+    std::iter::once(thread).chain(frames).chain(next).collect::<Vec<_>>().join("\n")
+}
+
+fn breakpoint(breakpoint: &Value) -> String {
+    let mut line = format!(
+        "Breakpoint at {}:{} is {}",
+        text(&breakpoint["path"]),
+        breakpoint["line"],
+        breakpoint["state"].as_str().unwrap_or("set"),
+    );
+    if let Some(message) = breakpoint["message"].as_str() {
+        line.push_str(&format!(": {message}"));
+    }
+    line
+}
+
+fn result(data: &Value) -> String {
+    let mut line = text(&data["result"]).to_owned();
+    if let Some(kind) = data["type"].as_str() {
+        line.push_str(&format!(" ({kind})"));
+    }
+    if let Some(reference) = data["variablesReference"].as_u64().filter(|number| *number > 0) {
+        line.push_str(&format!(" [variablesReference {reference}]"));
+    }
+    line
+}
+
+fn value(value: &Value) -> String {
+    let text = text(value);
+    match text.len() > LONGEST_VALUE {
+        true => format!("{}…", &text[..text.floor_char_boundary(LONGEST_VALUE)]),
+        false => text.to_owned(),
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_stop_reads_as_a_person_would_write_it() {
+        let data = json!({
+            "state": "stopped", "sessionId": "s1", "reason": "breakpoint",
+            "location": {"path": "/w/app.py", "line": 3, "column": 1, "function": "total"},
+            "source": "  2  a = 1\n> 3  return a",
+            "locals": [{"name": "a", "value": "1", "type": "int"},
+                       {"name": "items", "value": "[1, 2]", "type": "list", "variablesReference": 9}],
+            "frames": [{"id": 4, "name": "total", "path": "/w/app.py", "line": 3},
+                       {"id": 5, "name": "main", "path": "/lib/x.py", "line": 8}],
+            "output": "hello\n",
+        });
+        let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = 1\n> 3  return a\n\
+            Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
+            Output:\nhello";
+        assert_eq!(of(&data, Path::new("/w")), expected);
+    }
+
+    #[test]
+    fn an_end_tells_how() {
+        let data = json!({
+            "state": "exited", "sessionId": "s1", "program": "app.py",
+            "exit": {"code": 3, "how": "exit code 3"},
+        });
+        assert_eq!(of(&data, Path::new("/w")), "app.py ended: exit code 3 [session s1]");
+    }
+
+    #[test]
+    fn what_has_no_form_of_its_own_is_json() {
+        let data = json!({"threads": [{"id": 1}], "path": "/w/a"});
+        assert_eq!(of(&data, Path::new("/w")), r#"{"path":"a","threads":[{"id":1}]}"#);
+    }
+}

@@ -1,0 +1,107 @@
+//! The tools of a server, made when they are first asked for: a client is greeted before that.
+
+use std::sync::OnceLock;
+
+use termbridge_bridge::{Bridge, Debugging};
+
+use crate::debug::DebugTool;
+use crate::tool::Entry;
+use crate::tools;
+use crate::toolset::{Offer, Toolset, UnknownTool};
+
+/// What a server offers.
+pub(crate) struct Offered {
+    bridge: Bridge,
+    offer: Offer,
+    made: OnceLock<Made>,
+}
+
+struct Made {
+    entries: Vec<Entry>,
+    debugging: Option<Debugging>,
+}
+
+impl Offered {
+    pub(crate) fn new(bridge: Bridge, offer: Offer) -> Result<Self, UnknownTool> {
+        let offered = Self { bridge, offer, made: OnceLock::new() };
+        if offered.offer.names_tools() {
+            offered.check_names()?;
+        }
+        Ok(offered)
+    }
+
+    /// The tools in the order in which clients list them.
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.made().entries
+    }
+
+    /// A tool by its name, or by another that it goes by.
+    pub(crate) fn find(&self, name: &str) -> Option<&Entry> {
+        self.entries().iter().find(|entry| entry.is_named(name))
+    }
+
+    /// The debugger, where its tools are offered.
+    pub(crate) fn debugging(&self) -> Option<&Debugging> {
+        self.made().debugging.as_ref()
+    }
+
+    /// The debugger, if anyone has asked for its tools.
+    pub(crate) fn used_debugging(&self) -> Option<&Debugging> {
+        self.made.get()?.debugging.as_ref()
+    }
+
+    fn made(&self) -> &Made {
+        self.made.get_or_init(|| {
+            let debugging = self.wants_debugging().then(|| self.new_debugging());
+            let entries =
+                self.entries_of(debugging.as_ref(), |toolset, name| self.offer.has(toolset, name));
+            Made { entries, debugging }
+        })
+    }
+
+    fn wants_debugging(&self) -> bool {
+        self.offer.toolsets.contains(&Toolset::Debug) || !self.offer.tools.is_empty()
+    }
+
+    fn new_debugging(&self) -> Debugging {
+        let own = [Toolset::Terminal, Toolset::Compat].into_iter().flat_map(tools::of);
+        let reserved: Vec<String> = own.map(|entry| entry.definition.name.to_string()).collect();
+        let reserved: Vec<&str> = reserved.iter().map(String::as_str).collect();
+        self.bridge.debugging(self.offer.debug.clone(), &reserved)
+    }
+
+    fn entries_of(
+        &self,
+        debugging: Option<&Debugging>,
+        wanted: impl Fn(Toolset, &str) -> bool,
+    ) -> Vec<Entry> {
+        let has_screens = self.bridge.backend().screens().is_some();
+        let mut entries = Vec::new();
+        for toolset in Toolset::ALL {
+            let of_toolset = match (toolset, debugging) {
+                (Toolset::Debug, Some(debugging)) => debug_entries(debugging),
+                _ => tools::of(*toolset),
+            };
+            entries.extend(of_toolset.into_iter().filter(|entry| {
+                wanted(*toolset, &entry.definition.name) && (has_screens || !entry.needs_screen)
+            }));
+        }
+        entries
+    }
+
+    /// Whether every tool that was named exists.
+    fn check_names(&self) -> Result<(), UnknownTool> {
+        let known = self.entries_of(Some(&self.new_debugging()), |_, _| true);
+        let mut named = self.offer.tools.iter().chain(&self.offer.without);
+        let is_known = |name: &str| known.iter().any(|entry| entry.definition.name == name);
+        match named.find(|name| !is_known(name)) {
+            Some(name) => Err(UnknownTool(name.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
+fn debug_entries(debugging: &Debugging) -> Vec<Entry> {
+    let tools = debugging.catalog().enabled();
+    tools.map(|tool| Entry::of_catalog(DebugTool::new(tool.clone(), debugging.clone()))).collect()
+}
