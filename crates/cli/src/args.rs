@@ -44,6 +44,12 @@ pub(crate) enum Command {
     /// Print the tools' definitions, also for agents that do not speak MCP
     #[command(after_help = TOOLS_EXAMPLES)]
     Tools(ToolsArguments),
+    /// Debug from the command line, with the tools that agents have
+    #[command(after_help = DEBUG_EXAMPLES)]
+    Debug(DebugArguments),
+    /// Say what is there, what is missing, and the command that mends it
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor(DoctorArguments),
     /// Print shell completions
     Completions {
         /// The shell
@@ -285,6 +291,66 @@ pub(crate) enum ToolsFormat {
     Openai,
     /// Gemini function declarations
     Gemini,
+}
+
+const DEBUG_EXAMPLES: &str = "\
+Each tool is a command; `termbridge debug help` lists them. A program that is debugged natively ends
+with this process, so several commands go together: one a line, from a terminal or a pipe. With an
+editor open for the workspace its debugger is driven, and each command can stand alone.
+Exit code: 0, 1 when a command failed, 2 when it made no sense.
+
+Examples:
+  termbridge debug test debug-single --path tests/test_cart.py --line 12
+  termbridge debug diagnostic collect
+  termbridge debug breakpoint set --help
+  termbridge debug <<'EOF'
+  breakpoint set --path app.py --line 5 --condition 'price > 3'
+  start --program app.py --wait
+  evaluate --expression 'price * count'
+  continue
+  EOF";
+
+#[derive(Debug, Args)]
+pub(crate) struct DebugArguments {
+    /// Folder that is worked in [default: here]
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Who debugs: auto, native, editor [default: auto]
+    #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
+    pub(crate) debug_backend: Option<BackendChoice>,
+    /// Time of every command that does not say it itself [default: the tool's own]
+    #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+    /// Print JSON, one object a command
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Configuration file
+    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The command and its flags; without one, commands are read from stdin, one a line
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub(crate) words: Vec<String>,
+}
+
+const DOCTOR_EXAMPLES: &str = "\
+Exit code: 0 when programs can be run in terminals, 1 when not. A debugger or a language server that is
+missing is named with the command that installs it, and only that language goes without.
+
+Examples:
+  termbridge doctor
+  termbridge doctor --workspace ~/project --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Folder whose tools are looked for [default: here]
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Configuration file
+    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

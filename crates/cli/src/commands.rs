@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
 pub(crate) mod completions;
+pub(crate) mod debug;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod history;
 pub(crate) mod mcp;
 pub(crate) mod policy;

@@ -23,6 +23,8 @@ fn main() -> ExitCode {
         Command::History(arguments) => commands::history::run(arguments),
         Command::Policy(arguments) => commands::policy::run(arguments),
         Command::Tools(arguments) => commands::tools::run(&arguments),
+        Command::Debug(arguments) => commands::debug::run(arguments),
+        Command::Doctor(arguments) => commands::doctor::run(arguments),
         Command::Completions { shell } => Ok(commands::completions::run(shell)),
     };
     match result {

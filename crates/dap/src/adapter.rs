@@ -19,6 +19,7 @@ pub(crate) use self::registry::{Cache, Search, doctor, find};
 use crate::configuration::{Configuration, Request};
 use crate::error::DebugError;
 use crate::process::CommandLine;
+use crate::protocol::Variable;
 
 /// The adapters that we know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -90,6 +91,23 @@ impl AdapterKind {
     /// its name, its label, the function. It is on by default.
     pub(crate) fn own_filter(self) -> Option<(&'static str, &'static str, &'static str)> {
         (self == Self::Lldb).then_some(("rust_panic", "Rust: panics", "rust_panic"))
+    }
+
+    /// Whether it lists a changed variable as it was when the program stopped.
+    pub(crate) fn shows_old_values(self) -> bool {
+        self == Self::JsDebug
+    }
+
+    /// Whether a child stands for others: of a long container debugpy gives the first hundred and such
+    /// entries, whatever page it is asked for.
+    pub(crate) fn is_rest(self, child: &Variable) -> bool {
+        let kind = child.kind.as_deref();
+        self.has_rest() && matches!(kind, Some("MoreItems" | "MoreItemsRange"))
+    }
+
+    /// Whether it has such entries.
+    pub(crate) fn has_rest(self) -> bool {
+        self == Self::Debugpy
     }
 
     /// Whether it honours hit conditions without saying so.

@@ -4,11 +4,12 @@
 //! something else. Ours are never used twice, in any session: a number that was given out and is no
 //! longer known is stale, one that was never given out is wrong.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::DebugError;
+use crate::protocol::Variable;
 
 /// References that a session keeps; the oldest are dropped beyond that, and are stale then.
 const MAX_REFERENCES: usize = 50_000;
@@ -42,11 +43,13 @@ pub(crate) enum Target {
 pub(crate) struct References {
     numbers: Numbers,
     known: BTreeMap<u64, Reference>,
+    /// Variables that were changed, by connection, container and name, as the adapter said they are now.
+    changed: HashMap<(u32, i64, String), Variable>,
 }
 
 impl References {
     pub(crate) fn new(numbers: Numbers) -> Self {
-        Self { numbers, known: BTreeMap::new() }
+        Self { numbers, known: BTreeMap::new(), changed: HashMap::new() }
     }
 
     /// A number for a reference.
@@ -79,6 +82,21 @@ impl References {
     /// Forgets what came over a connection: its program went on.
     pub(crate) fn forget(&mut self, link: u32) {
         self.known.retain(|_, reference| reference.link != link);
+        self.changed.retain(|(of, ..), _| *of != link);
+    }
+
+    /// Keeps what a variable was changed to, for an adapter that goes on showing what it was.
+    pub(crate) fn keep_change(&mut self, link: u32, container: i64, variable: Variable) {
+        if self.changed.len() < MAX_REFERENCES {
+            self.changed.insert((link, container, variable.name.clone()), variable);
+        }
+    }
+
+    /// What a variable was changed to.
+    pub(crate) fn changed(&self, link: u32, container: i64, name: &str) -> Option<&Variable> {
+        // Few are ever changed, so most of the time there is nothing to look up.
+        let of = || (link, container, name.to_owned());
+        if self.changed.is_empty() { None } else { self.changed.get(&of()) }
     }
 }
 

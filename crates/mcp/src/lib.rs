@@ -27,7 +27,7 @@ mod validate;
 mod view;
 
 pub use error::ToolError;
-pub use rmcp::model::Tool as ToolDefinition;
+pub use rmcp::model::{CallToolResult, Tool as ToolDefinition};
 pub use server::{McpServer, ServeError};
 pub use termbridge_bridge::{Bridge, DebugSettings, NativeBackend, TerminalBackend};
 pub use toolset::{Offer, Toolset, UnknownTool, UnknownToolset};

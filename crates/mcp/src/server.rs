@@ -4,18 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelTaskParams, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, JsonObject, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
+    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{QuitReason, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
-use termbridge_bridge::{Bridge, BridgeError, BridgeSettings, DebugSettings, TerminalBackend};
+use termbridge_bridge::{
+    Bridge, BridgeError, BridgeSettings, DebugSettings, Debugging, TerminalBackend,
+};
 use termbridge_session::SessionError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -121,6 +123,33 @@ impl McpServer {
     /// Whether a call with these arguments would be run; `None` for an unknown tool. Runs nothing.
     pub fn check(&self, tool: &str, arguments: JsonObject) -> Option<Result<(), ToolError>> {
         Some(self.tools.find(tool)?.check(arguments))
+    }
+
+    /// Calls a tool from this process, until the call is cancelled; `None` for an unknown tool.
+    pub async fn run_tool(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        cancelled: CancellationToken,
+    ) -> Option<CallToolResult> {
+        let context = Context {
+            bridge: self.bridge.clone(),
+            tools: Arc::clone(&self.tools),
+            progress: None,
+            peer: None,
+            read_cursors: Arc::clone(&self.read_cursors),
+            // Nobody gives up on it after a minute.
+            is_task: true,
+            began: std::time::Instant::now(),
+            cancelled,
+            closed: self.closed.clone(),
+        };
+        Some(self.tools.find(tool)?.call(arguments, context).await)
+    }
+
+    /// The debugger, where its tools are offered.
+    pub fn debugging(&self) -> Option<&Debugging> {
+        self.tools.debugging()
     }
 
     /// Serves one client until it closes the connection; sessions go on.

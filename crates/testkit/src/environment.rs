@@ -71,6 +71,14 @@ impl TestEnvironment {
             .env("PS1", "$ ")
             .env("LOG_LEVEL", "warn")
             .current_dir(self.path());
+        // Toolchains on the search path keep their files in the home of whoever installed them.
+        let home = std::env::home_dir().unwrap_or_default();
+        for (name, folder) in
+            [("RUSTUP_HOME", ".rustup"), ("CARGO_HOME", ".cargo"), ("GOCACHE", ".cache/go-build")]
+        {
+            let place = std::env::var_os(name).unwrap_or_else(|| home.join(folder).into());
+            command.env(name, place);
+        }
         command
     }
 

@@ -18,7 +18,7 @@ const CONTRACT: &[(&str, &str)] = &[
     ("breakpoint_list", ""),
     (
         "debug_start",
-        "launch program type args cwd env stopOnEntry folder timeoutMs=30000 wait=false",
+        "launch program type args cwd env stopOnEntry console exceptions folder timeoutMs=30000 wait=false",
     ),
     ("debug_attach", "pid host port type"),
     ("debug_stop", "sessionId"),

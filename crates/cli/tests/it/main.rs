@@ -5,6 +5,7 @@ mod clients;
 mod commands;
 mod compat;
 mod configuration;
+mod debug;
 mod editors;
 mod examples;
 mod frameworks;

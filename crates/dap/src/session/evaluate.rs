@@ -70,11 +70,13 @@ impl DebugSession {
             }
             let arguments = json!({"variablesReference": id, "name": name, "value": value});
             let body = inner.ask(link, "setVariable", arguments).await?;
-            let changed = Variable { name: name.to_owned(), ..read(&body) };
-            let mut changed = inner.variable(link, changed);
+            let mut changed = Variable { name: name.to_owned(), ..read(&body) };
             // Not every adapter says the type again.
             changed.kind = changed.kind.or(found.kind);
-            return Ok(changed);
+            if inner.adapter.shows_old_values() {
+                inner.lock().references.keep_change(link, id, changed.clone());
+            }
+            return Ok(inner.variable(link, changed));
         }
         Err(DebugError::InvalidParams(format!("there is no variable {name:?} here")))
     }

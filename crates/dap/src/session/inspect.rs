@@ -221,12 +221,61 @@ impl Inner {
         }
         let variables: Variables = read(&self.ask(link, "variables", arguments).await?);
         let mut variables = variables.variables;
+        let dropped = self.fetch_rest(link, &mut variables, page).await?;
         if !paged || variables.len() as u64 > page.count() {
-            let start = (page.start as usize).min(variables.len());
+            let start = ((page.start - dropped) as usize).min(variables.len());
             variables.drain(..start);
             variables.truncate(page.count() as usize);
         }
-        Ok(variables.into_iter().map(|variable| self.variable(link, variable)).collect())
+        let now = |variable: Variable| {
+            let changed = self.lock().references.changed(link, container, &variable.name).cloned();
+            self.variable(link, changed.unwrap_or(variable))
+        };
+        Ok(variables.into_iter().map(now).collect())
+    }
+
+    /// Puts children in the place of entries that stand for them, as far as the page reaches; returns
+    /// how many before the page were not even fetched.
+    async fn fetch_rest(
+        &self,
+        link: u32,
+        variables: &mut Vec<Variable>,
+        page: Page,
+    ) -> Result<u64, DebugError> {
+        let mut dropped = 0;
+        while let Some(at) = variables.iter().position(|child| self.adapter.is_rest(child)) {
+            let first = dropped + at as u64;
+            if first >= page.start + page.count() {
+                break;
+            }
+            let rest = variables.remove(at);
+            if let Some(count) = rest_range(&rest.value)
+                && first + count <= page.start
+            {
+                variables.drain(..at);
+                dropped = first + count;
+                continue;
+            }
+            let arguments = json!({"variablesReference": rest.variables_reference});
+            let next: Variables = read(&self.ask(link, "variables", arguments).await?);
+            variables.splice(at..at, next.variables);
+        }
+        Ok(dropped)
+    }
+
+    /// All children of a container as the adapter gives them, and the containers that stand for the
+    /// rest of them.
+    pub(super) async fn some_children(
+        &self,
+        link: u32,
+        container: i64,
+    ) -> Result<(Vec<VariableInfo>, Vec<i64>), DebugError> {
+        let arguments = json!({"variablesReference": container});
+        let children: Variables = read(&self.ask(link, "variables", arguments).await?);
+        let (rest, children): (Vec<_>, Vec<_>) =
+            children.variables.into_iter().partition(|child| self.adapter.is_rest(child));
+        let children = children.into_iter().map(|child| self.variable(link, child)).collect();
+        Ok((children, rest.into_iter().map(|child| child.variables_reference).collect()))
     }
 
     /// A variable as callers see it, with a reference of ours.
@@ -250,6 +299,12 @@ impl Inner {
             read_only: attributes.iter().any(|attribute| attribute == "readOnly"),
         }
     }
+}
+
+/// How many children an entry stands for that reads `[100:1100]`.
+fn rest_range(text: &str) -> Option<u64> {
+    let (from, to) = text.strip_prefix('[')?.strip_suffix(']')?.split_once(':')?;
+    to.parse::<u64>().ok()?.checked_sub(from.parse().ok()?)
 }
 
 pub(super) fn not_stopped(program: &str) -> DebugError {

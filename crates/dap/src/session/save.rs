@@ -49,40 +49,67 @@ impl DebugSession {
     /// Writes the children of a value as lines of JSON: `{"name": …, "value": …, "type": …}`.
     pub async fn save_variable(&self, save: &Save) -> Result<Saved, DebugError> {
         let value = self.evaluate(&save.expression, save.frame, save.context).await?;
-        let failed = |error: std::io::Error| DebugError::InvalidPath {
-            path: save.path.clone(),
-            reason: error.to_string(),
-        };
+        let failed = |error| cannot_write(save, &error);
         let mut file = Lines::create(&save.path).map_err(failed)?;
         let limit = if save.max_items == 0 { MAX_ITEMS } else { save.max_items.min(MAX_ITEMS) };
-        let mut cut = false;
-        if value.reference == 0 {
+        let cut = if value.reference == 0 {
             file.write(&value).map_err(failed)?;
-            cut = value.cut > 0;
+            value.cut > 0
         } else {
-            let indexed = value.indexed.unwrap_or(0) > 0;
-            let filter = if indexed { VariableFilter::Indexed } else { VariableFilter::All };
-            let size = save.page_size.clamp(1, 1000);
-            loop {
-                let count = size.min(limit - file.items);
-                if count == 0 {
-                    cut = value.indexed.is_none_or(|all| file.items < all);
-                    break;
-                }
-                let page = Page { start: file.items, count };
-                let children = self.variables(value.reference, filter, page).await?;
-                for child in &children {
-                    file.write(child).map_err(failed)?;
-                }
-                if (children.len() as u64) < count {
-                    break;
-                }
-            }
-        }
+            self.save_children(&value, save, limit, &mut file).await?
+        };
         let (items, bytes) = (file.items, file.bytes);
         file.finish().map_err(failed)?;
         Ok(Saved { value, items, bytes, cut })
     }
+
+    /// Writes a value's children; whether some were left out.
+    async fn save_children(
+        &self,
+        value: &VariableInfo,
+        save: &Save,
+        limit: u64,
+        file: &mut Lines,
+    ) -> Result<bool, DebugError> {
+        let failed = |error| cannot_write(save, &error);
+        if self.inner.adapter.has_rest() {
+            let (link, first) = self.inner.container(value.reference)?;
+            // The next one is the last.
+            let mut containers = vec![first];
+            while let Some(container) = containers.pop() {
+                let (children, rest) = self.inner.some_children(link, container).await?;
+                for child in &children {
+                    if file.items == limit {
+                        return Ok(true);
+                    }
+                    file.write(child).map_err(failed)?;
+                }
+                containers.extend(rest.into_iter().rev());
+            }
+            return Ok(false);
+        }
+        let indexed = value.indexed.unwrap_or(0) > 0;
+        let filter = if indexed { VariableFilter::Indexed } else { VariableFilter::All };
+        let size = save.page_size.clamp(1, 1000);
+        loop {
+            let count = size.min(limit - file.items);
+            if count == 0 {
+                return Ok(value.indexed.is_none_or(|all| file.items < all));
+            }
+            let page = Page { start: file.items, count };
+            let children = self.variables(value.reference, filter, page).await?;
+            for child in &children {
+                file.write(child).map_err(failed)?;
+            }
+            if (children.len() as u64) < count {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+fn cannot_write(save: &Save, error: &std::io::Error) -> DebugError {
+    DebugError::InvalidPath { path: save.path.clone(), reason: error.to_string() }
 }
 
 struct Lines {

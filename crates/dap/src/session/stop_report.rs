@@ -20,6 +20,8 @@ use crate::report::{
 
 /// Frames that are searched for one with a source.
 const SEARCHED_FRAMES: u64 = 20;
+/// Parts of the paths of libraries' sources.
+const LIBRARIES: [&str; 3] = ["/lib/rustlib/src/", "/.cargo/registry/src/", "/rustc/"];
 /// Bytes of an exception's stack.
 const MAX_STACK: usize = 2 * 1024;
 
@@ -145,13 +147,24 @@ impl Inner {
     }
 }
 
-/// The innermost frame that has a source of the user's, or else the innermost.
+/// The innermost frame, if it has a source; else the innermost that has one of the user's, or any, or
+/// none.
 fn focus(frames: &[FrameInfo]) -> Option<&FrameInfo> {
     let has_source = |frame: &&FrameInfo| {
         let path = frame.path.as_deref().map(Path::new);
         !frame.subtle && frame.line > 0 && path.is_some_and(Path::is_file)
     };
-    frames.iter().find(has_source).or(frames.first())
+    // A panic stops deep in a library, whose sources may be installed only in part.
+    let is_own = |frame: &&FrameInfo| {
+        let path = frame.path.as_deref().unwrap_or_default();
+        has_source(frame) && !LIBRARIES.iter().any(|part| path.contains(part))
+    };
+    let first = frames.first()?;
+    if has_source(&first) {
+        return Some(first);
+    }
+    let own = frames.iter().find(is_own);
+    Some(own.or_else(|| frames.iter().find(has_source)).unwrap_or(first))
 }
 
 fn location(frame: &FrameInfo) -> Option<Location> {

@@ -65,14 +65,14 @@ impl DebugSession {
             if !wanted || scope.reference == 0 {
                 continue;
             }
-            let variables = self.children(scope.reference, None).await?;
+            let (variables, more) = self.children(scope.reference, None).await?;
             let (kept, left) = keep(variables, &mut budget, &mut nodes);
             // Beside the locals, globals are shown but not looked into: there are many, and they are
             // seldom asked for.
             let aside = filter == ScopeFilter::All && scope.kind == ScopeKind::Global;
             let level = if aside { depth + 1 } else { 1 };
             open.extend(kept.iter().map(|index| (*index, level)));
-            left_out += left;
+            left_out += left + more;
             roots.push((scope.name, kept));
         }
         let mut expanded = 0;
@@ -85,8 +85,7 @@ impl DebugSession {
             expanded += 1;
             let (reference, indexed) = (variable.reference, variable.indexed);
             // A value that cannot be looked into is still a value.
-            let Ok(children) = self.children(reference, indexed).await else { continue };
-            let more = indexed.unwrap_or(0).saturating_sub(MAX_CHILDREN) as usize;
+            let Ok((children, more)) = self.children(reference, indexed).await else { continue };
             let (kept, left) = keep(children, &mut budget, &mut nodes);
             open.extend(kept.iter().map(|index| (*index, level + 1)));
             nodes[index].children = kept;
@@ -100,17 +99,29 @@ impl DebugSession {
         Ok(VariableTree { scopes, left_out })
     }
 
+    /// The first children of a value, and how many are left out.
     async fn children(
         &self,
         reference: u64,
         indexed: Option<u64>,
-    ) -> Result<Vec<VariableInfo>, DebugError> {
+    ) -> Result<(Vec<VariableInfo>, usize), DebugError> {
+        if self.inner.adapter.has_rest() {
+            let (link, container) = self.inner.container(reference)?;
+            let (mut children, rest) = self.inner.some_children(link, container).await?;
+            let given = children.len();
+            let length = children.iter().rev().find(|child| child.name == "len()");
+            let length = length.and_then(|child| child.value.parse::<usize>().ok());
+            children.truncate(MAX_CHILDREN as usize);
+            let all = if rest.is_empty() { given } else { length.unwrap_or(given + 1) };
+            return Ok((children, all.saturating_sub(MAX_CHILDREN as usize)));
+        }
         let page = Page { start: 0, count: MAX_CHILDREN };
         let filter = match indexed {
             Some(count) if count > MAX_CHILDREN => VariableFilter::Indexed,
             _ => VariableFilter::All,
         };
-        self.variables(reference, filter, page).await
+        let more = indexed.unwrap_or(0).saturating_sub(MAX_CHILDREN) as usize;
+        Ok((self.variables(reference, filter, page).await?, more))
     }
 }
 

@@ -1,0 +1,291 @@
+//! `termbridge debug`: the debugging tools for people, each a command that the catalogue describes.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::{Map, Value, json};
+use termbridge_bridge::catalog::{Catalog, CommandLine, Flag, Kind, Tool};
+use termbridge_bridge::{Bridge, NativeBackend};
+use termbridge_mcp::{CallToolResult, McpServer, Offer, Toolset};
+use termbridge_session::Sessions;
+use tokio_util::sync::CancellationToken;
+
+use super::print;
+use crate::args::{DebugArguments, McpArguments};
+use crate::config::Config;
+use crate::logging;
+
+/// Exit codes: of a command that failed, and of one that made no sense.
+const FAILED: u8 = 1;
+const NO_SENSE: u8 = 2;
+/// Tools of this category stand at the top: `termbridge debug start`.
+const AT_THE_TOP: &str = "debug";
+
+pub(crate) fn run(arguments: DebugArguments) -> Result<ExitCode> {
+    let DebugArguments { workspace, debug_backend, timeout, json, config, words } = arguments;
+    let mut settings =
+        McpArguments { workspace, debug_backend, timeout, config, ..Default::default() };
+    // What the tools have to say is in their answers.
+    settings.log.log_level = Some("error".into());
+    let config = Config::load(settings)?;
+    logging::start(&config.log)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    let code = runtime.block_on(async {
+        let mut debugging = CommandLineDebugging::new(&config, json)?;
+        let code = match words.is_empty() {
+            true => debugging.lines().await,
+            false => debugging.command(words).await,
+        };
+        debugging.end().await;
+        code.map(ExitCode::from)
+    });
+    runtime.shutdown_background();
+    code
+}
+
+struct CommandLineDebugging {
+    server: McpServer,
+    sessions: Sessions,
+    bridge: Bridge,
+    json: bool,
+}
+
+impl CommandLineDebugging {
+    fn new(config: &Config, json: bool) -> Result<Self> {
+        let sessions = Sessions::new(config.settings.clone());
+        let backend = Arc::new(NativeBackend::new(sessions.clone()));
+        let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
+        let offer = Offer::new(&[Toolset::Debug], config.offer.debug.clone());
+        Ok(Self { server: McpServer::new(bridge.clone(), offer)?, sessions, bridge, json })
+    }
+
+    async fn end(&self) {
+        self.server.end_debugging().await;
+        self.sessions.shutdown().await;
+        self.bridge.close().await;
+    }
+
+    fn catalog(&self) -> &Catalog {
+        self.server.debugging().expect("the debugging tools are offered").catalog()
+    }
+
+    /// Runs one command.
+    async fn command(&mut self, words: Vec<String>) -> Result<u8> {
+        let (tool, arguments) = match self.read(words) {
+            Ok(read) => read,
+            Err(error) => {
+                // Help is an answer, anything else a complaint; who reads it may stop early.
+                let _ = error.print();
+                return Ok(if error.use_stderr() { NO_SENSE } else { 0 });
+            }
+        };
+        let cancelled = CancellationToken::new();
+        let interrupted = cancelled.clone();
+        let watch = tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                interrupted.cancel();
+            }
+        });
+        let result = self.server.run_tool(&tool, arguments, cancelled).await;
+        watch.abort();
+        let result = result.context("the tool is gone")?;
+        self.show(&result)?;
+        Ok(if result.is_error == Some(true) { FAILED } else { 0 })
+    }
+
+    /// Runs the commands that stdin has, one a line; the code is that of the last that failed.
+    async fn lines(&mut self) -> Result<u8> {
+        let is_terminal = std::io::stdin().is_terminal();
+        if is_terminal {
+            eprintln!("Commands, one a line; `help` lists them, Ctrl+D ends what is debugged.");
+        }
+        let mut code = 0;
+        loop {
+            if is_terminal {
+                eprint!("debug> ");
+                std::io::stderr().flush()?;
+            }
+            // Reading blocks a thread that nothing else needs.
+            let line = tokio::task::spawn_blocking(|| {
+                let mut line = String::new();
+                std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
+            });
+            let Some(line) = line.await.context("cannot read")?? else { break };
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let ended = match shlex::split(line) {
+                Some(words) => self.command(words).await?,
+                None => {
+                    eprintln!("termbridge: a quote is not closed: {line}");
+                    NO_SENSE
+                }
+            };
+            if ended != 0 {
+                code = ended;
+                if !is_terminal {
+                    break;
+                }
+            }
+        }
+        Ok(code)
+    }
+
+    /// The tool that words name, and its arguments.
+    fn read(&self, words: Vec<String>) -> Result<(String, Map<String, Value>), clap::Error> {
+        let matches = commands(self.catalog()).try_get_matches_from(words)?;
+        let mut path = Vec::new();
+        let mut matches = &matches;
+        while let Some((name, inside)) = matches.subcommand() {
+            path.push(name);
+            matches = inside;
+        }
+        let tool = self.catalog().all().find(|tool| words_of(tool) == path);
+        let tool = tool.expect("the commands are those of the catalogue");
+        Ok((tool.name().to_owned(), arguments(&tool.command_line(), matches)?))
+    }
+
+    fn show(&self, result: &CallToolResult) -> Result<()> {
+        let text: Vec<&str> = result
+            .content
+            .iter()
+            .filter_map(|block| Some(block.as_text()?.text.as_str()))
+            .collect();
+        let text = match (&result.structured_content, self.json) {
+            (Some(structured), true) => structured.to_string(),
+            _ => text.join("\n"),
+        };
+        match result.is_error == Some(true) && !self.json {
+            true => eprintln!("{text}"),
+            false => {
+                print(&format!("{text}\n"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The words of a tool's command: `breakpoint set`, and without its category `start`.
+fn words_of(tool: &Tool) -> Vec<String> {
+    let mut words = tool.command_line().words;
+    if words.len() > 1 && words[0] == AT_THE_TOP {
+        words.remove(0);
+    }
+    words
+}
+
+/// All tools as one command with others inside.
+fn commands(catalog: &Catalog) -> Command {
+    let mut root = Command::new("termbridge debug")
+        .bin_name("termbridge debug")
+        .no_binary_name(true)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .about("The debugging tools");
+    for tool in catalog.enabled() {
+        let line = tool.command_line();
+        root = insert(root, &words_of(tool), line);
+    }
+    root.mut_subcommands(|group| {
+        let names: Vec<String> =
+            group.get_subcommands().map(|inside| inside.get_name().to_owned()).collect();
+        if names.is_empty() { group } else { group.about(names.join(", ")) }
+    })
+}
+
+fn insert(command: Command, words: &[String], line: CommandLine) -> Command {
+    match words {
+        [] => command,
+        [last] => {
+            let mut inside = Command::new(last.clone()).about(line.about.clone());
+            if !line.long_about.is_empty() {
+                inside = inside.after_help(line.long_about.clone());
+            }
+            command.subcommand(inside.args(line.flags.iter().map(argument)))
+        }
+        [first, rest @ ..] => {
+            let is_there = command.find_subcommand(first).is_some();
+            let command = match is_there {
+                true => command,
+                false => command.subcommand(Command::new(first.clone()).subcommand_required(true)),
+            };
+            command.mut_subcommand(first, |inside| insert(inside, rest, line))
+        }
+    }
+}
+
+fn argument(flag: &Flag) -> Arg {
+    let mut help = flag.help.clone();
+    if let Some(default) = &flag.default {
+        help.push_str(&format!(" [default: {}]", shown(default)));
+    }
+    let arg = Arg::new(flag.name.clone())
+        .long(flag.long.clone())
+        .required(flag.required)
+        .allow_hyphen_values(true)
+        .help(help.trim().to_owned());
+    let arg = match flag.kind {
+        Kind::Boolean => arg.num_args(0..=1).default_missing_value("true").value_name("true|false"),
+        Kind::Array => arg.action(ArgAction::Append).value_name("ITEM"),
+        Kind::Object => arg.action(ArgAction::Append).value_name("NAME=VALUE"),
+        Kind::Integer | Kind::Number => arg.value_name("N"),
+        Kind::String | Kind::Any => arg.value_name("TEXT"),
+    };
+    match flag.options.is_empty() {
+        true => arg,
+        false => arg.value_parser(PossibleValuesParser::new(flag.options.clone())),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What was given, as the tool takes it.
+fn arguments(line: &CommandLine, matches: &ArgMatches) -> Result<Map<String, Value>, clap::Error> {
+    let mut arguments = Map::new();
+    for flag in &line.flags {
+        let Some(given) = matches.get_many::<String>(&flag.name) else { continue };
+        let given: Vec<&String> = given.collect();
+        let value = value(flag, &given).map_err(|why| {
+            let message = format!("--{}: {why}\n", flag.long);
+            clap::Error::raw(clap::error::ErrorKind::ValueValidation, message)
+        })?;
+        arguments.insert(flag.name.clone(), value);
+    }
+    Ok(arguments)
+}
+
+fn value(flag: &Flag, given: &[&String]) -> Result<Value, String> {
+    let last = given.last().map_or("", |text| text.as_str());
+    match flag.kind {
+        Kind::String => Ok(json!(last)),
+        Kind::Integer | Kind::Number => last
+            .parse::<serde_json::Number>()
+            .map(Value::Number)
+            .map_err(|_| format!("{last:?} is no number")),
+        Kind::Boolean => last
+            .parse::<bool>()
+            .map(Value::Bool)
+            .map_err(|_| format!("{last:?} is neither true nor false")),
+        Kind::Array => Ok(json!(given)),
+        Kind::Any => Ok(serde_json::from_str(last).unwrap_or_else(|_| json!(last))),
+        Kind::Object if last.starts_with('{') => {
+            serde_json::from_str(last).map_err(|error| error.to_string())
+        }
+        Kind::Object => {
+            let pairs = given.iter().map(|pair| {
+                let (name, value) = pair.split_once('=').ok_or(format!("{pair:?} has no `=`"))?;
+                Ok((name.to_owned(), json!(value)))
+            });
+            pairs.collect::<Result<Map<_, _>, String>>().map(Value::Object)
+        }
+    }
+}

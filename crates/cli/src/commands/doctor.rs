@@ -1,0 +1,139 @@
+//! `termbridge doctor`: what is there, what is missing, and the command that mends it.
+
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use termbridge_bridge::{Bridge, NativeBackend, SHELLS};
+use termbridge_mcp::{McpServer, Offer, Toolset};
+use termbridge_session::{Launch, Sessions, Wait};
+use tokio_util::sync::CancellationToken;
+
+use super::print;
+use crate::args::{DoctorArguments, McpArguments};
+use crate::config::Config;
+
+/// How long a program in a terminal may take to say a word.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
+    let DoctorArguments { workspace, json, config } = arguments;
+    let settings = McpArguments { workspace, config, ..McpArguments::default() };
+    let config = Config::load(settings)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    let report = runtime.block_on(examine(&config))?;
+    let is_well = report["terminal"]["ok"] == true;
+    match json {
+        true => print(&format!("{report:#}\n"))?,
+        false => print(&shown(&report))?,
+    };
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn examine(config: &Config) -> Result<Value> {
+    let sessions = Sessions::new(config.settings.clone());
+    let terminal = match try_terminal(&sessions).await {
+        Ok(()) => json!({"ok": true}),
+        Err(error) => json!({"ok": false, "problem": error.to_string()}),
+    };
+    let backend = Arc::new(NativeBackend::new(sessions.clone()));
+    let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
+    let offer = Offer::new(&[Toolset::Debug], config.offer.debug.clone());
+    let server = McpServer::new(bridge, offer)?;
+    let asked = server.run_tool("bridge_status", serde_json::Map::new(), CancellationToken::new());
+    let status = asked.await.and_then(|result| result.structured_content);
+    let status = status.map(|mut answer| answer["data"].take()).unwrap_or_default();
+    server.end_debugging().await;
+    sessions.shutdown().await;
+    let shells: Vec<Value> = SHELLS.iter().filter_map(|name| found(name)).collect();
+    Ok(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "terminal": terminal,
+        "shell": config.bridge.shell,
+        "shells": shells,
+        "history": config.history.as_ref().map(|place| &place.path),
+        "workspace": status["workspace"],
+        "backend": status["backend"],
+        "host": status["host"],
+        "adapters": status["adapters"],
+        "languageServers": status["languageServers"],
+    }))
+}
+
+/// Runs a program in a terminal, as agents would.
+async fn try_terminal(sessions: &Sessions) -> Result<()> {
+    let launch = Launch::new("sh").args(["-c", "echo terminals-work"]);
+    let session = sessions.launch(launch).await?;
+    let wait = Wait { exit: true, ..Wait::default() }.timeout(PATIENCE);
+    let waited = session.wait(wait).await?;
+    anyhow::ensure!(waited.fired.is_some(), "a program in a terminal did not end");
+    let screen = session.screen().await?.text();
+    anyhow::ensure!(screen.contains("terminals-work"), "a terminal did not show what was written");
+    Ok(())
+}
+
+fn found(program: &str) -> Option<Value> {
+    let path = std::env::var_os("PATH")?;
+    let file = std::env::split_paths(&path).map(|folder| folder.join(program));
+    { file }.find(|file| file.is_file()).map(|file| json!({"name": program, "path": file}))
+}
+
+fn shown(report: &Value) -> String {
+    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let (good, bad) = match colour {
+        true => ("\x1b[32m✓\x1b[0m", "\x1b[31m✗\x1b[0m"),
+        false => ("✓", "✗"),
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = vec![format!("termbridge {}", text(&report["version"])), String::new()];
+    match report["terminal"]["ok"] == true {
+        true => lines.push(format!("{good} terminals: programs run in them")),
+        false => lines.push(format!("{bad} terminals: {}", text(&report["terminal"]["problem"]))),
+    }
+    let shells: Vec<String> = report["shells"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|shell| text(&shell["name"]))
+        .collect();
+    lines.push(format!(
+        "{good} shells: {}; agents get {}",
+        shells.join(", "),
+        text(&report["shell"])
+    ));
+    match report["history"].as_str() {
+        Some(path) => lines.push(format!("{good} history: {path}")),
+        None => lines.push("  history: off".to_owned()),
+    }
+    lines.push(String::new());
+    lines.push(format!(
+        "Debugging in {} ({})",
+        text(&report["workspace"]),
+        text(&report["backend"])
+    ));
+    for (title, name) in [("adapters", "name"), ("languageServers", "name")] {
+        for entry in report[title].as_array().into_iter().flatten() {
+            let (language, name) = (text(&entry["language"]), text(&entry[name]));
+            let label = if name.is_empty() { language } else { format!("{name} ({language})") };
+            let path = ["path", "program"].iter().find_map(|field| entry[*field].as_str());
+            match path {
+                Some(path) => lines.push(format!("{good} {label}: {path}")),
+                None => lines
+                    .push(format!("{bad} {label}: install it with: {}", text(&entry["install"]))),
+            }
+        }
+    }
+    match (report["host"]["live"] == true, report["host"]["workspace"].as_str()) {
+        (true, Some(workspace)) => lines.push(format!("{good} editor: VS Code serves {workspace}")),
+        (false, Some(workspace)) => lines.push(format!(
+            "{bad} editor: the bridge of {workspace} is not served: reload its VS Code window"
+        )),
+        _ => lines.push("  editor: none is connected to this workspace".to_owned()),
+    }
+    lines.join("\n") + "\n"
+}
