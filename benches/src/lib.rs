@@ -3,6 +3,8 @@
 //! A floor is the same work with nothing of ours in it, measured in the same run, so that a ratio
 //! means the same on any machine.
 
+pub mod bare_dap;
+
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};

@@ -3,11 +3,15 @@
 //! What the adapter writes beside the protocol is handed on line by line or in pieces: it is the
 //! program's output with some adapters and the reason of a failure with others.
 
+use std::io;
+use std::pin::Pin;
 use std::process::Stdio;
+use std::task::{self, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::mpsc;
 
 use crate::adapter::Transport;
@@ -108,7 +112,25 @@ pub(crate) async fn dial(
     // Small messages go back and forth: waiting to fill packets costs 40 ms each.
     let _ = stream.set_nodelay(true);
     let (reader, writer) = stream.into_split();
-    Ok(Client::start(reader, writer))
+    Ok(Client::start(Prompt(reader), writer))
+}
+
+/// The reading end of a connection that acknowledges at once what it got. An adapter that writes a
+/// message in two pieces holds the second back until the first is acknowledged, and the kernel takes
+/// 40 ms over that.
+struct Prompt(OwnedReadHalf);
+
+impl AsyncRead for Prompt {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut task::Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        // It holds only until the kernel thinks better of it, so it is asked each time.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::net::sockopt::set_tcp_quickack(self.0.as_ref(), true);
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
 }
 
 fn not_listening(said: &str, mut output: mpsc::Receiver<(Stream, String)>) -> DebugError {

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use futures_util::future::join_all;
 use serde_json::json;
 
 use super::Inner;
@@ -33,18 +34,26 @@ impl Inner {
         let (stack, name) = tokio::join!(self.stack(link, id, page), self.thread_name(link, id));
         let stack = stack.ok();
         let focus = stack.as_ref().and_then(|stack| focus(&stack.frames)).cloned();
-        let (locals, locals_left_out) = match &focus {
-            Some(frame) => self.locals(frame.id).await.unwrap_or_default(),
-            None => Default::default(),
+        let locals = async {
+            match &focus {
+                Some(frame) => self.locals(frame.id).await.unwrap_or_default(),
+                None => Default::default(),
+            }
         };
-        let source = match &focus {
-            Some(frame) => self.source_of(link, frame).await,
-            None => Vec::new(),
+        let source = async {
+            match &focus {
+                Some(frame) => self.source_of(link, frame).await,
+                None => Vec::new(),
+            }
         };
-        let exception = match stop.event.reason.as_str() {
-            "exception" => self.exception(link, id).await.map(|body| exception(&read(&body))),
-            _ => None,
+        let exception = async {
+            match stop.event.reason.as_str() {
+                "exception" => self.exception(link, id).await.map(|body| exception(&read(&body))),
+                _ => None,
+            }
         };
+        let ((locals, locals_left_out), source, exception) =
+            tokio::join!(locals, source, exception);
         if let Some(place) = focus.as_ref().and_then(location) {
             // A stop's event does not say where.
             let source = json!({"path": place.path});
@@ -92,13 +101,15 @@ impl Inner {
         let (link, id) = self.frame(frame)?;
         let (mut kept, mut left_out) = (Vec::new(), 0);
         let mut budget = self.context.settings.report_locals;
-        for scope in self.scopes(link, id).await? {
-            if scope.kind != ScopeKind::Local || scope.reference == 0 {
-                continue;
-            }
+        let scopes = self.scopes(link, id).await?.into_iter();
+        let scopes = scopes.filter(|scope| scope.kind == ScopeKind::Local && scope.reference != 0);
+        let of_scopes = scopes.map(async |scope| {
             let (link, container) = self.container(scope.reference)?;
             let all = Page { start: 0, count: 0 };
-            for variable in self.variables(link, container, VariableFilter::All, all).await? {
+            self.variables(link, container, VariableFilter::All, all).await
+        });
+        for variables in join_all(of_scopes).await {
+            for variable in variables? {
                 let size = size_of(&variable);
                 if size > budget {
                     left_out += 1;
