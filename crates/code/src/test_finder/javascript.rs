@@ -27,6 +27,8 @@ const VITEST_CONFIGURATIONS: [&str; 8] = [
 ];
 /// Frameworks that are not known here, by what a file or its package names.
 const OTHERS: [&str; 4] = ["@jest/globals", "jest", "mocha", "ava"];
+/// Code that is not the project's.
+const SKIPPED: [&str; 2] = ["<node_internals>/**", "**/node_modules/**"];
 const INSTALL_NODE: &str = "your way of installing Node";
 const INSTALL_TSX: &str = "npm install --save-dev tsx";
 
@@ -86,6 +88,7 @@ fn vitest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError>
         "--testTimeout=0",
         "--hookTimeout=0",
         "--coverage.enabled=false",
+        "--no-color",
     ];
     let configuration = Configuration::launch("node", program, root)
         .args(args)
@@ -117,10 +120,13 @@ async fn node_test(
 }
 
 fn run(runner: Runner, test: Found<Names>, configuration: Configuration) -> TestRun {
-    let mut configuration =
-        configuration.with("skipFiles", json!(["<node_internals>/**", "**/node_modules/**"]));
+    let mut configuration = configuration
+        .with("skipFiles", json!(SKIPPED))
+        .with("resolveSourceMapLocations", json!(["**", "!**/node_modules/**"]));
     configuration.name.clone_from(&test.name);
-    let exception_filters = vec!["all".to_owned()];
+    // Both runners catch what a test throws, and to stop at all that is caught stops in the loading
+    // of modules first, hundreds of times.
+    let exception_filters = Vec::new();
     TestRun { runner, name: test.name, line: test.first, configuration, exception_filters }
 }
 

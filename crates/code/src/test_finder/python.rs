@@ -11,8 +11,10 @@ use super::{Found, Runner, Source, TestRun};
 use crate::error::CodeError;
 use crate::tool::{Tools, folders, text_of};
 
-/// Stops where an exception leaves the tests' own code: the runner would catch it.
-const FILTERS: [&str; 1] = ["userUnhandled"];
+/// The program that runs the runner.
+const RUN: &str = include_str!("python/run.py");
+/// What it gives to the debugger counts as that.
+const FILTERS: [&str; 1] = ["uncaught"];
 
 /// Files with pytest's configuration, and what they contain when they have it.
 const CONFIGURATION: [(&str, &str); 7] = [
@@ -73,7 +75,7 @@ fn pytest(
     let file = source.file.strip_prefix(root).unwrap_or(source.file);
     let name = format!("{}::{}", file.display(), test.how.path.join("::"));
     // What the program prints is seen when it prints it.
-    let mut args = vec!["-s", name.as_str()];
+    let mut args = vec!["pytest", "-s", name.as_str()];
     let configured: String =
         CONFIGURATION.iter().map(|(name, _)| text_of(&root.join(name))).collect();
     // Processes of xdist and the tracing of coverage keep a debugger out.
@@ -84,7 +86,7 @@ fn pytest(
             args.push(option);
         }
     }
-    let configuration = Configuration::module("python", "pytest", root).args(&args);
+    let configuration = program(root).args(&args);
     run(Runner::Pytest, name, test, configuration)
 }
 
@@ -101,10 +103,16 @@ fn unittest(source: &Source<'_>, test: &Found<Place>, root: &Path, tools: &Tools
     let given = tools.environment.get("PYTHONPATH").unwrap_or_default();
     folders.extend(std::env::split_paths(given).filter(|path| path != Path::new("")));
     let folders: Vec<_> = folders.iter().map(|path| path.to_string_lossy()).collect();
-    let configuration = Configuration::module("python", "unittest", root)
-        .args(["-v", name.as_str()])
+    let configuration = program(root)
+        .args(["unittest", "-v", name.as_str()])
         .with("env", json!({"PYTHONPATH": folders.join(":")}));
     run(Runner::Unittest, name, test, configuration)
+}
+
+fn program(root: &Path) -> Configuration {
+    let mut configuration = Configuration::module("python", "", root).with("code", RUN);
+    configuration.fields.remove("module");
+    configuration
 }
 
 fn run(

@@ -1,1 +1,7 @@
 //! The project’s tools, on real projects.
+
+mod go_test;
+mod javascript_test;
+mod project;
+mod python_test;
+mod rust_test;
