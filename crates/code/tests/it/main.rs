@@ -1,5 +1,6 @@
 //! The project’s tools, on real projects.
 
+mod diagnostics;
 mod go_test;
 mod javascript_test;
 mod project;
