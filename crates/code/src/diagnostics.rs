@@ -15,7 +15,7 @@ use serde::Serialize;
 use termbridge_dap::Environment;
 use tokio::task::JoinSet;
 
-use self::jobs::{Job, jobs};
+use self::jobs::{Job, Read, jobs};
 use crate::error::CodeError;
 use crate::tool::{Tools, told};
 
@@ -158,7 +158,12 @@ async fn perform(
         Ok(captured) => {
             let output = String::from_utf8_lossy(&captured.stdout);
             let errors = String::from_utf8_lossy(&captured.stderr);
-            match read(&output, &errors, &root) {
+            let found = match read {
+                Read::Lines(read) => Some(read(&output, &root)),
+                Read::ErrorLines(read) => Some(read(&errors, &root)),
+                Read::Document(read) => read(&output, &root),
+            };
+            match found {
                 // A tool that finds something may say so with its exit code.
                 Some(found) if captured.status.success() || !found.is_empty() => Ok(found),
                 _ if captured.cut => Err("it wrote more than can be read".to_owned()),

@@ -6,7 +6,7 @@ use termbridge_dap::{CommandLine, Environment, interpreters};
 
 use super::Diagnostic;
 use super::read;
-use crate::tool::{folder_with, folders};
+use crate::tool::{folder_with, folders, text_of};
 
 /// Projects beneath a folder that has none itself.
 const MAX_PROJECTS: usize = 8;
@@ -25,9 +25,15 @@ const PYTHON_PROJECT: [&str; 7] = [
     "tox.ini",
 ];
 
-/// Reads what a tool wrote, on its standard output and on the other, in a folder. None when it is
-/// not what the tool writes.
-pub(super) type Read = fn(&str, &str, &Path) -> Option<Vec<Diagnostic>>;
+/// How what a tool wrote is read; its paths count from a folder.
+pub(super) enum Read {
+    /// Its output, line by line.
+    Lines(fn(&str, &Path) -> Vec<Diagnostic>),
+    /// Its other output, line by line.
+    ErrorLines(fn(&str, &Path) -> Vec<Diagnostic>),
+    /// Its output as one document; none when it is not what the tool writes.
+    Document(fn(&str, &Path) -> Option<Vec<Diagnostic>>),
+}
 
 /// A tool to run.
 pub(super) struct Job {
@@ -133,11 +139,12 @@ impl Target<'_> {
         let command = command.map(|command| {
             let options =
                 ["check", "--workspace", "--all-targets", "--keep-going", "--message-format=json"];
-            // A member's own folder asks for the member.
-            let whole = root == self.path || root == self.workspace;
+            // Asked about a folder with a workspace in it, and not about a part of that.
+            let manifest = text_of(&root.join("Cargo.toml"));
+            let whole = root.starts_with(self.path) && manifest.contains("[workspace");
             command.args(options.into_iter().filter(|option| whole || *option != "--workspace"))
         });
-        self.job("cargo check", command, root, read::cargo)
+        job("cargo check", command, root, Read::Lines(read::cargo))
     }
 
     fn ruff(&self, root: &Path) -> Job {
@@ -151,7 +158,7 @@ impl Target<'_> {
                 .args(["check", "--output-format=json", "--no-cache"])
                 .args([self.within(root).as_os_str()])
         });
-        self.job("ruff", command, root, read::ruff)
+        job("ruff", command, root, Read::Document(read::ruff))
     }
 
     fn pyright(&self, root: &Path) -> Job {
@@ -171,7 +178,7 @@ impl Target<'_> {
                 part => command.args([part.as_os_str()]),
             }
         });
-        self.job("pyright", command, root, read::pyright)
+        job("pyright", command, root, Read::Document(read::pyright))
     }
 
     fn tsc(&self, root: &Path) -> Job {
@@ -179,7 +186,7 @@ impl Target<'_> {
         let found =
             found.map_or_else(|| self.on_path("tsc", "npm install --save-dev typescript"), Ok);
         let command = found.map(|command| command.args(["--noEmit", "--pretty", "false"]));
-        self.job("tsc", command, root, read::tsc)
+        job("tsc", command, root, Read::Lines(read::tsc))
     }
 
     fn go_vet(&self, root: &Path) -> Job {
@@ -190,17 +197,7 @@ impl Target<'_> {
             _ => (within, "./..."),
         };
         let command = command.map(|command| command.args(["vet", packages]));
-        self.job("go vet", command, folder, read::go_vet)
-    }
-
-    fn job(
-        &self,
-        name: &'static str,
-        command: Result<CommandLine, String>,
-        root: &Path,
-        read: Read,
-    ) -> Job {
-        Job { name, command: command.map(|command| command.cwd(root)), root: root.to_owned(), read }
+        job("go vet", command, folder, Read::ErrorLines(read::go_vet))
     }
 
     fn on_path(&self, program: &str, install: &str) -> Result<CommandLine, String> {
@@ -211,10 +208,15 @@ impl Target<'_> {
     /// A program that is installed with one of the project's interpreters, or on the search path.
     fn beside_python(&self, program: &str, root: &Path) -> Option<CommandLine> {
         let interpreters = interpreters(root, self.environment);
-        let beside = interpreters.iter().filter_map(|python| Some(python.parent()?.join(program)));
-        let beside = beside.filter_map(|path| self.environment.find_program(path.to_str()?)).next();
+        let mut beside =
+            interpreters.iter().filter_map(|python| Some(python.parent()?.join(program)));
+        let beside = beside.find_map(|path| self.environment.find_program(path.to_str()?));
         beside.or_else(|| self.environment.find_program(program)).map(CommandLine::new)
     }
+}
+
+fn job(name: &'static str, command: Result<CommandLine, String>, root: &Path, read: Read) -> Job {
+    Job { name, command: command.map(|command| command.cwd(root)), root: root.to_owned(), read }
 }
 
 fn in_node_modules(program: &str, root: &Path) -> Option<CommandLine> {

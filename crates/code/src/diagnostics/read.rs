@@ -1,6 +1,8 @@
 //! What each tool writes, read.
+//!
+//! Lines that are no findings are passed over; a document that is not the tool's is refused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,69 +30,60 @@ struct Expansion {
 }
 
 /// `cargo check --message-format=json`: a message a line.
-pub(super) fn cargo(output: &str, _: &str, root: &Path) -> Option<Vec<Diagnostic>> {
+pub(super) fn cargo(output: &str, _: &Path) -> Vec<Diagnostic> {
     let messages = output.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let messages = messages.filter(|message| message["reason"] == "compiler-message");
-    Some(messages.filter_map(|message| compiler_message(&message, root)).collect())
+    messages.filter_map(|message| compiler_message(&message)).collect()
 }
 
-fn compiler_message(message: &Value, root: &Path) -> Option<Diagnostic> {
+fn compiler_message(message: &Value) -> Option<Diagnostic> {
     let said = &message["message"];
     let spans: Vec<Span> = serde_json::from_value(said["spans"].clone()).ok()?;
-    // Paths count from the root of cargo's workspace, which is this folder or one above it.
-    let real = |span: &Span| {
-        root.ancestors().map(|folder| folder.join(&span.file_name)).find(|path| path.is_file())
-    };
-    let mut span = spans.into_iter().find(|span| span.is_primary)?;
-    let mut path = real(&span);
-    for _ in 0..MAX_EXPANSIONS {
-        let (None, Some(expansion)) = (&path, span.expansion) else { break };
-        span = expansion.span;
-        path = real(&span);
-        if path.is_some() {
-            return finding(
-                said,
-                path?,
-                span.line_start,
-                span.column_start,
-                (span.line_end, span.column_end),
-            );
-        }
-    }
-    finding(said, path?, span.line_start, span.column_start, (span.line_end, span.column_end))
-}
-
-fn finding(
-    said: &Value,
-    path: std::path::PathBuf,
-    line: u64,
-    column: u64,
-    end: (u64, u64),
-) -> Option<Diagnostic> {
+    let package = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let span = spans.into_iter().find(|span| span.is_primary)?;
+    let (path, span) = own_line(span, package)?;
     let severity = match said["level"].as_str()? {
         "warning" => Severity::Warning,
         "note" | "failure-note" => Severity::Information,
         "help" => Severity::Hint,
         _ => Severity::Error,
     };
-    let code = said["code"]["code"].as_str().map(str::to_owned);
-    let mut message = said["message"].as_str()?.to_owned();
-    let children = said["children"].as_array().map(Vec::as_slice).unwrap_or_default();
-    for child in children {
+    let mut text = said["message"].as_str()?.to_owned();
+    for child in said["children"].as_array().map(Vec::as_slice).unwrap_or_default() {
         // Notes without a place say why; with one they point elsewhere.
         let here = child["spans"].as_array().is_some_and(Vec::is_empty);
-        if let (true, Some(text)) = (here, child["message"].as_str()) {
-            let level = child["level"].as_str().unwrap_or("note");
-            message.push_str(&format!("\n{level}: {text}"));
+        if let (true, Some(note)) = (here, child["message"].as_str()) {
+            text.push_str(&format!("\n{}: {note}", child["level"].as_str().unwrap_or("note")));
         }
     }
-    let (end_line, end_column) = (Some(end.0), Some(end.1));
-    let source = "cargo check";
-    Some(Diagnostic { path, line, column, end_line, end_column, severity, message, code, source })
+    Some(Diagnostic {
+        path,
+        line: span.line_start,
+        column: span.column_start,
+        end_line: Some(span.line_end),
+        end_column: Some(span.column_end),
+        severity,
+        message: text,
+        code: said["code"]["code"].as_str().map(str::to_owned),
+        source: "cargo check",
+    })
+}
+
+/// The place, or that of the macro's use where the place is in a macro of somebody else's.
+fn own_line(mut span: Span, package: &Path) -> Option<(PathBuf, Span)> {
+    for _ in 0..MAX_EXPANSIONS {
+        // Paths count from the root of the workspace, which is the package's folder or above it.
+        let mut paths = package.ancestors().map(|folder| folder.join(&span.file_name));
+        if let Some(path) = paths.find(|path| path.is_file()) {
+            return Some((path, span));
+        }
+        span = span.expansion?.span;
+    }
+    None
 }
 
 /// `ruff check --output-format=json`.
-pub(super) fn ruff(output: &str, _: &str, root: &Path) -> Option<Vec<Diagnostic>> {
+pub(super) fn ruff(output: &str, root: &Path) -> Option<Vec<Diagnostic>> {
     #[derive(Deserialize)]
     struct Place {
         row: u64,
@@ -124,7 +117,7 @@ pub(super) fn ruff(output: &str, _: &str, root: &Path) -> Option<Vec<Diagnostic>
 }
 
 /// `pyright --outputjson`.
-pub(super) fn pyright(output: &str, _: &str, root: &Path) -> Option<Vec<Diagnostic>> {
+pub(super) fn pyright(output: &str, root: &Path) -> Option<Vec<Diagnostic>> {
     let output: Value = serde_json::from_str(output).ok()?;
     let found = output["generalDiagnostics"].as_array()?.iter();
     Some(found.filter_map(|found| pyright_finding(found, root)).collect())
@@ -153,7 +146,7 @@ fn pyright_finding(found: &Value, root: &Path) -> Option<Diagnostic> {
 }
 
 /// `tsc --pretty false`: `src/a.ts(1,7): error TS2322: …`, further lines indented.
-pub(super) fn tsc(output: &str, _: &str, root: &Path) -> Option<Vec<Diagnostic>> {
+pub(super) fn tsc(output: &str, root: &Path) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     for line in output.lines() {
         if let (true, Some(last)) = (line.starts_with(' '), found.last_mut()) {
@@ -163,7 +156,7 @@ pub(super) fn tsc(output: &str, _: &str, root: &Path) -> Option<Vec<Diagnostic>>
             found.extend(tsc_finding(line, root));
         }
     }
-    Some(found)
+    found
 }
 
 fn tsc_finding(line: &str, root: &Path) -> Option<Diagnostic> {
@@ -186,8 +179,8 @@ fn tsc_finding(line: &str, root: &Path) -> Option<Diagnostic> {
 }
 
 /// `go vet`: `./a.go:6:2: …`, and `vet: sub/b.go:3:12: …` for what does not build.
-pub(super) fn go_vet(_: &str, errors: &str, root: &Path) -> Option<Vec<Diagnostic>> {
-    Some(errors.lines().filter_map(|line| go_finding(line, root)).collect())
+pub(super) fn go_vet(errors: &str, root: &Path) -> Vec<Diagnostic> {
+    errors.lines().filter_map(|line| go_finding(line, root)).collect()
 }
 
 fn go_finding(line: &str, root: &Path) -> Option<Diagnostic> {
@@ -220,7 +213,7 @@ mod tests {
     fn tsc_goes_over_several_lines() {
         let output =
             "a (1).ts(3,5): error TS2322: Type 'A' is no 'B'.\n  For a reason.\nFound 1 error.\n";
-        let found = tsc(output, "", Path::new("/w")).expect("is read");
+        let found = tsc(output, Path::new("/w"));
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].path, Path::new("/w/a (1).ts"));
         assert_eq!((found[0].line, found[0].column), (3, 5));
@@ -231,7 +224,7 @@ mod tests {
     #[test]
     fn go_says_what_does_not_build_and_what_is_wrong() {
         let errors = "# app\n./a.go:6:2: format: bad\nvet: sub/b.go:3:12: undeclared name: x\n";
-        let found = go_vet("", errors, Path::new("/w")).expect("is read");
+        let found = go_vet(errors, Path::new("/w"));
         let found: Vec<_> =
             found.iter().map(|found| (found.path.as_path(), found.line, found.severity)).collect();
         let expected = [
@@ -243,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused() {
-        assert_eq!(ruff("error: no", "", Path::new("/w")), None);
-        assert_eq!(pyright("No configuration", "", Path::new("/w")), None);
+        assert_eq!(ruff("error: no", Path::new("/w")), None);
+        assert_eq!(pyright("No configuration", Path::new("/w")), None);
     }
 }

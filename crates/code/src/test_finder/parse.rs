@@ -16,7 +16,7 @@ pub(super) fn parse(language: &Language, text: &str) -> Result<Tree, CodeError> 
     parser.parse(text, None).ok_or_else(|| internal("no tree".to_owned()))
 }
 
-pub(super) fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+pub(super) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut node.walk()).collect()
 }
 

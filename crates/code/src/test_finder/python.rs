@@ -44,9 +44,10 @@ struct Place {
 pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
     let test = source.choose(tests(&source.text)?)?;
     let root = root(source);
-    let python = interpreters(&root, tools.environment).into_iter().next().ok_or_else(|| {
-        CodeError::DiscoveryFailed("there is no python3 on the search path".to_owned())
-    })?;
+    let python =
+        interpreters(source.folder(), tools.environment).into_iter().next().ok_or_else(|| {
+            CodeError::DiscoveryFailed("there is no python3 on the search path".to_owned())
+        })?;
     let probe =
         CommandLine::new(&python).args(["-c", PROBE, "pytest", "xdist", "pytest_cov"]).cwd(&root);
     let said = tools.run(probe).await?;

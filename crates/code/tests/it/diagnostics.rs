@@ -1,7 +1,7 @@
 //! Findings of the real tools.
 
 use termbridge_code::CodeError;
-use termbridge_code::diagnostics::{Findings, Severity, ToolStatus, collect};
+use termbridge_code::diagnostics::{Diagnostic, Findings, Severity, ToolStatus, collect};
 use termbridge_dap::Environment;
 
 use crate::project::{LIMIT, Project};
@@ -11,9 +11,11 @@ async fn findings(project: &Project, path: Option<&str>) -> Result<Findings, Cod
     collect(path.as_deref(), &project.root(), &project.environment, LIMIT).await
 }
 
+type Place = (String, u64, u64, Severity, String);
+
 /// File, line, column, severity and code of each, the file beneath the project.
-fn places(project: &Project, found: &Findings) -> Vec<(String, u64, u64, Severity, String)> {
-    let place = |found: &termbridge_code::diagnostics::Diagnostic| {
+fn places(project: &Project, found: &Findings) -> Vec<Place> {
+    let place = |found: &Diagnostic| {
         let path = found.path.strip_prefix(project.root()).expect("in the project");
         let code = found.code.clone().unwrap_or_default();
         (path.display().to_string(), found.line, found.column, found.severity, code)
@@ -21,13 +23,7 @@ fn places(project: &Project, found: &Findings) -> Vec<(String, u64, u64, Severit
     found.diagnostics.iter().map(place).collect()
 }
 
-fn place(
-    path: &str,
-    line: u64,
-    column: u64,
-    severity: Severity,
-    code: &str,
-) -> (String, u64, u64, Severity, String) {
+fn place(path: &str, line: u64, column: u64, severity: Severity, code: &str) -> Place {
     (path.to_owned(), line, column, severity, code.to_owned())
 }
 

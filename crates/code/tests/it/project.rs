@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use termbridge_code::CodeError;
 use termbridge_code::test_finder::{TestRun, test_at};
 use termbridge_dap::{
-    AdapterPaths, Breakpoint, DebugSession, Debugger, Environment, ExceptionFilters, FrameInfo,
-    Halt, Resume, Settings, StopReport,
+    AdapterPaths, Breakpoint, DebugSession, Debugger, Environment, ExceptionFilters, Halt, Resume,
+    Settings, StopReport,
 };
 
 /// Nothing here takes this long unless it hangs.

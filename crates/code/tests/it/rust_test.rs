@@ -1,8 +1,10 @@
 //! `cargo test`.
 
-use termbridge_code::test_finder::Runner;
+use std::time::Duration;
 
-use crate::project::Project;
+use termbridge_code::test_finder::{Runner, test_at};
+
+use crate::project::{LIMIT, Project};
 
 const LIB: &str = "\
 pub mod inner;
@@ -114,4 +116,45 @@ async fn what_does_not_build_says_why() {
     project.write("one/src/lost.rs", INNER);
     let error = project.test_at("one/src/lost.rs", 3).await.expect_err("no module");
     assert!(error.to_string().contains("no module of a target of one"), "{error}");
+}
+
+#[tokio::test]
+async fn a_build_ends_with_whoever_waits_for_it() {
+    let project = project();
+    let build = "fn main() {
+        std::fs::write(\"pid\", std::process::id().to_string()).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(300));
+    }";
+    project.write("one/build.rs", build);
+    let (file, root) = (project.path("one/src/inner.rs"), project.root());
+    let waiting = test_at(&file, 3, &root, &project.environment, LIMIT);
+    let pid_file = project.path("one/pid");
+    let started = async {
+        while std::fs::read_to_string(&pid_file).unwrap_or_default().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        run = waiting => panic!("it waits for the build: {run:?}"),
+        () = started => {}
+    }
+    let pid = std::fs::read_to_string(&pid_file).expect("a number");
+    let stat = format!("/proc/{pid}/stat");
+    // Killed is not yet reaped.
+    let alive = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+    let gone = async {
+        while alive() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, gone).await.expect("the build is gone");
+}
+
+#[tokio::test]
+async fn a_build_that_takes_too_long_is_a_timeout() {
+    let project = project();
+    let (file, root) = (project.path("one/src/inner.rs"), project.root());
+    let short = Duration::from_millis(1);
+    let error = test_at(&file, 3, &root, &project.environment, short).await.expect_err("too long");
+    assert_eq!(error.code(), "E_TIMEOUT");
 }
