@@ -1,7 +1,8 @@
 //! JavaScript and TypeScript: Node's own test runner, and vitest.
 //!
-//! Both choose tests by a pattern on their names. vitest and Node from 22 match the name with those
-//! of its suites; older ones match the test's own name, so its namesakes in the file run too.
+//! Both choose tests by a pattern on their names. vitest matches the name with those of its suites
+//! before it. Node from 22 matches that or the test's own name, older ones the latter only, so
+//! namesakes in the file may run too.
 
 mod calls;
 
@@ -109,8 +110,7 @@ async fn node_test(
     } else {
         test.how.patterns.last().cloned().unwrap_or_default()
     };
-    // Some versions put a space before the whole name.
-    let mut options = vec![format!("--test-name-pattern=^ ?{pattern}$")];
+    let mut options = vec![format!("--test-name-pattern=^{pattern}$")];
     options.extend(typescript(source, version)?);
     let root = folder_with(source.file, source.workspace, &["package.json"]);
     let root = root.map_or_else(|| source.project(), Path::to_owned);
