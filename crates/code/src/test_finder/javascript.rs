@@ -76,7 +76,8 @@ fn vitest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError>
     let root = folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS)
         .or_else(|| folder_with(source.file, source.workspace, &["package.json"]))
         .map_or_else(|| source.project(), Path::to_owned);
-    let pattern = format!("^{}$", test.how.patterns.join(" "));
+    // Names are joined with a space, and from version 5 with ` > `.
+    let pattern = format!("^{}$", test.how.patterns.join("(?: >)? "));
     let file = source.file.to_string_lossy();
     let args = [
         "run",
