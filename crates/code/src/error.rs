@@ -84,8 +84,12 @@ impl CodeError {
             }
             Self::InvalidLine { .. } => "choose a line of the file",
             Self::NoTestAtCursor(_) => "give a line inside a test function",
-            Self::DiscoveryFailed(_) => "correct what it says; execute_command runs the tests plainly",
-            Self::NoLanguageServer { install, .. } => return format!("install one with: {install}"),
+            Self::DiscoveryFailed(_) => {
+                "correct what it says; execute_command runs the tests plainly"
+            }
+            Self::NoLanguageServer { install, .. } => {
+                return format!("install one with: {install}");
+            }
             Self::AmbiguousSymbol(_) => "name it with its class or module, or by nodeId",
             Self::SymbolNotFound(_) => "find its name with search_symbol_search",
             Self::Timeout { .. } => "call again; the tool may still be reading the workspace",

@@ -10,5 +10,6 @@ pub mod diagnostics;
 mod error;
 pub mod symbols;
 pub mod test_finder;
+mod tool;
 
 pub use error::CodeError;

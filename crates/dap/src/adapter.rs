@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+pub use self::debugpy::interpreters;
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Search, doctor, find};
 use crate::configuration::{Configuration, Request};

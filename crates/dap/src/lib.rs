@@ -28,6 +28,7 @@
 
 mod adapter;
 mod breakpoint;
+mod capture;
 mod client;
 mod configuration;
 mod context;
@@ -48,8 +49,9 @@ mod task;
 mod terminal;
 mod transport;
 
-pub use adapter::{AdapterKind, AdapterPaths, AdapterStatus};
+pub use adapter::{AdapterKind, AdapterPaths, AdapterStatus, interpreters};
 pub use breakpoint::{Breakpoint, BreakpointInfo, BreakpointState};
+pub use capture::{CaptureError, Captured};
 pub use configuration::{Configuration, Request};
 pub use context::{ExceptionFilters, Hooks};
 pub use debugger::Debugger;

@@ -1,1 +1,8 @@
 //! The project’s tools, on real projects.
+
+mod diagnostics;
+mod go_test;
+mod javascript_test;
+mod project;
+mod python_test;
+mod rust_test;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
+use crate::environment::Environment;
 use crate::process::CommandLine;
 
 /// Folders in which projects keep their virtual environment.
@@ -46,21 +47,26 @@ fn adapter(python: &Path, interpreter: Option<PathBuf>) -> Adapter {
     }
 }
 
-/// Interpreters in the order of their closeness to the project.
 fn candidates(search: &Search<'_>) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    found.extend(search.interpreter.map(Path::to_owned));
-    let venvs = search
-        .folder
+    let named = search.interpreter.map(Path::to_owned).filter(|path| path.exists());
+    let mut found: Vec<PathBuf> = interpreters(search.folder, search.environment);
+    if let Some(named) = named {
+        found.retain(|path| *path != named);
+        found.insert(0, named);
+    }
+    found
+}
+
+/// Python interpreters in the order of their closeness to a project; the first is its own.
+pub fn interpreters(folder: &Path, environment: &Environment) -> Vec<PathBuf> {
+    let venvs = folder
         .ancestors()
         .flat_map(|folder| VENV_FOLDERS.iter().map(move |name| folder.join(name)));
     let active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
         .into_iter()
-        .filter_map(|name| search.environment.get(name).map(PathBuf::from));
-    found.extend(venvs.chain(active).map(|venv| venv.join("bin/python")));
-    found.extend(
-        ["python3", "python"].iter().filter_map(|name| search.environment.find_program(name)),
-    );
+        .filter_map(|name| environment.get(name).map(PathBuf::from));
+    let mut found: Vec<_> = venvs.chain(active).map(|venv| venv.join("bin/python")).collect();
+    found.extend(["python3", "python"].iter().filter_map(|name| environment.find_program(name)));
     found.retain(|path| path.exists());
     let mut seen = std::collections::HashSet::new();
     found.retain(|path| seen.insert(path.clone()));

@@ -1,0 +1,165 @@
+//! Go: `go test` under delve, which builds the package itself.
+
+use termbridge_dap::Configuration;
+use tree_sitter::Node;
+
+use super::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
+use super::{Found, Runner, Source, TestRun};
+use crate::error::CodeError;
+
+/// Functions that `-test.run` chooses.
+const PREFIXES: [&str; 3] = ["Test", "Fuzz", "Example"];
+
+pub(super) fn test_at(source: &Source<'_>) -> Result<TestRun, CodeError> {
+    if !source.file.to_string_lossy().ends_with("_test.go") {
+        let message = format!("{} is no file of tests: *_test.go", source.file.display());
+        return Err(CodeError::NoTestAtCursor(message));
+    }
+    let test = source.choose(tests(&source.text)?)?;
+    let folder = source.folder();
+    let mut configuration = Configuration::launch("go", folder, folder)
+        .with("mode", "test")
+        .args(["-test.run", pattern(&test.name).as_str(), "-test.v"]);
+    if let Some(tags) = tags(&source.text) {
+        configuration = configuration.with("buildFlags", format!("-tags={tags}"));
+    }
+    configuration.name.clone_from(&test.name);
+    let exception_filters = Vec::new();
+    let (runner, name, line) = (Runner::GoTest, test.name, test.first);
+    Ok(TestRun { runner, name, line, configuration, exception_filters })
+}
+
+/// Matches each part of the name, and nothing longer.
+fn pattern(name: &str) -> String {
+    let parts = name.split('/').map(|part| format!("^{}$", quote(part)));
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn quote(text: &str) -> String {
+    let mut quoted = String::new();
+    for c in text.chars() {
+        if r"\.+*?()|[]{}^$".contains(c) {
+            quoted.push('\\');
+        }
+        quoted.push(c);
+    }
+    quoted
+}
+
+/// The tags without which the file is not built, where it names them plainly: `//go:build a && b`.
+fn tags(source: &str) -> Option<String> {
+    let head = source.lines().take_while(|line| !line.starts_with("package "));
+    let mut constraints = head.filter_map(|line| line.strip_prefix("//go:build "));
+    let constraint = constraints.next()?;
+    let tags: Vec<_> = constraint.split("&&").map(str::trim).collect();
+    let plain = |tag: &&str| tag.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.');
+    tags.iter().all(plain).then(|| tags.join(","))
+}
+
+fn tests(source: &str) -> Result<Vec<Found<()>>, CodeError> {
+    let tree = parse(&tree_sitter_go::LANGUAGE.into(), source)?;
+    let mut found = Vec::new();
+    for function in children(tree.root_node()) {
+        if function.kind() != "function_declaration" {
+            continue;
+        }
+        let name = field(function, "name", source).unwrap_or_default();
+        if !is_test(name) {
+            continue;
+        }
+        found.push(spanned(name.to_owned(), function));
+        if let Some(body) = function.child_by_field_name("body") {
+            subtests(body, name, source, 0, &mut found);
+        }
+    }
+    Ok(found)
+}
+
+fn is_test(name: &str) -> bool {
+    let after = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix));
+    // `Testify` is no test; `Test_x` and `TestX` are. `TestMain` runs them.
+    after.is_some_and(|after| !after.starts_with(char::is_lowercase)) && name != "TestMain"
+}
+
+fn spanned(name: String, node: Node<'_>) -> Found<()> {
+    Found { name, first: first_line(node), last: last_line(node), how: () }
+}
+
+/// Calls of `t.Run` with a literal name. What has another belongs to the test around it.
+fn subtests(node: Node<'_>, outer: &str, source: &str, depth: usize, found: &mut Vec<Found<()>>) {
+    if depth > MAX_DEPTH {
+        return;
+    }
+    for child in children(node) {
+        let name = subtest(child, source);
+        // As the runner writes it.
+        let name = name.map(|name| format!("{outer}/{}", name.replace(char::is_whitespace, "_")));
+        if let Some(name) = &name {
+            found.push(spanned(name.clone(), child));
+        }
+        subtests(child, name.as_deref().unwrap_or(outer), source, depth + 1, found);
+    }
+}
+
+fn subtest<'s>(node: Node<'_>, source: &'s str) -> Option<&'s str> {
+    let called =
+        (node.kind() == "call_expression").then(|| node.child_by_field_name("function"))?;
+    let called = called.filter(|called| called.kind() == "selector_expression")?;
+    if field(called, "field", source) != Some("Run") {
+        return None;
+    }
+    let arguments = children(node.child_by_field_name("arguments")?);
+    let name = arguments.first().filter(|_| arguments.len() == 2)?;
+    let plain = matches!(name.kind(), "interpreted_string_literal" | "raw_string_literal");
+    let name = plain.then(|| text(*name, source))?;
+    let name = &name[1..name.len().checked_sub(1)?];
+    // Escapes are left to the test around it.
+    (!name.contains('\\')).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "\
+package p
+
+import \"testing\"
+
+func TestMain(m *testing.M) {}
+func Testify(t *testing.T) {}
+
+func TestOne(t *testing.T) {
+\tt.Run(\"a b\", func(t *testing.T) {
+\t\tt.Run(`deep`, func(t *testing.T) {
+\t\t})
+\t})
+\tfor _, c := range cases {
+\t\tt.Run(c.name, func(t *testing.T) {
+\t\t})
+\t}
+}
+";
+
+    #[test]
+    fn tests_and_subtests_are_found() {
+        let found = tests(SOURCE).expect("parses");
+        let found: Vec<_> =
+            found.iter().map(|test| (test.name.as_str(), test.first, test.last)).collect();
+        let expected = [("TestOne", 8, 17), ("TestOne/a_b", 9, 12), ("TestOne/a_b/deep", 10, 11)];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn names_become_patterns() {
+        assert_eq!(pattern("TestOne/a_(b)"), r"^TestOne$/^a_\(b\)$");
+    }
+
+    #[test]
+    fn plain_build_tags_are_read() {
+        let tags = |line: &str| tags(&format!("// x\n{line}\n\npackage p\n"));
+        assert_eq!(tags("//go:build integration && linux").as_deref(), Some("integration,linux"));
+        assert_eq!(tags("//go:build !windows"), None);
+        assert_eq!(tags("// none"), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! JavaScript and TypeScript: Node's own test runner, and vitest.
+//!
+//! Both choose tests by a pattern on their names. vitest matches the name with those of its suites
+//! before it. Node from 22 matches that or the test's own name, older ones the latter only, so
+//! namesakes in the file may run too.
+
+mod calls;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use termbridge_dap::{CommandLine, Configuration};
+
+use self::calls::{Names, tests};
+use super::{Found, Runner, Source, TestRun};
+use crate::error::CodeError;
+use crate::tool::{Tools, folder_with, text_of};
+
+const VITEST_CONFIGURATIONS: [&str; 8] = [
+    "vitest.config.ts",
+    "vitest.config.mts",
+    "vitest.config.js",
+    "vitest.config.mjs",
+    "vite.config.ts",
+    "vite.config.mts",
+    "vite.config.js",
+    "vite.config.mjs",
+];
+/// Frameworks that are not known here, by what a file or its package names.
+const OTHERS: [&str; 4] = ["@jest/globals", "jest", "mocha", "ava"];
+/// Code that is not the project's.
+const SKIPPED: [&str; 2] = ["<node_internals>/**", "**/node_modules/**"];
+const INSTALL_NODE: &str = "your way of installing Node";
+const INSTALL_TSX: &str = "npm install --save-dev tsx";
+
+pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
+    let extension = source.file.extension().and_then(|extension| extension.to_str());
+    let typed = matches!(extension, Some("ts" | "mts" | "cts"));
+    let test = source.choose(tests(&source.text, typed)?)?;
+    match runner(source)? {
+        Runner::Vitest => vitest(source, test),
+        _ => node_test(source, test, tools).await,
+    }
+}
+
+/// Which of the two runs the file: what it imports, or else what its package has.
+fn runner(source: &Source<'_>) -> Result<Runner, CodeError> {
+    let imports = |text: &str, module: &str| {
+        ['\'', '"', '`'].iter().any(|quote| text.contains(&format!("{quote}{module}{quote}")))
+    };
+    if imports(&source.text, "node:test") {
+        return Ok(Runner::NodeTest);
+    }
+    let package = folder_with(source.file, source.workspace, &["package.json"]);
+    let package = package.map(|folder| text_of(&folder.join("package.json"))).unwrap_or_default();
+    let configured = folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS[..4]);
+    if imports(&source.text, "vitest") || imports(&package, "vitest") || configured.is_some() {
+        return Ok(Runner::Vitest);
+    }
+    let file = source.file.display();
+    let other = OTHERS.iter().find(|name| imports(&source.text, name) || imports(&package, name));
+    Err(CodeError::DiscoveryFailed(match other {
+        Some(other) => format!("{file} is run by {other}; only node:test and vitest are known"),
+        None => format!(
+            "{file} does not import node:test or vitest, and its package.json does not name vitest"
+        ),
+    }))
+}
+
+fn vitest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError> {
+    let program = in_modules(source.file, "vitest/vitest.mjs").ok_or_else(|| {
+        let message =
+            "vitest is not in node_modules; install it with: npm install --save-dev vitest";
+        CodeError::DiscoveryFailed(message.to_owned())
+    })?;
+    let root = folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS)
+        .or_else(|| folder_with(source.file, source.workspace, &["package.json"]))
+        .map_or_else(|| source.project(), Path::to_owned);
+    // Names are joined with a space, and from version 5 with ` > `.
+    let pattern = format!("^{}$", test.how.patterns.join("(?: >)? "));
+    let file = source.file.to_string_lossy();
+    let args = [
+        "run",
+        &file,
+        "--testNamePattern",
+        &pattern,
+        // One process that the debugger follows, and no limit on a test that is stopped.
+        "--pool=forks",
+        "--no-file-parallelism",
+        "--testTimeout=0",
+        "--hookTimeout=0",
+        "--coverage.enabled=false",
+        "--no-color",
+    ];
+    let configuration = Configuration::launch("node", program, root)
+        .args(args)
+        .with("autoAttachChildProcesses", true);
+    Ok(run(Runner::Vitest, test, configuration))
+}
+
+async fn node_test(
+    source: &Source<'_>,
+    test: Found<Names>,
+    tools: &Tools<'_>,
+) -> Result<TestRun, CodeError> {
+    let node = tools.find("node", INSTALL_NODE)?;
+    let said = tools.run(CommandLine::new(node).args(["--version"])).await?;
+    let version = version(&String::from_utf8_lossy(&said.stdout));
+    let pattern = if version >= (22, 0) {
+        test.how.patterns.join(" ")
+    } else {
+        test.how.patterns.last().cloned().unwrap_or_default()
+    };
+    let mut options = vec![format!("--test-name-pattern=^{pattern}$")];
+    options.extend(typescript(source, version)?);
+    let root = folder_with(source.file, source.workspace, &["package.json"]);
+    let root = root.map_or_else(|| source.project(), Path::to_owned);
+    let configuration =
+        Configuration::launch("node", source.file, root).with("runtimeArgs", json!(options));
+    Ok(run(Runner::NodeTest, test, configuration))
+}
+
+fn run(runner: Runner, test: Found<Names>, configuration: Configuration) -> TestRun {
+    let mut configuration = configuration
+        .with("skipFiles", json!(SKIPPED))
+        .with("resolveSourceMapLocations", json!(["**", "!**/node_modules/**"]));
+    configuration.name.clone_from(&test.name);
+    // Both runners catch what a test throws, and to stop at all that is caught stops in the loading
+    // of modules first, hundreds of times.
+    let exception_filters = Vec::new();
+    TestRun { runner, name: test.name, line: test.first, configuration, exception_filters }
+}
+
+/// What Node needs to run TypeScript, when the file is that.
+fn typescript(source: &Source<'_>, version: (u32, u32)) -> Result<Vec<String>, CodeError> {
+    let extension = source.file.extension().and_then(|extension| extension.to_str());
+    if !matches!(extension, Some("ts" | "mts" | "cts" | "tsx")) {
+        return Ok(Vec::new());
+    }
+    if in_modules(source.file, "tsx/package.json").is_some() {
+        return Ok(vec!["--import=tsx".to_owned()]);
+    }
+    match version {
+        (22, 18..) | (23, 6..) | (24.., _) => Ok(Vec::new()),
+        (22, 6..) | (23, _) => Ok(vec!["--experimental-strip-types".to_owned()]),
+        (major, _) => Err(CodeError::DiscoveryFailed(format!(
+            "Node {major} does not run TypeScript; install tsx with: {INSTALL_TSX}"
+        ))),
+    }
+}
+
+/// The major and the minor number of `v20.1.2`.
+fn version(said: &str) -> (u32, u32) {
+    let mut numbers = said.trim().trim_start_matches('v').split('.');
+    let mut next = || numbers.next().and_then(|number| number.parse().ok()).unwrap_or_default();
+    (next(), next())
+}
+
+/// A file of a package in the nearest `node_modules` that has it.
+fn in_modules(file: &Path, path: &str) -> Option<PathBuf> {
+    let folders = file.ancestors().skip(1);
+    folders.map(|folder| folder.join("node_modules").join(path)).find(|path| path.is_file())
+}
