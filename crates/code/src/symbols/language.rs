@@ -191,6 +191,8 @@ impl Language {
         match self {
             Self::Rust => json!({
                 "checkOnSave": false,
+                // Its own, so that nobody waits for its builds.
+                "cargo": {"targetDir": true},
                 "cachePriming": {"enable": false},
                 "workspace": {"symbol": {"search": {"kind": "all_symbols", "limit": 1000}}},
             }),

@@ -1,1 +1,3 @@
 //! The project’s tools, on real projects.
+
+mod symbols;

@@ -1,0 +1,1 @@
+//! A language server that does what a test wants.

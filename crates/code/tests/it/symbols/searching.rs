@@ -1,0 +1,1 @@
+//! Searches over several languages and projects.
