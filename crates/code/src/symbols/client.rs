@@ -88,10 +88,16 @@ impl Shared {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Fails every request, unless that was done before.
     fn close(&self, reason: &str) {
+        let open = match &mut *self.pending() {
+            Pending::Closed(_) => return,
+            state @ Pending::Open(_) => {
+                std::mem::replace(state, Pending::Closed(reason.to_owned()))
+            }
+        };
         tracing::debug!(reason, "connection to language server closed");
-        let pending = std::mem::replace(&mut *self.pending(), Pending::Closed(reason.to_owned()));
-        if let Pending::Open(pending) = pending {
+        if let Pending::Open(pending) = open {
             for reply in pending.into_values() {
                 // Whoever asked may have given up.
                 let _ = reply.send(Err(RequestError::Closed(reason.to_owned())));
@@ -170,6 +176,11 @@ impl Client {
             Ok(Ok(state)) => !state.closed,
             _ => false,
         }
+    }
+
+    /// Gives the connection up: every request fails.
+    pub(crate) fn close(&self, reason: &str) {
+        self.shared.close(reason);
     }
 
     /// Whether the server is gone.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use termbridge_dap::{Environment, ProcessTree};
+use termbridge_dap::Environment;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio::time::Instant;
 
@@ -126,7 +126,7 @@ impl Pool {
     pub(crate) async fn shutdown(&self) {
         let slots: Vec<_> = self.lock().drain().map(|(_, slot)| slot).collect();
         let processes = slots.iter().filter_map(|slot| take(&slot.process));
-        for process in processes.collect::<Vec<ProcessTree>>() {
+        for process in processes.collect::<Vec<_>>() {
             process.end().await;
         }
     }

@@ -15,6 +15,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use termbridge_dap::{CommandLine, Environment, ProcessTree};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::client::{Client, RequestError};
@@ -41,6 +43,9 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How often an answer that cannot be empty is asked for again.
 const EMPTY_RETRIES: usize = 20;
 
+/// How long the output of a process that ended is read.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
 const METHOD_NOT_FOUND: i64 = -32601;
 /// Asked too early: the content was modified, or the server gave up by itself.
 const ASK_AGAIN: [i64; 2] = [-32801, -32802];
@@ -62,11 +67,44 @@ impl Deadline {
     }
 }
 
-/// The process of a server, which whoever holds this can end.
-pub(crate) type Process = Arc<Mutex<Option<ProcessTree>>>;
+/// The place of a server's process, which whoever holds it can end.
+pub(crate) type Process = Arc<Mutex<Option<RunningProcess>>>;
 
-/// Ends the process of a server; the connection closes by that.
-pub(crate) fn take(process: &Process) -> Option<ProcessTree> {
+/// A process that a task waits for. It ends, with all it started, when this is dropped.
+#[derive(Debug)]
+pub(crate) struct RunningProcess {
+    end: oneshot::Sender<()>,
+    ended: JoinHandle<()>,
+}
+
+impl RunningProcess {
+    fn new(mut tree: ProcessTree, client: Client) -> Self {
+        let (end, asked) = oneshot::channel();
+        let ended = tokio::spawn(async move {
+            let by_itself = tokio::select! {
+                _ = tree.wait() => true,
+                _ = asked => false,
+            };
+            tree.end().await;
+            if by_itself {
+                // What it wrote last is read first. Something it left may hold its output open.
+                client.wait_until(Instant::now() + LAST_WORDS, |_| false).await;
+                client.close("it ended");
+            }
+        });
+        Self { end, ended }
+    }
+
+    /// Ends it, and returns when it is gone.
+    pub(crate) async fn end(self) {
+        drop(self.end);
+        // Nothing there can panic.
+        let _ = self.ended.await;
+    }
+}
+
+/// Takes the process out of its place; dropped, it ends.
+pub(crate) fn take(process: &Process) -> Option<RunningProcess> {
     process.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
@@ -368,8 +406,9 @@ impl Start<'_> {
         let (Some(stdin), Some(stdout), Some(stderr)) = tree.pipes() else {
             return Err(CodeError::Internal(format!("{shown} has no pipes")));
         };
-        *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(tree);
         let client = Client::start(stdout, stdin, stderr);
+        let running = RunningProcess::new(tree, client.clone());
+        *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
         let answer = client.request("initialize", self.parameters(), deadline.at).await;
         let capabilities = match answer {
             Ok(mut answer) => answer["capabilities"].take(),
