@@ -153,7 +153,7 @@ impl Names {
                 return None;
             }
             // Without them the name is less exact, and the answer still true.
-            let outline = server.outline(path, deadline).await.ok();
+            let outline = server.outline_of_closed(path, deadline).await.ok();
             self.outlines.insert(path.to_owned(), outline);
         }
         self.outlines.get(path)?.as_ref()

@@ -12,7 +12,7 @@
 //! cancelled. When the server closes the connection or breaks the protocol every open request fails.
 //! How far the server has come with reading the project is kept in [`Readiness`].
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,8 @@ const OUTGOING_QUEUE: usize = 64;
 const MAX_PENDING: usize = 256;
 /// Things a server may be doing at once.
 const MAX_PROGRESS: usize = 256;
+/// Characters of what it says of one.
+const MAX_PROGRESS_TEXT: usize = 100;
 /// Bytes asked for in one read.
 const READ_SIZE: usize = 64 * 1024;
 /// Bytes of its error output that are kept.
@@ -50,15 +52,42 @@ pub(crate) enum RequestError {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Readiness {
     /// What it said that it began, and not yet that it ended.
-    active: HashSet<String>,
+    active: BTreeMap<String, Progress>,
     /// `experimental/serverStatus`, where there is such a thing.
     pub(crate) quiescent: Option<bool>,
     pub(crate) closed: bool,
 }
 
+/// Something that a server is doing.
+#[derive(Debug, Clone, Default)]
+struct Progress {
+    title: String,
+    message: String,
+}
+
 impl Readiness {
     pub(crate) fn is_idle(&self) -> bool {
         self.active.is_empty()
+    }
+
+    fn note(&mut self, token: String, value: &Value) {
+        let text = |name: &str| {
+            let text = value[name].as_str().unwrap_or_default();
+            text.chars().take(MAX_PROGRESS_TEXT).collect::<String>()
+        };
+        match value["kind"].as_str() {
+            Some("begin") if self.active.len() < MAX_PROGRESS => {
+                let progress = Progress { title: text("title"), message: text("message") };
+                self.active.insert(token, progress);
+            }
+            Some("report") => {
+                if let Some(progress) = self.active.get_mut(&token) {
+                    progress.message = text("message");
+                }
+            }
+            Some("end") => drop(self.active.remove(&token)),
+            _ => {}
+        }
     }
 }
 
@@ -186,6 +215,16 @@ impl Client {
     /// Whether the server is gone.
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.readiness.borrow().closed
+    }
+
+    /// What the server says that it is doing.
+    pub(crate) fn doing(&self) -> Option<String> {
+        let readiness = self.shared.readiness.borrow();
+        let progress = readiness.active.values().next()?;
+        match progress.message.is_empty() {
+            true => Some(progress.title.clone()),
+            false => Some(format!("{}: {}", progress.title, progress.message)),
+        }
     }
 
     /// The last that the server wrote beside the protocol, on one line.
@@ -349,13 +388,7 @@ fn notice(method: &str, params: &Value, shared: &Shared) {
     match method {
         "$/progress" => {
             let token = params["token"].to_string();
-            shared.readiness.send_modify(|readiness| match params["value"]["kind"].as_str() {
-                Some("begin") if readiness.active.len() < MAX_PROGRESS => {
-                    readiness.active.insert(token);
-                }
-                Some("end") => drop(readiness.active.remove(&token)),
-                _ => {}
-            });
+            shared.readiness.send_modify(|readiness| readiness.note(token, &params["value"]));
         }
         "experimental/serverStatus" => {
             let quiescent = params["quiescent"].as_bool();

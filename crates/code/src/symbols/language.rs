@@ -191,8 +191,7 @@ impl Language {
         match self {
             Self::Rust => json!({
                 "checkOnSave": false,
-                // Its own, so that nobody waits for its builds.
-                "cargo": {"targetDir": true},
+                "diagnostics": {"enable": false},
                 "cachePriming": {"enable": false},
                 "workspace": {"symbol": {"search": {"kind": "all_symbols", "limit": 1000}}},
             }),

@@ -105,7 +105,11 @@ impl LanguageServers {
                 }
                 Err(error) => {
                     all.unsearched.push(format!("{}: {error}; {}", language.name(), error.hint()));
-                    failure = failure.or(Some(error));
+                    // One that may yet answer is more than one that is not installed.
+                    let better = |old: &CodeError| is_missing(old) && !is_missing(&error);
+                    if failure.as_ref().is_none_or(better) {
+                        failure = Some(error);
+                    }
                 }
             }
         }
@@ -139,12 +143,12 @@ impl LanguageServers {
         let server = turn.server()?;
         server.sync().await?;
         let sources = server.sources();
-        if query.is_empty() {
-            return self.list_all(server, &sources, filter, deadline).await;
-        }
         if let Some(first) = sources.first() {
             // Some read the project only when a file of it is open.
             server.outline(first, deadline).await?;
+        }
+        if query.is_empty() {
+            return self.list_all(server, &sources, filter, deadline).await;
         }
         server.ready(deadline).await?;
         let last = query.rsplit('.').next().unwrap_or(query);
@@ -189,7 +193,7 @@ impl LanguageServers {
     ) -> Result<Found, CodeError> {
         let mut found = Found::default();
         for path in sources.iter().take(MAX_LISTED_FILES) {
-            match server.outline(path, deadline).await {
+            match server.outline_of_closed(path, deadline).await {
                 Ok(outline) => found.symbols.extend(self.matching(&outline, path, filter)),
                 Err(error @ (CodeError::Timeout { .. } | CodeError::Internal(_))) => {
                     return Err(error);
@@ -229,6 +233,10 @@ impl LanguageServers {
         let line = u64::from(symbol.location.range.start.line) + 1;
         SymbolInfo { name: symbol.name, kind: kind.to_owned(), path, line, node_id }
     }
+}
+
+fn is_missing(error: &CodeError) -> bool {
+    matches!(error, CodeError::NoLanguageServer { .. })
 }
 
 impl Filter {

@@ -29,13 +29,13 @@ use super::uri;
 use crate::CodeError;
 
 /// Documents that are open at once.
-const MAX_OPEN: usize = 128;
+const MAX_OPEN: usize = 64;
 /// Changed files that are opened in one call; of more the server is only told.
-const MAX_CHANGED: usize = 64;
+const MAX_CHANGED: usize = 32;
 /// Changed files that one message names.
 const MAX_ANNOUNCED: usize = 5000;
 /// Files that are opened where a server knows only of open ones.
-const MAX_OPENED_FIRST: usize = 64;
+const MAX_OPENED_FIRST: usize = 32;
 /// Bytes of what a server wrote that an error shows.
 const MAX_SAID: usize = 600;
 /// How long to wait before asking again.
@@ -213,7 +213,7 @@ impl Server {
             to_open.extend(self.scan.sources().take(MAX_OPENED_FIRST).map(Path::to_owned));
         }
         self.opened_first = true;
-        for path in to_open.iter().take(MAX_CHANGED.max(MAX_OPENED_FIRST)) {
+        for path in to_open.iter().take(MAX_CHANGED) {
             // A file that is no text, or gone again, is not what the call is about.
             let _ = self.open(path).await;
         }
@@ -238,6 +238,34 @@ impl Server {
         deadline: Deadline,
     ) -> Result<Outline, CodeError> {
         let text = self.open(path).await?;
+        self.outline_of(path, text, deadline).await
+    }
+
+    /// The symbols of one of many files, which is not left open: servers check what is.
+    pub(crate) async fn outline_of_closed(
+        &mut self,
+        path: &Path,
+        deadline: Deadline,
+    ) -> Result<Outline, CodeError> {
+        if self.documents.contains_key(path) {
+            return self.outline(path, deadline).await;
+        }
+        if self.language != Language::TypeScript {
+            let text = Arc::new(Text::new(edit::read(path)?));
+            return self.outline_of(path, text, deadline).await;
+        }
+        // This one knows nothing of a file that is not open.
+        let outline = self.outline(path, deadline).await;
+        self.close(path).await;
+        outline
+    }
+
+    async fn outline_of(
+        &self,
+        path: &Path,
+        text: Arc<Text>,
+        deadline: Deadline,
+    ) -> Result<Outline, CodeError> {
         let params = json!({"textDocument": {"uri": uri::of_path(path)}});
         let answer = self.ask("textDocument/documentSymbol", params, deadline).await?;
         Ok(Outline::new(answer.unwrap_or_default(), text, self.encoding))
@@ -253,7 +281,11 @@ impl Server {
         match ready.await {
             true => Ok(()),
             false if self.client.is_closed() => Err(self.gone("it ended")),
-            false => Err(deadline.missed(format!("{} did not read the project", self.name))),
+            false => {
+                let doing = self.client.doing().map(|doing| format!(" ({doing})"));
+                let (name, doing) = (&self.name, doing.unwrap_or_default());
+                Err(deadline.missed(format!("{name} did not finish reading the project{doing}")))
+            }
         }
     }
 

@@ -32,6 +32,13 @@ def behaviour():
         return ""
 
 
+def text_of(uri):
+    if uri in documents:
+        return documents[uri]
+    with open(uri.removeprefix("file://"), encoding="utf-8") as file:
+        return file.read()
+
+
 def symbols(text):
     found = []
     for number, line in enumerate(text.splitlines()):
@@ -105,7 +112,7 @@ while True:
         say(id="q2", method="workspace/applyEdit", params={"edit": {}})
         say(id="q3", method="what/is/this", params={})
     elif method == "textDocument/documentSymbol":
-        answer(symbols(documents[params["textDocument"]["uri"]]))
+        answer(symbols(text_of(params["textDocument"]["uri"])))
     elif how in ("die", "garbage", "not json", "huge"):
         misbehave(how)
     elif how == "silent":
