@@ -45,6 +45,9 @@ pub enum CodeError {
     /// No symbol has that name.
     #[error("{0}")]
     SymbolNotFound(String),
+    /// The language server cannot do this.
+    #[error("{0}")]
+    Unsupported(String),
     /// It took too long.
     #[error("{what} within {} ms", .after.as_millis())]
     Timeout {
@@ -70,6 +73,7 @@ impl CodeError {
             Self::NoLanguageServer { .. } => "E_NO_LANGUAGE_SERVER",
             Self::AmbiguousSymbol(_) => "E_AMBIGUOUS_SYMBOL",
             Self::SymbolNotFound(_) => "E_SYMBOL_NOT_FOUND",
+            Self::Unsupported(_) => "E_UNSUPPORTED_CAPABILITY",
             Self::Timeout { .. } => "E_TIMEOUT",
             Self::Internal(_) => "E_INTERNAL",
         }
@@ -92,6 +96,7 @@ impl CodeError {
             }
             Self::AmbiguousSymbol(_) => "name it with its class or module, or by nodeId",
             Self::SymbolNotFound(_) => "find its name with search_symbol_search",
+            Self::Unsupported(_) => "ask for something else, or install another language server",
             Self::Timeout { .. } => "call again; the tool may still be reading the workspace",
             Self::Internal(_) => "call again; see the server's log if it stays",
         }

@@ -35,7 +35,7 @@ impl Environment {
     }
 
     /// Gives a command this environment, and not this process's, beneath its own variables.
-    pub(crate) fn apply(&self, command: &mut CommandLine) {
+    pub fn apply(&self, command: &mut CommandLine) {
         let own = std::mem::take(&mut command.env);
         let others = std::env::vars_os().filter(|(name, _)| self.get(name).is_none());
         command.env.extend(others.map(|(name, _)| (name, None)));
@@ -49,7 +49,12 @@ impl Environment {
         if name.contains('/') {
             return Some(PathBuf::from(name)).filter(|path| is_executable(path));
         }
-        self.search_path().map(|folder| folder.join(name)).find(|path| is_executable(path))
+        self.find_programs(name).next()
+    }
+
+    /// Every executable with this name on the search path, in its order.
+    pub fn find_programs(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        self.search_path().map(move |folder| folder.join(name)).filter(|path| is_executable(path))
     }
 
     /// Executables named `PREFIX-NUMBER` on the search path, the highest number first.

@@ -58,7 +58,7 @@ pub use debugger::Debugger;
 pub use environment::Environment;
 pub use error::DebugError;
 pub use id::DebugSessionId;
-pub use process::CommandLine;
+pub use process::{CommandLine, ProcessTree};
 pub use report::{
     EndReason, EndReport, ExceptionReport, FrameInfo, Halt, Location, OutputSince, ScopeInfo,
     ScopeKind, SourceLine, StackPage, StopReport, ThreadInfo, VariableInfo, VariableNode,

@@ -51,7 +51,7 @@ impl CommandLine {
     }
 
     /// Starts it in a process group of its own with its output in pipes.
-    pub(crate) fn spawn(&self, stdin: Stdio) -> std::io::Result<ProcessTree> {
+    pub fn spawn(&self, stdin: Stdio) -> std::io::Result<ProcessTree> {
         let mut command = Command::new(&self.program);
         command.args(&self.args).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.process_group(0);
@@ -73,7 +73,7 @@ impl CommandLine {
 ///
 /// A process that was not waited for keeps its number to itself until then.
 #[derive(Debug)]
-pub(crate) struct ProcessTree {
+pub struct ProcessTree {
     child: Option<Child>,
     /// The group of a process that was waited for.
     group: Option<Pid>,
@@ -90,39 +90,37 @@ struct Identity {
 
 impl ProcessTree {
     /// The pipes of the process.
-    pub(crate) fn pipes(
-        &mut self,
-    ) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
+    pub fn pipes(&mut self) -> (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>) {
         let Some(child) = &mut self.child else { return (None, None, None) };
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     }
 
     /// The number of the process.
-    pub(crate) fn pid(&self) -> Option<u32> {
+    pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().and_then(Child::id)
     }
 
     /// Also ends this program, which the process started.
-    pub(crate) fn adopt(&mut self, pid: i32) {
+    pub fn adopt(&mut self, pid: i32) {
         let identity = Pid::from_raw(pid).and_then(Identity::of);
         self.programs.extend(identity.filter(|found| !self.programs.contains(found)));
     }
 
     /// Ends the process, its group, its descendants and its programs, at once.
-    pub(crate) fn kill(&mut self) {
+    pub fn kill(&mut self) {
         self.signal_all();
         // The runtime reaps a child that is dropped.
         self.child = None;
     }
 
     /// As [`ProcessTree::kill`], and returns when the process is gone.
-    pub(crate) async fn end(mut self) -> Option<ExitStatus> {
+    pub async fn end(mut self) -> Option<ExitStatus> {
         self.signal_all();
         self.child.take()?.wait().await.ok()
     }
 
     /// Waits for the process to end by itself; what it leaves running ends when this is dropped.
-    pub(crate) async fn wait(&mut self) -> Option<ExitStatus> {
+    pub async fn wait(&mut self) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
         let pid = child.id();
         let status = child.wait().await.ok()?;

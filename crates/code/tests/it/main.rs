@@ -6,3 +6,4 @@ mod javascript_test;
 mod project;
 mod python_test;
 mod rust_test;
+mod symbols;

@@ -1,0 +1,255 @@
+//! Languages: their files, their projects, and the servers that know them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use termbridge_dap::{CommandLine, Environment};
+
+use super::text::Encoding;
+
+/// How long `servers` waits for a program to say that it works.
+const PROBE_LIMIT: Duration = Duration::from_secs(5);
+/// Bytes of a manifest that are looked at.
+const MANIFEST_LIMIT: u64 = 1024 * 1024;
+
+/// A language that a server is known for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Language {
+    Rust,
+    Python,
+    Go,
+    TypeScript,
+}
+
+/// A language server that `termbridge doctor` tells of.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerStatus {
+    /// The language.
+    pub language: String,
+    /// The server's program, if it is installed.
+    pub program: Option<PathBuf>,
+    /// The command that installs one.
+    pub install: String,
+}
+
+/// What is installed for each language, for a project in this folder.
+pub fn servers(environment: &Environment, workspace: &Path) -> Vec<ServerStatus> {
+    let status = |language: Language| ServerStatus {
+        language: language.name().to_owned(),
+        program: language
+            .candidates(environment, workspace)
+            .into_iter()
+            .map(|candidate| candidate.program)
+            .find(|program| language != Language::Rust || works(program, environment)),
+        install: language.install().to_owned(),
+    };
+    Language::ALL.into_iter().map(status).collect()
+}
+
+/// A server that is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) program: PathBuf,
+    pub(crate) args: &'static [&'static str],
+}
+
+impl Language {
+    pub(crate) const ALL: [Self; 4] = [Self::Rust, Self::Python, Self::Go, Self::TypeScript];
+
+    /// The language of a file, and the protocol's name for it.
+    pub(crate) fn of_path(path: &Path) -> Option<(Self, &'static str)> {
+        Some(match path.extension()?.to_str()? {
+            "rs" => (Self::Rust, "rust"),
+            "py" | "pyi" => (Self::Python, "python"),
+            "go" => (Self::Go, "go"),
+            "ts" | "mts" | "cts" => (Self::TypeScript, "typescript"),
+            "tsx" => (Self::TypeScript, "typescriptreact"),
+            "js" | "mjs" | "cjs" => (Self::TypeScript, "javascript"),
+            "jsx" => (Self::TypeScript, "javascriptreact"),
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "Rust",
+            Self::Python => "Python",
+            Self::Go => "Go",
+            Self::TypeScript => "TypeScript and JavaScript",
+        }
+    }
+
+    /// The command that installs a server.
+    pub(crate) fn install(self) -> &'static str {
+        match self {
+            Self::Rust => "rustup component add rust-analyzer",
+            Self::Python => "npm install -g pyright",
+            Self::Go => "go install golang.org/x/tools/gopls@latest",
+            Self::TypeScript => "npm install -g typescript-language-server typescript",
+        }
+    }
+
+    /// Servers by program and arguments, the best first.
+    fn programs(self) -> &'static [(&'static str, &'static [&'static str])] {
+        match self {
+            Self::Rust => &[("rust-analyzer", &[])],
+            Self::Python => &[
+                ("pyright-langserver", &["--stdio"]),
+                ("basedpyright-langserver", &["--stdio"]),
+                ("pylsp", &[]),
+            ],
+            Self::Go => &[("gopls", &[])],
+            Self::TypeScript => &[("typescript-language-server", &["--stdio"])],
+        }
+    }
+
+    /// What [`Language::candidates`] looks for, for people.
+    pub(crate) fn looked_for(self) -> String {
+        let names: Vec<_> = self.programs().iter().map(|(name, _)| *name).collect();
+        let place = match self {
+            Self::Python => "the project's venv or on PATH",
+            Self::TypeScript => "the project's node_modules/.bin or on PATH",
+            Self::Rust => "PATH",
+            Self::Go => "PATH or in the bin folder of GOPATH",
+        };
+        format!("no {} in {place}", names.join(", "))
+    }
+
+    /// The servers that are installed, those of the project first.
+    ///
+    /// There can be several with one name: rustup's proxy has that of a server it may not have.
+    pub(crate) fn candidates(self, environment: &Environment, root: &Path) -> Vec<Candidate> {
+        let own = self.own_folders(environment, root);
+        let mut found = Vec::new();
+        for &(name, args) in self.programs() {
+            let own = own.iter().map(|folder| folder.join(name));
+            let own = own.filter_map(|path| environment.find_program(path.to_str()?));
+            for program in own.chain(environment.find_programs(name)) {
+                let candidate = Candidate { program, args };
+                if !found.contains(&candidate) {
+                    found.push(candidate);
+                }
+            }
+        }
+        found
+    }
+
+    /// Folders with programs beside those of the search path.
+    pub(crate) fn own_folders(self, environment: &Environment, root: &Path) -> Vec<PathBuf> {
+        let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
+        match self {
+            Self::Rust => Vec::new(),
+            Self::Python => {
+                let near = [".venv", "venv"].map(|name| root.join(name));
+                let near = near.into_iter().chain(set("VIRTUAL_ENV").map(PathBuf::from));
+                near.map(|venv| venv.join("bin")).filter(|bin| bin.is_dir()).collect()
+            }
+            Self::Go => {
+                let path = set("GOPATH").map(PathBuf::from);
+                let path = path.or_else(|| Some(environment.home()?.join("go")));
+                path.map(|path| path.join("bin")).into_iter().collect()
+            }
+            Self::TypeScript => {
+                let folders = root.ancestors().map(|folder| folder.join("node_modules/.bin"));
+                folders.filter(|bin| bin.is_dir()).take(4).collect()
+            }
+        }
+    }
+
+    /// Files that say what a project is; a server is told when they change.
+    pub(crate) fn markers(self) -> &'static [&'static str] {
+        match self {
+            Self::Rust => &["Cargo.toml"],
+            Self::Python => &["pyproject.toml", "pyrightconfig.json", "setup.py", "setup.cfg"],
+            Self::Go => &["go.work", "go.mod"],
+            Self::TypeScript => &["tsconfig.json", "jsconfig.json", "package.json"],
+        }
+    }
+
+    /// The project that a folder of the workspace is in: the outermost with a marker, except where
+    /// the language says that a project ends (a Cargo workspace, a Go module outside a `go.work`).
+    pub(crate) fn root(self, folder: &Path, workspace: &Path) -> PathBuf {
+        let folders = || folder.ancestors().take_while(|folder| folder.starts_with(workspace));
+        let marked = |folder: &&Path| self.markers().iter().any(|name| folder.join(name).is_file());
+        let found = match self {
+            Self::Rust => folders()
+                .find(|folder| is_cargo_workspace(&folder.join("Cargo.toml")))
+                .or_else(|| folders().filter(marked).last()),
+            Self::Go => folders()
+                .find(|folder| folder.join("go.work").is_file())
+                .or_else(|| folders().find(marked)),
+            Self::Python | Self::TypeScript => folders().filter(marked).last(),
+        };
+        found.unwrap_or(workspace).to_owned()
+    }
+
+    /// Settings that make a server answer about all symbols, and do nothing that nobody asked for.
+    pub(crate) fn options(self) -> Value {
+        match self {
+            Self::Rust => json!({
+                "checkOnSave": false,
+                "diagnostics": {"enable": false},
+                "cachePriming": {"enable": false},
+                "workspace": {"symbol": {"search": {"kind": "all_symbols", "limit": 1000}}},
+            }),
+            Self::Go => json!({"symbolScope": "workspace"}),
+            // A second process for syntax would answer before the project is loaded.
+            Self::TypeScript => json!({
+                "tsserver": {"useSyntaxServer": "never"}, "disableAutomaticTypingAcquisition": true,
+            }),
+            Self::Python => json!({}),
+        }
+    }
+
+    /// Whether a server without a project file knows only of the files that are open.
+    pub(crate) fn needs_open_files(self, root: &Path) -> bool {
+        let configured =
+            || ["tsconfig.json", "jsconfig.json"].map(|name| root.join(name).is_file());
+        self == Self::TypeScript && configured() == [false, false]
+    }
+}
+
+/// The encoding a server chose; those that name none count as the protocol began.
+pub(crate) fn chosen_encoding(capabilities: &Value) -> Option<Encoding> {
+    match capabilities["positionEncoding"].as_str() {
+        None | Some("utf-16") => Some(Encoding::Utf16),
+        Some("utf-8") => Some(Encoding::Utf8),
+        Some(_) => None,
+    }
+}
+
+fn is_cargo_workspace(manifest: &Path) -> bool {
+    let small = manifest.metadata().is_ok_and(|meta| meta.len() <= MANIFEST_LIMIT);
+    let text = if small { std::fs::read_to_string(manifest) } else { return false };
+    text.is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with("[workspace")))
+}
+
+/// Whether a program runs at all: rustup's proxy does not without its component.
+fn works(program: &Path, environment: &Environment) -> bool {
+    let mut line = CommandLine::new(program);
+    environment.apply(&mut line);
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    for (name, value) in line.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let Ok(mut child) = command.spawn() else { return false };
+    let deadline = Instant::now() + PROBE_LIMIT;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
+            Err(_) => break,
+        }
+    }
+    // It may have ended just now.
+    let _ = child.kill();
+    let _ = child.wait();
+    false
+}
