@@ -94,13 +94,6 @@ impl AdapterKind {
         (self == Self::Lldb).then_some(("rust_panic", "Rust: panics", "rust_panic"))
     }
 
-    /// Whether its answers come 40 ms late unless it is asked something else meanwhile: debugpy gets
-    /// them from the program in two pieces, the second of which waits for an acknowledgement of the
-    /// first, and that for the next question or the kernel's patience.
-    pub(crate) fn stalls(self) -> bool {
-        self == Self::Debugpy
-    }
-
     /// Whether it lists a changed variable as it was when the program stopped.
     pub(crate) fn shows_old_values(self) -> bool {
         self == Self::JsDebug

@@ -12,6 +12,9 @@ use std::process::{ExitStatus, Stdio};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 
+/// Bytes of an argument that is shown.
+const SHOWN_ARGUMENT: usize = 200;
+
 /// What to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLine {
@@ -45,7 +48,11 @@ impl CommandLine {
 
     /// The program and its arguments, for people.
     pub fn shown(&self) -> String {
-        let args = self.args.iter().map(|arg| arg.to_string_lossy().into_owned());
+        // A script is not for reading.
+        let args = self.args.iter().map(|arg| match arg.to_string_lossy() {
+            text if text.contains('\n') || text.len() > SHOWN_ARGUMENT => "…".to_owned(),
+            text => text.into_owned(),
+        });
         let program = self.program.to_string_lossy().into_owned();
         std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
     }

@@ -11,6 +11,22 @@ use crate::configuration::{Configuration, Request, set_default};
 use crate::environment::Environment;
 use crate::process::CommandLine;
 
+/// Runs the adapter as `-m debugpy.adapter` would, but quick to acknowledge what the program sends: that
+/// writes each message in two pieces, the second of which waits for an acknowledgement of the first,
+/// and the kernel takes 40 ms over that.
+const RUN: &str = "\
+import runpy, socket
+if hasattr(socket, 'TCP_QUICKACK'):
+    read = socket.SocketIO.readinto
+    def readinto(self, buffer):
+        try:
+            self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        except OSError:
+            pass
+        return read(self, buffer)
+    socket.SocketIO.readinto = readinto
+runpy.run_module('debugpy.adapter', run_name='__main__', alter_sys=True)
+";
 /// Folders in which projects keep their virtual environment.
 const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
 
@@ -38,7 +54,7 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
 }
 
 fn adapter(python: &Path, interpreter: Option<PathBuf>) -> Adapter {
-    let command = CommandLine::new(python).args(["-m", "debugpy.adapter"]);
+    let command = CommandLine::new(python).args(["-c", RUN]);
     let interpreter = interpreter.unwrap_or_else(|| python.to_owned());
     Adapter {
         kind: AdapterKind::Debugpy,

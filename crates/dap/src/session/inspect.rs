@@ -1,7 +1,5 @@
 //! Looking into a stopped program: threads, stacks, scopes, variables.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::{DebugSession, Inner};
@@ -12,8 +10,6 @@ use crate::protocol::{Scope, Scopes, StackFrame, StackTrace, Threads, Variable, 
 use crate::reference::{Reference, Target};
 use crate::report::{FrameInfo, ScopeInfo, ScopeKind, StackPage, ThreadInfo, VariableInfo};
 
-/// When an adapter that stalls is asked something else, so that it gives the answer out.
-const NUDGE_AFTER: Duration = Duration::from_millis(2);
 /// Frames or variables of one page.
 const MAX_PAGE: u64 = 1000;
 
@@ -122,17 +118,7 @@ impl Inner {
     ) -> Result<Value, DebugError> {
         let (client, stop) = self.stopped_client(link)?;
         let timeout = self.context.settings.request_timeout;
-        let mut answer = std::pin::pin!(client.request(command, arguments, timeout));
-        let answer = match self.adapter.stalls() {
-            true => tokio::select! {
-                answer = &mut answer => answer,
-                () = tokio::time::sleep(NUDGE_AFTER) => {
-                    nudge(client.clone(), timeout);
-                    answer.await
-                }
-            },
-            false => answer.await,
-        };
+        let answer = client.request(command, arguments, timeout).await;
         let still = self.stopped_client(link).is_ok_and(|(_, now)| now == stop);
         match answer {
             Ok(body) if still => Ok(body),
@@ -313,11 +299,6 @@ impl Inner {
             read_only: attributes.iter().any(|attribute| attribute == "readOnly"),
         }
     }
-}
-
-/// Sends a question whose answer nobody waits for.
-fn nudge(client: Client, timeout: Duration) {
-    tokio::spawn(async move { client.request("threads", Value::Null, timeout).await });
 }
 
 /// How many children an entry stands for that reads `[100:1100]`.

@@ -44,15 +44,7 @@ struct Which {
 
 impl Which {
     fn symbol(self) -> Result<SymbolRef, DebugFailure> {
-        match (self.path, self.symbol, self.node_id) {
-            (Some(path), Some(symbol), None) => Ok(SymbolRef::Named { path, symbol }),
-            (_, None, Some(id)) => Ok(SymbolRef::NodeId(id)),
-            _ => {
-                let message = "give `path` and `symbol`, or `nodeId`";
-                Err(DebugFailure::new("E_INVALID_PARAMS", message)
-                    .hint("search_symbol_search finds symbols and their nodeId"))
-            }
-        }
+        Ok(SymbolRef::from_arguments(self.path, self.symbol, self.node_id)?)
     }
 }
 
