@@ -32,7 +32,7 @@ impl LanguageServers {
         let mut subject = self.subject(which, Deadline::after(timeout)).await?;
         let deadline = subject.deadline;
         let server = subject.turn.server()?;
-        server.ready(deadline).await?;
+        let incomplete = server.ready_to_read(deadline).await?;
         let hierarchy = server.offers("callHierarchyProvider");
         let mut calls = match (hierarchy, direction) {
             (true, _) => self.hierarchy(&mut subject, direction).await?,
@@ -44,7 +44,7 @@ impl LanguageServers {
         calls.dedup();
         let total = calls.len();
         calls.truncate(MAX_CALLS);
-        Ok(Calls { calls, total })
+        Ok(Calls { calls, total, incomplete })
     }
 
     async fn hierarchy(

@@ -70,6 +70,14 @@ impl Readiness {
         self.active.is_empty()
     }
 
+    /// Whether it has read the project and only builds what macros need (rust-analyzer).
+    pub(crate) fn only_builds(&self) -> bool {
+        let builds = |progress: &Progress| {
+            progress.title.starts_with("Building") && !progress.title.contains("CrateGraph")
+        };
+        !self.is_idle() && self.active.values().all(builds)
+    }
+
     fn note(&mut self, token: String, value: &Value) {
         let text = |name: &str| {
             let text = value[name].as_str().unwrap_or_default();

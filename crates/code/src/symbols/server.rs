@@ -43,6 +43,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// How often an answer that cannot be empty is asked for again.
 const EMPTY_RETRIES: usize = 20;
 
+/// How long after its start a server that only builds is waited for.
+const BUILD_PATIENCE: Duration = Duration::from_secs(15);
 /// How long the output of a process that ended is read.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
@@ -124,6 +126,7 @@ pub(crate) struct Server {
     clock: u64,
     scan: Scan,
     opened_first: bool,
+    started: Instant,
 }
 
 #[derive(Debug)]
@@ -273,12 +276,7 @@ impl Server {
 
     /// Waits until the server has read the project.
     pub(crate) async fn ready(&self, deadline: Deadline) -> Result<(), CodeError> {
-        let is_rust = self.language == Language::Rust;
-        let ready = self.client.wait_until(deadline.at, |state| match is_rust {
-            true => state.quiescent == Some(true),
-            false => state.is_idle(),
-        });
-        match ready.await {
+        match self.wait_ready(deadline.at, false).await {
             true => Ok(()),
             false if self.client.is_closed() => Err(self.gone("it ended")),
             false => {
@@ -287,6 +285,39 @@ impl Server {
                 Err(deadline.missed(format!("{name} did not finish reading the project{doing}")))
             }
         }
+    }
+
+    /// As [`Server::ready`], for what changes nothing: after half of the time, or a while after its
+    /// start, a server that only builds macros is ready enough, and what that means for the answer is
+    /// returned.
+    pub(crate) async fn ready_to_read(
+        &self,
+        deadline: Deadline,
+    ) -> Result<Option<String>, CodeError> {
+        let now = Instant::now();
+        let half = now + deadline.at.saturating_duration_since(now) / 2;
+        if self.wait_ready(half.min(self.started + BUILD_PATIENCE), false).await {
+            return Ok(None);
+        }
+        if self.language == Language::Rust
+            && self.wait_ready(deadline.at, true).await
+            && !self.wait_ready(Instant::now(), false).await
+            && let Some(doing) = self.client.doing()
+        {
+            let name = &self.name;
+            let note = format!("{name} still builds ({doing}): uses within macros may be missing");
+            return Ok(Some(note));
+        }
+        self.ready(deadline).await.map(|()| None)
+    }
+
+    async fn wait_ready(&self, until: Instant, building_will_do: bool) -> bool {
+        let is_rust = self.language == Language::Rust;
+        let ready = self.client.wait_until(until, |state| match is_rust {
+            true => state.quiescent == Some(true) || (building_will_do && state.only_builds()),
+            false => state.is_idle(),
+        });
+        ready.await
     }
 
     /// The answer to a request, `None` for nothing; asked again when it was too early.
@@ -339,7 +370,6 @@ impl Server {
                 return Ok(answer);
             }
             tokio::time::sleep(PAUSE).await;
-            self.ready(deadline).await?;
         }
         Ok(Vec::new())
     }
@@ -470,6 +500,7 @@ impl Start<'_> {
             clock: 0,
             scan,
             opened_first: false,
+            started: Instant::now(),
         }))
     }
 

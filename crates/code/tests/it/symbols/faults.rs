@@ -176,6 +176,24 @@ async fn a_proxy_without_its_server_is_none() {
 }
 
 #[tokio::test]
+async fn a_server_that_only_builds_is_read_and_not_trusted_with_a_rename() {
+    let project = with_programs(&[("rust-analyzer", include_str!("fake_server.py"))]);
+    project.write("a.rs", SOURCE);
+    project.behave("building");
+    let (which, short) = (named("a.rs", "one"), Duration::from_secs(2));
+    let found = project.servers.navigate(&which, Navigation::References, short).await;
+    let found = found.expect("found");
+    assert_eq!(found.total, 2);
+    let doing = "(Building compile-time-deps: serde)";
+    let incomplete = found.incomplete.expect("it is told");
+    assert!(incomplete.contains(&format!("rust-analyzer still builds {doing}")), "{incomplete}");
+    let error = project.servers.rename(&which, "three", short).await.expect_err("not ready");
+    assert_eq!(error.code(), "E_TIMEOUT");
+    assert!(error.to_string().contains(doing), "{error}");
+    assert_eq!(project.text("a.rs"), SOURCE);
+}
+
+#[tokio::test]
 async fn what_is_asked_wrongly_is_told() {
     let project = fake();
     project.write("a.txt", "one\n");
