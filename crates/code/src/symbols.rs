@@ -232,8 +232,12 @@ impl LanguageServers {
     async fn subject(&self, which: &SymbolRef, deadline: Deadline) -> Result<Subject, CodeError> {
         let (path, name, kind) = which.parts()?;
         let path = self.existing(&path)?;
-        let mut turn = self.turn_for(&path, deadline).await?;
-        let outline = turn.server()?.outline(&path, deadline).await?;
+        let look = async {
+            let mut turn = self.turn_for(&path, deadline).await?;
+            let outline = turn.server()?.outline(&path, deadline).await?;
+            Ok((turn, outline))
+        };
+        let (turn, outline) = deadline.bound(look).await?;
         let symbol = outline.resolve(&name, kind.as_deref(), &self.shown(&path))?.clone();
         Ok(Subject { turn, path, outline, symbol, deadline })
     }

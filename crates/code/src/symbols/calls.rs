@@ -35,8 +35,10 @@ impl LanguageServers {
         let incomplete = server.ready_to_read(deadline).await?;
         let hierarchy = server.offers("callHierarchyProvider");
         let mut calls = match (hierarchy, direction) {
-            (true, _) => self.hierarchy(&mut subject, direction).await?,
-            (false, Direction::Incoming) => self.callers_by_references(&mut subject).await?,
+            (true, _) => deadline.bound(self.hierarchy(&mut subject, direction)).await?,
+            (false, Direction::Incoming) => {
+                deadline.bound(self.callers_by_references(&mut subject)).await?
+            }
             (false, Direction::Outgoing) => return Err(server.cannot("outgoing calls")),
         };
         let outside = |path: &str| Path::new(path).is_absolute();

@@ -59,8 +59,11 @@ impl LanguageServers {
                     CodeError::InvalidParams("a search in a document needs its path".to_owned())
                 })?;
                 let path = self.existing(path)?;
-                let mut turn = self.turn_for(&path, deadline).await?;
-                let outline = turn.server()?.outline(&path, deadline).await?;
+                let look = async {
+                    let mut turn = self.turn_for(&path, deadline).await?;
+                    turn.server()?.outline(&path, deadline).await
+                };
+                let outline = deadline.bound(look).await?;
                 Found { symbols: self.matching(&outline, &path, &filter), ..Found::default() }
             }
         };

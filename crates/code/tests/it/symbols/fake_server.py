@@ -98,6 +98,8 @@ while True:
         documents[params["textDocument"]["uri"]] = params["textDocument"]["text"]
     elif method == "textDocument/didChange":
         documents[params["textDocument"]["uri"]] = params["contentChanges"][0]["text"]
+    if method == "initialized" and behaviour() == "deaf":
+        time.sleep(60)
     if method == "initialized" and behaviour() == "building":
         say(method="experimental/serverStatus", params={"health": "ok", "quiescent": False})
         value = {"kind": "begin", "title": "Building compile-time-deps", "message": "serde"}

@@ -88,6 +88,27 @@ async fn a_server_that_does_not_start_in_time_is_ended() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_read_holds_nobody_up() {
+    let project = fake();
+    project.behave("deaf");
+    let begin = Instant::now();
+    for round in 0..3 {
+        let error = project.references(Duration::from_millis(500)).await.expect_err("no answer");
+        assert_eq!(error.code(), "E_TIMEOUT");
+        // More than the pipe holds, many times.
+        for number in 0..40 {
+            let text = format!("{SOURCE}// {round}{}\n", "x".repeat(100_000));
+            project.write(&format!("c{number}.go"), &text);
+        }
+    }
+    assert!(begin.elapsed() < LIMIT / 4);
+    // It was given up.
+    project.behave("");
+    project.references(LIMIT).await.expect("found");
+    assert_eq!(project.processes().len(), 2);
+}
+
+#[tokio::test]
 async fn answers_that_make_no_sense_are_no_panic() {
     let project = fake();
     project.behave("too early");
