@@ -110,7 +110,7 @@ impl LanguageServers {
         let mut subject = self.subject(which, Deadline::after(timeout)).await?;
         let (mut parameters, deadline) = (subject.parameters(), subject.deadline);
         let server = subject.turn.server()?;
-        server.ready(deadline).await?;
+        let incomplete = server.ready_to_read(deadline).await?;
         let found: Vec<AnyLocation> = match action {
             Navigation::References => {
                 parameters["context"] = json!({"includeDeclaration": true});
@@ -133,7 +133,7 @@ impl LanguageServers {
         let encoding = server.encoding;
         let found: Vec<Location> = found.into_iter().map(Location::from).collect();
         let servers = self.clone();
-        in_background(move || servers.locations(found, encoding)).await
+        in_background(move || servers.locations(found, encoding, incomplete)).await
     }
 
     /// Renames a symbol wherever the server finds it, in all files or in none.
@@ -232,8 +232,12 @@ impl LanguageServers {
     async fn subject(&self, which: &SymbolRef, deadline: Deadline) -> Result<Subject, CodeError> {
         let (path, name, kind) = which.parts()?;
         let path = self.existing(&path)?;
-        let mut turn = self.turn_for(&path, deadline).await?;
-        let outline = turn.server()?.outline(&path, deadline).await?;
+        let look = async {
+            let mut turn = self.turn_for(&path, deadline).await?;
+            let outline = turn.server()?.outline(&path, deadline).await?;
+            Ok((turn, outline))
+        };
+        let (turn, outline) = deadline.bound(look).await?;
         let symbol = outline.resolve(&name, kind.as_deref(), &self.shown(&path))?.clone();
         Ok(Subject { turn, path, outline, symbol, deadline })
     }
@@ -257,7 +261,12 @@ impl LanguageServers {
     }
 
     /// Places with their text, in order, the first of them.
-    fn locations(&self, found: Vec<Location>, encoding: Encoding) -> Locations {
+    fn locations(
+        &self,
+        found: Vec<Location>,
+        encoding: Encoding,
+        incomplete: Option<String>,
+    ) -> Locations {
         let mut places: Vec<(PathBuf, Location)> = found
             .into_iter()
             .filter_map(|location| Some((uri::to_path(&location.uri)?, location)))
@@ -285,7 +294,7 @@ impl LanguageServers {
             }
         };
         let locations = places.into_iter().take(MAX_LOCATIONS).map(locate).collect();
-        Locations { locations, total }
+        Locations { locations, total, incomplete }
     }
 }
 

@@ -32,11 +32,13 @@ impl LanguageServers {
         let mut subject = self.subject(which, Deadline::after(timeout)).await?;
         let deadline = subject.deadline;
         let server = subject.turn.server()?;
-        server.ready(deadline).await?;
+        let incomplete = server.ready_to_read(deadline).await?;
         let hierarchy = server.offers("callHierarchyProvider");
         let mut calls = match (hierarchy, direction) {
-            (true, _) => self.hierarchy(&mut subject, direction).await?,
-            (false, Direction::Incoming) => self.callers_by_references(&mut subject).await?,
+            (true, _) => deadline.bound(self.hierarchy(&mut subject, direction)).await?,
+            (false, Direction::Incoming) => {
+                deadline.bound(self.callers_by_references(&mut subject)).await?
+            }
             (false, Direction::Outgoing) => return Err(server.cannot("outgoing calls")),
         };
         let outside = |path: &str| Path::new(path).is_absolute();
@@ -44,7 +46,7 @@ impl LanguageServers {
         calls.dedup();
         let total = calls.len();
         calls.truncate(MAX_CALLS);
-        Ok(Calls { calls, total })
+        Ok(Calls { calls, total, incomplete })
     }
 
     async fn hierarchy(

@@ -9,12 +9,14 @@
 //! JSON-RPC 2.0 in the frames of [`termbridge_dap::framing`]. The server is not trusted: what it asks
 //! for is answered with nothing, or refused; edits that it wants to make by itself are refused. A
 //! request that nobody waits for any more, because of its time or because its caller is gone, is
-//! cancelled. When the server closes the connection or breaks the protocol every open request fails.
+//! cancelled; a server that says nothing to several in a row is given up. When it closes the
+//! connection or breaks the protocol every open request fails.
 //! How far the server has come with reading the project is kept in [`Readiness`].
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use termbridge_dap::framing::{Decoder, encode};
@@ -34,6 +36,11 @@ const MAX_PROGRESS_TEXT: usize = 100;
 const READ_SIZE: usize = 64 * 1024;
 /// Bytes of its error output that are kept.
 const MAX_STDERR: usize = 4 * 1024;
+
+/// How long a server may leave what it is told unread.
+const WRITE_LIMIT: Duration = Duration::from_secs(20);
+/// Requests in a row that a server may leave unanswered without a word.
+const MAX_SILENCE: u32 = 3;
 
 const METHOD_NOT_FOUND: i64 = -32601;
 
@@ -70,6 +77,14 @@ impl Readiness {
         self.active.is_empty()
     }
 
+    /// Whether it has read the project and only builds what macros need (rust-analyzer).
+    pub(crate) fn only_builds(&self) -> bool {
+        let builds = |progress: &Progress| {
+            progress.title.starts_with("Building") && !progress.title.contains("CrateGraph")
+        };
+        !self.is_idle() && self.active.values().all(builds)
+    }
+
     fn note(&mut self, token: String, value: &Value) {
         let text = |name: &str| {
             let text = value[name].as_str().unwrap_or_default();
@@ -104,6 +119,8 @@ struct Shared {
     pending: Mutex<Pending>,
     readiness: watch::Sender<Readiness>,
     stderr: Mutex<Vec<u8>>,
+    /// Requests whose time was up, and calls that found it not reading, since it last said anything.
+    silence: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -149,6 +166,7 @@ impl Client {
             pending: Mutex::new(Pending::Open(HashMap::new())),
             readiness: watch::Sender::new(Readiness::default()),
             stderr: Mutex::default(),
+            silence: AtomicU32::new(0),
         });
         let (frames, outgoing) = mpsc::channel(OUTGOING_QUEUE);
         tokio::spawn(write(stdin, outgoing));
@@ -183,7 +201,10 @@ impl Client {
         match tokio::time::timeout_at(deadline, exchange).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(RequestError::Closed("the connection was given up".to_owned())),
-            Err(_) => Err(RequestError::Timeout),
+            Err(_) => {
+                self.note_silence();
+                Err(RequestError::Timeout)
+            }
         }
     }
 
@@ -204,6 +225,20 @@ impl Client {
         match tokio::time::timeout_at(deadline, wait).await {
             Ok(Ok(state)) => !state.closed,
             _ => false,
+        }
+    }
+
+    /// Looks whether the server still reads, between two calls.
+    pub(crate) fn check(&self) {
+        if self.frames.capacity() == 0 {
+            self.note_silence();
+        }
+    }
+
+    fn note_silence(&self) {
+        let silence = self.shared.silence.fetch_add(1, Ordering::Relaxed) + 1;
+        if silence >= MAX_SILENCE {
+            self.close("it says nothing any more");
         }
     }
 
@@ -236,9 +271,15 @@ impl Client {
     }
 
     async fn send(&self, message: &Value) {
+        if self.is_closed() {
+            return;
+        }
         tracing::trace!(%message, "to language server");
+        let frame = encode(&message.to_string());
         // A writer that is gone is told by the reader, which closes every request.
-        let _ = self.frames.send(encode(&message.to_string())).await;
+        if tokio::time::timeout(WRITE_LIMIT, self.frames.send(frame)).await.is_err() {
+            self.close("it does not read what it is told");
+        }
     }
 }
 
@@ -285,7 +326,7 @@ async fn read<R, E>(
     let mut errors = tokio::spawn(keep_last(stderr, Arc::clone(&shared)));
     let reason = read_until_closed(&mut stdout, &shared, &frames).await;
     // Why it ended is often written there, just before; a process it left may hold it open.
-    let last_words = std::time::Duration::from_millis(200);
+    let last_words = Duration::from_millis(200);
     let _ = tokio::time::timeout(last_words, &mut errors).await;
     shared.close(&reason);
 }
@@ -328,6 +369,7 @@ async fn read_until_closed<R: AsyncRead + Unpin>(
                 Err(error) => return format!("it does not speak LSP: {error}"),
             };
             tracing::trace!(%message, "from language server");
+            shared.silence.store(0, Ordering::Relaxed);
             let Some(answer) = deliver(message, shared) else { continue };
             let Some(frames) = frames.upgrade() else {
                 return "the connection was given up".to_owned();

@@ -59,8 +59,11 @@ impl LanguageServers {
                     CodeError::InvalidParams("a search in a document needs its path".to_owned())
                 })?;
                 let path = self.existing(path)?;
-                let mut turn = self.turn_for(&path, deadline).await?;
-                let outline = turn.server()?.outline(&path, deadline).await?;
+                let look = async {
+                    let mut turn = self.turn_for(&path, deadline).await?;
+                    turn.server()?.outline(&path, deadline).await
+                };
+                let outline = deadline.bound(look).await?;
                 Found { symbols: self.matching(&outline, &path, &filter), ..Found::default() }
             }
         };
@@ -150,13 +153,13 @@ impl LanguageServers {
         if query.is_empty() {
             return self.list_all(server, &sources, filter, deadline).await;
         }
-        server.ready(deadline).await?;
+        let incomplete = server.ready_to_read(deadline).await?;
         let last = query.rsplit('.').next().unwrap_or(query);
         let answer: Option<Vec<WorkspaceSymbol>> =
             server.ask("workspace/symbol", json!({"query": last}), deadline).await?;
         let wanted = last.to_lowercase();
         let mut names = Names::default();
-        let mut found = Found::default();
+        let mut found = Found { unsearched: incomplete.into_iter().collect(), ..Found::default() };
         for candidate in answer.unwrap_or_default().into_iter().take(MAX_CANDIDATES) {
             // Servers also find what only resembles the query.
             let Some(path) = uri::to_path(&candidate.location.uri) else { continue };

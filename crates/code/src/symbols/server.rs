@@ -6,27 +6,29 @@
 //! [`Server::ready`], and what it asks. The first outline comes before the wait because a server may
 //! begin to read a project only when a file of it is open.
 
+mod process;
+mod start;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use termbridge_dap::{CommandLine, Environment, ProcessTree};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use termbridge_dap::Environment;
 use tokio::time::Instant;
 
 use super::client::{Client, RequestError};
 use super::edit;
-use super::language::{Candidate, Language, chosen_encoding};
+use super::language::Language;
 use super::outline::Outline;
 use super::scan::{Scan, Stamp};
 use super::text::{Encoding, Text};
 use super::uri;
 use crate::CodeError;
+pub(crate) use process::{Process, take};
+use start::Start;
 
 /// Documents that are open at once.
 const MAX_OPEN: usize = 64;
@@ -42,9 +44,10 @@ const MAX_SAID: usize = 600;
 const PAUSE: Duration = Duration::from_millis(50);
 /// How often an answer that cannot be empty is asked for again.
 const EMPTY_RETRIES: usize = 20;
-
-/// How long the output of a process that ended is read.
-const LAST_WORDS: Duration = Duration::from_millis(300);
+/// How much later than its time a call is given up.
+const GRACE: Duration = Duration::from_millis(200);
+/// How long after its start a server that only builds is waited for.
+const BUILD_PATIENCE: Duration = Duration::from_secs(15);
 
 const METHOD_NOT_FOUND: i64 = -32601;
 /// Asked too early: the content was modified, or the server gave up by itself.
@@ -62,50 +65,19 @@ impl Deadline {
         Self { at: Instant::now() + timeout, after: timeout }
     }
 
+    /// Gives up what goes on after it, also where nothing within looks at the time.
+    pub(crate) async fn bound<T>(
+        &self,
+        work: impl Future<Output = Result<T, CodeError>>,
+    ) -> Result<T, CodeError> {
+        // A little later, as what looks at the time says better what was waited for.
+        let done = tokio::time::timeout_at(self.at + GRACE, work).await;
+        done.unwrap_or_else(|_| Err(self.missed("the language server did not answer".to_owned())))
+    }
+
     pub(crate) fn missed(&self, what: String) -> CodeError {
         CodeError::Timeout { what, after: self.after }
     }
-}
-
-/// The place of a server's process, which whoever holds it can end.
-pub(crate) type Process = Arc<Mutex<Option<RunningProcess>>>;
-
-/// A process that a task waits for. It ends, with all it started, when this is dropped.
-#[derive(Debug)]
-pub(crate) struct RunningProcess {
-    end: oneshot::Sender<()>,
-    ended: JoinHandle<()>,
-}
-
-impl RunningProcess {
-    fn new(mut tree: ProcessTree, client: Client) -> Self {
-        let (end, asked) = oneshot::channel();
-        let ended = tokio::spawn(async move {
-            let by_itself = tokio::select! {
-                _ = tree.wait() => true,
-                _ = asked => false,
-            };
-            tree.end().await;
-            if by_itself {
-                // What it wrote last is read first. Something it left may hold its output open.
-                client.wait_until(Instant::now() + LAST_WORDS, |_| false).await;
-                client.close("it ended");
-            }
-        });
-        Self { end, ended }
-    }
-
-    /// Ends it, and returns when it is gone.
-    pub(crate) async fn end(self) {
-        drop(self.end);
-        // Nothing there can panic.
-        let _ = self.ended.await;
-    }
-}
-
-/// Takes the process out of its place; dropped, it ends.
-pub(crate) fn take(process: &Process) -> Option<RunningProcess> {
-    process.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// A server that was started and answered.
@@ -124,6 +96,7 @@ pub(crate) struct Server {
     clock: u64,
     scan: Scan,
     opened_first: bool,
+    started: Instant,
 }
 
 #[derive(Debug)]
@@ -172,6 +145,7 @@ impl Server {
 
     /// Whether it can still be asked.
     pub(crate) fn is_alive(&self) -> bool {
+        self.client.check();
         !self.client.is_closed()
     }
 
@@ -273,12 +247,7 @@ impl Server {
 
     /// Waits until the server has read the project.
     pub(crate) async fn ready(&self, deadline: Deadline) -> Result<(), CodeError> {
-        let is_rust = self.language == Language::Rust;
-        let ready = self.client.wait_until(deadline.at, |state| match is_rust {
-            true => state.quiescent == Some(true),
-            false => state.is_idle(),
-        });
-        match ready.await {
+        match self.wait_ready(deadline.at, false).await {
             true => Ok(()),
             false if self.client.is_closed() => Err(self.gone("it ended")),
             false => {
@@ -287,6 +256,39 @@ impl Server {
                 Err(deadline.missed(format!("{name} did not finish reading the project{doing}")))
             }
         }
+    }
+
+    /// As [`Server::ready`], for what changes nothing: after half of the time, or a while after its
+    /// start, a server that only builds macros is ready enough, and what that means for the answer is
+    /// returned.
+    pub(crate) async fn ready_to_read(
+        &self,
+        deadline: Deadline,
+    ) -> Result<Option<String>, CodeError> {
+        let now = Instant::now();
+        let half = now + deadline.at.saturating_duration_since(now) / 2;
+        if self.wait_ready(half.min(self.started + BUILD_PATIENCE), false).await {
+            return Ok(None);
+        }
+        if self.language == Language::Rust
+            && self.wait_ready(deadline.at, true).await
+            && !self.wait_ready(Instant::now(), false).await
+            && let Some(doing) = self.client.doing()
+        {
+            let name = &self.name;
+            let note = format!("{name} still builds ({doing}): uses within macros may be missing");
+            return Ok(Some(note));
+        }
+        self.ready(deadline).await.map(|()| None)
+    }
+
+    async fn wait_ready(&self, until: Instant, building_will_do: bool) -> bool {
+        let is_rust = self.language == Language::Rust;
+        let ready = self.client.wait_until(until, |state| match is_rust {
+            true => state.quiescent == Some(true) || (building_will_do && state.only_builds()),
+            false => state.is_idle(),
+        });
+        ready.await
     }
 
     /// The answer to a request, `None` for nothing; asked again when it was too early.
@@ -339,7 +341,6 @@ impl Server {
                 return Ok(answer);
             }
             tokio::time::sleep(PAUSE).await;
-            self.ready(deadline).await?;
         }
         Ok(Vec::new())
     }
@@ -411,117 +412,6 @@ impl Server {
         self.documents.remove(path);
         let params = json!({"textDocument": {"uri": uri::of_path(path)}});
         self.client.notify("textDocument/didClose", params).await;
-    }
-}
-
-/// An attempt to start a server.
-struct Start<'a> {
-    language: Language,
-    root: &'a Path,
-    environment: &'a Environment,
-    candidate: &'a Candidate,
-    process: &'a Process,
-}
-
-impl Start<'_> {
-    /// The server, or why this one does not work.
-    async fn until(self, deadline: Deadline) -> Result<Result<Server, String>, CodeError> {
-        let (language, root) = (self.language, self.root.to_owned());
-        let look = tokio::task::spawn_blocking(move || Scan::of(&root, language)).await;
-        let scan = look.map_err(|error| CodeError::Internal(error.to_string()))?;
-        let command = self.command();
-        let shown = self.candidate.program.display().to_string();
-        let mut tree = match command.spawn(Stdio::piped()) {
-            Ok(tree) => tree,
-            Err(error) => return Ok(Err(format!("{shown} cannot be started: {error}"))),
-        };
-        let (Some(stdin), Some(stdout), Some(stderr)) = tree.pipes() else {
-            return Err(CodeError::Internal(format!("{shown} has no pipes")));
-        };
-        let client = Client::start(stdout, stdin, stderr);
-        let running = RunningProcess::new(tree, client.clone());
-        *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
-        let answer = client.request("initialize", self.parameters(), deadline.at).await;
-        let capabilities = match answer {
-            Ok(mut answer) => answer["capabilities"].take(),
-            Err(RequestError::Timeout) => {
-                drop(take(self.process));
-                return Err(deadline.missed(format!("{shown} did not start")));
-            }
-            Err(RequestError::Closed(reason)) => return Ok(Err(failure(&shown, &reason, &client))),
-            Err(RequestError::Failed { message, .. }) => {
-                return Ok(Err(format!("{shown}: {message}")));
-            }
-        };
-        let Some(encoding) = chosen_encoding(&capabilities) else {
-            return Ok(Err(format!("{shown} counts characters in an unknown way")));
-        };
-        client.notify("initialized", json!({})).await;
-        let name = self.candidate.program.file_name().unwrap_or_default();
-        Ok(Ok(Server {
-            language,
-            root: self.root.to_owned(),
-            name: name.to_string_lossy().into_owned(),
-            client,
-            process: Arc::clone(self.process),
-            encoding,
-            capabilities,
-            documents: HashMap::new(),
-            clock: 0,
-            scan,
-            opened_first: false,
-        }))
-    }
-
-    fn command(&self) -> CommandLine {
-        let mut folders = self.language.own_folders(self.environment, self.root);
-        let mut environment = self.environment.clone();
-        if self.language == Language::Python
-            && let Some(venv) = folders.first().and_then(|bin| bin.parent())
-        {
-            // The server finds the project's packages by it.
-            environment = environment.with("VIRTUAL_ENV", venv);
-        }
-        let path = self.environment.get("PATH").unwrap_or_default();
-        folders.extend(std::env::split_paths(path));
-        // A folder with a colon in its name cannot be on the path.
-        if let Ok(path) = std::env::join_paths(folders) {
-            environment = environment.with("PATH", path);
-        }
-        let program = &self.candidate.program;
-        let mut command = CommandLine::new(program).args(self.candidate.args).cwd(self.root);
-        environment.apply(&mut command);
-        command
-    }
-
-    fn parameters(&self) -> Value {
-        let root = uri::of_path(self.root);
-        json!({
-            "processId": std::process::id(),
-            "clientInfo": {"name": "termbridge"},
-            "rootUri": root,
-            "workspaceFolders": [{"uri": root, "name": "workspace"}],
-            "initializationOptions": self.language.options(),
-            "capabilities": {
-                "general": {"positionEncodings": ["utf-8", "utf-16"]},
-                "window": {"workDoneProgress": true},
-                "workspace": {
-                    "configuration": true,
-                    "workspaceFolders": true,
-                    "symbol": {},
-                    "workspaceEdit": {"documentChanges": true, "resourceOperations": ["rename"]},
-                },
-                "textDocument": {
-                    "synchronization": {},
-                    "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
-                    "references": {},
-                    "implementation": {"linkSupport": true},
-                    "callHierarchy": {},
-                    "rename": {},
-                },
-                "experimental": {"serverStatusNotification": true},
-            },
-        })
     }
 }
 

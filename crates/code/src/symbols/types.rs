@@ -127,6 +127,9 @@ pub struct Locations {
     pub locations: Vec<SourceLocation>,
     /// How many there are, those left out included.
     pub total: usize,
+    /// Why some may be missing, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
 }
 
 /// A place in a file.
@@ -151,6 +154,9 @@ pub struct Calls {
     pub calls: Vec<CallSite>,
     /// How many there are, those left out included.
     pub total: usize,
+    /// Why some may be missing, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
 }
 
 /// A function that calls or is called.

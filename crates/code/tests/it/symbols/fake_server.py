@@ -98,6 +98,12 @@ while True:
         documents[params["textDocument"]["uri"]] = params["textDocument"]["text"]
     elif method == "textDocument/didChange":
         documents[params["textDocument"]["uri"]] = params["contentChanges"][0]["text"]
+    if method == "initialized" and behaviour() == "deaf":
+        time.sleep(60)
+    if method == "initialized" and behaviour() == "building":
+        say(method="experimental/serverStatus", params={"health": "ok", "quiescent": False})
+        value = {"kind": "begin", "title": "Building compile-time-deps", "message": "serde"}
+        say(method="$/progress", params={"token": 1, "value": value})
     if method is None or "id" not in message:
         continue
     answer = lambda result: say(id=message["id"], result=result)

@@ -88,6 +88,27 @@ async fn a_server_that_does_not_start_in_time_is_ended() {
 }
 
 #[tokio::test]
+async fn a_server_that_does_not_read_holds_nobody_up() {
+    let project = fake();
+    project.behave("deaf");
+    let begin = Instant::now();
+    for round in 0..3 {
+        let error = project.references(Duration::from_millis(500)).await.expect_err("no answer");
+        assert_eq!(error.code(), "E_TIMEOUT");
+        // More than the pipe holds, many times.
+        for number in 0..40 {
+            let text = format!("{SOURCE}// {round}{}\n", "x".repeat(100_000));
+            project.write(&format!("c{number}.go"), &text);
+        }
+    }
+    assert!(begin.elapsed() < LIMIT / 4);
+    // It was given up.
+    project.behave("");
+    project.references(LIMIT).await.expect("found");
+    assert_eq!(project.processes().len(), 2);
+}
+
+#[tokio::test]
 async fn answers_that_make_no_sense_are_no_panic() {
     let project = fake();
     project.behave("too early");
@@ -173,6 +194,24 @@ async fn a_proxy_without_its_server_is_none() {
     assert_eq!(error.code(), "E_NO_LANGUAGE_SERVER");
     assert!(error.to_string().contains("no gopls in PATH"), "{error}");
     assert_eq!(error.hint(), "install one with: go install golang.org/x/tools/gopls@latest");
+}
+
+#[tokio::test]
+async fn a_server_that_only_builds_is_read_and_not_trusted_with_a_rename() {
+    let project = with_programs(&[("rust-analyzer", include_str!("fake_server.py"))]);
+    project.write("a.rs", SOURCE);
+    project.behave("building");
+    let (which, short) = (named("a.rs", "one"), Duration::from_secs(2));
+    let found = project.servers.navigate(&which, Navigation::References, short).await;
+    let found = found.expect("found");
+    assert_eq!(found.total, 2);
+    let doing = "(Building compile-time-deps: serde)";
+    let incomplete = found.incomplete.expect("it is told");
+    assert!(incomplete.contains(&format!("rust-analyzer still builds {doing}")), "{incomplete}");
+    let error = project.servers.rename(&which, "three", short).await.expect_err("not ready");
+    assert_eq!(error.code(), "E_TIMEOUT");
+    assert!(error.to_string().contains(doing), "{error}");
+    assert_eq!(project.text("a.rs"), SOURCE);
 }
 
 #[tokio::test]

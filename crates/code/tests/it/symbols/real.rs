@@ -45,6 +45,7 @@ async fn places(project: &Project, path: &str, symbol: &str) -> Vec<(String, u64
     let found = project.servers.navigate(&which, Navigation::References, LIMIT).await;
     let found = found.expect("references");
     assert_eq!(found.total, found.locations.len());
+    assert_eq!(found.incomplete, None);
     let places = found.locations.into_iter();
     places.map(|place| (place.path, place.line, place.column)).collect()
 }
