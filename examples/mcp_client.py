@@ -44,8 +44,11 @@ class Client:
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         text = result["content"][0]["text"]
         # Session ids and folders are random; the rest of a transcript is the same on every machine.
-        session = result["structuredContent"].get("session_id") or arguments.get("session_id", "-")
-        print(text.replace(session, "SESSION").replace(os.getcwd(), "/project") + "\n")
+        answer = result["structuredContent"]
+        data = answer.get("data") or {}
+        for session in [answer.get("session_id"), arguments.get("session_id"), data.get("sessionId")]:
+            text = text.replace(session, "SESSION") if session else text
+        print(text.replace(os.getcwd(), "/project") + "\n")
         if result.get("isError"):
             sys.exit(1)
         sys.stdout.flush()

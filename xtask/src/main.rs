@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use termbridge_catalog::{Catalog, Docs, manifest, typescript};
-use termbridge_mcp::{McpServer, NativeBackend};
+use termbridge_mcp::{DebugSettings, McpServer, NativeBackend, Offer, Toolset};
 use termbridge_session::vt::input::known_key_names;
 use termbridge_session::{Sessions, Settings};
 
@@ -46,8 +46,10 @@ fn write_or_check(path: &PathBuf, text: &str, check: bool) -> Result<()> {
 
 /// The reference of the tools, from their own definitions.
 fn tools_page() -> String {
-    let server =
-        McpServer::with_backend(Arc::new(NativeBackend::new(Sessions::new(Settings::default()))));
+    let backend = Arc::new(NativeBackend::new(Sessions::new(Settings::default())));
+    // The debugging tools have a page of their own.
+    let offer = Offer::new(&[Toolset::Terminal], DebugSettings::new(PathBuf::from("/")));
+    let server = McpServer::with_offer(backend, offer).expect("all tools are known");
     let mut page = String::from(
         "# Tools\n\nGenerated from the definitions that a client gets; do not edit. Rows and columns \
          count from 0.\n",
@@ -85,7 +87,7 @@ fn tools_page() -> String {
 fn debug_page(catalog: &Catalog) -> String {
     let mut page = String::from(
         "# Debugging tools\n\nGenerated from `crates/catalog`; do not edit. An agent reads the same pages with \
-         `docs_list` and `docs_get`. No command offers these tools yet.\n",
+         `docs_list` and `docs_get`.\n",
     );
     for part in Docs::new(catalog).list(None, &[]) {
         // A level deeper than on its own.

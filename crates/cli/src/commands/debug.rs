@@ -229,7 +229,8 @@ fn argument(flag: &Flag) -> Arg {
     let arg = Arg::new(flag.name.clone())
         .long(flag.long.clone())
         .required(flag.required)
-        .allow_hyphen_values(true)
+        // A value may begin with a dash; a switch may have none, so what follows it is its own.
+        .allow_hyphen_values(flag.kind != Kind::Boolean)
         .help(help.trim().to_owned());
     let arg = match flag.kind {
         Kind::Boolean => arg.num_args(0..=1).default_missing_value("true").value_name("true|false"),

@@ -116,10 +116,13 @@ fn shown(report: &Value) -> String {
         text(&report["workspace"]),
         text(&report["backend"])
     ));
-    for (title, name) in [("adapters", "name"), ("languageServers", "name")] {
-        for entry in report[title].as_array().into_iter().flatten() {
-            let (language, name) = (text(&entry["language"]), text(&entry[name]));
-            let label = if name.is_empty() { language } else { format!("{name} ({language})") };
+    for part in ["adapters", "languageServers"] {
+        for entry in report[part].as_array().into_iter().flatten() {
+            let language = text(&entry["language"]);
+            let label = match entry["name"].as_str() {
+                Some(name) => format!("{name} ({language})"),
+                None => format!("symbols of {language}"),
+            };
             let path = ["path", "program"].iter().find_map(|field| entry[*field].as_str());
             match path {
                 Some(path) => lines.push(format!("{good} {label}: {path}")),

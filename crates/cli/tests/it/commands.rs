@@ -691,7 +691,7 @@ fn prompts_are_offered() {
         .flatten()
         .filter_map(|p| p["name"].as_str())
         .collect();
-    assert_eq!(names, ["run_and_fix", "drive_tui"]);
+    assert_eq!(names, ["run_and_fix", "drive_tui", "debug_failing_test"]);
     let asked = json!({"name": "run_and_fix", "arguments": {"command": "make test"}});
     let prompt = server.request("prompts/get", asked).expect("given");
     let text = prompt["messages"][0]["content"]["text"].as_str().expect("text");

@@ -2,10 +2,12 @@
 //! filesystem bridge.
 
 mod choice;
+mod command_line;
 mod criteria;
 mod flows;
 mod launch_json;
 mod terminal;
+mod tests_and_code;
 
 use std::process::{Child, ChildStdout, Command, Stdio};
 

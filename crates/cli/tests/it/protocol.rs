@@ -8,6 +8,8 @@ use crate::TERMBRIDGE;
 
 /// What a model may read of the tools: names, descriptions and input schemas.
 const TOOL_BYTES: usize = 12 * 1024;
+/// The same of the debugging tools.
+const DEBUG_BYTES: usize = 26 * 1024;
 /// The whole list, answers' schemas and all.
 const LIST_BYTES: usize = 24 * 1024;
 
@@ -20,7 +22,7 @@ fn every_protocol_version_is_spoken() {
         assert_eq!(answer["protocolVersion"], version);
         assert_eq!(answer["serverInfo"]["name"], "termbridge");
         let tools = client.request("tools/list", json!({})).expect("lists");
-        assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 16), "{version}");
+        assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 63), "{version}");
         assert_eq!(client.close().expect("ends").code(), Some(0));
     }
     // The newest has no handshake: every request says what it speaks.
@@ -34,7 +36,7 @@ fn every_protocol_version_is_spoken() {
     let versions = found["supportedVersions"].as_array().cloned().unwrap_or_default();
     assert!(versions.contains(&json!("2026-07-28")), "{found}");
     let tools = client.request("tools/list", meta).expect("lists");
-    assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 16));
+    assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 63));
 }
 
 #[test]
@@ -88,17 +90,22 @@ fn a_message_without_end_is_refused_and_the_next_one_served() {
 #[test]
 fn what_a_model_reads_is_small() {
     let environment = TestEnvironment::new();
-    let mut server = environment.server(TERMBRIDGE, &[]);
-    let tools = server.request("tools/list", json!({})).expect("lists");
-    let tools = tools["tools"].as_array().expect("tools").clone();
-    let read: usize = tools
-        .iter()
-        .map(|tool| {
+    let tools_of = |toolset: &str| {
+        let mut server = environment.server(TERMBRIDGE, &["--toolsets", toolset]);
+        let tools = server.request("tools/list", json!({})).expect("lists");
+        tools["tools"].as_array().expect("tools").clone()
+    };
+    let read = |tools: &[Value]| -> usize {
+        let sizes = tools.iter().map(|tool| {
             let part = |name: &str| tool[name].to_string().len();
             part("name") + part("description") + part("inputSchema")
-        })
-        .sum();
-    assert!(read <= TOOL_BYTES, "{read} bytes");
+        });
+        sizes.sum()
+    };
+    let debug = tools_of("debug");
+    assert!(debug.len() >= 40 && read(&debug) <= DEBUG_BYTES, "{} bytes", read(&debug));
+    let tools = tools_of("terminal");
+    assert!(read(&tools) <= TOOL_BYTES, "{} bytes", read(&tools));
     let whole = Value::Array(tools.clone()).to_string().len();
     assert!(whole <= LIST_BYTES, "{whole} bytes");
     for tool in &tools {

@@ -183,7 +183,10 @@ impl Inner {
         let list = if wanted { vec![json!({"name": function})] } else { Vec::new() };
         let arguments = json!({"breakpoints": list});
         let set = client.request("setFunctionBreakpoints", arguments, timeout).await;
-        set.map(|_| ()).map_err(|error| self.request_failed(error))
+        let set = set.map_err(|error| self.request_failed(error))?;
+        let ids = set["breakpoints"].as_array().into_iter().flatten();
+        self.lock().own_filter_ids = ids.filter_map(|set| set["id"].as_i64()).collect();
+        Ok(())
     }
 
     /// Refuses names that the adapter does not know, with those that it knows.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Inner;
-use super::state::{Effect, Phase};
+use super::state::{Effect, PANIC, Phase};
 use crate::client::Incoming;
 use crate::report::EndReason;
 use crate::transport::Stream;
@@ -54,12 +54,16 @@ pub(super) async fn pump_output(
 }
 
 impl Inner {
-    fn event(self: &Arc<Self>, link: u32, event: &str, body: Value) {
+    fn event(self: &Arc<Self>, link: u32, event: &str, mut body: Value) {
         let effect = {
             let mut state = self.lock();
             if !state.links.contains_key(&link) {
                 // Of a run that is over.
                 return;
+            }
+            if event == "stopped" && state.is_own_filter(&body) {
+                body["reason"] = json!("exception");
+                body["description"] = json!(PANIC);
             }
             // Recorded under the lock, so that a wait that sees the state also sees the output.
             self.record(event, body.clone());

@@ -54,6 +54,8 @@ pub(crate) struct State {
     pub(crate) refused: bool,
     /// The signal that stopped the program last, where that is the reason.
     last_signal: Option<String>,
+    /// The adapter's numbers of the breakpoint that stands for an exception filter it lacks.
+    pub(crate) own_filter_ids: Vec<i64>,
     /// Tasks that read what processes write.
     pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
@@ -65,6 +67,9 @@ pub(crate) struct State {
     /// The last event whose output was reported.
     pub(crate) reported: u64,
 }
+
+/// How a stop by a panic is described.
+pub(crate) const PANIC: &str = "Rust panic";
 
 /// A program that an adapter built for us; dropping it removes it, where the adapter has not.
 pub(crate) struct BuiltFile(pub(crate) PathBuf);
@@ -124,6 +129,12 @@ impl Stopped {
 }
 
 impl State {
+    /// Whether a stop is by the breakpoint that stands for an exception filter.
+    pub(crate) fn is_own_filter(&self, body: &Value) -> bool {
+        let hit = body["hitBreakpointIds"].as_array().into_iter().flatten();
+        hit.filter_map(Value::as_i64).any(|id| self.own_filter_ids.contains(&id))
+    }
+
     pub(crate) fn new(program: String, adapter: AdapterKind, references: References) -> Self {
         Self {
             phase: Phase::Starting,
@@ -140,6 +151,7 @@ impl State {
             signal: None,
             refused: false,
             last_signal: None,
+            own_filter_ids: Vec::new(),
             readers: Vec::new(),
             processes: Vec::new(),
             built: None,

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::Inner;
 use super::inspect::{Page, VariableFilter};
 use super::source::lines_of_file;
-use super::state::{State, Stop};
+use super::state::{PANIC, State, Stop};
 use crate::error::DebugError;
 use crate::events::cut_text;
 use crate::protocol::{ExceptionInfo, read};
@@ -23,6 +23,8 @@ use crate::report::{
 const SEARCHED_FRAMES: u64 = 20;
 /// Parts of the paths of libraries' sources.
 const LIBRARIES: [&str; 3] = ["/lib/rustlib/src/", "/.cargo/registry/src/", "/rustc/"];
+/// What stands before the place of a panic.
+const PANICKED: &str = "panicked at ";
 /// Bytes of an exception's stack.
 const MAX_STACK: usize = 2 * 1024;
 
@@ -48,6 +50,9 @@ impl Inner {
         };
         let exception = async {
             match stop.event.reason.as_str() {
+                "exception" if stop.event.description.as_deref() == Some(PANIC) => {
+                    Some(self.panic())
+                }
                 "exception" => self.exception(link, id).await.map(|body| exception(&read(&body))),
                 _ => None,
             }
@@ -140,6 +145,19 @@ impl Inner {
         let threads: crate::protocol::Threads = read(&threads.unwrap_or_default());
         let found = threads.threads.into_iter().find(|thread| thread.id == id);
         found.map(|thread| thread.name).unwrap_or_default()
+    }
+
+    /// What a panic said: the hook has written it before the program stops.
+    fn panic(&self) -> ExceptionReport {
+        let reported = self.lock().reported;
+        let records = self.context.events.since(self.id.as_str(), reported);
+        let output: String = records.iter().filter_map(|record| record.output()).collect();
+        let message = output.rfind(PANICKED).map(|at| {
+            let said = output[at + PANICKED.len()..].lines().map(str::trim);
+            said.take(2).collect::<Vec<_>>().join(" ")
+        });
+        self.record("exceptionInfo", json!({"exceptionId": "panic", "description": message}));
+        ExceptionReport { id: "panic".to_owned(), message, stack: None }
     }
 
     /// Output since the last report, within the budget; from then on it counts as reported.

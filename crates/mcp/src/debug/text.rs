@@ -33,6 +33,9 @@ fn shown(data: &Value) -> String {
         _ if data["frames"].is_array() && data["state"].is_null() => stack(data),
         _ if data["breakpoint"]["path"].is_string() => breakpoint(&data["breakpoint"]),
         _ if data["result"].is_string() => result(data),
+        _ if data["name"].is_string() && data["value"].is_string() => {
+            variable(data).trim().to_owned()
+        }
         _ if data["text"].is_string() && data["title"].is_string() => {
             text(&data["text"]).to_owned()
         }

@@ -69,7 +69,7 @@ export interface ScriptParams {
   'dap.logs': {
     category: 'all' | 'stdout' | 'stderr' | 'console' | 'telemetry';
     count: number;
-    /** Oldest first */
+    /** Latest first */
     reverse: boolean;
     /** Only lines with this text */
     search?: string;
@@ -91,7 +91,7 @@ export interface ScriptParams {
   };
   /** Counts the events of a session, or of all with sessionId all, by a property. */
   'dap.stats': {
-    groupBy: 'category' | 'source' | 'hour' | 'session';
+    groupBy: 'category' | 'source' | 'hour' | 'session' | 'event' | 'thread' | 'reason' | 'second';
     includeCharts: boolean;
     /** Session; default the latest */
     sessionId?: string;
@@ -199,8 +199,12 @@ export interface ScriptParams {
   /** Starts a program under the debugger, by a configuration of launch.json or by program and type. */
   'debug.start': {
     args?: string[];
+    /** integratedTerminal: a session that view_screen and send_keys take */
+    console?: 'internalConsole' | 'integratedTerminal';
     cwd?: string;
     env?: Record<string, unknown>;
+    /** Filters that stop it: raised, uncaught; [] for none */
+    exceptions?: string[];
     /** Workspace folder, if several */
     folder?: string;
     /** Name of a configuration or compound in launch.json */

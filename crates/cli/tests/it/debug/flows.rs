@@ -137,6 +137,13 @@ fn crash_threads_and_restart(language: Language) {
     let mut subject = Subject::new(language);
     let stop = subject.start("crash");
     subject.is_at(&stop, "crash");
+    assert_eq!(stop["reason"], "exception", "{stop:#}");
+    if language == Language::Rust {
+        let said = stop["exception"]["message"].as_str().expect("what the panic said");
+        assert!(said.contains("index out of bounds"), "{said}");
+    }
+    let exceptions = subject.call("dap_exceptions", json!({}));
+    assert_eq!(exceptions["total"], 1, "{exceptions:#}");
     let ended = subject.call("debug_stop", json!({}));
     assert_eq!(ended["stopped"], true);
 

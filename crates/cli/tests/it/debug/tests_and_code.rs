@@ -1,0 +1,167 @@
+//! One test under the debugger, findings, symbols: over MCP, with the real tools.
+
+use serde_json::json;
+use termbridge_testkit::{Server, TestEnvironment};
+
+use super::{PATIENCE_MS, configured, data, local};
+use crate::TERMBRIDGE;
+use crate::support::built;
+
+const CART: &str = "\
+def total(items):
+    amount = 0
+    for count, price in items:
+        amount += count + price
+    return amount
+";
+const TEST_CART: &str = "\
+from cart import total
+
+
+def test_empty():
+    raise SystemError('not this one')
+
+
+def test_total():
+    assert total([(2, 5)]) == 10
+";
+
+/// A server whose project has an interpreter with pytest.
+fn python_project() -> (TestEnvironment, Server) {
+    let environment = configured();
+    environment.write("cart.py", CART);
+    environment.write("test_cart.py", TEST_CART);
+    std::os::unix::fs::symlink(built("test-venv"), environment.path().join(".venv"))
+        .expect("a link");
+    let server = environment.server(TERMBRIDGE, &[]);
+    (environment, server)
+}
+
+#[test]
+fn a_failing_test_stops_where_it_fails() {
+    let (_environment, mut server) = python_project();
+    let arguments = json!({"path": "test_cart.py", "line": 9, "timeoutMs": PATIENCE_MS});
+    let stop = data(&mut server, "test_debug_single", arguments);
+    assert_eq!((&stop["state"], &stop["reason"]), (&json!("stopped"), &json!("exception")));
+    assert_eq!(
+        (&stop["test"], &stop["runner"]),
+        (&json!("test_cart.py::test_total"), &json!("pytest"))
+    );
+    assert_eq!(stop["location"]["line"], 9, "{stop:#}");
+    assert_eq!(stop["exception"]["type"], "AssertionError", "{stop:#}");
+    let end = data(&mut server, "debug_continue", json!({"timeoutMs": PATIENCE_MS}));
+    assert_eq!(end["exit"]["code"], 1, "{end:#}");
+    assert!(
+        end["output"].as_str().expect("output").contains("1 failed"),
+        "only that test ran: {end:#}"
+    );
+}
+
+#[test]
+fn a_breakpoint_in_the_code_of_a_test_is_hit() {
+    let (_environment, mut server) = python_project();
+    data(&mut server, "breakpoint_set", json!({"path": "cart.py", "line": 5}));
+    let arguments = json!({"path": "test_cart.py", "line": 8, "timeoutMs": PATIENCE_MS});
+    let stop = data(&mut server, "test_debug_single", arguments);
+    assert_eq!(stop["reason"], "breakpoint", "{stop:#}");
+    assert_eq!(local(&stop, "amount")["value"], "7");
+    let (code, text) =
+        server.error("test_debug_single", json!({"path": "test_cart.py", "line": 1}));
+    assert_eq!(code, "E_NO_TEST_AT_CURSOR");
+    assert!(text.contains("test_total"), "the tests are named: {text}");
+}
+
+#[test]
+fn a_test_of_rust_and_one_of_go() {
+    let environment = configured();
+    environment.write("Cargo.toml", "[package]\nname = \"sums\"\nedition = \"2021\"\n");
+    let lib = "pub fn add(a: i32, b: i32) -> i32 {\n    let sum = a - b;\n    println!(\"{sum}\");\n    sum\n}\n\n#[test]\nfn other() {\n    panic!(\"not this one\");\n}\n\n#[test]\nfn adds() {\n    assert_eq!(add(2, 3), 5);\n}\n";
+    environment.write("src/lib.rs", lib);
+    environment.write("sums/go.mod", "module sums\n\ngo 1.19\n");
+    environment.write(
+        "sums/sums.go",
+        "package sums\n\nfunc Add(a, b int) int {\n\tsum := a - b\n\treturn sum\n}\n",
+    );
+    let tests = "package sums\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {\n\tt.Fatal(\"not this one\")\n}\n\nfunc TestAdds(t *testing.T) {\n\tif Add(2, 3) != 5 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n";
+    environment.write("sums/sums_test.go", tests);
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    for (source, line, test, test_line, name) in [
+        ("src/lib.rs", 3, "src/lib.rs", 14, "adds"),
+        ("sums/sums.go", 5, "sums/sums_test.go", 10, "TestAdds"),
+    ] {
+        data(&mut server, "breakpoint_set", json!({"path": source, "line": line}));
+        let arguments = json!({"path": test, "line": test_line, "timeoutMs": PATIENCE_MS});
+        let stop = data(&mut server, "test_debug_single", arguments);
+        assert_eq!(
+            (&stop["test"], &stop["location"]["line"]),
+            (&json!(name), &json!(line)),
+            "{stop:#}"
+        );
+        assert_eq!(local(&stop, "sum")["value"], "-1");
+        data(&mut server, "breakpoint_clear_project", json!({}));
+        let end = data(&mut server, "debug_continue", json!({"timeoutMs": PATIENCE_MS}));
+        match name {
+            // A failed assertion is a panic, which stops where it is; Go's tests go on to their end.
+            "adds" => assert_eq!(end["exception"]["type"], "panic", "{end:#}"),
+            _ => assert_eq!(end["exit"]["code"], 1, "{end:#}"),
+        }
+        data(&mut server, "debug_stop", json!({}));
+    }
+}
+
+#[test]
+fn findings_and_symbols_of_a_python_project() {
+    let (environment, mut server) = python_project();
+    environment.write("broken.py", "import os\n\nprint(undefined_name)\n");
+    let found = data(&mut server, "diagnostic_collect", json!({"path": "broken.py"}));
+    let all = found["diagnostics"].to_string();
+    assert!(all.contains("undefined_name"), "{found:#}");
+    assert!(found["tools"].to_string().contains("ruff"), "{found:#}");
+    let missing = server.error("diagnostic_collect", json!({"path": "nowhere.py"})).0;
+    assert_eq!(missing, "E_FILE_NOT_FOUND");
+    let (code, text) = server.error("symbol_navigate", json!({"symbol": "total"}));
+    assert_eq!(code, "E_INVALID_PARAMS", "{text}");
+}
+
+#[test]
+fn symbols_by_the_language_server_of_the_project() {
+    let environment = configured();
+    let modules = crate::support::repository("tests/debuggers/node_modules");
+    std::os::unix::fs::symlink(modules, environment.path().join("node_modules")).expect("a link");
+    environment.write(
+        "tsconfig.json",
+        "{\"compilerOptions\": {\"strict\": true}, \"include\": [\"*.ts\"]}",
+    );
+    environment.write(
+        "add.ts",
+        "export function add(a: number, b: number): number {\n  return a + b;\n}\n",
+    );
+    environment.write("use.ts", "import { add } from './add';\n\nexport function twice(n: number) {\n  return add(n, n);\n}\n");
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let which = json!({"path": "add.ts", "symbol": "add", "timeoutMs": 40_000});
+    let (code, _) = server.error("symbol_navigate", which);
+    assert_eq!(code, "E_INVALID_PARAMS", "it takes no timeoutMs");
+    let which = json!({"path": "add.ts", "symbol": "add"});
+    let found = data(&mut server, "symbol_navigate", which.clone());
+    assert!(found["locations"].to_string().contains("use.ts"), "{found:#}");
+    let calls = data(&mut server, "symbol_calls", which.clone());
+    assert_eq!(calls["calls"][0]["name"], "twice", "{calls:#}");
+    let mut renaming = which.clone();
+    renaming["newName"] = json!("plus");
+    let renamed = data(&mut server, "symbol_rename", renaming);
+    assert_eq!(renamed["total"], 2, "{renamed:#}");
+    assert!(environment.read("use.ts").contains("return plus(n, n);"));
+    let search = data(&mut server, "search_symbol_search", json!({"query": "plus"}));
+    let id = search["symbols"][0]["nodeId"].clone();
+    let replacement = "export function plus(a: number, b: number): number {\n  return b + a;\n}";
+    let arguments = json!({"nodeId": id, "replacement": replacement});
+    let replaced = data(&mut server, "code_replace_method", arguments);
+    assert!(
+        replaced["diff"].as_str().expect("a diff").contains("+  return b + a;"),
+        "{replaced:#}"
+    );
+    assert!(environment.read("add.ts").contains("b + a"));
+    let (code, text) = server.error("symbol_calls", which);
+    assert_eq!(code, "E_SYMBOL_NOT_FOUND", "{text}");
+    assert_eq!(server.close(), Some(0));
+}
