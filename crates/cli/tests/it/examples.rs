@@ -7,7 +7,7 @@ use termbridge_mcp::client::Client;
 use termbridge_testkit::TestEnvironment;
 
 use crate::TERMBRIDGE;
-use crate::support::{program, repository};
+use crate::support::repository;
 
 #[test]
 fn the_readme_shows_what_the_vim_example_prints() {
@@ -19,26 +19,46 @@ fn the_readme_shows_what_the_run_and_fix_example_prints() {
     readme_shows("run_and_fix");
 }
 
+#[test]
+fn the_docs_show_what_the_find_bug_example_prints() {
+    shows("docs/debugging.md", "find_bug");
+}
+
 /// The README has the transcript of an example, as it is printed now.
 #[track_caller]
 fn readme_shows(example: &str) {
+    shows("README.md", example);
+}
+
+/// The same of any page.
+#[track_caller]
+fn shows(page: &str, example: &str) {
     let environment = TestEnvironment::new();
     let output = environment
-        .command(program("python3"))
+        .command(crate::support::built("test-venv/bin/python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PATH", path_with_debugpy())
         .arg(repository(&format!("examples/{example}.py")))
         .arg(TERMBRIDGE)
         .output()
         .expect("python runs");
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
-    let readme = std::fs::read_to_string(repository("README.md")).expect("there is a README");
-    let shown = readme
+    let text = std::fs::read_to_string(repository(page)).expect("there is such a page");
+    let shown = text
         .split_once(&format!("<!-- transcript: {example} -->\n```text\n"))
         .and_then(|(_, rest)| rest.split_once("```\n"))
         .map(|(transcript, _)| transcript)
-        .expect("the README has a transcript");
+        .expect("the page has a transcript");
     assert_eq!(without_numbers(shown), without_numbers(&printed));
+}
+
+/// The search path with a Python that has pytest and debugpy.
+fn path_with_debugpy() -> std::ffi::OsString {
+    let first = std::path::PathBuf::from(crate::support::built("test-venv/bin"));
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(first).chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).expect("a search path")
 }
 
 /// Times and counters differ from run to run.
