@@ -12,6 +12,13 @@ pub(crate) mod tools;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+/// Text that is someone else's, without what a terminal would take for a command.
+fn printable(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
+    // The ends of a terminal's lines are not to be seen.
+    text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
 /// Writes an answer to stdout; whoever reads it may stop early.
 fn print(text: &str) -> anyhow::Result<ExitCode> {
     match io::stdout().lock().write_all(text.as_bytes()) {

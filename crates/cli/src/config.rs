@@ -25,7 +25,7 @@ use crate::duration::parse_duration;
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     /// The tools, and how programs are debugged.
-    pub(crate) offer: Offer,
+    offer: Offer,
     pub(crate) bridge: BridgeSettings,
     pub(crate) policy: PolicyConfig,
     /// Where the history is kept; `None` when it is off.
@@ -190,6 +190,15 @@ impl Config {
 }
 
 impl Config {
+    /// The tools, for a workspace that is there.
+    pub(crate) fn offer(&self) -> Result<Offer> {
+        let workspace = &self.offer.debug.workspace;
+        if !workspace.is_dir() {
+            bail!("the workspace {} is no folder", workspace.display());
+        }
+        Ok(self.offer.clone())
+    }
+
     /// The policy, ready to decide.
     pub(crate) fn policy(&self) -> Result<Policy> {
         Policy::new(&self.policy, &self.bridge.home).context("in [policy]")
@@ -242,9 +251,8 @@ fn debug_settings(
 ) -> Result<DebugSettings> {
     let here = std::env::current_dir().context("the working directory cannot be used")?;
     let workspace = workspace.map_or(here.clone(), |given| here.join(given));
-    if !workspace.is_dir() {
-        bail!("the workspace {} is no folder", workspace.display());
-    }
+    // What adapters and editors call it; one that is not there is refused by who needs it.
+    let workspace = workspace.canonicalize().unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
     settings.backend = match (backend, table.backend) {
         (Some(backend), _) => backend,

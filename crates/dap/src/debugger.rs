@@ -58,11 +58,20 @@ impl Debugger {
     /// Runs the tasks of a plan and starts its programs, in order. When one fails, those that were
     /// started are ended.
     pub async fn launch(&self, plan: LaunchPlan) -> Result<Vec<DebugSession>, DebugError> {
+        self.launch_within(plan, self.context.settings.launch_timeout).await
+    }
+
+    /// As [`Debugger::launch`], each program within a time.
+    pub async fn launch_within(
+        &self,
+        plan: LaunchPlan,
+        timeout: Duration,
+    ) -> Result<Vec<DebugSession>, DebugError> {
         let mut started = Started(Vec::new());
         self.run_tasks(plan.before).await?;
         for (tasks, configuration) in plan.parts {
             self.run_tasks(tasks).await?;
-            started.0.push(self.start(configuration).await?);
+            started.0.push(self.start_within(configuration, timeout).await?);
         }
         let sessions = std::mem::take(&mut started.0);
         if plan.stop_all && sessions.len() > 1 {

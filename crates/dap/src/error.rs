@@ -33,6 +33,16 @@ pub enum DebugError {
         /// How long was waited.
         after: Duration,
     },
+    /// The adapter of a stopped program did not answer.
+    #[error("{what} within {} ms; {program} is stopped", .after.as_millis())]
+    AdapterSlow {
+        /// What did not happen.
+        what: String,
+        /// The program.
+        program: String,
+        /// How long was waited.
+        after: Duration,
+    },
     /// The request was withdrawn.
     #[error("the request was cancelled")]
     Cancelled,
@@ -136,7 +146,7 @@ impl DebugError {
             Self::NoSession(_) => "E_NO_SESSION",
             Self::NotPaused { .. } => "E_NOT_PAUSED",
             Self::NotStopped { .. } => "E_NOT_STOPPED",
-            Self::Timeout { .. } => "E_TIMEOUT",
+            Self::Timeout { .. } | Self::AdapterSlow { .. } => "E_TIMEOUT",
             Self::Cancelled => "E_CANCELLED",
             Self::Aborted(_) => "E_ABORTED",
             Self::InvalidParams(_) => "E_INVALID_PARAMS",
@@ -169,6 +179,9 @@ impl DebugError {
             }
             Self::Timeout { .. } => {
                 "wait longer with debug_wait_for_hit, look where it is with debug_pause, or end it with debug_stop"
+            }
+            Self::AdapterSlow { .. } => {
+                "call again: the debugger may still be reading symbols; or ask for less"
             }
             Self::Cancelled | Self::Aborted(_) => "see debug_status for what is still open",
             Self::InvalidParams(_) => "correct the arguments and call again",

@@ -64,8 +64,8 @@ pub use report::{
     ScopeKind, SourceLine, StackPage, StopReport, ThreadInfo, VariableInfo, VariableNode,
 };
 pub use session::{
-    DebugSession, DebugSessionInfo, EvaluateContext, Page, Resume, Save, Saved, ScopeFilter,
-    SessionState, Ticket, VariableFilter, VariableTree,
+    DebugSession, DebugSessionInfo, EvaluateContext, LeftOut, Page, Resume, Save, Saved,
+    ScopeFilter, SessionState, Ticket, VariableFilter, VariablePage, VariableTree,
 };
 pub use settings::Settings;
 pub use task::TaskRunner;

@@ -69,6 +69,7 @@ pub(crate) struct Capabilities {
     pub(crate) supports_log_points: bool,
     pub(crate) supports_set_variable: bool,
     pub(crate) supports_set_expression: bool,
+    pub(crate) supports_clipboard_context: bool,
     pub(crate) supports_exception_info_request: bool,
     pub(crate) supports_exception_filter_options: bool,
     pub(crate) supports_terminate_request: bool,

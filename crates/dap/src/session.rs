@@ -35,7 +35,7 @@ use tokio::sync::watch;
 
 pub use self::control::{Resume, Ticket};
 pub use self::evaluate::EvaluateContext;
-pub use self::inspect::{Page, VariableFilter};
+pub use self::inspect::{LeftOut, Page, VariableFilter, VariablePage};
 pub use self::save::{Save, Saved};
 use self::state::{Phase, State};
 pub use self::tree::{ScopeFilter, VariableTree};

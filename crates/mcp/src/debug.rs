@@ -22,6 +22,8 @@ use crate::validate;
 
 /// Bytes of an answer's data. What backends give is bounded by what it is; this is for the rest.
 const MAX_DATA: usize = 512 * 1024;
+/// Bytes of a failure's message.
+const MAX_MESSAGE: usize = 16 * 1024;
 /// How long a cancelled call may take to clean up after itself.
 const CLEAN_UP: Duration = Duration::from_secs(5);
 
@@ -68,6 +70,7 @@ impl DebugTool {
     ) -> CallFuture {
         Box::pin(async move {
             let began = Instant::now();
+            arguments.values_mut().for_each(validate::make_whole);
             let answer = match self.check(&schema, &arguments) {
                 Ok(()) => {
                     arguments.retain(|_, value| !value.is_null());
@@ -164,15 +167,19 @@ impl DebugTool {
             .filter_map(|alias| self.debugging.catalog().by_alias(alias))
             .map(Tool::name)
             .collect();
-        let text = text::of_failure(&failure.code, &failure.message, &hint);
+        // An editor's words have no bound of their own.
+        let message = bound(failure.message, MAX_MESSAGE, "the program's output").text;
+        let text = text::of_failure(&failure.code, &message, &hint);
         let mut error = json!({
             "code": failure.code,
-            "message": failure.message,
+            "message": message,
             "hint": hint,
             "retryable": retryable,
             "next_tools": next_tools,
         });
-        if let Some(details) = failure.details {
+        if let Some(details) = failure.details
+            && details.to_string().len() <= MAX_DATA
+        {
             error["details"] = details;
         }
         let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);

@@ -52,14 +52,17 @@ impl Offered {
 
     fn made(&self) -> &Made {
         self.made.get_or_init(|| {
-            let debugging = self.wants_debugging().then(|| self.new_debugging());
+            let debugging = self.may_debug().then(|| self.new_debugging());
             let entries =
                 self.entries_of(debugging.as_ref(), |toolset, name| self.offer.has(toolset, name));
+            // Tools that were named may all be others.
+            let debugging = debugging.filter(|_| entries.iter().any(Entry::is_of_catalog));
             Made { entries, debugging }
         })
     }
 
-    fn wants_debugging(&self) -> bool {
+    /// Whether debugging tools may be among them, without looking.
+    pub(crate) fn may_debug(&self) -> bool {
         self.offer.toolsets.contains(&Toolset::Debug) || !self.offer.tools.is_empty()
     }
 

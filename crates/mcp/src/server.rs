@@ -1,8 +1,10 @@
 //! [`McpServer`]: what rmcp calls.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ErrorCode,
     GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
@@ -22,11 +24,11 @@ use termbridge_session::SessionError;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::ToolError;
+use crate::error::{Code, ToolError};
 use crate::offered::Offered;
 use crate::subscriptions::Subscriptions;
 use crate::tasks::Tasks;
-use crate::tool::{Context, ReadCursors};
+use crate::tool::{CallFuture, Context, ReadCursors};
 use crate::toolset::{Offer, Toolset, UnknownTool};
 use crate::transport::Lines;
 use crate::{prompts, resources, subscriptions, tool};
@@ -35,8 +37,11 @@ use crate::{prompts, resources, subscriptions, tool};
 const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns \
 its output and exit code; get_terminal_output reads on in one that runs longer; search_history finds \
 earlier ones. For programs with a screen: launch_app starts one, view_screen shows it, send_keys types (with `wait` and `view` it acts, waits and shows in one call), wait_for waits \
-for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0. To debug: \
-breakpoint_set, then debug_start or test_debug_single with `wait`; a stop brings source and locals.";
+for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0.";
+
+/// What it is told where there is a debugger.
+const DEBUG_INSTRUCTIONS: &str = "To debug: breakpoint_set, then debug_start with `wait`, or \
+test_debug_single; each stop brings source, locals and stack. docs_list has guides.";
 
 /// The MCP server: tools over sessions. Clones are the same server.
 #[derive(Clone)]
@@ -144,7 +149,7 @@ impl McpServer {
             cancelled,
             closed: self.closed.clone(),
         };
-        Some(self.tools.find(tool)?.call(arguments, context).await)
+        Some(answered(self.tools.find(tool)?.call(arguments, context)).await)
     }
 
     /// The debugger, where its tools are offered.
@@ -188,6 +193,17 @@ impl McpServer {
     }
 }
 
+/// A call that is answered in any case: a fault of ours must not leave its client waiting.
+fn answered(call: CallFuture) -> CallFuture {
+    Box::pin(async move {
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
+            let hint = "The server's log has more; other calls are not affected.";
+            ToolError::new(Code::InternalError, "the tool failed by a fault of its own", hint, &[])
+                .into_result()
+        })
+    })
+}
+
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
@@ -200,7 +216,10 @@ impl ServerHandler for McpServer {
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("termbridge", env!("CARGO_PKG_VERSION"));
         info.server_info.title = Some("termbridge".into());
-        info.instructions = Some(INSTRUCTIONS.into());
+        info.instructions = Some(match self.tools.may_debug() {
+            true => format!("{INSTRUCTIONS} {DEBUG_INSTRUCTIONS}"),
+            false => INSTRUCTIONS.to_owned(),
+        });
         info
     }
 
@@ -242,7 +261,7 @@ impl ServerHandler for McpServer {
                 cancelled,
                 closed: self.closed.clone(),
             };
-            entry.call(arguments, call)
+            answered(entry.call(arguments, call))
         };
         let response = if speaks_tasks {
             self.tasks.run(context.ct, Duration::from_millis(longest), call).await

@@ -367,6 +367,11 @@ impl Entry {
         Self { definition, needs_screen: false, work }
     }
 
+    /// Whether the catalogue describes it.
+    pub(crate) fn is_of_catalog(&self) -> bool {
+        matches!(self.work, Work::Debug(_))
+    }
+
     /// Whether it goes by this name.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.definition.name == name
@@ -401,6 +406,7 @@ fn read<T: Tool>(
     schema: &JsonObject,
     mut arguments: JsonObject,
 ) -> Result<T::Arguments, ToolError> {
+    arguments.values_mut().for_each(validate::make_whole);
     if T::LENIENT {
         validate::coerce(schema, &mut arguments);
     }

@@ -29,6 +29,23 @@ pub(crate) fn coerce(schema: &JsonObject, arguments: &mut JsonObject) {
     }
 }
 
+/// Turns numbers such as 5.0 into 5: to JSON Schema both are integers, and some models write the first.
+pub(crate) fn make_whole(value: &mut Value) {
+    /// Beyond it not every integer has a float of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or_default();
+            if float.fract() == 0.0 && float.abs() <= EXACT {
+                *value = Value::from(float as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        _ => {}
+    }
+}
+
 fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), ToolError> {
     let empty = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);

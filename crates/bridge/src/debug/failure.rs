@@ -41,6 +41,7 @@ impl DebugFailure {
     pub(crate) fn timeout(script: &str, after: Duration) -> Self {
         let after = after.as_millis();
         Self::new("E_TIMEOUT", format!("{script} did not end within {after} ms"))
+            .hint("call again, with a larger timeoutMs where the tool takes one")
     }
 
     /// A script that only an editor runs.

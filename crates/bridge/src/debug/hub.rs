@@ -63,7 +63,10 @@ impl DebugSettings {
     /// Debugging in a workspace, with the environment of this process.
     pub fn new(workspace: PathBuf) -> Self {
         let environment = termbridge_dap::Environment::of_process();
-        let native = termbridge_dap::Settings { environment, ..Default::default() };
+        // One request may take as long as the call that it is for.
+        let request_timeout = Duration::from_mins(1);
+        let native =
+            termbridge_dap::Settings { environment, request_timeout, ..Default::default() };
         Self {
             workspace,
             backend: BackendChoice::Auto,
@@ -147,7 +150,14 @@ impl Debugging {
         let answer = |backend, result| DebugAnswer { backend, result };
         if OWN_SCRIPTS.contains(&tool.alias()) {
             let backend = self.backend().await.map_or("none", |backend| backend.name());
-            return answer(backend, self.own(tool.alias(), &call.arguments).await);
+            let own = self.own(tool.alias(), &call.arguments);
+            let result = tokio::select! {
+                result = tokio::time::timeout(call.timeout, own) => result.unwrap_or_else(|_| {
+                    Err(DebugFailure::timeout(tool.alias(), call.timeout))
+                }),
+                () = call.cancel.cancelled() => Err(DebugFailure::cancelled()),
+            };
+            return answer(backend, result);
         }
         let backend = match self.backend().await {
             Ok(backend) => backend,
@@ -205,11 +215,12 @@ impl Debugging {
         let hosts: Vec<Value> = found.iter().map(host).collect();
         let live = found.iter().position(|found| found.liveness.is_live());
         let serving = self.backend().await;
+        let (adapters, servers) = tokio::join!(native.adapters(), native.language_servers());
         let mut status = json!({
             "backend": serving.as_ref().map_or("none", |backend| backend.name()),
             "workspace": settings.workspace,
-            "adapters": native.adapters().await,
-            "languageServers": native.language_servers(),
+            "adapters": adapters,
+            "languageServers": servers,
             "sessions": native.session_ids(),
         });
         if let Some(host) = live.or((!hosts.is_empty()).then_some(0)).map(|index| &hosts[index]) {

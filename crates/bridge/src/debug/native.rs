@@ -30,7 +30,7 @@ use super::{DebugBackend, DebugCall, DebugFailure};
 use crate::hub::Bridge;
 
 /// Scripts that spend their time waiting and tell themselves what they waited for.
-const WAITING: [&str; 9] = [
+const WAITING: [&str; 16] = [
     "debug.start",
     "debug.attach",
     "debug.restart",
@@ -39,7 +39,14 @@ const WAITING: [&str; 9] = [
     "debug.step-into",
     "debug.step-out",
     "debug.wait-for-hit",
+    "debug.pause",
     "test.debug-single",
+    "diagnostic.collect",
+    "symbol.navigate",
+    "symbol.calls",
+    "symbol.rename",
+    "code.replace-method",
+    "search.symbol-search",
 ];
 /// What a waiting script may take beyond its wait, to tell what it found.
 const GRACE: Duration = Duration::from_secs(10);
@@ -93,8 +100,8 @@ impl NativeDebugger {
     }
 
     /// The language servers: where each is, or the command that installs it.
-    pub fn language_servers(&self) -> Value {
-        code::servers(self)
+    pub async fn language_servers(&self) -> Value {
+        code::servers(self).await
     }
 
     pub(super) fn session_ids(&self) -> Vec<String> {

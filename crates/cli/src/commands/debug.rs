@@ -14,7 +14,7 @@ use termbridge_mcp::{CallToolResult, McpServer, Offer, Toolset};
 use termbridge_session::Sessions;
 use tokio_util::sync::CancellationToken;
 
-use super::print;
+use super::{print, printable};
 use crate::args::{DebugArguments, McpArguments};
 use crate::config::Config;
 use crate::logging;
@@ -61,7 +61,7 @@ impl CommandLineDebugging {
         let sessions = Sessions::new(config.settings.clone());
         let backend = Arc::new(NativeBackend::new(sessions.clone()));
         let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
-        let offer = Offer::new(&[Toolset::Debug], config.offer.debug.clone());
+        let offer = Offer::new(&[Toolset::Debug], config.offer()?.debug);
         Ok(Self { server: McpServer::new(bridge.clone(), offer)?, sessions, bridge, json })
     }
 
@@ -116,7 +116,11 @@ impl CommandLineDebugging {
                 let mut line = String::new();
                 std::io::stdin().lock().read_line(&mut line).map(|read| (read > 0).then_some(line))
             });
-            let Some(line) = line.await.context("cannot read")?? else { break };
+            let line = tokio::select! {
+                line = line => line.context("cannot read")??,
+                _ = tokio::signal::ctrl_c() => None,
+            };
+            let Some(line) = line else { break };
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
                 continue;
@@ -163,9 +167,9 @@ impl CommandLineDebugging {
             _ => text.join("\n"),
         };
         match result.is_error == Some(true) && !self.json {
-            true => eprintln!("{text}"),
+            true => eprintln!("{}", printable(&text)),
             false => {
-                print(&format!("{text}\n"))?;
+                print(&format!("{}\n", printable(&text)))?;
             }
         }
         Ok(())
@@ -204,9 +208,9 @@ fn insert(command: Command, words: &[String], line: CommandLine) -> Command {
     match words {
         [] => command,
         [last] => {
-            let mut inside = Command::new(last.clone()).about(line.about.clone());
+            let mut inside = Command::new(last.clone()).about(printable(&line.about));
             if !line.long_about.is_empty() {
-                inside = inside.after_help(line.long_about.clone());
+                inside = inside.after_help(printable(&line.long_about));
             }
             command.subcommand(inside.args(line.flags.iter().map(argument)))
         }
@@ -231,7 +235,7 @@ fn argument(flag: &Flag) -> Arg {
         .required(flag.required)
         // A value may begin with a dash; a switch may have none, so what follows it is its own.
         .allow_hyphen_values(flag.kind != Kind::Boolean)
-        .help(help.trim().to_owned());
+        .help(printable(help.trim()));
     let arg = match flag.kind {
         Kind::Boolean => arg.num_args(0..=1).default_missing_value("true").value_name("true|false"),
         Kind::Array => arg.action(ArgAction::Append).value_name("ITEM"),

@@ -12,7 +12,7 @@ use termbridge_mcp::{McpServer, Offer, Toolset};
 use termbridge_session::{Launch, Sessions, Wait};
 use tokio_util::sync::CancellationToken;
 
-use super::print;
+use super::{print, printable};
 use crate::args::{DoctorArguments, McpArguments};
 use crate::config::Config;
 
@@ -43,7 +43,7 @@ async fn examine(config: &Config) -> Result<Value> {
     };
     let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
-    let offer = Offer::new(&[Toolset::Debug], config.offer.debug.clone());
+    let offer = Offer::new(&[Toolset::Debug], config.offer()?.debug);
     let server = McpServer::new(bridge, offer)?;
     let asked = server.run_tool("bridge_status", serde_json::Map::new(), CancellationToken::new());
     let status = asked.await.and_then(|result| result.structured_content);
@@ -89,7 +89,7 @@ fn shown(report: &Value) -> String {
         true => ("\x1b[32m✓\x1b[0m", "\x1b[31m✗\x1b[0m"),
         false => ("✓", "✗"),
     };
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value| printable(value.as_str().unwrap_or_default());
     let mut lines = vec![format!("termbridge {}", text(&report["version"])), String::new()];
     match report["terminal"]["ok"] == true {
         true => lines.push(format!("{good} terminals: programs run in them")),
@@ -125,13 +125,13 @@ fn shown(report: &Value) -> String {
             };
             let path = ["path", "program"].iter().find_map(|field| entry[*field].as_str());
             match path {
-                Some(path) => lines.push(format!("{good} {label}: {path}")),
+                Some(path) => lines.push(format!("{good} {label}: {}", printable(path))),
                 None => lines
                     .push(format!("{bad} {label}: install it with: {}", text(&entry["install"]))),
             }
         }
     }
-    match (report["host"]["live"] == true, report["host"]["workspace"].as_str()) {
+    match (report["host"]["live"] == true, report["host"]["workspace"].as_str().map(printable)) {
         (true, Some(workspace)) => lines.push(format!("{good} editor: VS Code serves {workspace}")),
         (false, Some(workspace)) => lines.push(format!(
             "{bad} editor: the bridge of {workspace} is not served: reload its VS Code window"

@@ -11,7 +11,7 @@ use termbridge_bridge::store::{
     time,
 };
 
-use super::print;
+use super::{print, printable};
 use crate::args::{HistoryAction, HistoryArguments};
 use crate::config::Config;
 
@@ -109,9 +109,7 @@ fn head(run: &Run, style: Style) -> String {
     let agent = run.agent.as_ref().map(|agent| format!(", {agent}")).unwrap_or_default();
     let when = time::format(run.started_ms);
     // An agent's text must not reach the terminal's controls.
-    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
-    let command: String = run.command.trim_end().chars().map(shown).collect();
-    let command = command.replace('\n', "\n    ");
+    let command = printable(run.command.trim_end()).replace('\n', "\n    ");
     format!(
         "{}\n  {} {command}\n",
         style.dim(&format!("{when}  {}  {end}{took}{agent}  {}", run.id, run.cwd)),

@@ -47,7 +47,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
     let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let (settings, history) = (config.bridge.clone(), config.history.clone());
     let bridge = Bridge::new(backend, settings, config.policy()?, history);
-    let server = McpServer::new(bridge.clone(), config.offer.clone())?;
+    let server = McpServer::new(bridge.clone(), config.offer()?)?;
     let ending = server.clone();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

@@ -1,8 +1,12 @@
 //! debugpy: the project's own interpreter first, so that the program finds its packages.
 
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Map, Value, json};
 
 use super::registry::{Missing, Search, configured};
@@ -27,6 +31,10 @@ if hasattr(socket, 'TCP_QUICKACK'):
     socket.SocketIO.readinto = readinto
 runpy.run_module('debugpy.adapter', run_name='__main__', alter_sys=True)
 ";
+/// How long an interpreter may take to say what it has.
+const PROBE_LIMIT: Duration = Duration::from_secs(10);
+/// How often it is looked at meanwhile.
+const PROBE_PAUSE: Duration = Duration::from_millis(5);
 /// Folders in which projects keep their virtual environment.
 const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
 
@@ -81,7 +89,9 @@ pub fn interpreters(folder: &Path, environment: &Environment) -> Vec<PathBuf> {
     let active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
         .into_iter()
         .filter_map(|name| environment.get(name).map(PathBuf::from));
-    let mut found: Vec<_> = venvs.chain(active).map(|venv| venv.join("bin/python")).collect();
+    let venvs = venvs.map(|venv| venv.join("bin/python"));
+    let venvs = venvs.filter(|python| is_trusted(python, folder));
+    let mut found: Vec<_> = venvs.chain(active.map(|venv| venv.join("bin/python"))).collect();
     found.extend(["python3", "python"].iter().filter_map(|name| environment.find_program(name)));
     found.retain(|path| path.exists());
     let mut seen = std::collections::HashSet::new();
@@ -90,16 +100,34 @@ pub fn interpreters(folder: &Path, environment: &Environment) -> Vec<PathBuf> {
 }
 
 fn has_debugpy(python: &Path) -> bool {
-    let status = Command::new(python)
-        .args([
-            "-c",
-            "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)",
-        ])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status.is_ok_and(|status| status.success())
+    let probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)";
+    let mut command = Command::new(python);
+    command.args(["-c", probe]).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    let deadline = Instant::now() + PROBE_LIMIT;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(PROBE_PAUSE),
+            _ => break,
+        }
+    }
+    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
+        // It may be over in this moment.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let _ = child.wait();
+    false
+}
+
+/// Whether a virtual environment may be used: anyone may put one into a folder above the project that
+/// everyone writes to.
+fn is_trusted(python: &Path, folder: &Path) -> bool {
+    let owner = |path: &Path| path.metadata().map(|meta| meta.uid()).ok();
+    let venv = python.parent().and_then(Path::parent).and_then(|venv| owner(venv));
+    let own = rustix::process::geteuid().as_raw();
+    venv.is_some_and(|venv| venv == own || venv == 0 || Some(venv) == owner(folder))
 }
 
 pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map<String, Value> {

@@ -237,11 +237,14 @@ impl Inner {
             return over;
         }
         match error {
-            RequestError::Timeout { command, after } => DebugError::Timeout {
-                what: format!("{} did not answer {command}", self.adapter.name()),
-                program: state.running(),
-                after,
-            },
+            RequestError::Timeout { command, after } => {
+                let what = format!("{} did not answer {command}", self.adapter.name());
+                let program = state.running();
+                match state.latest_stop(None) {
+                    Some(_) => DebugError::AdapterSlow { what, program, after },
+                    None => DebugError::Timeout { what, program, after },
+                }
+            }
             other => DebugError::Internal(other.to_string()),
         }
     }

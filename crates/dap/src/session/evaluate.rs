@@ -21,7 +21,7 @@ pub enum EvaluateContext {
 }
 
 impl EvaluateContext {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Repl => "repl",
             Self::Watch => "watch",
@@ -38,10 +38,27 @@ impl DebugSession {
         frame: Option<u64>,
         context: EvaluateContext,
     ) -> Result<VariableInfo, DebugError> {
+        let (link, value) = self.raw_value(expression, frame, context.name()).await?;
+        Ok(self.inner.variable(link, value))
+    }
+
+    /// The value of an expression, uncut.
+    pub(super) async fn raw_value(
+        &self,
+        expression: &str,
+        frame: Option<u64>,
+        context: &str,
+    ) -> Result<(u32, Variable), DebugError> {
         let (link, id) = self.inner.frame_or_top(frame).await?;
-        let arguments = json!({"expression": expression, "frameId": id, "context": context.name()});
-        let body = self.inner.ask(link, "evaluate", arguments).await?;
-        Ok(self.inner.variable(link, read(&body)))
+        let arguments = json!({"expression": expression, "frameId": id, "context": context});
+        Ok((link, read(&self.inner.ask(link, "evaluate", arguments).await?)))
+    }
+
+    /// The context in which the adapter of a frame gives a text whole, if it has one.
+    pub(super) async fn whole_context(&self, frame: Option<u64>) -> Option<&'static str> {
+        let (link, _) = self.inner.frame_or_top(frame).await.ok()?;
+        let can = self.inner.capability(link, |known| known.supports_clipboard_context);
+        can.then_some("clipboard")
     }
 
     /// Changes a variable: one of a container, or without one a local of the latest stop.
@@ -58,11 +75,13 @@ impl DebugSession {
         };
         for (link, id) in containers {
             let all = Page { start: 0, count: 0 };
-            let found = inner.variables(link, id, VariableFilter::All, all).await?;
-            let Some(found) = found.into_iter().find(|variable| variable.name == name) else {
+            let page = inner.variables(link, id, VariableFilter::All, all).await?;
+            let is_whole = page.known_rest() == 0;
+            let found = page.variables.into_iter().find(|variable| variable.name == name);
+            if found.is_none() && (is_whole || container.is_none()) {
                 continue;
-            };
-            if found.read_only {
+            }
+            if found.as_ref().is_some_and(|found| found.read_only) {
                 return Err(DebugError::ReadOnly(name.to_owned()));
             }
             if !inner.capability(link, |capabilities| capabilities.supports_set_variable) {
@@ -72,7 +91,7 @@ impl DebugSession {
             let body = inner.ask(link, "setVariable", arguments).await?;
             let mut changed = Variable { name: name.to_owned(), ..read(&body) };
             // Not every adapter says the type again.
-            changed.kind = changed.kind.or(found.kind);
+            changed.kind = changed.kind.or(found.and_then(|found| found.kind));
             if inner.adapter.shows_old_values() {
                 inner.lock().references.keep_change(link, id, changed.clone());
             }

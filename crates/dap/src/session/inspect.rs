@@ -28,6 +28,34 @@ impl Page {
     }
 }
 
+/// How many children come behind a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// So many.
+    Some(usize),
+    /// The adapter does not say; perhaps none.
+    Unknown,
+}
+
+/// A page of children.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VariablePage {
+    /// The children.
+    pub variables: Vec<VariableInfo>,
+    /// How many come behind them.
+    pub left_out: LeftOut,
+}
+
+impl VariablePage {
+    /// How many come behind it, as far as that is known.
+    pub(super) fn known_rest(&self) -> usize {
+        match self.left_out {
+            LeftOut::Some(count) => count,
+            LeftOut::Unknown => 0,
+        }
+    }
+}
+
 /// Which children of a value are wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum VariableFilter {
@@ -103,6 +131,16 @@ impl DebugSession {
         filter: VariableFilter,
         page: Page,
     ) -> Result<Vec<VariableInfo>, DebugError> {
+        Ok(self.variables_page(reference, filter, page).await?.variables)
+    }
+
+    /// The same, with what is known of the rest.
+    pub async fn variables_page(
+        &self,
+        reference: u64,
+        filter: VariableFilter,
+        page: Page,
+    ) -> Result<VariablePage, DebugError> {
         let (link, id) = self.inner.container(reference)?;
         self.inner.variables(link, id, filter, page).await
     }
@@ -207,31 +245,63 @@ impl Inner {
         container: i64,
         filter: VariableFilter,
         page: Page,
-    ) -> Result<Vec<VariableInfo>, DebugError> {
+    ) -> Result<VariablePage, DebugError> {
+        let (variables, left_out) = self.raw_variables(link, container, filter, page).await?;
+        let variables =
+            variables.into_iter().map(|variable| self.variable(link, variable)).collect();
+        Ok(VariablePage { variables, left_out })
+    }
+
+    /// A page of children as the adapter gives them, and how many come behind it. Where the adapter
+    /// pages itself it does not tell, and a full page may have others behind it.
+    pub(super) async fn raw_variables(
+        &self,
+        link: u32,
+        container: i64,
+        filter: VariableFilter,
+        page: Page,
+    ) -> Result<(Vec<Variable>, LeftOut), DebugError> {
+        let count = page.count() as usize;
         let mut arguments = json!({"variablesReference": container});
         if filter != VariableFilter::All {
             let name = if filter == VariableFilter::Indexed { "indexed" } else { "named" };
             arguments["filter"] = json!(name);
         }
         // Paging is for indexed children; adapters disagree on what it means for others.
-        let paged = filter == VariableFilter::Indexed;
+        let paged = filter == VariableFilter::Indexed && !self.adapter.has_rest();
         if paged {
             arguments["start"] = json!(page.start);
-            arguments["count"] = json!(page.count());
+            arguments["count"] = json!(count);
         }
         let variables: Variables = read(&self.ask(link, "variables", arguments).await?);
         let mut variables = variables.variables;
-        let dropped = self.fetch_rest(link, &mut variables, page).await?;
-        if !paged || variables.len() as u64 > page.count() {
+        let left_out = if paged {
+            // js-debug adds what is no element to every page.
+            variables.retain(|variable| !variable.name.starts_with("[["));
+            variables.truncate(count);
+            if variables.len() < count { LeftOut::Some(0) } else { LeftOut::Unknown }
+        } else {
+            let dropped = self.fetch_rest(link, &mut variables, page).await?;
+            if self.adapter.has_rest() {
+                let is_index = |variable: &Variable| variable.name.parse::<u64>().is_ok();
+                variables.retain(|variable| match filter {
+                    VariableFilter::All => true,
+                    VariableFilter::Indexed => is_index(variable) || self.adapter.is_rest(variable),
+                    VariableFilter::Named => !is_index(variable),
+                });
+            }
             let start = ((page.start - dropped) as usize).min(variables.len());
             variables.drain(..start);
-            variables.truncate(page.count() as usize);
-        }
-        let now = |variable: Variable| {
-            let changed = self.lock().references.changed(link, container, &variable.name).cloned();
-            self.variable(link, changed.unwrap_or(variable))
+            let behind = variables.len().saturating_sub(count);
+            variables.truncate(count);
+            LeftOut::Some(behind)
         };
-        Ok(variables.into_iter().map(now).collect())
+        for variable in &mut variables {
+            if let Some(now) = self.lock().references.changed(link, container, &variable.name) {
+                *variable = now.clone();
+            }
+        }
+        Ok((variables, left_out))
     }
 
     /// Puts children in the place of entries that stand for them, as far as the page reaches; returns
@@ -269,12 +339,11 @@ impl Inner {
         &self,
         link: u32,
         container: i64,
-    ) -> Result<(Vec<VariableInfo>, Vec<i64>), DebugError> {
+    ) -> Result<(Vec<Variable>, Vec<i64>), DebugError> {
         let arguments = json!({"variablesReference": container});
         let children: Variables = read(&self.ask(link, "variables", arguments).await?);
         let (rest, children): (Vec<_>, Vec<_>) =
             children.variables.into_iter().partition(|child| self.adapter.is_rest(child));
-        let children = children.into_iter().map(|child| self.variable(link, child)).collect();
         Ok((children, rest.into_iter().map(|child| child.variables_reference).collect()))
     }
 

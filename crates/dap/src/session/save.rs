@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::DebugSession;
 use super::evaluate::EvaluateContext;
-use super::inspect::{Page, VariableFilter};
+use super::inspect::{LeftOut, Page, VariableFilter};
 use crate::error::DebugError;
+use crate::protocol::Variable;
 use crate::report::VariableInfo;
 
 /// Children that are written at most.
@@ -46,36 +47,44 @@ pub struct Saved {
 }
 
 impl DebugSession {
-    /// Writes the children of a value as lines of JSON: `{"name": …, "value": …, "type": …}`.
+    /// Writes the children of a value as lines of JSON: `{"name": …, "value": …, "type": …}`. The file
+    /// is there when all of it is written, and not before.
     pub async fn save_variable(&self, save: &Save) -> Result<Saved, DebugError> {
-        let value = self.evaluate(&save.expression, save.frame, save.context).await?;
+        let (link, value) =
+            self.raw_value(&save.expression, save.frame, save.context.name()).await?;
         let failed = |error| cannot_write(save, &error);
         let mut file = Lines::create(&save.path).map_err(failed)?;
         let limit = if save.max_items == 0 { MAX_ITEMS } else { save.max_items.min(MAX_ITEMS) };
-        let cut = if value.reference == 0 {
-            file.write(&value).map_err(failed)?;
-            value.cut > 0
+        let cut = if value.variables_reference == 0 {
+            let whole = match self.whole_context(save.frame).await {
+                Some(context) => self.raw_value(&save.expression, save.frame, context).await,
+                None => Ok((link, value.clone())),
+            };
+            // What cannot be had in another context is still what it was in the first.
+            let text = whole.map_or_else(|_| value.value.clone(), |(_, whole)| whole.value);
+            file.write(&Variable { value: text, ..value.clone() }).map_err(failed)?;
+            false
         } else {
-            self.save_children(&value, save, limit, &mut file).await?
+            self.save_children(link, &value, save, limit, &mut file).await?
         };
         let (items, bytes) = (file.items, file.bytes);
         file.finish().map_err(failed)?;
-        Ok(Saved { value, items, bytes, cut })
+        Ok(Saved { value: self.inner.variable(link, value), items, bytes, cut })
     }
 
     /// Writes a value's children; whether some were left out.
     async fn save_children(
         &self,
-        value: &VariableInfo,
+        link: u32,
+        value: &Variable,
         save: &Save,
         limit: u64,
         file: &mut Lines,
     ) -> Result<bool, DebugError> {
         let failed = |error| cannot_write(save, &error);
         if self.inner.adapter.has_rest() {
-            let (link, first) = self.inner.container(value.reference)?;
             // The next one is the last.
-            let mut containers = vec![first];
+            let mut containers = vec![value.variables_reference];
             while let Some(container) = containers.pop() {
                 let (children, rest) = self.inner.some_children(link, container).await?;
                 for child in &children {
@@ -88,20 +97,22 @@ impl DebugSession {
             }
             return Ok(false);
         }
-        let indexed = value.indexed.unwrap_or(0) > 0;
+        let indexed = value.indexed_variables.unwrap_or(0) > 0;
         let filter = if indexed { VariableFilter::Indexed } else { VariableFilter::All };
         let size = save.page_size.clamp(1, 1000);
         loop {
             let count = size.min(limit - file.items);
             if count == 0 {
-                return Ok(value.indexed.is_none_or(|all| file.items < all));
+                return Ok(value.indexed_variables.is_none_or(|all| file.items < all));
             }
             let page = Page { start: file.items, count };
-            let children = self.variables(value.reference, filter, page).await?;
+            let reference = value.variables_reference;
+            let (children, left_out) =
+                self.inner.raw_variables(link, reference, filter, page).await?;
             for child in &children {
                 file.write(child).map_err(failed)?;
             }
-            if (children.len() as u64) < count {
+            if left_out == LeftOut::Some(0) {
                 return Ok(false);
             }
         }
@@ -112,22 +123,32 @@ fn cannot_write(save: &Save, error: &std::io::Error) -> DebugError {
     DebugError::InvalidPath { path: save.path.clone(), reason: error.to_string() }
 }
 
+/// Lines on their way into a file: written beside it, and put in its place at the end.
 struct Lines {
     file: BufWriter<File>,
+    path: PathBuf,
+    partial: PathBuf,
     items: u64,
     bytes: u64,
 }
 
 impl Lines {
-    fn create(path: &std::path::Path) -> std::io::Result<Self> {
-        Ok(Self { file: BufWriter::new(File::create(path)?), items: 0, bytes: 0 })
+    fn create(path: &Path) -> std::io::Result<Self> {
+        let other = std::io::Error::other;
+        if std::fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_file()) {
+            return Err(other("it is there already and no regular file"));
+        }
+        let name = path.file_name().ok_or_else(|| other("it names no file"))?;
+        let mut name = name.to_owned();
+        name.push(format!(".{}.partial", std::process::id()));
+        let partial = path.with_file_name(name);
+        let file = File::options().write(true).create_new(true).open(&partial)?;
+        let (file, path) = (BufWriter::new(file), path.to_owned());
+        Ok(Self { file, path, partial, items: 0, bytes: 0 })
     }
 
-    fn write(&mut self, variable: &VariableInfo) -> std::io::Result<()> {
-        let line = json!({
-            "name": variable.name, "value": variable.value, "type": variable.kind,
-            "cutBytes": variable.cut,
-        });
+    fn write(&mut self, variable: &Variable) -> std::io::Result<()> {
+        let line = json!({"name": variable.name, "value": variable.value, "type": variable.kind});
         let line = format!("{line}\n");
         self.items += 1;
         self.bytes += line.len() as u64;
@@ -135,6 +156,14 @@ impl Lines {
     }
 
     fn finish(mut self) -> std::io::Result<()> {
-        self.file.flush()
+        self.file.flush()?;
+        std::fs::rename(&self.partial, &self.path)
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        // It is gone once it has its name.
+        let _ = std::fs::remove_file(&self.partial);
     }
 }

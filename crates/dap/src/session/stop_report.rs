@@ -113,8 +113,10 @@ impl Inner {
             let all = Page { start: 0, count: 0 };
             self.variables(link, container, VariableFilter::All, all).await
         });
-        for variables in join_all(of_scopes).await {
-            for variable in variables? {
+        for page in join_all(of_scopes).await {
+            let page = page?;
+            left_out += page.known_rest();
+            for variable in page.variables {
                 let size = size_of(&variable);
                 if size > budget {
                     left_out += 1;

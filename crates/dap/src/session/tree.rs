@@ -105,23 +105,26 @@ impl DebugSession {
         reference: u64,
         indexed: Option<u64>,
     ) -> Result<(Vec<VariableInfo>, usize), DebugError> {
+        let (link, container) = self.inner.container(reference)?;
         if self.inner.adapter.has_rest() {
-            let (link, container) = self.inner.container(reference)?;
             let (mut children, rest) = self.inner.some_children(link, container).await?;
             let given = children.len();
             let length = children.iter().rev().find(|child| child.name == "len()");
             let length = length.and_then(|child| child.value.parse::<usize>().ok());
             children.truncate(MAX_CHILDREN as usize);
             let all = if rest.is_empty() { given } else { length.unwrap_or(given + 1) };
-            return Ok((children, all.saturating_sub(MAX_CHILDREN as usize)));
+            let children = children.into_iter().map(|child| self.inner.variable(link, child));
+            return Ok((children.collect(), all.saturating_sub(MAX_CHILDREN as usize)));
         }
         let page = Page { start: 0, count: MAX_CHILDREN };
         let filter = match indexed {
             Some(count) if count > MAX_CHILDREN => VariableFilter::Indexed,
             _ => VariableFilter::All,
         };
+        let page = self.inner.variables(link, container, filter, page).await?;
         let more = indexed.unwrap_or(0).saturating_sub(MAX_CHILDREN) as usize;
-        Ok((self.variables(reference, filter, page).await?, more))
+        let more = more.max(page.known_rest());
+        Ok((page.variables, more))
     }
 }
 

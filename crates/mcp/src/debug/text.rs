@@ -8,13 +8,36 @@ use serde_json::Value;
 /// Longest value on a line.
 const LONGEST_VALUE: usize = 300;
 
+/// Fields that are paths.
+const PATHS: [&str; 3] = ["path", "program", "outputPath"];
+
 /// The text of an answer's data; paths inside the workspace are relative to it.
 pub(super) fn of(data: &Value, workspace: &Path) -> String {
-    let text = shown(data);
-    let mut prefix = workspace.to_string_lossy().into_owned();
-    prefix.push('/');
-    // Only where a path begins.
-    text.replace(&format!(" {prefix}"), " ").replace(&format!("\"{prefix}"), "\"")
+    let mut data = data.clone();
+    shorten(&mut data, workspace);
+    shown(&data)
+}
+
+/// Only where a field is a path: a program's own words and source are as they are.
+fn shorten(value: &mut Value, workspace: &Path) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(text) if PATHS.contains(&name.as_str()) => {
+                        if let Ok(inside) = Path::new(&text).strip_prefix(workspace)
+                            && !inside.as_os_str().is_empty()
+                        {
+                            *text = inside.to_string_lossy().into_owned();
+                        }
+                    }
+                    _ => shorten(value, workspace),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, workspace)),
+        _ => {}
+    }
 }
 
 pub(super) fn of_failure(code: &str, message: &str, hint: &str) -> String {
@@ -197,14 +220,14 @@ mod tests {
         let data = json!({
             "state": "stopped", "sessionId": "s1", "reason": "breakpoint",
             "location": {"path": "/w/app.py", "line": 3, "column": 1, "function": "total"},
-            "source": "  2  a = 1\n> 3  return a",
+            "source": "  2  a = \"/w/x\"\n> 3  return a",
             "locals": [{"name": "a", "value": "1", "type": "int"},
                        {"name": "items", "value": "[1, 2]", "type": "list", "variablesReference": 9}],
             "frames": [{"id": 4, "name": "total", "path": "/w/app.py", "line": 3},
                        {"id": 5, "name": "main", "path": "/lib/x.py", "line": 8}],
             "output": "hello\n",
         });
-        let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = 1\n> 3  return a\n\
+        let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = \"/w/x\"\n> 3  return a\n\
             Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
             Output:\nhello";
         assert_eq!(of(&data, Path::new("/w")), expected);

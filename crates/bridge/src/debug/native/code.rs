@@ -14,8 +14,13 @@ use super::NativeDebugger;
 use crate::debug::DebugFailure;
 
 /// The language servers: where each is, or the command that installs it.
-pub(super) fn servers(native: &NativeDebugger) -> Value {
-    data(&symbols::servers(&native.shared.environment, native.workspace())).unwrap_or_default()
+pub(super) async fn servers(native: &NativeDebugger) -> Value {
+    let native = native.clone();
+    // It starts programs to ask them.
+    let found = tokio::task::spawn_blocking(move || {
+        data(&symbols::servers(&native.shared.environment, native.workspace()))
+    });
+    found.await.ok().and_then(Result::ok).unwrap_or_default()
 }
 
 #[derive(Debug, Deserialize)]
@@ -29,6 +34,8 @@ pub(super) async fn diagnostics(
     timeout: Duration,
 ) -> Result<Value, DebugFailure> {
     let (folder, environment) = (native.workspace(), &native.shared.environment);
+    // Compilers run what the project tells them to.
+    native.check_directory(asked.path.as_deref().unwrap_or(folder))?;
     let found = diagnostics::collect(asked.path.as_deref(), folder, environment, timeout).await?;
     data(&found)
 }

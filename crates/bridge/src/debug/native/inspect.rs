@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use termbridge_dap::{EvaluateContext, Page, Save, ScopeFilter, ScopeKind, VariableFilter};
+use termbridge_dap::{
+    EvaluateContext, LeftOut, Page, Save, ScopeFilter, ScopeKind, VariableFilter,
+};
 
 use super::{NativeDebugger, view};
 use crate::debug::DebugFailure;
@@ -168,13 +170,16 @@ pub(super) async fn get_variable(
         _ => VariableFilter::All,
     };
     let page = Page { start: asked.start, count: asked.count };
-    let variables = session.variables(asked.variables_reference, filter, page).await?;
-    let next = asked.start + variables.len() as u64;
-    let is_last = (variables.len() as u64) < asked.count;
+    let page = session.variables_page(asked.variables_reference, filter, page).await?;
+    let next = asked.start + page.variables.len() as u64;
+    let behind = match page.left_out {
+        LeftOut::Some(behind) => Some(behind as u64),
+        LeftOut::Unknown => None,
+    };
     Ok(view::present([
-        ("variables", variables.iter().map(view::variable).collect()),
-        ("total", json!(is_last.then_some(next))),
-        ("next", json!((!is_last).then_some(next))),
+        ("variables", page.variables.iter().map(view::variable).collect()),
+        ("total", json!(behind.map(|behind| next + behind))),
+        ("next", json!((behind != Some(0)).then_some(next))),
     ]))
 }
 
@@ -211,7 +216,7 @@ pub(super) async fn save_variable(
     native: &NativeDebugger,
     asked: SaveVariable,
 ) -> Result<Value, DebugFailure> {
-    native.check_directory(asked.output_path.parent().unwrap_or(&asked.output_path))?;
+    native.check_directory(&asked.output_path)?;
     let session = native.session(None, None)?;
     let save = Save {
         expression: asked.expression,

@@ -39,7 +39,7 @@ pub(super) async fn start(
     let deadline = Instant::now() + timeout;
     let mut plan = native.plan(&asked)?;
     for (_, configuration) in &mut plan.parts {
-        asked.lay_over(configuration);
+        asked.lay_over(configuration)?;
     }
     let sessions = native.launch(plan, timeout).await?;
     let latest = sessions.last().ok_or(DebugError::NoSession(None))?;
@@ -58,7 +58,7 @@ pub(super) async fn start(
 
 impl Start {
     /// Puts what the caller said over what the configuration says.
-    fn lay_over(&self, configuration: &mut Configuration) {
+    fn lay_over(&self, configuration: &mut Configuration) -> Result<(), DebugFailure> {
         let fields = &mut configuration.fields;
         let mut set = |name: &str, value: Value| fields.insert(name.to_owned(), value);
         if let Some(args) = &self.args {
@@ -74,17 +74,37 @@ impl Start {
             set("stopOnEntry", json!(true));
         }
         if let Some(env) = &self.env {
-            let variables = fields.entry("env").or_insert_with(|| json!({}));
+            let mut variables = variables(fields.get("env"), &configuration.name)?;
             for (name, value) in env {
                 // Adapters take texts; a model may well write a number.
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                variables[name] = json!(text);
+                variables.insert(name.clone(), json!(text));
             }
+            fields.insert("env".to_owned(), Value::Object(variables));
         }
         if let Some(names) = &self.exceptions {
             *configuration = configuration.clone().exceptions(names.clone());
         }
+        Ok(())
     }
+}
+
+/// The variables of a configuration, which lldb-dap also takes as a list of `NAME=value`.
+fn variables(env: Option<&Value>, name: &str) -> Result<Map<String, Value>, DebugFailure> {
+    let pair = |entry: &Value| {
+        let (name, value) = entry.as_str()?.split_once('=')?;
+        Some((name.to_owned(), json!(value)))
+    };
+    let read = match env {
+        None | Some(Value::Null) => Some(Map::new()),
+        Some(Value::Object(variables)) => Some(variables.clone()),
+        Some(Value::Array(entries)) => entries.iter().map(pair).collect(),
+        Some(_) => None,
+    };
+    read.ok_or_else(|| {
+        let message = format!("the env of {name:?} is neither an object nor a list of NAME=value");
+        DebugFailure::new("E_INVALID_PARAMS", message).hint("correct launch.json")
+    })
 }
 
 #[derive(Debug, Deserialize)]
@@ -162,6 +182,8 @@ pub(super) async fn test(
 ) -> Result<Value, DebugFailure> {
     let deadline = Instant::now() + timeout;
     let (folder, environment) = (native.workspace(), &native.shared.environment);
+    // Finding a test may build the project.
+    native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
     let found = test_finder::test_at(&asked.path, asked.line, folder, environment, timeout).await?;
     let TestRun { runner, name, line, mut configuration, exception_filters } = found;
     if !exception_filters.is_empty() {
@@ -227,7 +249,7 @@ impl NativeDebugger {
         for (_, configuration) in parts {
             self.check_configuration(configuration)?;
         }
-        match tokio::time::timeout(timeout, self.debugger().launch(plan)).await {
+        match tokio::time::timeout(timeout, self.debugger().launch_within(plan, timeout)).await {
             Ok(started) => Ok(started?),
             Err(_) => Err(DebugFailure::timeout("debug.start", timeout)),
         }
@@ -253,14 +275,42 @@ impl NativeDebugger {
     }
 
     fn check_configuration(&self, configuration: &Configuration) -> Result<(), DebugFailure> {
+        let cwd = configuration.text("cwd").map_or(configuration.folder.clone(), PathBuf::from);
+        self.check_directory(&cwd)?;
+        let texts = |field: &str| -> Vec<&str> {
+            let list = configuration.fields.get(field).and_then(Value::as_array);
+            list.into_iter().flatten().filter_map(Value::as_str).collect()
+        };
+        // A debugger's own commands may run a shell's.
+        for field in configuration.fields.keys().filter(|field| field.ends_with("Commands")) {
+            for command in texts(field) {
+                let command = command.trim();
+                let shell = ["platform shell ", "shell ", "!"];
+                if let Some(line) = shell.iter().find_map(|word| command.strip_prefix(word)) {
+                    self.shared.bridge.shared.guard.command(line, &cwd, None)?;
+                }
+            }
+        }
         if configuration.request == Request::Attach {
             return Ok(());
         }
-        let Some(program) = configuration.text("program") else { return Ok(()) };
-        let args = configuration.fields.get("args").and_then(Value::as_array);
-        let args = args.into_iter().flatten().filter_map(Value::as_str);
-        let cwd = configuration.text("cwd").map_or(configuration.folder.clone(), PathBuf::from);
-        self.check_command(&CommandLine::new(program).args(args).cwd(cwd))
+        let args = texts("args");
+        if let Some(program) = configuration.text("program") {
+            self.check_command(&CommandLine::new(program).args(args.clone()).cwd(&cwd))?;
+        }
+        let module = configuration.text("module").map(|module| ["-m", module]);
+        let interpreters = ["runtimeExecutable", "python", "pythonPath"];
+        let interpreter = interpreters.iter().find_map(|field| configuration.text(field));
+        if module.is_some() || interpreter.is_some() {
+            let runs = CommandLine::new(interpreter.unwrap_or("python3"))
+                .args(texts("runtimeArgs"))
+                .args(module.into_iter().flatten())
+                .args(configuration.text("program"))
+                .args(args)
+                .cwd(&cwd);
+            self.check_command(&runs)?;
+        }
+        Ok(())
     }
 
     fn check_command(&self, command: &CommandLine) -> Result<(), DebugFailure> {

@@ -105,5 +105,19 @@ fn the_policy_holds_for_what_is_debugged() {
     let arguments = json!({"program": "/bin/rm", "type": "c", "args": ["-rf", "/"]});
     let (code, text) = server.error("debug_start", arguments);
     assert_eq!(code, "COMMAND_BLOCKED", "{text}");
+    let launch = r#"{"configurations": [
+        {"name": "Runtime", "type": "node", "request": "launch", "program": "x.js",
+         "runtimeExecutable": "rm", "runtimeArgs": ["-rf", "/"]},
+        {"name": "Commands", "type": "lldb", "request": "launch", "program": "/bin/true",
+         "preRunCommands": ["platform shell rm -rf /"]},
+        {"name": "List", "type": "lldb", "request": "launch", "program": "/bin/true", "env": 5}
+    ]}"#;
+    environment.write(".vscode/launch.json", launch);
+    for name in ["Runtime", "Commands"] {
+        let (code, text) = server.error("debug_start", json!({"launch": name}));
+        assert_eq!(code, "COMMAND_BLOCKED", "{name}: {text}");
+    }
+    let (code, text) = server.error("debug_start", json!({"launch": "List", "env": {"A": "1"}}));
+    assert_eq!(code, "E_INVALID_PARAMS", "{text}");
     assert_eq!(data(&mut server, "debug_status", json!({}))["sessions"], json!([]));
 }

@@ -357,3 +357,62 @@ fn a_large_value_is_saved_to_a_file() {
     let text: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!(text["value"], "0");
 }
+
+#[test]
+fn long_containers_are_paged_and_saved_whole() {
+    let environment = super::configured();
+    let script = "const list = Array.from({length: 3000}, (_, i) => ({n: i}));\n\
+                  const wide = Object.fromEntries(list.map((one, i) => ['key' + i, i]).slice(0, 150));\n\
+                  console.log(list.length, Object.keys(wide).length);\n";
+    environment.write("long.js", script);
+    let program = "items = list(range(3000))\ntext = 'x' * 5000\nprint(len(items))\n";
+    environment.write("long.py", program);
+    let mut server = environment.server(crate::TERMBRIDGE, &[]);
+    for (file, name) in [("long.js", "list"), ("long.py", "items")] {
+        super::data(&mut server, "breakpoint_set", json!({"path": file, "line": 3}));
+        let start = json!({"program": file, "wait": true, "timeoutMs": PATIENCE_MS});
+        let started = super::data(&mut server, "debug_start", start);
+        assert_eq!(started["stop"]["location"]["line"], 3, "{started:#}");
+        let value = super::data(
+            &mut server,
+            "debug_evaluate",
+            json!({"expression": name, "context": "watch"}),
+        );
+        let mut page = json!({
+            "variablesReference": value["variablesReference"], "filter": "indexed",
+            "start": 1200, "count": 3,
+        });
+        let found = super::data(&mut server, "debug_get_variable", page.clone());
+        let names: Vec<u64> = found["variables"]
+            .as_array()
+            .expect("variables")
+            .iter()
+            .map(|one| one["name"].as_str().expect("a name").parse().expect("an index"))
+            .collect();
+        assert_eq!(names, [1200, 1201, 1202], "{file}: {found:#}");
+        assert_eq!(found["next"], 1203);
+        page["start"] = json!(2999);
+        let last = super::data(&mut server, "debug_get_variable", page);
+        assert_eq!(last["variables"].as_array().map(Vec::len), Some(1), "{file}: {last:#}");
+        assert_eq!(last["next"], Value::Null, "{last:#}");
+        let save = json!({"expression": name, "outputPath": "saved.ndjson"});
+        let saved = super::data(&mut server, "debug_save_variable", save);
+        assert_eq!(saved["truncated"], false);
+        let lines = environment.read("saved.ndjson");
+        assert!(lines.lines().filter(|line| !line.contains("len()")).count() == 3000, "{saved:#}");
+        if file == "long.js" {
+            let listed =
+                super::data(&mut server, "debug_list_variables", json!({"scope": "local"}));
+            assert_eq!(listed["truncated"], true, "150 are more than are shown");
+        } else {
+            let save = json!({"expression": "text", "outputPath": "saved.ndjson"});
+            super::data(&mut server, "debug_save_variable", save);
+            assert!(environment.read("saved.ndjson").contains(&"x".repeat(5000)), "all of it");
+        }
+        super::data(&mut server, "debug_stop", json!({}));
+    }
+    let left = std::fs::read_dir(environment.path()).expect("a folder").flatten();
+    let partial =
+        left.filter(|file| file.file_name().to_string_lossy().contains("partial")).count();
+    assert_eq!(partial, 0);
+}
