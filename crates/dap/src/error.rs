@@ -144,8 +144,8 @@ impl DebugError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSession(_) => "E_NO_SESSION",
-            Self::NotPaused { .. } => "E_NOT_PAUSED",
-            Self::NotStopped { .. } => "E_NOT_STOPPED",
+            Self::NotPaused { .. } => "E_NOT_STOPPED",
+            Self::NotStopped { .. } => "E_NOT_PAUSED",
             Self::Timeout { .. } | Self::AdapterSlow { .. } => "E_TIMEOUT",
             Self::Cancelled => "E_CANCELLED",
             Self::Aborted(_) => "E_ABORTED",

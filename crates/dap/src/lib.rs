@@ -65,7 +65,7 @@ pub use report::{
 };
 pub use session::{
     DebugSession, DebugSessionInfo, EvaluateContext, LeftOut, Page, Resume, Save, Saved,
-    ScopeFilter, SessionState, Ticket, VariableFilter, VariablePage, VariableTree,
+    ScopeFilter, SessionState, Ticket, VariableFilter, VariablePage, VariableTree, focus,
 };
 pub use settings::Settings;
 pub use task::TaskRunner;

@@ -38,6 +38,7 @@ pub use self::evaluate::EvaluateContext;
 pub use self::inspect::{LeftOut, Page, VariableFilter, VariablePage};
 pub use self::save::{Save, Saved};
 use self::state::{Phase, State};
+pub use self::stop_report::focus;
 pub use self::tree::{ScopeFilter, VariableTree};
 use crate::adapter::AdapterKind;
 use crate::configuration::{Configuration, Request};

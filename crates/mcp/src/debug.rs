@@ -16,7 +16,6 @@ use termbridge_bridge::{DebugAnswer, DebugCall, DebugFailure, Debugging, Progres
 use tokio_util::sync::CancellationToken;
 
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
-use crate::error::ToolError;
 use crate::tool::{CallFuture, Context};
 use crate::validate;
 
@@ -26,6 +25,9 @@ const MAX_DATA: usize = 512 * 1024;
 const MAX_MESSAGE: usize = 16 * 1024;
 /// How long a cancelled call may take to clean up after itself.
 const CLEAN_UP: Duration = Duration::from_secs(5);
+
+/// What was said on the way: words, and how much is done, in percent.
+type Said = (String, Option<f64>);
 
 /// Numbers of requests.
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
@@ -53,15 +55,6 @@ impl DebugTool {
         self.tool.other_names().iter().any(|known| known == name)
     }
 
-    /// Whether a call with these arguments would be run.
-    pub(crate) fn check(
-        &self,
-        schema: &JsonObject,
-        arguments: &JsonObject,
-    ) -> Result<(), ToolError> {
-        validate::validate(schema, arguments)
-    }
-
     pub(crate) fn call(
         self: Arc<Self>,
         schema: Arc<JsonObject>,
@@ -71,7 +64,7 @@ impl DebugTool {
         Box::pin(async move {
             let began = Instant::now();
             arguments.values_mut().for_each(validate::make_whole);
-            let answer = match self.check(&schema, &arguments) {
+            let answer = match validate::validate(&schema, &arguments) {
                 Ok(()) => {
                     arguments.retain(|_, value| !value.is_null());
                     self.run(arguments, &context).await
@@ -88,7 +81,7 @@ impl DebugTool {
     /// Runs it, with progress where the client asked for that, until it or the call ends.
     async fn run(&self, arguments: JsonObject, context: &Context) -> DebugAnswer {
         let limit = context.limit_of(self.debugging.timeout(&self.tool, &arguments));
-        let said: Arc<Mutex<Option<(String, Option<f64>)>>> = Arc::default();
+        let said: Arc<Mutex<Option<Said>>> = Arc::default();
         let listener = Arc::clone(&said);
         let progress: Progress = Arc::new(move |words, percent| {
             let mut said = listener.lock().unwrap_or_else(PoisonError::into_inner);

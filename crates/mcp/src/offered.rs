@@ -61,6 +61,11 @@ impl Offered {
         })
     }
 
+    /// Whether terminal tools may be among them, without looking.
+    pub(crate) fn may_use_terminals(&self) -> bool {
+        self.offer.toolsets.contains(&Toolset::Terminal) || !self.offer.tools.is_empty()
+    }
+
     /// Whether debugging tools may be among them, without looking.
     pub(crate) fn may_debug(&self) -> bool {
         self.offer.toolsets.contains(&Toolset::Debug) || !self.offer.tools.is_empty()

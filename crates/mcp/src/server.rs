@@ -216,10 +216,10 @@ impl ServerHandler for McpServer {
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new("termbridge", env!("CARGO_PKG_VERSION"));
         info.server_info.title = Some("termbridge".into());
-        info.instructions = Some(match self.tools.may_debug() {
-            true => format!("{INSTRUCTIONS} {DEBUG_INSTRUCTIONS}"),
-            false => INSTRUCTIONS.to_owned(),
-        });
+        let terminals = self.tools.may_use_terminals().then_some(INSTRUCTIONS);
+        let debugger = self.tools.may_debug().then_some(DEBUG_INSTRUCTIONS);
+        let parts: Vec<&str> = [terminals, debugger].into_iter().flatten().collect();
+        info.instructions = (!parts.is_empty()).then(|| parts.join(" "));
         info
     }
 

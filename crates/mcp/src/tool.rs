@@ -388,7 +388,7 @@ impl Entry {
         let schema = &self.definition.input_schema;
         match &self.work {
             Work::Own { check, .. } => check(schema, arguments),
-            Work::Debug(tool) => tool.check(schema, &arguments),
+            Work::Debug(_) => validate::validate(schema, &arguments),
         }
     }
 

@@ -147,7 +147,7 @@ impl Debugging {
     /// Runs a tool's script with arguments that fit its schema.
     pub async fn call(&self, tool: &Tool, mut call: DebugCall) -> DebugAnswer {
         self.make_paths_absolute(tool, &mut call.arguments);
-        let answer = |backend, result| DebugAnswer { backend, result };
+        let answer = |backend, result| DebugAnswer { result, backend };
         if OWN_SCRIPTS.contains(&tool.alias()) {
             let backend = self.backend().await.map_or("none", |backend| backend.name());
             let own = self.own(tool.alias(), &call.arguments);
@@ -173,6 +173,11 @@ impl Debugging {
         answer(backend.name(), backend.call(call).await)
     }
 
+    /// Whether an editor serves now.
+    pub async fn has_editor(&self) -> bool {
+        self.backend().await.is_ok_and(|backend| backend.name() != self.shared.native.name())
+    }
+
     /// Ends everything that was started natively.
     pub async fn shutdown(&self) {
         self.shared.native.shutdown().await;
@@ -187,7 +192,7 @@ impl Debugging {
         match settings.backend {
             BackendChoice::Native => Ok(native()),
             BackendChoice::Editor => Ok(editor(editors.find(&settings.workspace).await?)),
-            BackendChoice::Auto if self.shared.native.is_busy() => Ok(native()),
+            BackendChoice::Auto if self.shared.native.is_open() => Ok(native()),
             BackendChoice::Auto => {
                 // Whatever keeps a bridge from being found, there is still the native one.
                 let host = editors.discover(&settings.workspace).await.unwrap_or_default();

@@ -110,7 +110,7 @@ impl NativeDebugger {
     }
 
     /// Whether a session is open.
-    pub(super) fn is_busy(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.debugger().sessions().iter().any(|session| !session.is_ended())
     }
 

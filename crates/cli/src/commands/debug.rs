@@ -28,7 +28,7 @@ const AT_THE_TOP: &str = "debug";
 pub(crate) fn run(arguments: DebugArguments) -> Result<ExitCode> {
     let DebugArguments { workspace, debug_backend, timeout, json, config, words } = arguments;
     let mut settings =
-        McpArguments { workspace, debug_backend, timeout, config, ..Default::default() };
+        McpArguments { config, workspace, debug_backend, timeout, ..Default::default() };
     // What the tools have to say is in their answers.
     settings.log.log_level = Some("error".into());
     let config = Config::load(settings)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: DebugArguments) -> Result<ExitCode> {
         let mut debugging = CommandLineDebugging::new(&config, json)?;
         let code = match words.is_empty() {
             true => debugging.lines().await,
-            false => debugging.command(words).await,
+            false => debugging.only_command(words).await,
         };
         debugging.end().await;
         code.map(ExitCode::from)
@@ -73,6 +73,25 @@ impl CommandLineDebugging {
 
     fn catalog(&self) -> &Catalog {
         self.server.debugging().expect("the debugging tools are offered").catalog()
+    }
+
+    /// Runs one command, and says what ends with it.
+    async fn only_command(&mut self, words: Vec<String>) -> Result<u8> {
+        let sets_breakpoint = words.first().is_some_and(|word| word == "breakpoint");
+        let code = self.command(words).await?;
+        let native = self.server.debugging().is_some_and(|debugging| debugging.native().is_open());
+        if code == 0 && !self.json && (native || (sets_breakpoint && !self.has_editor().await)) {
+            eprintln!(
+                "termbridge: breakpoints and programs end with this command; give several commands, \
+                 one a line, to `termbridge debug` to keep them."
+            );
+        }
+        Ok(code)
+    }
+
+    async fn has_editor(&self) -> bool {
+        let debugging = self.server.debugging().expect("the debugging tools are offered");
+        debugging.has_editor().await
     }
 
     /// Runs one command.
@@ -185,6 +204,10 @@ fn words_of(tool: &Tool) -> Vec<String> {
     words
 }
 
+/// How several go together.
+const SEVERAL: &str = "Without a command, commands are read from stdin, one a line, and what is debugged \
+lives until the last.";
+
 /// All tools as one command with others inside.
 fn commands(catalog: &Catalog) -> Command {
     let mut root = Command::new("termbridge debug")
@@ -192,7 +215,8 @@ fn commands(catalog: &Catalog) -> Command {
         .no_binary_name(true)
         .subcommand_required(true)
         .arg_required_else_help(true)
-        .about("The debugging tools");
+        .about("The debugging tools")
+        .after_help(SEVERAL);
     for tool in catalog.enabled() {
         let line = tool.command_line();
         root = insert(root, &words_of(tool), line);

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
     let DoctorArguments { workspace, json, config } = arguments;
-    let settings = McpArguments { workspace, config, ..McpArguments::default() };
+    let settings = McpArguments { config, workspace, ..McpArguments::default() };
     let config = Config::load(settings)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();

@@ -56,7 +56,7 @@ impl Subject {
         environment.write(file, source.expect("the program is there"));
         match language {
             Language::C => {
-                compile(&environment, "gcc", &["-g", "-O0", "-pthread", file, "-o", "subject"])
+                compile(&environment, "gcc", &["-g", "-O0", "-pthread", file, "-o", "subject"]);
             }
             Language::Rust => {
                 compile(&environment, "rustc", &["-g", "--edition=2021", file, "-o", "subject"]);

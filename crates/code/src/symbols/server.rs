@@ -177,20 +177,21 @@ impl Server {
         let gone = gone.filter(|path| !scan.cut || !path.exists());
         changes.extend(gone.map(|path| json!({"uri": uri::of_path(path), "type": 3})));
         changes.truncate(MAX_ANNOUNCED);
-        self.scan = scan;
         self.refresh_documents().await;
         if !changes.is_empty() {
             let params = json!({"changes": changes});
             self.client.notify("workspace/didChangeWatchedFiles", params).await;
         }
         if !self.opened_first && self.language.needs_open_files(&self.root) {
-            to_open.extend(self.scan.sources().take(MAX_OPENED_FIRST).map(Path::to_owned));
+            to_open.extend(scan.sources().take(MAX_OPENED_FIRST).map(Path::to_owned));
         }
-        self.opened_first = true;
         for path in to_open.iter().take(MAX_CHANGED) {
             // A file that is no text, or gone again, is not what the call is about.
             let _ = self.open(path).await;
         }
+        // Only now: what was not told because the call was given up is told by the next.
+        self.scan = scan;
+        self.opened_first = true;
         Ok(())
     }
 
@@ -369,13 +370,14 @@ impl Server {
         let address = uri::of_path(path);
         if let Some(document) = self.documents.get_mut(path) {
             document.version += 1;
-            document.stamp = stamp;
-            document.text = Arc::clone(&text);
             let params = json!({
                 "textDocument": {"uri": address, "version": document.version},
                 "contentChanges": [{"text": text.as_str()}],
             });
             self.client.notify("textDocument/didChange", params).await;
+            // Not before: a call may be given up while the server does not read.
+            document.stamp = stamp;
+            document.text = Arc::clone(&text);
             return Ok(text);
         }
         if self.documents.len() >= MAX_OPEN {

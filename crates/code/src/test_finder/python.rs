@@ -76,7 +76,7 @@ fn pytest(
     let file = source.file.strip_prefix(root).unwrap_or(source.file);
     let name = format!("{}::{}", file.display(), test.how.path.join("::"));
     // What the program prints is seen when it prints it.
-    let mut args = vec!["pytest", "-s", "-q", "--no-header", name.as_str()];
+    let mut args = vec!["pytest", "-s", "--no-header", name.as_str()];
     let configured: String =
         CONFIGURATION.iter().map(|(name, _)| text_of(&root.join(name))).collect();
     // Processes of xdist and the tracing of coverage keep a debugger out.

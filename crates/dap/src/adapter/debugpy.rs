@@ -18,7 +18,7 @@ use crate::process::CommandLine;
 /// Runs the adapter as `-m debugpy.adapter` would, but quick to acknowledge what the program sends: that
 /// writes each message in two pieces, the second of which waits for an acknowledgement of the first,
 /// and the kernel takes 40 ms over that.
-const RUN: &str = "\
+pub(super) const RUN: &str = "\
 import runpy, socket
 if hasattr(socket, 'TCP_QUICKACK'):
     read = socket.SocketIO.readinto
@@ -125,7 +125,7 @@ fn has_debugpy(python: &Path) -> bool {
 /// everyone writes to.
 fn is_trusted(python: &Path, folder: &Path) -> bool {
     let owner = |path: &Path| path.metadata().map(|meta| meta.uid()).ok();
-    let venv = python.parent().and_then(Path::parent).and_then(|venv| owner(venv));
+    let venv = python.parent().and_then(Path::parent).and_then(owner);
     let own = rustix::process::geteuid().as_raw();
     venv.is_some_and(|venv| venv == own || venv == 0 || Some(venv) == owner(folder))
 }
@@ -145,6 +145,11 @@ pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map
             arguments.remove(field);
         }
         return arguments;
+    }
+    // A warning about the standard library's modules, in the output of every child.
+    let env = arguments.entry("env").or_insert_with(|| json!({}));
+    if let Some(env) = env.as_object_mut() {
+        set_default(env, "PYDEVD_DISABLE_FILE_VALIDATION", json!("1"));
     }
     let named = ["python", "pythonPath"].iter().any(|name| arguments.contains_key(*name));
     if let (false, Some(interpreter)) = (named, &adapter.interpreter) {

@@ -134,6 +134,8 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
         return arguments;
     }
     set_default(&mut arguments, "console", json!("internalConsole"));
+    // Without it source maps are read too late for code that runs as it is loaded.
+    set_default(&mut arguments, "__workspaceFolder", json!(configuration.folder));
     // What the program writes, not only what it logs.
     set_default(&mut arguments, "outputCapture", json!("std"));
     arguments

@@ -90,12 +90,12 @@ fn the_projects_python_comes_first() {
     machine.program("project/.venv/bin/python", 1);
     let found = find().unwrap();
     assert_eq!(found.interpreter, Some(machine.path("project/.venv/bin/python")));
-    let adapter = CommandLine::new(machine.path("bin/python3")).args(["-m", "debugpy.adapter"]);
+    let adapter = CommandLine::new(machine.path("bin/python3")).args(["-c", super::debugpy::RUN]);
     assert_eq!(found.transport, Transport::Stdio(adapter));
     machine.program("project/.venv/bin/python", 0);
     machine.program("bin/python3", 1);
-    let adapter =
-        CommandLine::new(machine.path("project/.venv/bin/python")).args(["-m", "debugpy.adapter"]);
+    let adapter = CommandLine::new(machine.path("project/.venv/bin/python"))
+        .args(["-c", super::debugpy::RUN]);
     assert_eq!(find().unwrap().transport, Transport::Stdio(adapter));
     machine.program("project/.venv/bin/python", 1);
     let error = find().unwrap_err();

@@ -182,7 +182,7 @@ impl EventStore {
         Ok(self.log(session)?.records.into())
     }
 
-    /// A session's records, wherever they are; without a name the one that began last.
+    /// A session's records, wherever they are; without a name the one that began last here.
     pub(super) fn log(&self, session: Option<&str>) -> Result<Log, DebugError> {
         let name = {
             let sessions = self.lock();
@@ -197,8 +197,6 @@ impl EventStore {
             name
         };
         let spill = self.shared.spill.as_ref();
-        // After a restart of the server the latest is that of its file.
-        let name = name.or_else(|| spill?.sessions().into_iter().next());
         let found = name.as_ref().and_then(|name| spill?.read(name));
         found.ok_or(DebugError::NoSession(name))
     }

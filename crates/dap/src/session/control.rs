@@ -45,7 +45,12 @@ pub(super) enum Found {
 
 /// The stops before something was begun: later ones are its own.
 #[derive(Debug, Clone, Copy)]
-pub struct Ticket(u64);
+pub struct Ticket {
+    /// Stops so far.
+    stops: u64,
+    /// The connection that goes on, where stops of others are as good as new ones.
+    continued: Option<u32>,
+}
 
 /// When a program that was asked to pause is asked again.
 const PAUSE_AGAIN: Duration = Duration::from_secs(5);
@@ -68,7 +73,8 @@ impl DebugSession {
             if !state.is_thread_stopped(link, id) {
                 return Err(not_paused(&state.running()));
             }
-            let ticket = Ticket(state.stops);
+            let continued = (how == Resume::Continue).then_some(link);
+            let ticket = Ticket { stops: state.stops, continued };
             // Before the request: the next stop may come before its answer.
             let before = state.resume(link, id);
             let client = state.links.get(&link).map(|link| link.client.clone());
@@ -84,7 +90,7 @@ impl DebugSession {
                 let all = how == Resume::Continue
                     && body["allThreadsContinued"].as_bool().unwrap_or(true);
                 if all
-                    && state.stops == ticket.0
+                    && state.stops == ticket.stops
                     && let Some(link) = state.links.get_mut(&link)
                 {
                     link.stopped = None;
@@ -95,7 +101,9 @@ impl DebugSession {
             Err(RequestError::Timeout { .. }) => Ok(ticket),
             Err(error) => {
                 let mut state = inner.lock();
-                if let (true, Some(link)) = (state.stops == ticket.0, state.links.get_mut(&link)) {
+                if let (true, Some(link)) =
+                    (state.stops == ticket.stops, state.links.get_mut(&link))
+                {
                     link.stopped = before;
                 }
                 drop(state);
@@ -163,7 +171,7 @@ impl DebugSession {
 
     /// Waits for a stop after the program was let go.
     pub async fn wait_after(&self, ticket: Ticket, timeout: Duration) -> Result<Halt, DebugError> {
-        let found = self.inner.find_halt(Some(ticket.0), timeout).await?;
+        let found = self.inner.find_halt(Some(ticket), timeout).await?;
         self.report(found).await
     }
 
@@ -208,17 +216,27 @@ impl DebugSession {
 }
 
 impl Inner {
-    async fn find_halt(&self, after: Option<u64>, timeout: Duration) -> Result<Found, DebugError> {
+    async fn find_halt(
+        &self,
+        after: Option<Ticket>,
+        timeout: Duration,
+    ) -> Result<Found, DebugError> {
         let mut changed = self.subscribe();
         let deadline = Instant::now() + timeout;
         loop {
             {
-                let state = self.lock();
+                let mut state = self.lock();
                 if let Phase::Ended(end) = &state.phase {
                     return Ok(Found::End(end.clone()));
                 }
                 let ending = matches!(state.phase, Phase::Ending);
-                if let (false, Some((link, stop))) = (ending, state.latest_stop(after)) {
+                let new = state.latest_stop(after.map(|ticket| ticket.stops));
+                // A child that was stopped before has not been reported: its sibling was.
+                let continued = after.and_then(|ticket| ticket.continued);
+                let other = || state.latest_stop(None).filter(|(link, _)| Some(*link) != continued);
+                let stop = new.or_else(|| continued.and_then(|_| other()));
+                if let (false, Some((link, stop))) = (ending, stop) {
+                    state.reported_link = Some(link);
                     return Ok(Found::Stop(link, stop));
                 }
             }

@@ -82,7 +82,7 @@ impl Inner {
             if let Some(root) = root {
                 let terminate = inner.configuration.request == Request::Launch;
                 let arguments = json!({"restart": false, "terminateDebuggee": terminate});
-                let limit = inner.context.settings.end_timeout;
+                let limit = inner.adapter.farewell(inner.context.settings.end_timeout);
                 if let Err(error) = root.request("disconnect", arguments, limit).await {
                     tracing::debug!(%error, "disconnect");
                 }

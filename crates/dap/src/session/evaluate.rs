@@ -90,6 +90,10 @@ impl DebugSession {
             let arguments = json!({"variablesReference": id, "name": name, "value": value});
             let body = inner.ask(link, "setVariable", arguments).await?;
             let mut changed = Variable { name: name.to_owned(), ..read(&body) };
+            // debugpy says nothing of a value that it could not make, and leaves the old one.
+            if found.as_ref().is_some_and(|found| found.value == changed.value) {
+                self.raw_value(value, None, EvaluateContext::Watch.name()).await?;
+            }
             // Not every adapter says the type again.
             changed.kind = changed.kind.or(found.and_then(|found| found.kind));
             if inner.adapter.shows_old_values() {

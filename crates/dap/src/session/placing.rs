@@ -76,7 +76,7 @@ impl Inner {
                     id: answer.id,
                     verified: answer.verified,
                     line: answer.line,
-                    message: answer.message,
+                    message: answer.message.map(|words| self.adapter.breakpoint_words(words)),
                 },
                 None => Placed::refused("the adapter said nothing of it".to_owned()),
             };

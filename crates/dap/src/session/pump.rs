@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Inner;
-use super::state::{Effect, PANIC, Phase};
+use super::state::{Effect, PANIC, Phase, State};
 use crate::client::Incoming;
 use crate::report::EndReason;
 use crate::transport::Stream;
@@ -43,6 +43,11 @@ pub(super) async fn pump_output(
                 (state.exit_code, state.signal) = (code, signal);
             }
         }
+        let text = without_own_words(&inner, text);
+        if text.is_empty() {
+            inner.notify();
+            continue;
+        }
         let category = match (is_program, stream) {
             (true, Stream::Stdout) => "stdout",
             (true, Stream::Stderr) => "stderr",
@@ -53,6 +58,15 @@ pub(super) async fn pump_output(
     }
 }
 
+/// Output without lines that are the adapter's own.
+fn without_own_words(inner: &Inner, text: String) -> String {
+    if !text.lines().any(|line| inner.adapter.is_own_word(line)) {
+        return text;
+    }
+    let lines = text.split_inclusive('\n').filter(|line| !inner.adapter.is_own_word(line));
+    lines.collect()
+}
+
 impl Inner {
     fn event(self: &Arc<Self>, link: u32, event: &str, mut body: Value) {
         let effect = {
@@ -60,6 +74,18 @@ impl Inner {
             if !state.links.contains_key(&link) {
                 // Of a run that is over.
                 return;
+            }
+            if event == "output" {
+                if self.is_heard_twice(&state, link, &body) {
+                    return;
+                }
+                if let Some(text) = body["output"].as_str() {
+                    let text = without_own_words(self, text.to_owned());
+                    if text.is_empty() {
+                        return;
+                    }
+                    body["output"] = json!(text);
+                }
             }
             if event == "stopped" && state.is_own_filter(&body) {
                 body["reason"] = json!("exception");
@@ -83,6 +109,18 @@ impl Inner {
             Effect::Attach(configuration) => self.attach_child(link, configuration),
         }
         self.notify();
+    }
+
+    /// Whether a child's output also comes with its parent's.
+    fn is_heard_twice(&self, state: &State, link: u32, body: &Value) -> bool {
+        let is_child = state.links.get(&link).is_some_and(|link| link.parent.is_some());
+        let is_own_console =
+            self.configuration.text("console").is_none_or(|console| console == "internalConsole");
+        is_child
+            && is_own_console
+            && self.adapter.children_share_output()
+            && self.configuration.request == crate::configuration::Request::Launch
+            && matches!(body["category"].as_str(), Some("stdout" | "stderr"))
     }
 
     fn closed(self: &Arc<Self>, link: u32, reason: String) {

@@ -87,8 +87,9 @@ impl DebugSession {
             let mut containers = vec![value.variables_reference];
             while let Some(container) = containers.pop() {
                 let (children, rest) = self.inner.some_children(link, container).await?;
-                for child in &children {
-                    if file.items == limit {
+                for child in children.iter().filter(|child| child.name != "len()") {
+                    // It shows no more of this kind of container.
+                    if file.items == limit || child.name == "Unable to handle:" {
                         return Ok(true);
                     }
                     file.write(child).map_err(failed)?;

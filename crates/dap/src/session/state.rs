@@ -64,6 +64,8 @@ pub(crate) struct State {
     pub(crate) built: Option<BuiltFile>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
+    /// The connection whose stop was reported last.
+    pub(crate) reported_link: Option<u32>,
     /// The last event whose output was reported.
     pub(crate) reported: u64,
 }
@@ -152,6 +154,7 @@ impl State {
             refused: false,
             last_signal: None,
             own_filter_ids: Vec::new(),
+            reported_link: None,
             readers: Vec::new(),
             processes: Vec::new(),
             built: None,
@@ -238,7 +241,9 @@ impl State {
             Some((*number, stopped.stop.clone()))
         });
         let new = stops.filter(|(_, stop)| after.is_none_or(|after| stop.number > after));
-        new.max_by_key(|(_, stop)| stop.number)
+        // Of several that are stopped, the one that was reported last is the one that is meant.
+        let is_reported = |link: u32| after.is_none() && self.reported_link == Some(link);
+        new.max_by_key(|(link, stop)| (is_reported(*link), stop.number))
     }
 
     pub(crate) fn is_thread_stopped(&self, link: u32, thread: i64) -> bool {

@@ -66,7 +66,14 @@ impl Inner {
             self.record("stopLocation", body);
         }
         let total_frames = stack.as_ref().and_then(|stack| stack.total);
-        let frames = stack.map_or_else(Vec::new, |stack: StackPage| stack.frames);
+        let mut frames = stack.map_or_else(Vec::new, |stack: StackPage| stack.frames);
+        if stop.event.reason == "exception"
+            && let Some(at) =
+                focus.as_ref().and_then(|focus| frames.iter().position(|one| one.id == focus.id))
+        {
+            // What a runtime does to raise it is not what went wrong.
+            frames.drain(..at);
+        }
         let mut state = self.lock();
         let thread = ThreadInfo { id: state.thread_number(link, id), name, stopped: true };
         let said = [&stop.event.description, &stop.event.text];
@@ -180,7 +187,7 @@ impl Inner {
 
 /// The innermost frame, if it has a source; else the innermost that has one of the user's, or any, or
 /// none.
-fn focus(frames: &[FrameInfo]) -> Option<&FrameInfo> {
+pub fn focus(frames: &[FrameInfo]) -> Option<&FrameInfo> {
     let has_source = |frame: &&FrameInfo| {
         let path = frame.path.as_deref().map(Path::new);
         !frame.subtle && frame.line > 0 && path.is_some_and(Path::is_file)

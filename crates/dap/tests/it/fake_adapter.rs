@@ -179,9 +179,9 @@ async fn the_stop_before_a_continue_does_not_satisfy_it() {
     assert_eq!(error.code(), "E_TIMEOUT");
     assert!(error.to_string().ends_with("is still running"), "{error}");
     let error = session.resume(Resume::StepOver, None).await.expect_err("running");
-    assert_eq!(error.code(), "E_NOT_PAUSED");
-    let error = session.stack(None, Page { start: 0, count: 5 }).await.expect_err("running");
     assert_eq!(error.code(), "E_NOT_STOPPED");
+    let error = session.stack(None, Page { start: 0, count: 5 }).await.expect_err("running");
+    assert_eq!(error.code(), "E_NOT_PAUSED");
 }
 
 #[tokio::test]

@@ -165,7 +165,9 @@ async fn a_large_value_is_read_by_pages_and_saved() {
     assert_eq!(saved.bytes, text.len() as u64);
     assert_eq!(text.lines().count(), 3);
     let one = session.save_variable(&save("'x' * 2000", 0)).await.expect("is saved");
-    assert_eq!((one.items, one.cut), (1, true), "a long text is cut, and says so");
+    assert_eq!((one.items, one.cut), (1, false));
+    let whole = std::fs::read_to_string(&path).expect("the file");
+    assert!(whole.contains(&"x".repeat(2000)), "a long text is written whole");
     assert!(one.value.value.ends_with("bytes more)"), "{}", one.value.value);
     let nowhere = Save { path: "/no/such/folder/x".into(), ..save("1", 0) };
     let error = session.save_variable(&nowhere).await.expect_err("no folder");

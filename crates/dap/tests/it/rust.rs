@@ -38,7 +38,10 @@ async fn crash() {
     let report = flows::crash(LANGUAGE).await;
     let location = report.location.expect("a location");
     assert_eq!(location.function, "subject::crash", "without the hash of its symbol");
-    assert!(report.frames[0].name.contains("panic"), "{:?}", report.frames);
+    assert_eq!(report.frames[0].name, "subject::crash", "without what the runtime does to panic");
+    let exception = report.exception.expect("a panic is one");
+    assert_eq!(exception.id, "panic");
+    assert!(exception.message.is_some_and(|said| said.contains("index out of bounds")));
     assert!(report.output.text.contains("index out of bounds"), "{:?}", report.output);
 }
 

@@ -50,11 +50,17 @@ fn shown(data: &Value) -> String {
         Some("stopped") if data["location"].is_object() && data["frames"].is_array() => stop(data),
         Some("exited") if data["exit"].is_object() && data["stop"].is_null() => end(data),
         _ if data["stop"].is_object() => {
-            format!("Session {} started.\n{}", text(&data["sessionId"]), shown(&data["stop"]))
+            let all: Vec<&str> = match data["sessions"].as_array() {
+                Some(sessions) => sessions.iter().map(text).collect(),
+                None => vec![text(&data["sessionId"])],
+            };
+            let several = if all.len() > 1 { "s" } else { "" };
+            format!("Session{several} {} started.\n{}", all.join(", "), shown(&data["stop"]))
         }
         _ if data["variables"].is_array() => variables(data),
         _ if data["frames"].is_array() && data["state"].is_null() => stack(data),
         _ if data["breakpoint"]["path"].is_string() => breakpoint(&data["breakpoint"]),
+        _ if data["result"] == "" => "(no value)".to_owned(),
         _ if data["result"].is_string() => result(data),
         _ if data["name"].is_string() && data["value"].is_string() => {
             variable(data).trim().to_owned()
@@ -77,6 +83,9 @@ fn stop(data: &Value) -> String {
         text(&data["sessionId"]),
     )];
     lines.extend(test(data));
+    if let Some(thread) = data["thread"].as_str().filter(|name| !is_main(name)) {
+        lines.push(format!("Thread {} ({thread})", data["threadId"]));
+    }
     if let Some(exception) = data.get("exception") {
         let message = text(&exception["message"]);
         lines.push(format!("{}: {message}", text(&exception["type"])));
@@ -96,6 +105,11 @@ fn stop(data: &Value) -> String {
     }
     lines.extend(output(data));
     lines.join("\n")
+}
+
+/// The thread that everyone expects.
+fn is_main(name: &str) -> bool {
+    name.is_empty() || name.to_lowercase().contains("main")
 }
 
 fn end(data: &Value) -> String {
@@ -146,7 +160,7 @@ fn variables(data: &Value) -> String {
     if let Some(next) = data["next"].as_u64() {
         lines.push(format!("… more: start {next}"));
     }
-    lines.join("\n")
+    if lines.is_empty() { "(no variables)".to_owned() } else { lines.join("\n") }
 }
 
 fn tree(variables: &Value, depth: usize, lines: &mut Vec<String>) {
@@ -180,6 +194,9 @@ fn breakpoint(breakpoint: &Value) -> String {
         breakpoint["line"],
         breakpoint["state"].as_str().unwrap_or("set"),
     );
+    if let Some(asked) = breakpoint["requestedLine"].as_u64() {
+        line.push_str(&format!(" from line {asked}, which has no code to stop at"));
+    }
     if let Some(message) = breakpoint["message"].as_str() {
         line.push_str(&format!(": {message}"));
     }
@@ -225,7 +242,7 @@ mod tests {
                        {"name": "items", "value": "[1, 2]", "type": "list", "variablesReference": 9}],
             "frames": [{"id": 4, "name": "total", "path": "/w/app.py", "line": 3},
                        {"id": 5, "name": "main", "path": "/lib/x.py", "line": 8}],
-            "output": "hello\n",
+            "output": "hello\n", "thread": "MainThread", "threadId": 1,
         });
         let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = \"/w/x\"\n> 3  return a\n\
             Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\

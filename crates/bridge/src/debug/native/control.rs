@@ -161,7 +161,7 @@ pub(super) async fn describe(native: &NativeDebugger, session: &DebugSession) ->
             // It may go on in this very moment.
             if let Ok(stack) = session.stack(thread, Page { start: 0, count: STATUS_FRAMES }).await
             {
-                let own = stack.frames.iter().find(|frame| frame.path.is_some() && !frame.subtle);
+                let own = termbridge_dap::focus(&stack.frames);
                 described["location"] = json!(own.map(view::frame));
                 described["frames"] = stack.frames.iter().map(view::frame).collect();
             }

@@ -50,7 +50,9 @@ pub(super) async fn start(
     }
     if asked.wait {
         let left = deadline.saturating_duration_since(Instant::now());
-        answer["stop"] = control::first_halt(sessions, left).await?;
+        let terminal = answer["terminal"].as_str().map(str::to_owned);
+        let halt = control::first_halt(sessions, left).await;
+        answer["stop"] = halt.map_err(|failure| with_terminal(failure, terminal))?;
         answer["state"] = answer["stop"]["state"].clone();
     }
     Ok(answer)
@@ -87,6 +89,18 @@ impl Start {
         }
         Ok(())
     }
+}
+
+/// A program that has a terminal may wait there for someone to type.
+fn with_terminal(mut failure: DebugFailure, terminal: Option<String>) -> DebugFailure {
+    if let (Some(terminal), Some(details)) = (terminal, &mut failure.details) {
+        details["terminal"] = json!(terminal);
+        failure.hint = Some(format!(
+            "its terminal is session {terminal}: look with view_screen, type with send_keys, then \
+             debug_wait_for_hit"
+        ));
+    }
+    failure
 }
 
 /// The variables of a configuration, which lldb-dap also takes as a list of `NAME=value`.
@@ -212,7 +226,17 @@ impl NativeDebugger {
             (None, Some(program)) => {
                 let guess = || Configuration::guess_kind(program).map(str::to_owned);
                 if !program.exists() {
-                    return Err(DebugError::FileNotFound(program.clone()).into());
+                    let missing = DebugFailure::from(DebugError::FileNotFound(program.clone()));
+                    return Err(missing.hint(
+                        "give a script, or a program that was built with debug information",
+                    ));
+                }
+                let extension = program.extension().and_then(|extension| extension.to_str());
+                if matches!(extension, Some("c" | "cc" | "cpp" | "cxx" | "rs")) {
+                    let message = format!("{} is source, not a program", program.display());
+                    return Err(invalid(message).hint(
+                        "build it with debug information (gcc -g, cargo build) and give what was built",
+                    ));
                 }
                 let kind = asked.kind.clone().or_else(guess).ok_or_else(|| {
                     invalid(format!("what {} is written in is not clear", program.display()))

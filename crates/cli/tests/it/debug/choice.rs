@@ -55,7 +55,7 @@ fn the_editor_serves_while_it_lives_and_the_native_backend_else() {
     assert_eq!(answer["meta"]["backend"], "editor");
     let status = data(&mut server, "bridge_status", json!({}));
     assert_eq!((&status["backend"], &status["host"]["live"]), (&json!("editor"), &json!(true)));
-    host.age(std::time::Duration::from_secs(60));
+    host.age(std::time::Duration::from_mins(1));
     let answer = server.ok("breakpoint_list", json!({})).structured;
     assert_eq!(answer["meta"]["backend"], "native");
     let status = data(&mut server, "bridge_status", json!({}));

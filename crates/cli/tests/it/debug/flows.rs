@@ -182,7 +182,7 @@ fn pause_and_end(language: Language) {
     assert_eq!(error["details"]["sessionId"], started["sessionId"], "{error:#}");
     let frameless = json!({"expression": "1"});
     let code = subject.code("debug_evaluate", frameless);
-    assert!(matches!(code.as_str(), "E_NOT_STOPPED" | "E_NOT_PAUSED"), "{code}");
+    assert_eq!(code, "E_NOT_PAUSED");
 
     let pid = looping(&mut subject);
     let stop = subject.call("debug_pause", json!({}));
@@ -415,4 +415,66 @@ fn long_containers_are_paged_and_saved_whole() {
     let partial =
         left.filter(|file| file.file_name().to_string_lossy().contains("partial")).count();
     assert_eq!(partial, 0);
+}
+
+#[test]
+fn typescript_stops_in_its_source_while_it_is_loaded() {
+    let environment = super::configured();
+    environment.write(
+        "src/app.ts",
+        "function double(n: number): number {\n  return n * 2;\n}\n\nconsole.log(double(21));\n",
+    );
+    let tsc = crate::support::repository("tests/debuggers/node_modules/typescript/bin/tsc");
+    let arguments = [&tsc, "--sourceMap", "--outDir", "dist", "src/app.ts"];
+    super::compile(&environment, "node", &arguments);
+    let mut server = environment.server(crate::TERMBRIDGE, &[]);
+    super::data(&mut server, "breakpoint_set", json!({"path": "src/app.ts", "line": 2}));
+    let start = json!({"program": "dist/app.js", "wait": true, "timeoutMs": PATIENCE_MS});
+    let stop = super::data(&mut server, "debug_start", start)["stop"].take();
+    assert_eq!(stop["location"]["line"], 2, "{stop:#}");
+    let path = stop["location"]["path"].as_str().expect("a path");
+    assert!(path.ends_with("src/app.ts"), "{path}");
+    assert_eq!(local(&stop, "n")["value"], "21");
+}
+
+#[test]
+fn every_child_of_a_pool_is_reported_and_writes_once() {
+    let environment = super::configured();
+    let program = "import multiprocessing as mp\n\
+                   def work(n):\n    \
+                       return n * 2\n\n\
+                   if __name__ == '__main__':\n    \
+                       import subprocess, sys\n    \
+                       subprocess.run([sys.executable, '-c', \"print('from a child')\"])\n    \
+                       with mp.Pool(2) as pool:\n        \
+                           print(pool.map(work, range(6), chunksize=1))\n";
+    environment.write("pool.py", program);
+    let mut server = environment.server(crate::TERMBRIDGE, &[]);
+    super::data(&mut server, "breakpoint_set", json!({"path": "pool.py", "line": 3}));
+    let start = json!({"program": "pool.py", "wait": true, "timeoutMs": PATIENCE_MS});
+    let mut halt = super::data(&mut server, "debug_start", start)["stop"].take();
+    let (mut seen, mut output) = (Vec::new(), String::new());
+    while halt["state"] == "stopped" {
+        seen.push(local(&halt, "n")["value"].as_str().expect("a value").to_owned());
+        output.push_str(halt["output"].as_str().unwrap_or_default());
+        halt = super::data(&mut server, "debug_continue", json!({"timeoutMs": PATIENCE_MS}));
+    }
+    output.push_str(halt["output"].as_str().unwrap_or_default());
+    seen.sort();
+    assert_eq!(seen, ["0", "1", "2", "3", "4", "5"], "{output}");
+    assert_eq!(output.matches("from a child").count(), 1, "{output}");
+    assert!(output.contains("[0, 2, 4, 6, 8, 10]") && !output.contains("warning"), "{output}");
+}
+
+#[test]
+fn a_value_that_cannot_be_made_is_an_error() {
+    let mut subject = Subject::new(Language::Python);
+    subject.break_at("call", json!({}));
+    subject.start("sum");
+    for value in ["'open", "no_such_name"] {
+        let code = subject.code("debug_set_variable", json!({"name": "total", "value": value}));
+        assert_eq!(code, "E_EVALUATE_FAILED", "{value}");
+    }
+    let set = subject.call("debug_set_variable", json!({"name": "total", "value": "0"}));
+    assert_eq!(set["value"], "0", "the same value again is no error");
 }
