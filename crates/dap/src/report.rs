@@ -55,6 +55,8 @@ pub struct EndReport {
     pub exit_code: Option<i64>,
     /// Why it ended, where it is not by itself.
     pub reason: EndReason,
+    /// Breakpoints that were never bound to code in this run.
+    pub unbound: Vec<(PathBuf, u64)>,
     /// What the program wrote since the last report.
     pub output: OutputSince,
 }

@@ -1,5 +1,7 @@
 //! Ending and restarting: the adapter is asked, then its processes are ended, then it is reported.
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,9 +139,20 @@ impl Inner {
 
     /// Notes the end, when everything that belongs to the run is gone.
     async fn settle(self: &Arc<Self>, reason: EndReason, run: u64) {
+        let set: BTreeSet<(PathBuf, u64)> = {
+            let store = self.context.breakpoints();
+            let files = store.files().into_iter();
+            let places = files.flat_map(|file| {
+                let lines = store.of_file(&file).into_iter().map(|breakpoint| breakpoint.line);
+                lines.map(|line| (file.clone(), line)).collect::<Vec<_>>()
+            });
+            places.collect()
+        };
         let end = {
             let mut state = self.lock();
             drop(state.end_run());
+            let never = state.bound.iter().filter(|(_, bound)| !**bound).map(|(place, _)| place);
+            let unbound = never.filter(|place| set.contains(*place)).cloned().collect();
             let reason = match (&state.signal, reason) {
                 (Some(signal), EndReason::Exited) => EndReason::Signalled(signal.clone()),
                 (None, EndReason::AdapterLost(_)) if state.exit_code.is_some() => EndReason::Exited,
@@ -151,6 +164,7 @@ impl Inner {
                 exit_code: state.exit_code,
                 reason,
                 output: self.take_output(&mut state),
+                unbound,
             }
         };
         self.record("ended", json!({"run": run, "how": end.how(), "exitCode": end.exit_code}));

@@ -86,6 +86,11 @@ impl Inner {
             let why = self.lacks(&breakpoint, &capabilities).unwrap_or_default();
             link.placed.insert((file.to_owned(), breakpoint.line), Placed::refused(why));
         }
+        let of_file = link.placed.iter().filter(|((path, _), _)| path == file);
+        let now: Vec<_> = of_file.map(|(place, placed)| (place.clone(), placed.verified)).collect();
+        for (place, verified) in now {
+            *state.bound.entry(place).or_default() |= verified;
+        }
         Ok(())
     }
 

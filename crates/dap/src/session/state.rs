@@ -64,6 +64,8 @@ pub(crate) struct State {
     pub(crate) built: Option<BuiltFile>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
+    /// Breakpoints of this run, and whether each was bound at any time.
+    pub(crate) bound: BTreeMap<Place, bool>,
     /// The connection whose stop was reported last.
     pub(crate) reported_link: Option<u32>,
     /// The last event whose output was reported.
@@ -154,6 +156,7 @@ impl State {
             refused: false,
             last_signal: None,
             own_filter_ids: Vec::new(),
+            bound: BTreeMap::new(),
             reported_link: None,
             readers: Vec::new(),
             processes: Vec::new(),
@@ -167,6 +170,7 @@ impl State {
     pub(crate) fn begin_run(&mut self) {
         self.phase = Phase::Starting;
         self.run += 1;
+        self.bound.clear();
         (self.pid, self.exit_code, self.signal) = (None, None, None);
         self.reported = 0;
         self.refused = false;
@@ -328,7 +332,11 @@ impl State {
                 }
                 self.refused |= self.adapter.refuses_in(&event.output);
             }
-            "breakpoint" => link.breakpoint(&read(body)),
+            "breakpoint" => {
+                link.breakpoint(&read(body));
+                let bound = link.placed.iter().filter(|(_, placed)| placed.verified);
+                self.bound.extend(bound.map(|(place, _)| (place.clone(), true)));
+            }
             "terminated" if link.parent.is_none() => return Effect::Terminated,
             "terminated" => self.remove_child(number),
             "debugpyAttach" => return Effect::Attach(body.clone()),

@@ -116,6 +116,10 @@ fn end(data: &Value) -> String {
     let (program, how) = (text(&data["program"]), text(&data["exit"]["how"]));
     let mut lines = vec![format!("{program} ended: {how} [session {}]", text(&data["sessionId"]))];
     lines.extend(test(data));
+    for place in data["unboundBreakpoints"].as_array().into_iter().flatten() {
+        let path = text(&place["path"]);
+        lines.push(format!("Breakpoint {path}:{} was never bound to code", place["line"]));
+    }
     lines.extend(output(data));
     lines.join("\n")
 }

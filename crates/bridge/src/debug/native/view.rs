@@ -58,7 +58,10 @@ pub(super) fn end(report: &EndReport) -> Value {
         ("signal", signal),
         ("how", json!(report.how())),
     ]);
+    let unbound: Vec<Value> =
+        report.unbound.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
     present([
+        ("unboundBreakpoints", if unbound.is_empty() { Value::Null } else { json!(unbound) }),
         ("state", json!("exited")),
         ("sessionId", json!(report.session.as_str())),
         ("program", json!(report.program)),

@@ -478,3 +478,19 @@ fn a_value_that_cannot_be_made_is_an_error() {
     let set = subject.call("debug_set_variable", json!({"name": "total", "value": "0"}));
     assert_eq!(set["value"], "0", "the same value again is no error");
 }
+
+#[test]
+fn a_breakpoint_that_was_never_bound_is_named_at_the_end() {
+    let mut subject = Subject::new(Language::JavaScript);
+    subject.environment.write("other.js", "console.log(1);\n");
+    subject.call("breakpoint_set", json!({"path": "other.js", "line": 1}));
+    subject.break_at("call", json!({}));
+    let stop = subject.start("sum");
+    subject.is_at(&stop, "call");
+    let file = subject.language.file();
+    subject.call("breakpoint_clear_file", json!({"path": file}));
+    let end = subject.go_on();
+    let unbound = end["unboundBreakpoints"].as_array().expect("one was not");
+    assert_eq!(unbound.len(), 1, "{end:#}");
+    assert!(unbound[0]["path"].as_str().is_some_and(|path| path.ends_with("other.js")));
+}
