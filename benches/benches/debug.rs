@@ -144,6 +144,21 @@ impl Subject {
         Ok((took, client))
     }
 
+    /// What makes values of Rust look like Rust: on both sides, since it takes the adapter's time.
+    fn formatters(&self) -> Result<Vec<String>> {
+        if self.language != "rs" {
+            return Ok(Vec::new());
+        }
+        let rustc = Command::new("rustc").args(["--print", "sysroot"]).output()?;
+        let sysroot = String::from_utf8(rustc.stdout)?;
+        let folder = Path::new(sysroot.trim()).join("lib/rustlib/etc");
+        let (lookup, commands) = (folder.join("lldb_lookup.py"), folder.join("lldb_commands"));
+        Ok(vec![
+            format!("command script import \"{}\"", lookup.display()),
+            format!("command source -s 1 \"{}\"", commands.display()),
+        ])
+    }
+
     fn bare_start(&self) -> Result<(Duration, BareDap)> {
         let (program, cwd) = (self.program(), self.folder.path());
         let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
@@ -169,7 +184,7 @@ impl Subject {
             ),
             _ => (
                 vec![first_program(&["lldb-dap", "lldb-dap-19"]).context("no lldb-dap")?],
-                json!({"program": program, "cwd": cwd}),
+                json!({"program": program, "cwd": cwd, "initCommands": self.formatters()?}),
             ),
         };
         let listens = matches!(self.language, "go" | "js");

@@ -62,7 +62,9 @@ pub(super) fn arguments(configuration: &Configuration, search: &Search<'_>) -> M
     } else if arguments.get("console").is_some_and(|console| console != "internalConsole") {
         set_default(&mut arguments, "runInTerminal", json!(true));
     }
-    let mut commands = rust_formatters(search);
+    // They look at every value, so they cost time where there is nothing of Rust.
+    let is_c = matches!(configuration.kind.as_str(), "c" | "cpp" | "cppdbg");
+    let mut commands = if is_c { Vec::new() } else { rust_formatters(search) };
     if let Some(Value::Array(own)) = arguments.remove("initCommands") {
         commands.extend(own);
     }
