@@ -104,6 +104,12 @@ impl AdapterKind {
         }
     }
 
+    /// Whether what it calls `stderr` is its own: lldb-dap passes its complaints on as that, and on Linux
+    /// all that a program writes comes through one terminal, as `stdout`.
+    pub(crate) fn owns_stderr(self) -> bool {
+        self == Self::Lldb
+    }
+
     /// Whether the output of its children comes with that of their parent: debugpy's launcher reads
     /// the pipe that they inherit.
     pub(crate) fn children_share_output(self) -> bool {

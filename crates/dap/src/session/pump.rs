@@ -75,24 +75,18 @@ impl Inner {
                 // Of a run that is over.
                 return;
             }
-            if event == "output" {
-                if self.is_heard_twice(&state, link, &body) {
-                    return;
-                }
-                if let Some(text) = body["output"].as_str() {
-                    let text = without_own_words(self, text.to_owned());
-                    if text.is_empty() {
-                        return;
-                    }
-                    body["output"] = json!(text);
-                }
+            if event == "output" && self.is_heard_twice(&state, link, &body) {
+                return;
             }
             if event == "stopped" && state.is_own_filter(&body) {
                 body["reason"] = json!("exception");
                 body["description"] = json!(PANIC);
             }
             // Recorded under the lock, so that a wait that sees the state also sees the output.
-            self.record(event, body.clone());
+            match event {
+                "output" => self.record_output(body.clone()),
+                _ => self.record(event, body.clone()),
+            }
             let effect = state.apply(link, event, &body);
             if event == "process"
                 && self.configuration.request == crate::configuration::Request::Launch
@@ -109,6 +103,20 @@ impl Inner {
             Effect::Attach(configuration) => self.attach_child(link, configuration),
         }
         self.notify();
+    }
+
+    /// Keeps what the program wrote, and apart from it what is its adapter's.
+    fn record_output(&self, mut body: Value) {
+        let text = body["output"].as_str().unwrap_or_default().to_owned();
+        let words = without_own_words(self, text);
+        if words.is_empty() {
+            return;
+        }
+        body["output"] = json!(words);
+        if self.adapter.owns_stderr() && body["category"] == "stderr" {
+            body["category"] = json!("adapter");
+        }
+        self.record("output", body);
     }
 
     /// Whether a child's output also comes with its parent's.

@@ -175,7 +175,9 @@ impl Inner {
         let Some(last) = records.last() else { return OutputSince::default() };
         state.reported = last.seq;
         let pieces = records.iter().filter(|record| record.category() != Some("adapter"));
-        let mut text: String = pieces.filter_map(|record| record.output()).collect();
+        let text: String = pieces.filter_map(|record| record.output()).collect();
+        // A terminal between program and adapter ends lines its own way.
+        let mut text = text.replace("\r\n", "\n");
         let mut start = text.len().saturating_sub(self.context.settings.report_output);
         while !text.is_char_boundary(start) {
             start += 1;
