@@ -165,3 +165,33 @@ fn symbols_by_the_language_server_of_the_project() {
     assert_eq!(code, "E_SYMBOL_NOT_FOUND", "{text}");
     assert_eq!(server.close(), Some(0));
 }
+
+#[test]
+fn a_test_of_javascript() {
+    let environment = configured();
+    environment
+        .write("sums.js", "exports.add = (a, b) => {\n  const sum = a - b;\n  return sum;\n};\n");
+    let tests = "const test = require('node:test');\n\
+                 const assert = require('node:assert');\n\
+                 const { add } = require('./sums');\n\n\
+                 test('other', () => {\n  throw new Error('not this one');\n});\n\n\
+                 test('adds', () => {\n  assert.strictEqual(add(2, 3), 5);\n});\n";
+    environment.write("sums.test.js", tests);
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    data(&mut server, "breakpoint_set", json!({"path": "sums.js", "line": 3}));
+    let arguments = json!({"path": "sums.test.js", "line": 10, "timeoutMs": PATIENCE_MS});
+    let stop = data(&mut server, "test_debug_single", arguments);
+    assert_eq!((&stop["test"], &stop["runner"]), (&json!("adds"), &json!("node:test")), "{stop:#}");
+    assert_eq!(local(&stop, "sum")["value"], "-1");
+    data(&mut server, "breakpoint_clear_project", json!({}));
+    let mut output = String::new();
+    loop {
+        let halt = data(&mut server, "debug_continue", json!({"timeoutMs": PATIENCE_MS}));
+        output.push_str(halt["output"].as_str().unwrap_or_default());
+        if halt["state"] == "exited" {
+            assert_eq!(halt["exit"]["code"], 1, "{halt:#}");
+            break;
+        }
+    }
+    assert!(!output.contains("not this one"), "{output}");
+}
