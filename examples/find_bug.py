@@ -7,11 +7,9 @@ Needs a `python3` with pytest and debugpy. The "agent" is a script here, so that
 same every time; a model would choose the same calls. Ends with 0 when the bug is proven and mended.
 """
 
-import os
 import sys
-import tempfile
 
-from mcp_client import Client, program
+from mcp_client import Client, program, project
 
 CART = '''\
 def discounted(amount, percent):
@@ -38,11 +36,7 @@ def test_ten_percent_off():
 
 def main():
     server = program()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for name, text in [("cart.py", CART), ("test_cart.py", TESTS)]:
-            with open(name, "w") as file:
-                file.write(text)
+    with project({"cart.py": CART, "test_cart.py": TESTS}):
         client = Client(server, "--shell", "bash", "--no-history", "--debug-backend", "native")
         test = "python3 -m pytest -q -p no:cacheprovider --tb=line"
         if client.call("execute_command", command=test)["exit_code"] == 0:

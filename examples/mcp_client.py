@@ -1,15 +1,28 @@
 """A small MCP client for the examples: nothing but Python's own library."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 
 def program():
     """The server to start: the first argument, TERMBRIDGE_BIN, or what the path has."""
     found = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TERMBRIDGE_BIN", "termbridge")
     return os.path.abspath(found) if os.sep in found else found
+
+
+@contextlib.contextmanager
+def project(files):
+    """A folder with these files, which is the working directory for as long as it is there."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for name, text in files.items():
+            with open(name, "w") as file:
+                file.write(text)
+        yield
 
 
 class Client:

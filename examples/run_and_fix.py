@@ -7,11 +7,9 @@ The "agent" is a script here, so that the transcript is the same every time; a m
 same calls. Ends with 0 when the project's tests pass.
 """
 
-import os
 import sys
-import tempfile
 
-from mcp_client import Client, program
+from mcp_client import Client, program, project
 
 PRICES = '''\
 def total(prices, discount=0):
@@ -33,11 +31,7 @@ class Total(unittest.TestCase):
 
 def main():
     server = program()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        for name, text in [("prices.py", PRICES), ("test_prices.py", TESTS)]:
-            with open(name, "w") as file:
-                file.write(text)
+    with project({"prices.py": PRICES, "test_prices.py": TESTS}):
         client = Client(server, "--shell", "bash", "--no-history")
         test = "python3 -m unittest -q"
         first = client.call("execute_command", command=test)

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use termbridge_benches::bare_dap::{BareDap, Script, first_program};
+use termbridge_benches::bare_dap::{BareDap, Script};
 use termbridge_benches::{client_at, percentile, row, server_binary};
+use termbridge_dap::Environment;
 use termbridge_mcp::client::Client;
 
 const LANGUAGES: [&str; 5] = ["py", "c", "rs", "go", "js"];
@@ -183,7 +184,7 @@ impl Subject {
                        "cwd": cwd, "console": "internalConsole", "outputCapture": "std"}),
             ),
             _ => (
-                vec![first_program(&["lldb-dap", "lldb-dap-19"]).context("no lldb-dap")?],
+                vec![lldb_dap()?],
                 json!({"program": program, "cwd": cwd, "initCommands": self.formatters()?}),
             ),
         };
@@ -220,6 +221,13 @@ fn program(language: &str) -> (&'static str, u64) {
             3,
         ),
     }
+}
+
+/// The one that our debugger would find.
+fn lldb_dap() -> Result<String> {
+    let environment = Environment::of_process();
+    let found = ["lldb-dap", "lldb-dap-19"].iter().find_map(|name| environment.find_program(name));
+    Ok(found.context("no lldb-dap")?.display().to_string())
 }
 
 /// Where `scripts/setup-tests` has put them.

@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -205,12 +204,4 @@ impl Link {
             self.decoder.feed(&buffer[..count]);
         }
     }
-}
-
-/// The first program of these that is there.
-pub fn first_program(names: &[&str]) -> Option<String> {
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<_> = std::env::split_paths(&path).collect();
-    let files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    { files }.find(|file| Path::is_file(file)).map(|file| file.display().to_string())
 }

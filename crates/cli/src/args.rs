@@ -84,16 +84,8 @@ pub(crate) struct McpArguments {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) chosen: ChosenTools,
-    /// Folder that is worked in: relative paths of debugging tools, launch.json, editor [default: here]
-    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// Who debugs: auto (an editor that is open for the workspace, else native), native, editor
-    /// [default: auto]
-    #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
-    pub(crate) debug_backend: Option<BackendChoice>,
-    /// Time of every debugging tool, where the call does not say [default: the tool's own]
-    #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) debugging: DebuggingArguments,
     /// Port of the shared server; not used over stdio [default: 8080]
     #[arg(long, env = "MCP_PORT", value_name = "PORT")]
     pub(crate) port: Option<u16>,
@@ -126,6 +118,21 @@ pub(crate) struct McpArguments {
     pub(crate) no_editor: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
+}
+
+/// Where and how programs are debugged.
+#[derive(Debug, Default, Args)]
+pub(crate) struct DebuggingArguments {
+    /// Folder that is worked in: relative paths of debugging tools, launch.json, editor [default: here]
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Who debugs: auto (an editor that is open for the workspace, else native), native, editor
+    /// [default: auto]
+    #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
+    pub(crate) debug_backend: Option<BackendChoice>,
+    /// Time of every debugging tool, where the call does not say [default: the tool's own]
+    #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
 }
 
 #[derive(Debug, Clone, Default, Args)]
@@ -312,15 +319,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct DebugArguments {
-    /// Folder that is worked in [default: here]
-    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// Who debugs: auto, native, editor [default: auto]
-    #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
-    pub(crate) debug_backend: Option<BackendChoice>,
-    /// Time of every command that does not say it itself [default: the tool's own]
-    #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
-    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) debugging: DebuggingArguments,
     /// Print JSON, one object a command
     #[arg(long)]
     pub(crate) json: bool,
@@ -342,9 +342,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Folder whose tools are looked for [default: here]
-    #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
-    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) debugging: DebuggingArguments,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

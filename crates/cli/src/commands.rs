@@ -11,6 +11,46 @@ pub(crate) mod tools;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use termbridge_bridge::{Bridge, NativeBackend};
+use termbridge_mcp::{McpServer, Offer, Toolset};
+use termbridge_session::Sessions;
+use tokio::runtime::Runtime;
+
+use crate::config::Config;
+
+/// One worker for the protocol, one for the sessions, whatever the machine has: most of the work is
+/// waiting, and an idle thread costs memory.
+const WORKERS: usize = 2;
+
+fn runtime() -> anyhow::Result<Runtime> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(WORKERS).enable_all().build().context("cannot start the runtime")
+}
+
+/// The debugging tools in this process, without history.
+struct Debugging {
+    server: McpServer,
+    sessions: Sessions,
+}
+
+impl Debugging {
+    fn new(config: &Config) -> anyhow::Result<Self> {
+        let sessions = Sessions::new(config.settings.clone());
+        let backend = Arc::new(NativeBackend::new(sessions.clone()));
+        let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
+        let offer = Offer::new(&[Toolset::Debug], config.offer()?.debug);
+        Ok(Self { server: McpServer::new(bridge, offer)?, sessions })
+    }
+
+    /// Ends everything that was started.
+    async fn end(&self) {
+        self.server.end_debugging().await;
+        self.sessions.shutdown().await;
+    }
+}
 
 /// Text that is someone else's, without what a terminal would take for a command.
 fn printable(text: &str) -> String {

@@ -17,7 +17,7 @@ use termbridge_bridge::{BackendChoice, BridgeSettings, DebugSettings, HistoryPla
 use termbridge_mcp::{Offer, Toolset};
 use termbridge_session::Settings;
 
-use crate::args::{LogFormat, McpArguments};
+use crate::args::{DebuggingArguments, LogFormat, McpArguments};
 use crate::duration::parse_duration;
 
 /// Everything that can be set.
@@ -166,12 +166,7 @@ impl Config {
             )?,
         };
         let offer = Offer {
-            debug: debug_settings(
-                arguments.workspace.or(file.workspace),
-                arguments.debug_backend,
-                arguments.timeout,
-                file.debug,
-            )?,
+            debug: debug_settings(arguments.debugging, file.workspace, file.debug)?,
             ..offer(
                 arguments.chosen.toolsets.or(file.toolsets),
                 arguments.chosen.tools.or(file.tools),
@@ -244,17 +239,17 @@ pub(crate) fn offer(
 }
 
 fn debug_settings(
-    workspace: Option<PathBuf>,
-    backend: Option<BackendChoice>,
-    timeout: Option<Duration>,
+    arguments: DebuggingArguments,
+    of_file: Option<PathBuf>,
     table: DebugTable,
 ) -> Result<DebugSettings> {
+    let DebuggingArguments { workspace, debug_backend, timeout } = arguments;
     let here = std::env::current_dir().context("the working directory cannot be used")?;
-    let workspace = workspace.map_or(here.clone(), |given| here.join(given));
+    let workspace = workspace.or(of_file).map_or(here.clone(), |given| here.join(given));
     // What adapters and editors call it; one that is not there is refused by who needs it.
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
-    settings.backend = match (backend, table.backend) {
+    settings.backend = match (debug_backend, table.backend) {
         (Some(backend), _) => backend,
         (None, Some(name)) => name.parse().context("debug.backend")?,
         (None, None) => BackendChoice::default(),

@@ -69,9 +69,6 @@ pub struct TestRun {
     pub line: u64,
     /// What the debugger starts.
     pub configuration: Configuration,
-    /// The exception filters with which the debugger stops where the test fails; none for its
-    /// defaults.
-    pub exception_filters: Vec<String>,
 }
 
 /// The test that holds a line of a file. The line counts from 1; both paths are absolute.

@@ -11,15 +11,14 @@
 //! that comes after its request gave up is dropped. When the adapter closes the connection or breaks
 //! the protocol, every open request fails and a last [`Incoming::Closed`] says why.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::sync::mpsc;
 
+use crate::exchange::{Refused, Requests, write_frames};
 use crate::framing::{Decoder, encode};
 use crate::protocol::Message;
 
@@ -54,26 +53,8 @@ pub(crate) enum RequestError {
 /// A handle to a connection. The connection ends when the last one is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    shared: Arc<Shared>,
+    requests: Arc<Requests<RequestError>>,
     frames: mpsc::Sender<Vec<u8>>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    next_seq: AtomicI64,
-    pending: Mutex<Pending>,
-}
-
-#[derive(Debug)]
-enum Pending {
-    Open(HashMap<i64, oneshot::Sender<Result<Value, RequestError>>>),
-    Closed(String),
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Client {
@@ -83,15 +64,12 @@ impl Client {
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let shared = Arc::new(Shared {
-            next_seq: AtomicI64::new(1),
-            pending: Mutex::new(Pending::Open(HashMap::new())),
-        });
+        let requests = Arc::new(Requests::new(MAX_PENDING));
         let (frames, outgoing) = mpsc::channel(OUTGOING_QUEUE);
         let (incoming, receiver) = mpsc::channel(INCOMING_QUEUE);
-        tokio::spawn(write(writer, outgoing));
-        tokio::spawn(read(reader, Arc::clone(&shared), incoming));
-        (Self { shared, frames }, receiver)
+        tokio::spawn(write_frames(writer, outgoing));
+        tokio::spawn(read(reader, Arc::clone(&requests), incoming));
+        (Self { requests, frames }, receiver)
     }
 
     /// Sends a request and waits for its answer.
@@ -101,17 +79,11 @@ impl Client {
         arguments: Value,
         timeout: Duration,
     ) -> Result<Value, RequestError> {
-        let (reply, answer) = oneshot::channel();
-        let seq = self.shared.next_seq.fetch_add(1, Ordering::Relaxed);
-        match &mut *self.shared.lock() {
-            Pending::Closed(reason) => return Err(RequestError::Closed(reason.clone())),
-            Pending::Open(pending) if pending.len() >= MAX_PENDING => {
-                let message = format!("{MAX_PENDING} requests are without an answer");
-                return Err(RequestError::Failed { message });
-            }
-            Pending::Open(pending) => pending.insert(seq, reply),
-        };
-        let _forget = Forget { shared: &self.shared, seq };
+        let (seq, answer) = self.requests.add().map_err(|refused| match refused {
+            Refused::Closed(reason) => RequestError::Closed(reason),
+            Refused::TooMany(message) => RequestError::Failed { message },
+        })?;
+        let _forget = Forget { requests: &self.requests, seq };
         let mut request = json!({"seq": seq, "type": "request", "command": command});
         if !arguments.is_null() {
             request["arguments"] = arguments;
@@ -131,7 +103,7 @@ impl Client {
 
     /// Answers a reverse request.
     pub(crate) async fn respond(&self, seq: i64, command: &str, result: Result<Value, String>) {
-        let number = self.shared.next_seq.fetch_add(1, Ordering::Relaxed);
+        let number = self.requests.number();
         let mut response = json!({
             "seq": number, "type": "response", "request_seq": seq, "command": command,
             "success": result.is_ok(),
@@ -148,48 +120,30 @@ impl Client {
 
 /// Forgets a request that nobody waits for any more.
 struct Forget<'a> {
-    shared: &'a Shared,
+    requests: &'a Requests<RequestError>,
     seq: i64,
 }
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        if let Pending::Open(pending) = &mut *self.shared.lock() {
-            pending.remove(&self.seq);
-        }
+        drop(self.requests.take(self.seq));
     }
-}
-
-async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<Vec<u8>>) {
-    while let Some(frame) = frames.recv().await {
-        if writer.write_all(&frame).await.is_err() || writer.flush().await.is_err() {
-            return;
-        }
-    }
-    // Adapters on a pipe end when their input does.
-    let _ = writer.shutdown().await;
 }
 
 async fn read<R: AsyncRead + Unpin>(
     mut reader: R,
-    shared: Arc<Shared>,
+    requests: Arc<Requests<RequestError>>,
     incoming: mpsc::Sender<Incoming>,
 ) {
-    let reason = read_until_closed(&mut reader, &shared, &incoming).await;
+    let reason = read_until_closed(&mut reader, &requests, &incoming).await;
     tracing::debug!(%reason, "connection to adapter closed");
-    let pending = std::mem::replace(&mut *shared.lock(), Pending::Closed(reason.clone()));
-    if let Pending::Open(pending) = pending {
-        for reply in pending.into_values() {
-            // Whoever asked may have given up.
-            let _ = reply.send(Err(RequestError::Closed(reason.clone())));
-        }
-    }
+    requests.close(&reason, RequestError::Closed);
     let _ = incoming.send(Incoming::Closed { reason }).await;
 }
 
 async fn read_until_closed<R: AsyncRead + Unpin>(
     reader: &mut R,
-    shared: &Shared,
+    requests: &Requests<RequestError>,
     incoming: &mpsc::Sender<Incoming>,
 ) -> String {
     let mut decoder = Decoder::default();
@@ -214,7 +168,7 @@ async fn read_until_closed<R: AsyncRead + Unpin>(
                 Ok(message) => message,
                 Err(error) => return format!("the adapter does not speak DAP: {error}"),
             };
-            if !deliver(message, shared, incoming).await {
+            if !deliver(message, requests, incoming).await {
                 return "the connection was given up".to_owned();
             }
         }
@@ -222,14 +176,14 @@ async fn read_until_closed<R: AsyncRead + Unpin>(
 }
 
 /// Hands a message to whoever waits for it; false when nobody listens any more.
-async fn deliver(message: Message, shared: &Shared, incoming: &mpsc::Sender<Incoming>) -> bool {
+async fn deliver(
+    message: Message,
+    requests: &Requests<RequestError>,
+    incoming: &mpsc::Sender<Incoming>,
+) -> bool {
     match message.kind.as_str() {
         "response" => {
-            let reply = match &mut *shared.lock() {
-                Pending::Open(pending) => pending.remove(&message.request_seq),
-                Pending::Closed(_) => None,
-            };
-            let Some(reply) = reply else {
+            let Some(reply) = requests.take(message.request_seq) else {
                 tracing::debug!(command = message.command, "answer without a request");
                 return true;
             };

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::adapter::AdapterKind;
-use crate::context::ExceptionFilters;
 use crate::error::DebugError;
 
 /// Whether the program is started or already runs.
@@ -18,6 +17,16 @@ pub enum Request {
     Launch,
     /// The program runs already, and goes on when the debugger leaves.
     Attach,
+}
+
+/// Which exceptions stop a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ExceptionFilters {
+    /// Those that the adapter recommends, and those that nobody catches.
+    #[default]
+    Default,
+    /// Those of these filters, as the adapter names them: `raised`, `uncaught`, `all`, `cpp_throw`.
+    Named(Vec<String>),
 }
 
 /// A program to debug and how.
@@ -33,7 +42,7 @@ pub struct Configuration {
     pub folder: PathBuf,
     /// The other fields of the configuration.
     pub fields: Map<String, Value>,
-    /// The exceptions that stop it; by default those of the debugger.
+    /// The exceptions that stop it.
     pub exceptions: ExceptionFilters,
 }
 

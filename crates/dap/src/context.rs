@@ -18,7 +18,6 @@ pub(crate) struct Context {
     pub(crate) terminal: Option<Arc<dyn TerminalLauncher>>,
     pub(crate) tasks: Arc<dyn TaskRunner>,
     breakpoints: Mutex<BreakpointStore>,
-    exceptions: Mutex<ExceptionFilters>,
     /// Held while breakpoints are sent, so that lists reach adapters in the order they were made.
     pub(crate) placing: tokio::sync::Mutex<()>,
 }
@@ -30,16 +29,6 @@ pub struct Hooks {
     pub terminal: Option<Arc<dyn TerminalLauncher>>,
     /// Runs tasks before programs are debugged.
     pub tasks: Option<Arc<dyn TaskRunner>>,
-}
-
-/// Which exceptions stop a program.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ExceptionFilters {
-    /// Those that the adapter recommends, and those that nobody catches.
-    #[default]
-    Default,
-    /// Those of these filters, as the adapter names them: `raised`, `uncaught`, `all`, `cpp_throw`.
-    Named(Vec<String>),
 }
 
 impl Context {
@@ -55,16 +44,11 @@ impl Context {
             terminal,
             tasks,
             breakpoints: Mutex::default(),
-            exceptions: Mutex::default(),
             placing: tokio::sync::Mutex::new(()),
         }
     }
 
     pub(crate) fn breakpoints(&self) -> MutexGuard<'_, BreakpointStore> {
         self.breakpoints.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn exceptions(&self) -> MutexGuard<'_, ExceptionFilters> {
-        self.exceptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -57,12 +57,8 @@ impl Debugger {
 
     /// Runs the tasks of a plan and starts its programs, in order. When one fails, those that were
     /// started are ended.
-    pub async fn launch(&self, plan: LaunchPlan) -> Result<Vec<DebugSession>, DebugError> {
-        self.launch_within(plan, self.context.settings.launch_timeout).await
-    }
-
-    /// As [`Debugger::launch`], each program within a time.
-    pub async fn launch_within(
+    /// Each program has the time to start.
+    pub async fn launch(
         &self,
         plan: LaunchPlan,
         timeout: Duration,

@@ -11,7 +11,7 @@ use termbridge_editor::{EditorBridge, Liveness};
 
 use super::{DebugBackend, DebugCall, DebugFailure, EditorBackend, NativeDebugger};
 
-/// Names that a workspace's own tools cannot take beside those of ours, which the caller gives.
+/// Scripts that need no backend.
 const OWN_SCRIPTS: [&str; 3] = ["bridge.status", "docs.list", "docs.get"];
 
 /// Which backend serves.

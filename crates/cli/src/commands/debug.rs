@@ -2,19 +2,16 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value, json};
 use termbridge_bridge::catalog::{Catalog, CommandLine, Flag, Kind, Tool};
-use termbridge_bridge::{Bridge, NativeBackend};
-use termbridge_mcp::{CallToolResult, McpServer, Offer, Toolset};
-use termbridge_session::Sessions;
+use termbridge_mcp::CallToolResult;
 use tokio_util::sync::CancellationToken;
 
-use super::{print, printable};
+use super::{Debugging, print, printable};
 use crate::args::{DebugArguments, McpArguments};
 use crate::config::Config;
 use crate::logging;
@@ -26,23 +23,20 @@ const NO_SENSE: u8 = 2;
 const AT_THE_TOP: &str = "debug";
 
 pub(crate) fn run(arguments: DebugArguments) -> Result<ExitCode> {
-    let DebugArguments { workspace, debug_backend, timeout, json, config, words } = arguments;
-    let mut settings =
-        McpArguments { config, workspace, debug_backend, timeout, ..Default::default() };
+    let DebugArguments { debugging, json, config, words } = arguments;
+    let mut settings = McpArguments { config, debugging, ..McpArguments::default() };
     // What the tools have to say is in their answers.
     settings.log.log_level = Some("error".into());
     let config = Config::load(settings)?;
     logging::start(&config.log)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.context("cannot start the runtime")?;
+    let runtime = super::runtime()?;
     let code = runtime.block_on(async {
-        let mut debugging = CommandLineDebugging::new(&config, json)?;
+        let mut debugging = CommandLineDebugging { debugging: Debugging::new(&config)?, json };
         let code = match words.is_empty() {
             true => debugging.lines().await,
             false => debugging.only_command(words).await,
         };
-        debugging.end().await;
+        debugging.debugging.end().await;
         code.map(ExitCode::from)
     });
     runtime.shutdown_background();
@@ -50,36 +44,21 @@ pub(crate) fn run(arguments: DebugArguments) -> Result<ExitCode> {
 }
 
 struct CommandLineDebugging {
-    server: McpServer,
-    sessions: Sessions,
-    bridge: Bridge,
+    debugging: Debugging,
     json: bool,
 }
 
 impl CommandLineDebugging {
-    fn new(config: &Config, json: bool) -> Result<Self> {
-        let sessions = Sessions::new(config.settings.clone());
-        let backend = Arc::new(NativeBackend::new(sessions.clone()));
-        let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
-        let offer = Offer::new(&[Toolset::Debug], config.offer()?.debug);
-        Ok(Self { server: McpServer::new(bridge.clone(), offer)?, sessions, bridge, json })
-    }
-
-    async fn end(&self) {
-        self.server.end_debugging().await;
-        self.sessions.shutdown().await;
-        self.bridge.close().await;
-    }
-
     fn catalog(&self) -> &Catalog {
-        self.server.debugging().expect("the debugging tools are offered").catalog()
+        self.debugging.server.debugging().expect("the debugging tools are offered").catalog()
     }
 
     /// Runs one command, and says what ends with it.
     async fn only_command(&mut self, words: Vec<String>) -> Result<u8> {
         let sets_breakpoint = words.first().is_some_and(|word| word == "breakpoint");
         let code = self.command(words).await?;
-        let native = self.server.debugging().is_some_and(|debugging| debugging.native().is_open());
+        let native =
+            self.debugging.server.debugging().is_some_and(|debugging| debugging.native().is_open());
         if code == 0 && !self.json && (native || (sets_breakpoint && !self.has_editor().await)) {
             eprintln!(
                 "termbridge: breakpoints and programs end with this command; give several commands, \
@@ -90,7 +69,7 @@ impl CommandLineDebugging {
     }
 
     async fn has_editor(&self) -> bool {
-        let debugging = self.server.debugging().expect("the debugging tools are offered");
+        let debugging = self.debugging.server.debugging().expect("the debugging tools are offered");
         debugging.has_editor().await
     }
 
@@ -111,7 +90,7 @@ impl CommandLineDebugging {
                 interrupted.cancel();
             }
         });
-        let result = self.server.run_tool(&tool, arguments, cancelled).await;
+        let result = self.debugging.server.run_tool(&tool, arguments, cancelled).await;
         watch.abort();
         let result = result.context("the tool is gone")?;
         self.show(&result)?;

@@ -2,17 +2,16 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
-use termbridge_bridge::{Bridge, NativeBackend, SHELLS};
-use termbridge_mcp::{McpServer, Offer, Toolset};
+use termbridge_bridge::SHELLS;
+use termbridge_bridge::dap::Environment;
 use termbridge_session::{Launch, Sessions, Wait};
 use tokio_util::sync::CancellationToken;
 
-use super::{print, printable};
+use super::{Debugging, print, printable};
 use crate::args::{DoctorArguments, McpArguments};
 use crate::config::Config;
 
@@ -20,13 +19,10 @@ use crate::config::Config;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
-    let DoctorArguments { workspace, json, config } = arguments;
-    let settings = McpArguments { config, workspace, ..McpArguments::default() };
+    let DoctorArguments { debugging, json, config } = arguments;
+    let settings = McpArguments { config, debugging, ..McpArguments::default() };
     let config = Config::load(settings)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.context("cannot start the runtime")?;
-    let report = runtime.block_on(examine(&config))?;
+    let report = super::runtime()?.block_on(examine(&config))?;
     let is_well = report["terminal"]["ok"] == true;
     match json {
         true => print(&format!("{report:#}\n"))?,
@@ -36,21 +32,21 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
 }
 
 async fn examine(config: &Config) -> Result<Value> {
-    let sessions = Sessions::new(config.settings.clone());
-    let terminal = match try_terminal(&sessions).await {
+    let debugging = Debugging::new(config)?;
+    let terminal = match try_terminal(&debugging.sessions).await {
         Ok(()) => json!({"ok": true}),
         Err(error) => json!({"ok": false, "problem": error.to_string()}),
     };
-    let backend = Arc::new(NativeBackend::new(sessions.clone()));
-    let bridge = Bridge::new(backend, config.bridge.clone(), config.policy()?, None);
-    let offer = Offer::new(&[Toolset::Debug], config.offer()?.debug);
-    let server = McpServer::new(bridge, offer)?;
-    let asked = server.run_tool("bridge_status", serde_json::Map::new(), CancellationToken::new());
+    let (nothing, never) = (serde_json::Map::new(), CancellationToken::new());
+    let asked = debugging.server.run_tool("bridge_status", nothing, never);
     let status = asked.await.and_then(|result| result.structured_content);
     let status = status.map(|mut answer| answer["data"].take()).unwrap_or_default();
-    server.end_debugging().await;
-    sessions.shutdown().await;
-    let shells: Vec<Value> = SHELLS.iter().filter_map(|name| found(name)).collect();
+    debugging.end().await;
+    let environment = Environment::of_process();
+    let found = |name: &&str| {
+        environment.find_program(name).map(|path| json!({"name": name, "path": path}))
+    };
+    let shells: Vec<Value> = SHELLS.iter().filter_map(found).collect();
     Ok(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "terminal": terminal,
@@ -75,12 +71,6 @@ async fn try_terminal(sessions: &Sessions) -> Result<()> {
     let screen = session.screen().await?.text();
     anyhow::ensure!(screen.contains("terminals-work"), "a terminal did not show what was written");
     Ok(())
-}
-
-fn found(program: &str) -> Option<Value> {
-    let path = std::env::var_os("PATH")?;
-    let file = std::env::split_paths(&path).map(|folder| folder.join(program));
-    { file }.find(|file| file.is_file()).map(|file| json!({"name": program, "path": file}))
 }
 
 fn shown(report: &Value) -> String {

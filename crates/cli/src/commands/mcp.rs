@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::McpServer;
 use termbridge_session::Sessions;
@@ -18,10 +18,6 @@ use crate::logging;
 const INTERRUPTED: u8 = 130;
 const TERMINATED: u8 = 143;
 
-/// One worker for the protocol, one for the sessions, whatever the machine has: most of the work is
-/// waiting, and an idle thread costs memory.
-const WORKERS: usize = 2;
-
 pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
     let config = Config::load(arguments)?;
     logging::start(&config.log)?;
@@ -31,11 +27,7 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
              it does, run `termbridge demo`. Ctrl+C ends it."
         );
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = super::runtime()?;
     let code = runtime.block_on(serve(&config));
     // A read of stdin may be blocked in a thread that nothing can end but the end of the process.
     runtime.shutdown_background();

@@ -13,15 +13,16 @@
 //! connection or breaks the protocol every open request fails.
 //! How far the server has come with reading the project is kept in [`Readiness`].
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use termbridge_dap::exchange::{Refused, Requests, write_frames};
 use termbridge_dap::framing::{Decoder, encode};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 /// Frames waiting to be written.
@@ -115,40 +116,20 @@ pub(crate) struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    next_id: AtomicI64,
-    pending: Mutex<Pending>,
+    requests: Requests<RequestError>,
     readiness: watch::Sender<Readiness>,
     stderr: Mutex<Vec<u8>>,
     /// Requests whose time was up, and calls that found it not reading, since it last said anything.
     silence: AtomicU32,
 }
 
-#[derive(Debug)]
-enum Pending {
-    Open(HashMap<i64, oneshot::Sender<Result<Value, RequestError>>>),
-    Closed(String),
-}
-
 impl Shared {
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Fails every request, unless that was done before.
     fn close(&self, reason: &str) {
-        let open = match &mut *self.pending() {
-            Pending::Closed(_) => return,
-            state @ Pending::Open(_) => {
-                std::mem::replace(state, Pending::Closed(reason.to_owned()))
-            }
-        };
-        tracing::debug!(reason, "connection to language server closed");
-        if let Pending::Open(pending) = open {
-            for reply in pending.into_values() {
-                // Whoever asked may have given up.
-                let _ = reply.send(Err(RequestError::Closed(reason.to_owned())));
-            }
+        if !self.requests.close(reason, RequestError::Closed) {
+            return;
         }
+        tracing::debug!(reason, "connection to language server closed");
         self.readiness.send_modify(|readiness| readiness.closed = true);
     }
 }
@@ -162,14 +143,13 @@ impl Client {
         E: AsyncRead + Unpin + Send + 'static,
     {
         let shared = Arc::new(Shared {
-            next_id: AtomicI64::new(1),
-            pending: Mutex::new(Pending::Open(HashMap::new())),
+            requests: Requests::new(MAX_PENDING),
             readiness: watch::Sender::new(Readiness::default()),
             stderr: Mutex::default(),
             silence: AtomicU32::new(0),
         });
         let (frames, outgoing) = mpsc::channel(OUTGOING_QUEUE);
-        tokio::spawn(write(stdin, outgoing));
+        tokio::spawn(write_frames(stdin, outgoing));
         // The reader must not keep the writer alive: the server's input ends with the handles.
         tokio::spawn(read(stdout, stderr, Arc::clone(&shared), frames.downgrade()));
         Self { shared, frames }
@@ -182,16 +162,10 @@ impl Client {
         params: Value,
         deadline: Instant,
     ) -> Result<Value, RequestError> {
-        let (reply, answer) = oneshot::channel();
-        let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        match &mut *self.shared.pending() {
-            Pending::Closed(reason) => return Err(RequestError::Closed(reason.clone())),
-            Pending::Open(pending) if pending.len() >= MAX_PENDING => {
-                let message = format!("{MAX_PENDING} requests are without an answer");
-                return Err(RequestError::Failed { code: 0, message });
-            }
-            Pending::Open(pending) => pending.insert(id, reply),
-        };
+        let (id, answer) = self.shared.requests.add().map_err(|refused| match refused {
+            Refused::Closed(reason) => RequestError::Closed(reason),
+            Refused::TooMany(message) => RequestError::Failed { code: 0, message },
+        })?;
         let _cancel = CancelUnanswered { client: self, id };
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let exchange = async {
@@ -291,27 +265,13 @@ struct CancelUnanswered<'a> {
 
 impl Drop for CancelUnanswered<'_> {
     fn drop(&mut self) {
-        let unanswered = match &mut *self.client.shared.pending() {
-            Pending::Open(pending) => pending.remove(&self.id).is_some(),
-            Pending::Closed(_) => false,
-        };
-        if unanswered {
+        if self.client.shared.requests.take(self.id).is_some() {
             let cancel =
                 json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": self.id}});
             // A server that does not even read needs no word of it.
             let _ = self.client.frames.try_send(encode(&cancel.to_string()));
         }
     }
-}
-
-async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut frames: mpsc::Receiver<Vec<u8>>) {
-    while let Some(frame) = frames.recv().await {
-        if writer.write_all(&frame).await.is_err() || writer.flush().await.is_err() {
-            return;
-        }
-    }
-    // Servers end when their input does.
-    let _ = writer.shutdown().await;
 }
 
 async fn read<R, E>(
@@ -386,10 +346,7 @@ fn deliver(mut message: Value, shared: &Shared) -> Option<Value> {
     let params = message["params"].take();
     let Some(method) = message["method"].as_str() else {
         let id = message["id"].as_i64()?;
-        let reply = match &mut *shared.pending() {
-            Pending::Open(pending) => pending.remove(&id),
-            Pending::Closed(_) => None,
-        };
+        let reply = shared.requests.take(id);
         let error = message["error"].take();
         let answer = if error.is_null() {
             Ok(message["result"].take())

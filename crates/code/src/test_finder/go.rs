@@ -24,9 +24,8 @@ pub(super) fn test_at(source: &Source<'_>) -> Result<TestRun, CodeError> {
         configuration = configuration.with("buildFlags", format!("-tags={tags}"));
     }
     configuration.name.clone_from(&test.name);
-    let exception_filters = Vec::new();
     let (runner, name, line) = (Runner::GoTest, test.name, test.first);
-    Ok(TestRun { runner, name, line, configuration, exception_filters })
+    Ok(TestRun { runner, name, line, configuration })
 }
 
 /// Matches each part of the name, and nothing longer.

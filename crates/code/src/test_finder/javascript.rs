@@ -127,8 +127,7 @@ fn run(runner: Runner, test: Found<Names>, configuration: Configuration) -> Test
     configuration.name.clone_from(&test.name);
     // Both runners catch what a test throws, and to stop at all that is caught stops in the loading
     // of modules first, hundreds of times.
-    let exception_filters = Vec::new();
-    TestRun { runner, name: test.name, line: test.first, configuration, exception_filters }
+    TestRun { runner, name: test.name, line: test.first, configuration }
 }
 
 /// What Node needs to run TypeScript, when the file is that.

@@ -13,8 +13,6 @@ use crate::tool::{Tools, folders, text_of};
 
 /// The program that runs the runner.
 const RUN: &str = include_str!("python/run.py");
-/// What it gives to the debugger counts as that.
-const FILTERS: [&str; 1] = ["uncaught"];
 
 /// Files with pytest's configuration, and what they contain when they have it.
 const CONFIGURATION: [(&str, &str); 7] = [
@@ -123,8 +121,7 @@ fn run(
     mut configuration: Configuration,
 ) -> TestRun {
     configuration.name.clone_from(&name);
-    let exception_filters = FILTERS.map(str::to_owned).to_vec();
-    TestRun { runner, name, line: test.first, configuration, exception_filters }
+    TestRun { runner, name, line: test.first, configuration }
 }
 
 /// Where pytest has its configuration, or else the project.

@@ -105,8 +105,8 @@ pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<Te
         .args(args.into_iter().chain(options))
         .with("env", environment);
     configuration.name.clone_from(&name);
-    let (runner, line, exception_filters) = (Runner::CargoTest, test.first, Vec::new());
-    Ok(TestRun { runner, name, line, configuration, exception_filters })
+    let (runner, line) = (Runner::CargoTest, test.first);
+    Ok(TestRun { runner, name, line, configuration })
 }
 
 /// The package that the file belongs to: that with the nearest manifest.

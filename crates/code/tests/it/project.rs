@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use termbridge_code::CodeError;
 use termbridge_code::test_finder::{TestRun, test_at};
 use termbridge_dap::{
-    AdapterPaths, Breakpoint, DebugSession, Debugger, Environment, ExceptionFilters, Halt, Resume,
-    Settings, StopReport,
+    AdapterPaths, Breakpoint, DebugSession, Debugger, Environment, Halt, Resume, Settings,
+    StopReport,
 };
 
 /// Nothing here takes this long unless it hangs.
@@ -129,10 +129,6 @@ impl Stopped {
 }
 
 async fn start(debugger: &Debugger, run: TestRun) -> Stopped {
-    if !run.exception_filters.is_empty() {
-        let filters = ExceptionFilters::Named(run.exception_filters.clone());
-        debugger.set_exception_filters(filters).await.expect("are set");
-    }
     let session = debugger.start(run.configuration.clone()).await.expect("starts");
     match session.wait(LIMIT).await.expect("a halt") {
         Halt::Stopped(report) => Stopped { run, report: *report, session },

@@ -1,10 +1,9 @@
-//! Breakpoints and exception filters: kept for all sessions, sent to those that are open.
+//! Breakpoints: kept for all sessions, sent to those that are open.
 
 use std::path::Path;
 
 use super::Debugger;
 use crate::breakpoint::{Breakpoint, BreakpointInfo, BreakpointState, file_key};
-use crate::context::ExceptionFilters;
 use crate::error::DebugError;
 use crate::session::DebugSession;
 
@@ -69,28 +68,6 @@ impl Debugger {
             kept.into_iter().map(move |breakpoint| (key.clone(), breakpoint))
         });
         described.map(|(key, breakpoint)| self.describe(&key, breakpoint)).collect()
-    }
-
-    /// Chooses the exceptions that stop programs, in open sessions and in those to come.
-    pub async fn set_exception_filters(&self, filters: ExceptionFilters) -> Result<(), DebugError> {
-        if let ExceptionFilters::Named(names) = &filters {
-            for session in self.open() {
-                let offered = session.exception_filters();
-                let unknown =
-                    names.iter().find(|name| !offered.iter().any(|known| &known.0 == *name));
-                if let (Some(name), false) = (unknown, offered.is_empty()) {
-                    let known: Vec<_> = offered.iter().map(|known| known.0.as_str()).collect();
-                    let known = known.join(", ");
-                    let message = format!("no exception filter {name:?}; there are {known}");
-                    return Err(DebugError::InvalidParams(message));
-                }
-            }
-        }
-        *self.context.exceptions() = filters;
-        for session in self.open() {
-            session.inner.refresh_exception_filters().await?;
-        }
-        Ok(())
     }
 
     /// Sends a file's breakpoints to every open session. A session that cannot take them says so

@@ -10,7 +10,7 @@ use super::Inner;
 use crate::adapter::AdapterKind;
 use crate::breakpoint::{Breakpoint, Placed};
 use crate::client::Client;
-use crate::context::ExceptionFilters;
+use crate::configuration::ExceptionFilters;
 use crate::error::DebugError;
 use crate::protocol::{Breakpoints, Capabilities, ExceptionFilter, read};
 
@@ -136,38 +136,21 @@ impl Inner {
         }
     }
 
-    /// Sends the exception filters over every connection.
-    pub(crate) async fn refresh_exception_filters(&self) -> Result<(), DebugError> {
-        let links: Vec<(Client, Capabilities)> = {
-            let state = self.lock();
-            let configured = state.links.values().filter(|link| link.configured && !link.closed);
-            configured.map(|link| (link.client.clone(), link.capabilities.clone())).collect()
-        };
-        for (client, capabilities) in links {
-            self.send_exception_filters(&client, &capabilities).await?;
-        }
-        Ok(())
-    }
-
+    /// Tells an adapter which exceptions stop the program.
     pub(super) async fn send_exception_filters(
         &self,
         client: &Client,
         capabilities: &Capabilities,
     ) -> Result<(), DebugError> {
         let offered = &capabilities.exception_breakpoint_filters;
-        let chosen = match &self.configuration.exceptions {
-            ExceptionFilters::Default => self.context.exceptions().clone(),
-            ExceptionFilters::Named(names) => {
-                self.check_filters(names, offered)?;
-                self.configuration.exceptions.clone()
-            }
-        };
-        let filters: Vec<&str> = match &chosen {
+        let chosen = &self.configuration.exceptions;
+        let filters: Vec<&str> = match chosen {
             ExceptionFilters::Default => {
                 let default = offered.iter().filter(|filter| is_default(filter));
                 default.map(|filter| filter.filter.as_str()).collect()
             }
             ExceptionFilters::Named(names) => {
+                self.check_filters(names, offered)?;
                 let is_offered = |name: &&str| offered.iter().any(|known| known.filter == **name);
                 names.iter().map(String::as_str).filter(is_offered).collect()
             }
@@ -181,7 +164,7 @@ impl Inner {
             return Err(self.request_failed(error));
         }
         let Some((name, _, function)) = self.adapter.own_filter() else { return Ok(()) };
-        let wanted = match &chosen {
+        let wanted = match chosen {
             ExceptionFilters::Default => true,
             ExceptionFilters::Named(names) => names.iter().any(|known| known == name),
         };

@@ -32,7 +32,7 @@ async fn launch(
         environment: &environment,
     };
     let plan = LaunchFile::read(subject.folder.path())?.plan(name, &workspace)?;
-    debugger.launch(plan).await
+    debugger.launch(plan, LIMIT).await
 }
 
 fn configuration(name: &str, mode: &str) -> Value {

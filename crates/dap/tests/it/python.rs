@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use termbridge_dap::{
-    Configuration, EndReason, EvaluateContext, ExceptionFilters, Page, Resume, Save, VariableFilter,
+    Configuration, EndReason, EvaluateContext, Page, Resume, Save, VariableFilter,
 };
 
 use crate::flows;
@@ -79,15 +79,14 @@ async fn an_exit_with_a_code_counts_as_uncaught() {
 async fn raised_exceptions_stop_only_when_asked_for() {
     let subject = Subject::new(LANGUAGE);
     subject.break_at("start").await;
-    let session = subject.start("sum").await;
+    let unknown = subject.configuration("sum").exceptions(["unheard-of"]);
+    let error = subject.debugger.start(unknown).await.expect_err("unknown");
+    assert_eq!(error.code(), "E_INVALID_PARAMS");
+    let raised = subject.configuration("sum").exceptions(["raised"]);
+    let session = subject.debugger.start(raised).await.expect("starts");
     subject.stop_at(&session, "start").await;
     let offered = session.exception_filters();
     assert!(offered.iter().any(|(name, _, default)| name == "uncaught" && *default), "{offered:?}");
-    let unknown = ExceptionFilters::Named(vec!["unheard-of".to_owned()]);
-    let error = subject.debugger.set_exception_filters(unknown).await.expect_err("unknown");
-    assert_eq!(error.code(), "E_INVALID_PARAMS");
-    let raised = ExceptionFilters::Named(vec!["raised".to_owned()]);
-    subject.debugger.set_exception_filters(raised).await.expect("are set");
     let report = subject.resume(&session, Resume::Continue).await;
     assert_eq!(report.exception.expect("an exception").id, "SystemExit");
     session.stop().await.expect("ends");

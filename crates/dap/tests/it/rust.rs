@@ -1,6 +1,6 @@
 //! Rust through lldb-dap, its values shown by the toolchain's formatters.
 
-use termbridge_dap::{ExceptionFilters, Halt};
+use termbridge_dap::Halt;
 
 use crate::flows;
 use crate::subject::{Language, Subject, local};
@@ -81,9 +81,8 @@ async fn values_look_like_rust() {
 #[tokio::test]
 async fn panics_stop_only_when_asked_for() {
     let subject = Subject::new(LANGUAGE);
-    let none = ExceptionFilters::Named(Vec::new());
-    subject.debugger.set_exception_filters(none).await.expect("are set");
-    let session = subject.start("crash").await;
+    let none = subject.configuration("crash").exceptions([] as [&str; 0]);
+    let session = subject.debugger.start(none).await.expect("starts");
     let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
     assert_eq!(end.exit_code, Some(101));
     assert!(end.output.text.contains("index out of bounds"), "{end:?}");

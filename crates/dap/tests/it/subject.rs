@@ -9,8 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tempfile::TempDir;
 use termbridge_dap::{
-    AdapterPaths, Breakpoint, Configuration, DebugSession, Debugger, EndReport, ExceptionFilters,
-    Halt, Hooks, Resume, Settings, StopReport, TerminalLauncher, VariableInfo,
+    AdapterPaths, Breakpoint, Configuration, DebugSession, Debugger, EndReport, Halt, Hooks,
+    Resume, Settings, StopReport, TerminalLauncher, VariableInfo,
 };
 
 use crate::support::LIMIT;
@@ -107,12 +107,12 @@ impl Subject {
     }
 
     pub(crate) async fn start(&self, mode: &str) -> DebugSession {
+        let mut configuration = self.configuration(mode);
         if self.language == Language::Python && mode == "sum" {
             // debugpy takes an exit with a code for an uncaught exception.
-            let none = ExceptionFilters::Named(Vec::new());
-            self.debugger.set_exception_filters(none).await.expect("are set");
+            configuration = configuration.exceptions([] as [&str; 0]);
         }
-        self.debugger.start(self.configuration(mode)).await.expect("starts")
+        self.debugger.start(configuration).await.expect("starts")
     }
 
     /// The line with this mark.

@@ -199,10 +199,7 @@ pub(super) async fn test(
     // Finding a test may build the project.
     native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
     let found = test_finder::test_at(&asked.path, asked.line, folder, environment, timeout).await?;
-    let TestRun { runner, name, line, mut configuration, exception_filters } = found;
-    if !exception_filters.is_empty() {
-        configuration = configuration.exceptions(exception_filters);
-    }
+    let TestRun { runner, name, line, configuration } = found;
     let left = || deadline.saturating_duration_since(Instant::now());
     let session = native.start_one(configuration, left()).await?;
     let mut answer = control::told(session.wait(left()).await, &session)?;
@@ -273,7 +270,7 @@ impl NativeDebugger {
         for (_, configuration) in parts {
             self.check_configuration(configuration)?;
         }
-        match tokio::time::timeout(timeout, self.debugger().launch_within(plan, timeout)).await {
+        match tokio::time::timeout(timeout, self.debugger().launch(plan, timeout)).await {
             Ok(started) => Ok(started?),
             Err(_) => Err(DebugFailure::timeout("debug.start", timeout)),
         }
