@@ -10,6 +10,7 @@ mod editors;
 mod examples;
 mod frameworks;
 mod history;
+mod pictures;
 mod policy;
 mod protocol;
 mod robustness;
