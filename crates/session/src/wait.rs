@@ -11,6 +11,7 @@ use regex::Regex;
 use termbridge_vt::{Found, Haystack, Seq};
 
 use crate::info::State;
+use crate::snapshot::Snapshot;
 
 /// What to wait for; the first condition that holds ends the wait.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +36,9 @@ pub struct Wait {
     pub command: Option<u64>,
     /// The shell is free for a command.
     pub free: bool,
+    /// The program has taken its input and waits for more, as the kernel shows it: at once if the
+    /// screen changed, else only after [`UNCHANGED_GRACE`].
+    pub settled: bool,
     /// The bell rang.
     pub bell: bool,
     /// The title contains this.
@@ -45,7 +49,24 @@ pub struct Wait {
     pub after_input: bool,
     /// When to give up.
     pub timeout: Option<Duration>,
+    /// What to copy at the moment when the wait ends.
+    pub look: Option<Look>,
 }
+
+/// What a wait brings back of the screen on which it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// The screen.
+    Screen,
+    /// The screen, and which rows changed since the wait began.
+    Changes,
+    /// The screen, and this many lines of history and screen as plain text.
+    Scrollback(usize),
+}
+
+/// How long a program that waits for input may leave the screen as it was: some paint a little later,
+/// and Escape is only told from the beginning of a sequence by the time after it.
+pub(crate) const UNCHANGED_GRACE: Duration = Duration::from_millis(150);
 
 /// Longest wait without a limit of its own.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -106,6 +127,7 @@ impl Wait {
             needs_input,
             command,
             free,
+            settled,
             bell,
             title,
             ..
@@ -116,7 +138,7 @@ impl Wait {
             && idle.is_none()
             && title.is_none()
             && command.is_none()
-            && !(*change || *exit || *prompt || *needs_input || *free || *bell)
+            && !(*change || *exit || *prompt || *needs_input || *free || *settled || *bell)
     }
 
     pub(crate) fn reads_text(&self) -> bool {
@@ -124,11 +146,11 @@ impl Wait {
     }
 
     pub(crate) fn watches_screen(&self) -> bool {
-        self.reads_text() || self.change || self.idle.is_some()
+        self.reads_text() || self.change || self.settled || self.idle.is_some()
     }
 
     pub(crate) fn asks_kernel(&self) -> bool {
-        self.prompt || self.needs_input
+        self.prompt || self.needs_input || self.settled
     }
 
     /// Whether it waits for a word of the shell, which may be lost.
@@ -187,6 +209,8 @@ pub enum Fired {
         /// Whether what is typed shows.
         echo: bool,
     },
+    /// The program waits for input.
+    Settled,
     /// The bell rang.
     Bell,
     /// The title is this now.
@@ -207,6 +231,7 @@ impl Fired {
             Self::Command => "command",
             Self::Free => "free",
             Self::NeedsInput { .. } => "needs_input",
+            Self::Settled => "settled",
             Self::Bell => "bell",
             Self::Title(_) => "title",
         }
@@ -214,7 +239,7 @@ impl Fired {
 }
 
 /// How a wait ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Waited {
     /// What came true; `None` when time ran out or the program ended first.
     pub fired: Option<Fired>,
@@ -228,4 +253,8 @@ pub struct Waited {
     pub unanswered_query: Option<String>,
     /// The text is visible, but stood there before `after`.
     pub seen_before: bool,
+    /// Bytes of input that the program has not taken.
+    pub queued: usize,
+    /// The screen at the end, where the wait has a look.
+    pub snapshot: Option<Box<Snapshot>>,
 }

@@ -14,7 +14,7 @@ pub(crate) struct SearchHistory;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Words; empty lists the newest
+    /// Words, AND, OR, "phrases"; empty lists the newest
     query: String,
     #[serde(default, rename = "type")]
     kind: Kind,

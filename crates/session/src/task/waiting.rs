@@ -9,10 +9,14 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::{Command, SessionTask};
-use crate::wait::{DEFAULT_TIMEOUT, Fired, Wait, Waited};
+use crate::snapshot::SnapshotRequest;
+use crate::wait::{DEFAULT_TIMEOUT, Fired, Look, UNCHANGED_GRACE, Wait, Waited};
 
 /// How often the kernel is asked while someone waits for a prompt or for a program to read.
 const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
+
+/// The least time between two questions for a wait that ends when the program waits for input.
+const SETTLE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// How long a command has before the kernel is asked about it.
 const SURVEY_DELAY: Duration = Duration::from_millis(100);
@@ -25,6 +29,8 @@ pub(super) struct PendingWait {
     deadline: Instant,
     /// What `change` is counted from.
     since: Seq,
+    /// The screen when the wait began.
+    first: Seq,
     bells: u64,
     /// The screen when it last changed, for `idle`.
     idle_seq: Seq,
@@ -49,6 +55,8 @@ pub(super) struct SurveyState {
     pub(super) for_idle: bool,
     next: Option<Instant>,
     latest: Option<Survey>,
+    /// When `latest` began.
+    latest_began: Option<Instant>,
 }
 
 impl SurveyState {
@@ -73,6 +81,7 @@ impl SessionTask {
             began: now,
             deadline: now + wait.timeout.unwrap_or(DEFAULT_TIMEOUT),
             since: wait.after.unwrap_or(seq),
+            first: seq,
             // A bell that rang since the last input counts: it may have come before this request.
             bells: self.bells_heard,
             idle_seq: seq,
@@ -157,7 +166,18 @@ impl SessionTask {
                         Some(Fired::Text(_) | Fired::Regex(_))
                     )
                 });
+            let look = pending.wait.look.map(|look| match look {
+                Look::Screen => SnapshotRequest::default(),
+                Look::Changes => {
+                    SnapshotRequest { since: Some(pending.first), ..SnapshotRequest::default() }
+                }
+                Look::Scrollback(lines) => {
+                    SnapshotRequest { scrollback: Some(lines), ..SnapshotRequest::default() }
+                }
+            });
             let _ = pending.reply.send(Waited {
+                queued: self.queued_input(),
+                snapshot: look.map(|request| Box::new(self.snapshot(request))),
                 unanswered_query: self
                     .terminal
                     .unanswered_query()
@@ -198,6 +218,10 @@ impl SessionTask {
         {
             return Some(fired);
         }
+        let painted = seq > pending.since || now >= pending.began + UNCHANGED_GRACE;
+        if wait.settled && painted && self.waits_for_input() {
+            return Some(Fired::Settled);
+        }
         let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
         quiet.then_some(Fired::Idle)
     }
@@ -221,6 +245,21 @@ impl SessionTask {
             .then_some(Fired::NeedsInput { echo: line_mode.echo })
     }
 
+    /// The program waits for input and has printed nothing since the kernel was asked.
+    fn waits_for_input(&self) -> bool {
+        let waits = self.survey.latest.as_ref().is_some_and(|survey| survey.waiting.is_for_input());
+        let quiet = self.survey.latest_began.is_some_and(|began| self.last_output < began);
+        waits && quiet && !self.terminal.is_synchronized()
+    }
+
+    /// When to ask the kernel next: soon while someone waits for the program to settle, and less
+    /// often the longer that takes.
+    fn survey_interval(&self, now: Instant) -> Duration {
+        let settling = self.waits.iter().filter(|pending| pending.wait.settled);
+        let shortest = settling.map(|pending| (now - pending.began) / 2).min();
+        shortest.unwrap_or(SURVEY_INTERVAL).clamp(SETTLE_INTERVAL, SURVEY_INTERVAL)
+    }
+
     /// Starts a survey when one is due; it reports back as a command.
     pub(super) fn ask_kernel(&mut self, now: Instant) {
         let due = self.survey.next.is_some_and(|next| now >= next);
@@ -242,7 +281,7 @@ impl SessionTask {
     pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
         let now = Instant::now();
         self.survey.under_way = false;
-        self.survey.next = Some(now + SURVEY_INTERVAL);
+        self.survey.next = Some(now + self.survey_interval(now));
         self.idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
@@ -258,5 +297,6 @@ impl SessionTask {
         // What was typed for the shell's sake makes it old.
         let is_current = settled.is_some_and(|began| self.last_input < began);
         self.survey.latest = survey.filter(|_| is_current);
+        self.survey.latest_began = settled;
     }
 }
