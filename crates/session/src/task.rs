@@ -77,6 +77,11 @@ pub(crate) enum Command {
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
     },
+    /// Ctrl+C for this command, unless it is over.
+    Interrupt {
+        command: u64,
+        reply: oneshot::Sender<Result<bool, SessionError>>,
+    },
     Resize {
         size: Size,
         reply: oneshot::Sender<Result<Size, SessionError>>,
@@ -128,6 +133,8 @@ pub(crate) struct SessionTask {
     last_used: Instant,
     last_output: Instant,
     last_input: Instant,
+    /// Grows with everything that a reader of the session's output would see anew.
+    printed: u64,
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
@@ -178,6 +185,7 @@ impl SessionTask {
             last_used: now,
             last_output: now,
             last_input: now,
+            printed: 0,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
             bells: 0,
@@ -244,6 +252,10 @@ impl SessionTask {
             }
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));
+            }
+            Command::Interrupt { command, reply } => {
+                self.touch();
+                let _ = reply.send(self.interrupt(command));
             }
             Command::Resize { size, reply } => {
                 self.touch();
@@ -373,6 +385,7 @@ impl SessionTask {
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
+            printed: self.printed,
         }
     }
 }

@@ -31,6 +31,7 @@ use tokio::time::Instant;
 
 use self::run::Run;
 use super::SessionTask;
+use super::input::INTERRUPT;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
 use crate::info::ShellInfo;
@@ -154,8 +155,9 @@ impl SessionTask {
             }
             _ => {
                 let given = self.give(command);
-                if reply.send(given).is_err_and(|given| given.is_ok()) {
-                    self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                // Gone in the meantime.
+                if let Err(Ok(id)) = reply.send(given) {
+                    let _ = self.interrupt(id);
                 }
             }
         }
@@ -200,11 +202,12 @@ impl SessionTask {
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
-                self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                self.enqueue_reply(INTERRUPT.to_vec());
             }
             Place::Ended | Place::Away => {}
         }
         self.last_input = Instant::now();
+        self.printed += 1;
         self.survey_later(place == Place::Prompt);
         Ok(id)
     }
@@ -226,6 +229,18 @@ impl SessionTask {
         }
         self.enqueue_reply(keys);
         self.last_input = Instant::now();
+    }
+
+    /// Ctrl+C for a command, once it has begun; false when it is over. Decided here, where commands
+    /// begin and end, so that it cannot reach the next one.
+    pub(super) fn interrupt(&mut self, command: u64) -> Result<bool, SessionError> {
+        let open = self.shell.as_mut().and_then(|shell| shell.open());
+        if open.is_none_or(|run| run.id != command) {
+            return Ok(false);
+        }
+        self.running()?;
+        self.send_interrupt();
+        Ok(true)
     }
 
     /// What is known of a command, with at most `most` bytes of its output from `from` on.
@@ -258,6 +273,8 @@ impl SessionTask {
         let cwd = run.told_cwd.take().or(kernels);
         run.cwd.clone_from(&cwd);
         shell.cwd = cwd.or(shell.cwd.take());
+        self.printed += 1;
+        self.input.drop_interrupt();
         self.release_input();
     }
 

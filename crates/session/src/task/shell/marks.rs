@@ -20,6 +20,7 @@ impl SessionTask {
                 Tapped::Bytes(bytes) => {
                     if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
                         run.feed(&bytes);
+                        self.printed += bytes.len() as u64;
                     }
                 }
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
