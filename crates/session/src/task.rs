@@ -15,10 +15,15 @@ mod resize;
 pub(crate) mod shell;
 mod waiting;
 
+#[cfg(test)]
+mod fault_tests;
+
 use std::future::pending;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -101,6 +106,11 @@ pub(crate) enum Command {
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
     Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
+    /// A fault, for tests of what it leaves behind.
+    #[cfg(test)]
+    Panic,
+    #[cfg(test)]
+    PanicBeside,
 }
 
 pub(crate) struct SessionTask {
@@ -192,8 +202,22 @@ impl SessionTask {
         }
     }
 
-    /// Runs until nobody needs the session any more.
-    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    /// Runs until nobody needs the session any more. A panic ends this session alone: its program is
+    /// hung up, its place is free, and its callers get [`SessionError::Gone`].
+    pub(crate) async fn run(self, commands: mpsc::Receiver<Command>) {
+        let (id, server, share) = (self.id.clone(), self.server.clone(), Arc::clone(&self.share));
+        let served = AssertUnwindSafe(self.serve(commands)).catch_unwind().await;
+        if let Some(server) = server.upgrade() {
+            server.remove(&id);
+            server.budget.leave(&share);
+        }
+        match served {
+            Ok(()) => tracing::info!(session = %id, "removed"),
+            Err(_) => tracing::error!(session = %id, "the session's task panicked; it is removed"),
+        }
+    }
+
+    async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
         tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
         loop {
             let program = Arc::clone(&self.program);
@@ -215,11 +239,6 @@ impl SessionTask {
                 break;
             }
         }
-        if let Some(server) = self.server.upgrade() {
-            server.remove(&self.id);
-            server.budget.leave(&self.share);
-        }
-        tracing::info!(session = %self.id, "removed");
     }
 
     fn handle(&mut self, command: Command) {
@@ -269,6 +288,10 @@ impl SessionTask {
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
             Command::Restarted(result) => self.restarted(result),
+            #[cfg(test)]
+            Command::Panic => panic!("a fault on request"),
+            #[cfg(test)]
+            Command::PanicBeside => self.lose_survey(),
         }
     }
 
