@@ -64,6 +64,12 @@ pub trait TerminalBackend: Send + Sync + 'static {
     /// Interrupts what runs in the foreground, as Ctrl+C does.
     async fn interrupt(&self, id: &SessionId) -> Result<(), SessionError>;
 
+    /// Ends a session whose shell waits for a command and in which nothing else runs, and returns
+    /// when it has ended; false if it goes on. A backend that ends none by itself keeps the default.
+    async fn end_idle_session(&self, _id: &SessionId) -> Result<bool, SessionError> {
+        Ok(false)
+    }
+
     /// Brings a session to the eyes of people, where they can see it. Nothing to do by default.
     async fn show_session(&self, _id: &SessionId) -> Result<(), SessionError> {
         Ok(())
