@@ -11,6 +11,7 @@
 mod input;
 mod lifecycle;
 mod output;
+mod resize;
 pub(crate) mod shell;
 mod waiting;
 
@@ -144,6 +145,8 @@ pub(crate) struct SessionTask {
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
+    /// When the size changed, until the signal was repeated.
+    resized: Option<Instant>,
     shell: Option<ShellState>,
     bells: u64,
     /// Those that rang before the last input or were waited for.
@@ -193,6 +196,7 @@ impl SessionTask {
             last_input: now,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
+            resized: None,
             bells: 0,
             bells_heard: 0,
             at_prompt: false,
@@ -300,6 +304,7 @@ impl SessionTask {
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
+        self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
         self.check_idle(now);
@@ -318,7 +323,11 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
-        [update, last_output, idle, removal, waits, pace, parked].into_iter().flatten().min()
+        let resize = self.resize_deadline();
+        [update, last_output, idle, removal, waits, pace, parked, resize]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn touch(&mut self) {
@@ -371,17 +380,6 @@ impl SessionTask {
         }
         text.truncate(text.trim_end_matches('\n').len());
         Scrollback { text, total_lines }
-    }
-
-    fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
-        self.running()?;
-        let size = size.clamped();
-        self.program
-            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
-            .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
-        self.terminal.resize(size);
-        self.publish_memory();
-        Ok(self.terminal.size())
     }
 
     fn info(&self) -> SessionInfo {

@@ -15,6 +15,7 @@ mod protocol;
 mod robustness;
 mod shells;
 mod support;
+mod temporary_files;
 mod viewers;
 mod views;
 

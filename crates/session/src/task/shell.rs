@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use termbridge_pty::{CommandPipe, Program};
+use termbridge_pty::{CommandPipe, PrivateFolder, Program};
 use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -54,7 +54,7 @@ pub(crate) struct ShellLink {
     pub(crate) pipe: CommandPipe,
     pub(crate) trigger: &'static [u8],
     /// Holds pipe and scripts; gone with the session.
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: PrivateFolder,
 }
 
 pub(super) struct ShellState {
