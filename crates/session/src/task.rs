@@ -103,6 +103,9 @@ pub(crate) enum Command {
     Info {
         reply: oneshot::Sender<SessionInfo>,
     },
+    EndIdle {
+        reply: oneshot::Sender<bool>,
+    },
     /// From the budget: this session is the largest and should shrink.
     Trim {
         keep_bytes: usize,
@@ -296,6 +299,7 @@ impl SessionTask {
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
             }
+            Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
