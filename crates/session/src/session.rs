@@ -77,8 +77,7 @@ impl Session {
         let (waited, answer) = oneshot::channel();
         let then = Some((wait, waited));
         let sent = self.ask(|reply| Command::Send { input, then, reply }).await??;
-        let gone = SessionError::NotFound(self.id.clone());
-        Ok((sent, async move { answer.await.map_err(|_| gone) }))
+        Ok((sent, async move { answer.await.map_err(|_| SessionError::Gone) }))
     }
 
     /// Waits; dropping the future ends the wait and nothing else.
@@ -146,6 +145,11 @@ impl Session {
         self.ask(|reply| Command::Info { reply }).await
     }
 
+    #[cfg(test)]
+    pub(crate) fn commands(&self) -> &mpsc::Sender<Command> {
+        &self.commands
+    }
+
     async fn ask<T>(
         &self,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
@@ -153,6 +157,6 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         let gone = || SessionError::NotFound(self.id.clone());
         self.commands.send(command(reply)).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())
+        answer.await.map_err(|_| SessionError::Gone)
     }
 }

@@ -11,13 +11,19 @@
 mod input;
 mod lifecycle;
 mod output;
+mod resize;
 pub(crate) mod shell;
 mod waiting;
 
+#[cfg(test)]
+mod fault_tests;
+
 use std::future::pending;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -101,6 +107,11 @@ pub(crate) enum Command {
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
     Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
+    /// A fault, for tests of what it leaves behind.
+    #[cfg(test)]
+    Panic,
+    #[cfg(test)]
+    PanicBeside,
 }
 
 pub(crate) struct SessionTask {
@@ -132,6 +143,8 @@ pub(crate) struct SessionTask {
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
+    /// When the size changed, until the signal was repeated.
+    resized: Option<Instant>,
     shell: Option<ShellState>,
     bells: u64,
     /// Those that rang before the last input or were waited for.
@@ -181,6 +194,7 @@ impl SessionTask {
             last_input: now,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
+            resized: None,
             bells: 0,
             bells_heard: 0,
             at_prompt: false,
@@ -189,8 +203,22 @@ impl SessionTask {
         }
     }
 
-    /// Runs until nobody needs the session any more.
-    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    /// Runs until nobody needs the session any more. A panic ends this session alone: its program is
+    /// hung up, its place is free, and its callers get [`SessionError::Gone`].
+    pub(crate) async fn run(self, commands: mpsc::Receiver<Command>) {
+        let (id, server, share) = (self.id.clone(), self.server.clone(), Arc::clone(&self.share));
+        let served = AssertUnwindSafe(self.serve(commands)).catch_unwind().await;
+        if let Some(server) = server.upgrade() {
+            server.remove(&id);
+            server.budget.leave(&share);
+        }
+        match served {
+            Ok(()) => tracing::info!(session = %id, "removed"),
+            Err(_) => tracing::error!(session = %id, "the session's task panicked; it is removed"),
+        }
+    }
+
+    async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
         tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
         loop {
             let program = Arc::clone(&self.program);
@@ -213,11 +241,6 @@ impl SessionTask {
                 break;
             }
         }
-        if let Some(server) = self.server.upgrade() {
-            server.remove(&self.id);
-            server.budget.leave(&self.share);
-        }
-        tracing::info!(session = %self.id, "removed");
     }
 
     fn handle(&mut self, command: Command) {
@@ -267,6 +290,10 @@ impl SessionTask {
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
             Command::Restarted(result) => self.restarted(result),
+            #[cfg(test)]
+            Command::Panic => panic!("a fault on request"),
+            #[cfg(test)]
+            Command::PanicBeside => self.lose_survey(),
         }
     }
 
@@ -276,6 +303,7 @@ impl SessionTask {
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
+        self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
         self.check_idle(now);
@@ -294,7 +322,11 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
-        [update, last_output, idle, removal, waits, pace, parked].into_iter().flatten().min()
+        let resize = self.resize_deadline();
+        [update, last_output, idle, removal, waits, pace, parked, resize]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn touch(&mut self) {
@@ -347,17 +379,6 @@ impl SessionTask {
         }
         text.truncate(text.trim_end_matches('\n').len());
         Scrollback { text, total_lines }
-    }
-
-    fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
-        self.running()?;
-        let size = size.clamped();
-        self.program
-            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
-            .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
-        self.terminal.resize(size);
-        self.publish_memory();
-        Ok(self.terminal.size())
     }
 
     fn info(&self) -> SessionInfo {

@@ -235,8 +235,15 @@ impl SessionTask {
             let all_read =
                 self.input.len() == 0 && program.unread_input().is_ok_and(|left| left == 0);
             self.survey.settled = all_read.then(Instant::now);
-            self.beside(async move { Command::Surveyed(program.survey().await.ok()) });
+            let work = async move { Command::Surveyed(program.survey().await.ok()) };
+            self.beside(Command::Surveyed(None), work);
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lose_survey(&mut self) {
+        self.survey.under_way = true;
+        self.beside(Command::Surveyed(None), async { panic!("a fault on request") });
     }
 
     pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
