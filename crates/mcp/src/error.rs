@@ -212,6 +212,11 @@ impl From<SessionError> for ToolError {
                 "restart_app brings the shell back; send_keys types to what took its place.",
                 &["restart_app", "send_keys", "create_session"],
             ),
+            SessionError::Gone => (
+                Code::InternalError,
+                "Other sessions are not affected: list_sessions shows them. The server's log has more.",
+                &["list_sessions"],
+            ),
             SessionError::Changing(_) => (Code::Busy, "Try again when that is done.", &[]),
             _ => (Code::InternalError, "See the server's log.", &[]),
         };

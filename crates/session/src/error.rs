@@ -83,7 +83,8 @@ pub enum SessionError {
     /// The system refused something it usually grants.
     #[error("{0}")]
     System(String),
-    /// The session's task is gone without a word.
-    #[error("the session ended while it was asked")]
+    /// The session's task ended without an answer: it panicked, or the session was removed at that
+    /// moment.
+    #[error("the session was removed before it answered")]
     Gone,
 }

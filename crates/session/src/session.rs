@@ -77,8 +77,7 @@ impl Session {
         let (waited, answer) = oneshot::channel();
         let then = Some((wait, waited));
         let sent = self.ask(|reply| Command::Send { input, then, reply }).await??;
-        let gone = SessionError::NotFound(self.id.clone());
-        Ok((sent, async move { answer.await.map_err(|_| gone) }))
+        Ok((sent, async move { answer.await.map_err(|_| SessionError::Gone) }))
     }
 
     /// Waits; dropping the future ends the wait and nothing else.
@@ -126,6 +125,11 @@ impl Session {
         self.ask(|reply| Command::Report { id, from, most, reply }).await
     }
 
+    /// Sends Ctrl+C to a command, as soon as it has begun; false when it is over.
+    pub async fn interrupt(&self, command: u64) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::Interrupt { command, reply }).await?
+    }
+
     /// Changes the terminal's size; the program gets SIGWINCH.
     pub async fn resize(&self, size: Size) -> Result<Size, SessionError> {
         self.ask(|reply| Command::Resize { size, reply }).await?
@@ -146,6 +150,17 @@ impl Session {
         self.ask(|reply| Command::Info { reply }).await
     }
 
+    /// Ends a shell that waits at its prompt, unless another process runs in its session (a
+    /// background job); tells whether it does.
+    pub async fn end_if_idle(&self) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::EndIdle { reply }).await
+    }
+
+    #[cfg(test)]
+    pub(crate) fn commands(&self) -> &mpsc::Sender<Command> {
+        &self.commands
+    }
+
     async fn ask<T>(
         &self,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
@@ -153,6 +168,6 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         let gone = || SessionError::NotFound(self.id.clone());
         self.commands.send(command(reply)).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())
+        answer.await.map_err(|_| SessionError::Gone)
     }
 }

@@ -11,16 +11,23 @@
 mod input;
 mod lifecycle;
 mod output;
+mod resize;
 pub(crate) mod shell;
 mod waiting;
 
+#[cfg(test)]
+mod fault_tests;
+
 use std::future::pending;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use self::input::InputQueue;
@@ -77,6 +84,11 @@ pub(crate) enum Command {
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
     },
+    /// Ctrl+C for this command, unless it is over.
+    Interrupt {
+        command: u64,
+        reply: oneshot::Sender<Result<bool, SessionError>>,
+    },
     Resize {
         size: Size,
         reply: oneshot::Sender<Result<Size, SessionError>>,
@@ -92,6 +104,9 @@ pub(crate) enum Command {
     Info {
         reply: oneshot::Sender<SessionInfo>,
     },
+    EndIdle {
+        reply: oneshot::Sender<bool>,
+    },
     /// From the budget: this session is the largest and should shrink.
     Trim {
         keep_bytes: usize,
@@ -100,6 +115,11 @@ pub(crate) enum Command {
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
     Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
+    /// A fault, for tests of what it leaves behind.
+    #[cfg(test)]
+    Panic,
+    #[cfg(test)]
+    PanicBeside,
 }
 
 pub(crate) struct SessionTask {
@@ -128,9 +148,13 @@ pub(crate) struct SessionTask {
     last_used: Instant,
     last_output: Instant,
     last_input: Instant,
+    /// Grows with everything that a reader of the session's output would see anew.
+    printed: u64,
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
+    /// When the size changed, until the signal was repeated.
+    resized: Option<Instant>,
     shell: Option<ShellState>,
     bells: u64,
     /// Those that rang before the last input or were waited for.
@@ -178,8 +202,10 @@ impl SessionTask {
             last_used: now,
             last_output: now,
             last_input: now,
+            printed: 0,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
+            resized: None,
             bells: 0,
             bells_heard: 0,
             at_prompt: false,
@@ -188,8 +214,22 @@ impl SessionTask {
         }
     }
 
-    /// Runs until nobody needs the session any more.
-    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    /// Runs until nobody needs the session any more. A panic ends this session alone: its program is
+    /// hung up, its place is free, and its callers get [`SessionError::Gone`].
+    pub(crate) async fn run(self, commands: mpsc::Receiver<Command>) {
+        let (id, server, share) = (self.id.clone(), self.server.clone(), Arc::clone(&self.share));
+        let served = AssertUnwindSafe(self.serve(commands)).catch_unwind().await;
+        if let Some(server) = server.upgrade() {
+            server.remove(&id);
+            server.budget.leave(&share);
+        }
+        match served {
+            Ok(()) => tracing::info!(session = %id, "removed"),
+            Err(_) => tracing::error!(session = %id, "the session's task panicked; it is removed"),
+        }
+    }
+
+    async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
         tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
         loop {
             let program = Arc::clone(&self.program);
@@ -204,6 +244,7 @@ impl SessionTask {
                     self.writable(result);
                 }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                () = yield_now(), if self.end_is_near() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
@@ -211,11 +252,6 @@ impl SessionTask {
                 break;
             }
         }
-        if let Some(server) = self.server.upgrade() {
-            server.remove(&self.id);
-            server.budget.leave(&self.share);
-        }
-        tracing::info!(session = %self.id, "removed");
     }
 
     fn handle(&mut self, command: Command) {
@@ -245,6 +281,10 @@ impl SessionTask {
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));
             }
+            Command::Interrupt { command, reply } => {
+                self.touch();
+                let _ = reply.send(self.interrupt(command));
+            }
             Command::Resize { size, reply } => {
                 self.touch();
                 let result = self.resize(size);
@@ -261,18 +301,25 @@ impl SessionTask {
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
             }
+            Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
             Command::Restarted(result) => self.restarted(result),
+            #[cfg(test)]
+            Command::Panic => panic!("a fault on request"),
+            #[cfg(test)]
+            Command::PanicBeside => self.lose_survey(),
         }
     }
 
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
+        self.confirm_end();
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
+        self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
         self.check_idle(now);
@@ -291,7 +338,11 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
-        [update, last_output, idle, removal, waits, pace, parked].into_iter().flatten().min()
+        let resize = self.resize_deadline();
+        [update, last_output, idle, removal, waits, pace, parked, resize]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn touch(&mut self) {
@@ -346,17 +397,6 @@ impl SessionTask {
         Scrollback { text, total_lines }
     }
 
-    fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
-        self.running()?;
-        let size = size.clamped();
-        self.program
-            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
-            .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
-        self.terminal.resize(size);
-        self.publish_memory();
-        Ok(self.terminal.size())
-    }
-
     fn info(&self) -> SessionInfo {
         SessionInfo {
             id: self.id.clone(),
@@ -373,6 +413,7 @@ impl SessionTask {
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
+            printed: self.printed,
         }
     }
 }

@@ -39,6 +39,8 @@ pub struct Wait {
     /// The program has taken its input and waits for more, as the kernel shows it: at once if the
     /// screen changed, else only after [`UNCHANGED_GRACE`].
     pub settled: bool,
+    /// Something was printed since [`SessionInfo::printed`](crate::SessionInfo::printed) was this.
+    pub printed_after: Option<u64>,
     /// The bell rang.
     pub bell: bool,
     /// The title contains this.
@@ -128,6 +130,7 @@ impl Wait {
             command,
             free,
             settled,
+            printed_after,
             bell,
             title,
             ..
@@ -138,6 +141,7 @@ impl Wait {
             && idle.is_none()
             && title.is_none()
             && command.is_none()
+            && printed_after.is_none()
             && !(*change || *exit || *prompt || *needs_input || *free || *settled || *bell)
     }
 
@@ -204,6 +208,8 @@ pub enum Fired {
     Command,
     /// The shell is free for a command.
     Free,
+    /// Something was printed.
+    Printed,
     /// The program reads a line; a password when the terminal does not echo.
     NeedsInput {
         /// Whether what is typed shows.
@@ -230,6 +236,7 @@ impl Fired {
             Self::Prompt => "prompt",
             Self::Command => "command",
             Self::Free => "free",
+            Self::Printed => "printed",
             Self::NeedsInput { .. } => "needs_input",
             Self::Settled => "settled",
             Self::Bell => "bell",

@@ -7,6 +7,7 @@ mod compat;
 mod configuration;
 mod debug;
 mod editors;
+mod endings;
 mod examples;
 mod frameworks;
 mod history;
@@ -16,6 +17,7 @@ mod protocol;
 mod robustness;
 mod shells;
 mod support;
+mod temporary_files;
 mod viewers;
 mod views;
 

@@ -1,8 +1,10 @@
 //! Ending, restarting and forgetting a session.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Signal, StopReport, Survey};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
@@ -14,6 +16,9 @@ use crate::info::{EndReason, Ended, Stopped};
 
 /// What a restart gives the old program before it is killed.
 const RESTART_GRACE: Duration = Duration::from_secs(2);
+
+/// What callers get when work beside the loop panicked.
+const FAULT: &str = "an internal fault; the server's log has more";
 
 type StopReply = oneshot::Sender<Result<Stopped, SessionError>>;
 
@@ -98,7 +103,7 @@ impl SessionTask {
         let already = self.exited.is_some();
         self.change = Some(Change::Stopping { replies, reason, already, report: None });
         let program = Arc::clone(&self.program);
-        self.beside(async move {
+        self.beside(Command::StopDone(Err(FAULT.to_owned())), async move {
             let report = program.stop(signal, grace).await;
             Command::StopDone(report.map_err(|error| error.to_string()))
         });
@@ -156,7 +161,8 @@ impl SessionTask {
         let (program, place) = (Arc::clone(&self.program), self.place.take());
         let (server, launch, id) = (self.server.clone(), self.launch.clone(), self.id.clone());
         let size = self.terminal.size();
-        self.beside(async move {
+        let failed = Command::Restarted(Err(SessionError::System(FAULT.to_owned())));
+        self.beside(failed, async move {
             let restarted = async {
                 let gone = || SessionError::NotFound(id.clone());
                 let server = server.upgrade().ok_or_else(gone)?;
@@ -264,6 +270,38 @@ impl SessionTask {
         }
     }
 
+    /// Ends the shell if it is at its prompt and, as the kernel is asked, nothing else runs there.
+    pub(super) fn end_idle(&mut self, reply: oneshot::Sender<bool>) {
+        // A survey that is under way began too early to count.
+        if self.survey.is_under_way() || !self.is_idle_shell() {
+            let _ = reply.send(false);
+            return;
+        }
+        self.survey.end_idle = Some((reply, Instant::now()));
+        self.start_survey();
+    }
+
+    pub(super) fn end_idle_survey(&mut self, survey: Option<&Survey>) {
+        let Some((reply, asked)) = self.survey.end_idle.take() else {
+            return;
+        };
+        let alone = survey.is_some_and(|survey| {
+            let shell = self.program.pid();
+            survey.unlisted == 0 && survey.processes.iter().all(|process| process.pid == shell)
+        });
+        let ends = alone && self.is_idle_shell() && self.last_used < asked;
+        if ends {
+            tracing::info!(session = %self.id, "idle, recycled");
+            self.begin_stop(Signal::HUP, RESTART_GRACE, Vec::new(), EndReason::Idle);
+        }
+        let _ = reply.send(ends);
+    }
+
+    fn is_idle_shell(&self) -> bool {
+        let idle = || self.shell_info().is_some_and(|shell| shell.idle);
+        self.running().is_ok() && self.shell_is_free() && self.waits.is_empty() && idle()
+    }
+
     /// When a finished session is forgotten.
     pub(super) fn removal_deadline(&self) -> Option<Instant> {
         let (_, exited) = self.exited.filter(|_| self.ended.is_some())?;
@@ -274,11 +312,16 @@ impl SessionTask {
         self.removal_deadline().is_some_and(|at| Instant::now() >= at)
     }
 
-    /// Runs work that takes time and brings its result back as a command.
-    pub(super) fn beside(&self, work: impl Future<Output = Command> + Send + 'static) {
+    /// Runs work that takes time and brings its result back as a command; `failed` if it panics, so
+    /// that the loop does not wait for ever.
+    pub(super) fn beside(
+        &self,
+        failed: Command,
+        work: impl Future<Output = Command> + Send + 'static,
+    ) {
         let commands = self.commands.clone();
         tokio::spawn(async move {
-            let done = work.await;
+            let done = AssertUnwindSafe(work).catch_unwind().await.unwrap_or(failed);
             if let Some(commands) = commands.upgrade() {
                 let _ = commands.send(done).await;
             }

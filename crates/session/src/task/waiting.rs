@@ -53,6 +53,8 @@ pub(super) struct SurveyState {
     settled: Option<Instant>,
     /// The idle time-out wants to know too.
     pub(super) for_idle: bool,
+    /// Someone wants to end the shell if it is idle; asked then.
+    pub(super) end_idle: Option<(oneshot::Sender<bool>, Instant)>,
     next: Option<Instant>,
     latest: Option<Survey>,
     /// When `latest` began.
@@ -203,6 +205,9 @@ impl SessionTask {
         if wait.free && self.shell_is_free() {
             return Some(Fired::Free);
         }
+        if wait.printed_after.is_some_and(|printed| self.printed > printed) {
+            return Some(Fired::Printed);
+        }
         if wait.change && seq > pending.since {
             return Some(Fired::Change);
         }
@@ -274,8 +279,15 @@ impl SessionTask {
             let all_read =
                 self.input.len() == 0 && program.unread_input().is_ok_and(|left| left == 0);
             self.survey.settled = all_read.then(Instant::now);
-            self.beside(async move { Command::Surveyed(program.survey().await.ok()) });
+            let work = async move { Command::Surveyed(program.survey().await.ok()) };
+            self.beside(Command::Surveyed(None), work);
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lose_survey(&mut self) {
+        self.survey.under_way = true;
+        self.beside(Command::Surveyed(None), async { panic!("a fault on request") });
     }
 
     pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
@@ -283,6 +295,7 @@ impl SessionTask {
         self.survey.under_way = false;
         self.survey.next = Some(now + self.survey_interval(now));
         self.idle_survey(survey.as_ref());
+        self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
         let in_front = Some(self.program.pid());

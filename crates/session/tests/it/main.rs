@@ -9,6 +9,7 @@ mod leaks;
 mod lifecycle;
 mod memory;
 mod output;
+mod resize;
 mod stop;
 mod support;
 mod waits;
