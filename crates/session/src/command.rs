@@ -34,6 +34,8 @@ pub struct CommandReport {
     pub duration: Duration,
     /// The shell's working directory, after the command where it is over.
     pub cwd: Option<PathBuf>,
+    /// What there is to know of the shell: that another one was started, and why.
+    pub notice: Option<String>,
 }
 
 impl CommandReport {
@@ -53,6 +55,7 @@ impl CommandReport {
             full_screen: false,
             duration: Duration::ZERO,
             cwd: None,
+            notice: None,
         }
     }
 

@@ -107,6 +107,7 @@ impl Run {
         let Started { session, command, new_session } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let resource = format!("term://{session}/command/{command}");
+        let notice = report.notice.clone();
         let mut run = Self {
             exit_code: report.exit_code(),
             signal: report.signal(),
@@ -168,6 +169,9 @@ impl Run {
         if report.dropped_bytes > 0 {
             let dropped = report.dropped_bytes;
             run.note = Some(format!("{dropped} bytes more than can be kept were dropped"));
+        }
+        if let Some(notice) = notice {
+            run.note = Some(run.note.map_or(notice.clone(), |note| format!("{note} | {notice}")));
         }
         if run.session_ended
             && let Ok(info) = context.bridge.backend().session(session).await

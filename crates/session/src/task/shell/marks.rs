@@ -50,6 +50,7 @@ impl SessionTask {
     pub(super) fn prompt_shown(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         let first = !std::mem::replace(&mut shell.ready, true);
+        shell.respawns = 0;
         shell.place = Place::Prompt;
         match shell.open() {
             Some(run) if run.triggers == 0 || run.awaits_prompt => self.trigger(),

@@ -54,6 +54,8 @@ pub(super) struct Run {
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
     pub(super) cwd: Option<PathBuf>,
+    /// What its report should mention of the shell.
+    pub(super) notice: Option<String>,
 }
 
 impl Run {
@@ -89,6 +91,18 @@ impl Run {
             prompted: false,
             interrupts: 0,
             cwd: None,
+            notice: None,
+        }
+    }
+
+    /// It goes to another shell than it was meant for.
+    pub(super) fn address(&mut self, shell: Shell) {
+        self.shell = shell;
+        if self.message.is_some()
+            && let Ok(message) = message(shell, &self.command, &self.nonce)
+        {
+            self.message_len = message.len() as u64;
+            self.message = Some(message);
         }
     }
 
@@ -227,6 +241,7 @@ impl Run {
             full_screen: self.full_screen || self.clean.was_full_screen(),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
+            notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
         }
     }
