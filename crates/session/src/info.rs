@@ -106,6 +106,8 @@ pub struct SessionInfo {
     pub foreground: Option<String>,
     /// The window's title.
     pub title: String,
+    /// Grows with what the session prints, for [`Wait::printed_after`](crate::Wait::printed_after).
+    pub printed: u64,
 }
 
 impl SessionInfo {
@@ -127,6 +129,7 @@ impl SessionInfo {
             last_active: now,
             foreground: None,
             title: String::new(),
+            printed: 0,
         }
     }
 

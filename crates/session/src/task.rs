@@ -84,6 +84,11 @@ pub(crate) enum Command {
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
     },
+    /// Ctrl+C for this command, unless it is over.
+    Interrupt {
+        command: u64,
+        reply: oneshot::Sender<Result<bool, SessionError>>,
+    },
     Resize {
         size: Size,
         reply: oneshot::Sender<Result<Size, SessionError>>,
@@ -98,6 +103,9 @@ pub(crate) enum Command {
     },
     Info {
         reply: oneshot::Sender<SessionInfo>,
+    },
+    EndIdle {
+        reply: oneshot::Sender<bool>,
     },
     /// From the budget: this session is the largest and should shrink.
     Trim {
@@ -140,6 +148,8 @@ pub(crate) struct SessionTask {
     last_used: Instant,
     last_output: Instant,
     last_input: Instant,
+    /// Grows with everything that a reader of the session's output would see anew.
+    printed: u64,
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
@@ -192,6 +202,7 @@ impl SessionTask {
             last_used: now,
             last_output: now,
             last_input: now,
+            printed: 0,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
             resized: None,
@@ -270,6 +281,10 @@ impl SessionTask {
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));
             }
+            Command::Interrupt { command, reply } => {
+                self.touch();
+                let _ = reply.send(self.interrupt(command));
+            }
             Command::Resize { size, reply } => {
                 self.touch();
                 let result = self.resize(size);
@@ -286,6 +301,7 @@ impl SessionTask {
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
             }
+            Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
@@ -397,6 +413,7 @@ impl SessionTask {
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
+            printed: self.printed,
         }
     }
 }

@@ -35,6 +35,7 @@ use tokio::time::Instant;
 use self::run::Run;
 use self::start_up::Stuck;
 use super::SessionTask;
+use super::input::INTERRUPT;
 use super::lifecycle::Change;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
@@ -214,8 +215,9 @@ impl SessionTask {
             }
             _ => {
                 let given = self.give(command);
-                if reply.send(given).is_err_and(|given| given.is_ok()) {
-                    self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                // Gone in the meantime.
+                if let Err(Ok(id)) = reply.send(given) {
+                    let _ = self.interrupt(id);
                 }
             }
         }
@@ -259,11 +261,12 @@ impl SessionTask {
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
-                self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                self.enqueue_reply(INTERRUPT.to_vec());
             }
             Place::Ended | Place::Away => {}
         }
         self.last_input = Instant::now();
+        self.printed += 1;
         self.survey_later(place == Place::Prompt);
         Ok(id)
     }
@@ -295,6 +298,18 @@ impl SessionTask {
         self.last_input = Instant::now();
     }
 
+    /// Ctrl+C for a command, once it has begun; false when it is over. Decided here, where commands
+    /// begin and end, so that it cannot reach the next one.
+    pub(super) fn interrupt(&mut self, command: u64) -> Result<bool, SessionError> {
+        let open = self.shell.as_mut().and_then(|shell| shell.open());
+        if open.is_none_or(|run| run.id != command) {
+            return Ok(false);
+        }
+        self.running()?;
+        self.send_interrupt();
+        Ok(true)
+    }
+
     /// What is known of a command, with at most `most` bytes of its output from `from` on.
     pub(super) fn command_report(&self, id: u64, from: u64, most: u64) -> Option<CommandReport> {
         let shell = self.shell.as_ref()?;
@@ -323,6 +338,8 @@ impl SessionTask {
         run.close(state, proven);
         shell.cwd = kernels.or(shell.cwd.take());
         run.cwd.clone_from(&shell.cwd);
+        self.printed += 1;
+        self.input.drop_interrupt();
         self.release_input();
     }
 

@@ -47,6 +47,8 @@ pub(super) struct SurveyState {
     settled: Option<Instant>,
     /// The idle time-out wants to know too.
     pub(super) for_idle: bool,
+    /// Someone wants to end the shell if it is idle; asked then.
+    pub(super) end_idle: Option<(oneshot::Sender<bool>, Instant)>,
     next: Option<Instant>,
     latest: Option<Survey>,
 }
@@ -183,6 +185,9 @@ impl SessionTask {
         if wait.free && self.shell_is_free() {
             return Some(Fired::Free);
         }
+        if wait.printed_after.is_some_and(|printed| self.printed > printed) {
+            return Some(Fired::Printed);
+        }
         if wait.change && seq > pending.since {
             return Some(Fired::Change);
         }
@@ -251,6 +256,7 @@ impl SessionTask {
         self.survey.under_way = false;
         self.survey.next = Some(now + SURVEY_INTERVAL);
         self.idle_survey(survey.as_ref());
+        self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
         let in_front = Some(self.program.pid());

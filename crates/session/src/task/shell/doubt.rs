@@ -13,9 +13,8 @@ use crate::command::CommandState;
 use crate::error::SessionError;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
+use crate::task::input::INTERRUPT;
 
-/// Ctrl+C.
-pub(super) const INTERRUPT: &[u8] = b"\x03";
 /// How often a shell that did not take a command is told again, and one that asks for more is
 /// interrupted again.
 const ATTEMPTS: u8 = 3;

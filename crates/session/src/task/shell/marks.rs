@@ -8,6 +8,7 @@ use super::{ClaimedEnd, Place, Run};
 use crate::command::CommandState;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
+use crate::task::lifecycle::Change;
 
 /// How often the kernel is asked in a row whether the shell waits for the answer to its mark: some
 /// milliseconds in all. Surveys go on after that.
@@ -19,11 +20,17 @@ impl SessionTask {
         if self.shell.is_none() {
             return;
         }
-        for piece in self.terminal.take_tapped() {
+        let tapped = self.terminal.take_tapped();
+        // What a shell prints in whose place another is being started counts for nothing.
+        if self.change.as_ref().is_some_and(Change::is_own) {
+            return;
+        }
+        for piece in tapped {
             match piece {
                 Tapped::Bytes(bytes) => {
                     if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
                         run.feed(&bytes);
+                        self.printed += bytes.len() as u64;
                     }
                 }
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
