@@ -77,7 +77,7 @@ impl SessionTask {
                 let state = if untaken { CommandState::NotTaken } else { lost(run) };
                 self.close(state, false);
             }
-        } else if run.output_began && edits && pasting {
+        } else if run.output_began && edits && pasting && !run.may_edit_lines() {
             // Its line editor is at work again, and no hook has said a word.
             let state = lost(run);
             self.close(state, false);
