@@ -81,6 +81,12 @@ pub trait TerminalBackend: Send + Sync + 'static {
     /// Interrupts a command as Ctrl+C does; one that is over is left alone, and so is its successor.
     async fn interrupt(&self, id: &SessionId, command: u64) -> Result<(), SessionError>;
 
+    /// Ends a session whose shell waits for a command and in which nothing else runs, and returns
+    /// when it has ended; false if it goes on. A backend that ends none by itself keeps the default.
+    async fn end_idle_session(&self, _id: &SessionId) -> Result<bool, SessionError> {
+        Ok(false)
+    }
+
     /// Brings a session to the eyes of people, where they can see it. Nothing to do by default.
     async fn show_session(&self, _id: &SessionId) -> Result<(), SessionError> {
         Ok(())

@@ -13,6 +13,9 @@ use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
 /// How long a shell may take to its first prompt; who asks says how long they wait.
 const START_LIMIT: Duration = Duration::from_mins(5);
 
+/// How long a shell may take to end: its grace, and then it is killed.
+const END_LIMIT: Duration = Duration::from_secs(5);
+
 /// Shells on real terminals.
 #[derive(Clone)]
 pub struct NativeBackend {
@@ -129,6 +132,14 @@ impl TerminalBackend for NativeBackend {
 
     async fn interrupt(&self, id: &SessionId, command: u64) -> Result<(), SessionError> {
         self.sessions.get(id)?.interrupt(command).await.map(drop)
+    }
+
+    async fn end_idle_session(&self, id: &SessionId) -> Result<bool, SessionError> {
+        let session = self.sessions.get(id)?;
+        if !session.end_if_idle().await? {
+            return Ok(false);
+        }
+        Ok(session.wait(Wait::exit().timeout(END_LIMIT)).await?.fired.is_some())
     }
 
     fn screens(&self) -> Option<&Sessions> {

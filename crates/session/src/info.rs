@@ -88,7 +88,7 @@ pub struct SessionInfo {
     pub command: String,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// The shell's working directory as far as it tells it; where it was launched otherwise.
+    /// The shell's working directory, as the kernel has it; where another program was launched.
     pub cwd: PathBuf,
     /// Process id of the program.
     pub pid: Option<i32>,

@@ -151,6 +151,12 @@ impl Session {
         self.ask(|reply| Command::Info { reply }).await
     }
 
+    /// Ends a shell that waits at its prompt, unless another process runs in its session (a
+    /// background job); tells whether it does.
+    pub async fn end_if_idle(&self) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::EndIdle { reply }).await
+    }
+
     #[cfg(test)]
     pub(crate) fn commands(&self) -> &mpsc::Sender<Command> {
         &self.commands

@@ -28,6 +28,7 @@ use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use self::input::InputQueue;
@@ -103,6 +104,9 @@ pub(crate) enum Command {
     },
     Info {
         reply: oneshot::Sender<SessionInfo>,
+    },
+    EndIdle {
+        reply: oneshot::Sender<bool>,
     },
     /// From the budget: this session is the largest and should shrink.
     Trim {
@@ -241,6 +245,7 @@ impl SessionTask {
                     self.writable(result);
                 }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                () = yield_now(), if self.end_is_near() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
@@ -297,6 +302,7 @@ impl SessionTask {
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
             }
+            Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
@@ -310,6 +316,7 @@ impl SessionTask {
 
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
+        self.confirm_end();
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);

@@ -270,6 +270,38 @@ impl SessionTask {
         }
     }
 
+    /// Ends the shell if it is at its prompt and, as the kernel is asked, nothing else runs there.
+    pub(super) fn end_idle(&mut self, reply: oneshot::Sender<bool>) {
+        // A survey that is under way began too early to count.
+        if self.survey.is_under_way() || !self.is_idle_shell() {
+            let _ = reply.send(false);
+            return;
+        }
+        self.survey.end_idle = Some((reply, Instant::now()));
+        self.start_survey();
+    }
+
+    pub(super) fn end_idle_survey(&mut self, survey: Option<&Survey>) {
+        let Some((reply, asked)) = self.survey.end_idle.take() else {
+            return;
+        };
+        let alone = survey.is_some_and(|survey| {
+            let shell = self.program.pid();
+            survey.unlisted == 0 && survey.processes.iter().all(|process| process.pid == shell)
+        });
+        let ends = alone && self.is_idle_shell() && self.last_used < asked;
+        if ends {
+            tracing::info!(session = %self.id, "idle, recycled");
+            self.begin_stop(Signal::HUP, RESTART_GRACE, Vec::new(), EndReason::Idle);
+        }
+        let _ = reply.send(ends);
+    }
+
+    fn is_idle_shell(&self) -> bool {
+        let idle = || self.shell_info().is_some_and(|shell| shell.idle);
+        self.running().is_ok() && self.shell_is_free() && self.waits.is_empty() && idle()
+    }
+
     /// When a finished session is forgotten.
     pub(super) fn removal_deadline(&self) -> Option<Instant> {
         let (_, exited) = self.exited.filter(|_| self.ended.is_some())?;

@@ -54,6 +54,8 @@ pub(super) struct SurveyState {
     settled: Option<Instant>,
     /// The idle time-out wants to know too.
     pub(super) for_idle: bool,
+    /// Someone wants to end the shell if it is idle; asked then.
+    pub(super) end_idle: Option<(oneshot::Sender<bool>, Instant)>,
     next: Option<Instant>,
     latest: Option<Survey>,
     pub(super) calm: Option<Calm>,
@@ -278,6 +280,7 @@ impl SessionTask {
         self.survey.next = Some(now + self.survey_interval(now));
         self.note_calm(survey.as_ref(), now);
         self.idle_survey(survey.as_ref());
+        self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
         let in_front = Some(self.program.pid());
