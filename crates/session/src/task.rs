@@ -9,6 +9,7 @@
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
 mod input;
+mod interactive;
 mod lifecycle;
 mod output;
 mod resize;
