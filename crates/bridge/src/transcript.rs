@@ -239,13 +239,12 @@ impl Bridge {
     ) -> Result<u64, BridgeError> {
         let (mut at, mut lines) = (0, 0);
         while at < byte {
-            let part =
-                self.report(session, segment.command, at, CHUNK.min(byte - at)).await?.output;
-            if part.is_empty() {
+            let part = self.report(session, segment.command, at, CHUNK.min(byte - at)).await?;
+            if part.output.is_empty() {
                 break;
             }
-            at += part.len() as u64;
-            lines += memchr::memchr_iter(b'\n', part.as_bytes()).count() as u64;
+            at = part.output_start + part.output.len() as u64;
+            lines += memchr::memchr_iter(b'\n', part.output.as_bytes()).count() as u64;
         }
         Ok(lines)
     }
@@ -289,17 +288,18 @@ impl Bridge {
         }
         let (mut at, mut left) = (0, line);
         while left > 0 {
-            let part = self.report(session, segment.command, at, CHUNK).await?.output;
-            if part.is_empty() {
+            let part = self.report(session, segment.command, at, CHUNK).await?;
+            if part.output.is_empty() {
                 break;
             }
-            for newline in memchr::memchr_iter(b'\n', part.as_bytes()) {
+            at = part.output_start;
+            for newline in memchr::memchr_iter(b'\n', part.output.as_bytes()) {
                 left -= 1;
                 if left == 0 {
                     return Ok(at + newline as u64 + 1);
                 }
             }
-            at += part.len() as u64;
+            at += part.output.len() as u64;
         }
         Ok(at)
     }
@@ -328,6 +328,9 @@ impl Bridge {
             }
             first = false;
             end = part.output_start.min(from);
+            // What was dropped holds no lines.
+            let dropped = part.dropped_from..part.dropped_from + part.dropped_bytes;
+            end = if dropped.contains(&end) { dropped.start } else { end };
         }
         Ok(0)
     }
@@ -364,6 +367,7 @@ impl Bridge {
                 if part.output.is_empty() {
                     break;
                 }
+                at = part.output_start;
                 let began_at = at;
                 for line in part.output.split_inclusive('\n') {
                     let whole = line.ends_with('\n');

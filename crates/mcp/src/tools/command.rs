@@ -167,7 +167,8 @@ impl Run {
         }
         if report.dropped_bytes > 0 {
             let dropped = report.dropped_bytes;
-            run.note = Some(format!("{dropped} bytes more than can be kept were dropped"));
+            run.note =
+                Some(format!("{dropped} bytes of output were dropped to stay within limits"));
         }
         if run.session_ended
             && let Ok(info) = context.bridge.backend().session(session).await

@@ -17,6 +17,7 @@
 //! output: the terminal is one stream. Words of a job that come between commands belong to none.
 
 mod doubt;
+mod kept;
 mod marks;
 mod run;
 
@@ -259,6 +260,7 @@ impl SessionTask {
         run.cwd.clone_from(&cwd);
         shell.cwd = cwd.or(shell.cwd.take());
         self.release_input();
+        self.publish_output();
     }
 
     /// The shell ended, and with it the command that ran.
