@@ -27,6 +27,16 @@ impl NativeBackend {
     pub fn new(sessions: Sessions) -> Self {
         Self { sessions }
     }
+
+    async fn wait(&self, id: &SessionId, wait: Wait) -> Result<Until, SessionError> {
+        let waited = self.sessions.get(id)?.wait(wait).await?;
+        Ok(match (waited.fired, waited.state) {
+            (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
+            (Some(Fired::Printed), _) => Until::Printed,
+            (Some(_), _) | (None, State::Exited(_)) => Until::Over,
+            (None, State::Running) => Until::TimedOut,
+        })
+    }
 }
 
 #[async_trait]
@@ -78,12 +88,19 @@ impl TerminalBackend for NativeBackend {
     ) -> Result<Until, SessionError> {
         let needs_input = awaited == Awaited::EndOrInput;
         let wait = Wait { command: Some(command), needs_input, ..Wait::default() };
-        let waited = self.sessions.get(id)?.wait(wait.timeout(timeout)).await?;
-        Ok(match (waited.fired, waited.state) {
-            (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
-            (Some(_), _) | (None, State::Exited(_)) => Until::Over,
-            (None, State::Running) => Until::TimedOut,
-        })
+        self.wait(id, wait.timeout(timeout)).await
+    }
+
+    async fn wait_output(
+        &self,
+        id: &SessionId,
+        command: Option<u64>,
+        printed: u64,
+        timeout: Duration,
+    ) -> Result<Until, SessionError> {
+        let needs_input = command.is_some();
+        let wait = Wait { command, needs_input, printed_after: Some(printed), ..Wait::default() };
+        self.wait(id, wait.timeout(timeout)).await
     }
 
     async fn command(
@@ -106,8 +123,8 @@ impl TerminalBackend for NativeBackend {
         Ok(snapshot.scrollback.unwrap_or_default())
     }
 
-    async fn interrupt(&self, id: &SessionId) -> Result<(), SessionError> {
-        self.sessions.get(id)?.send_keys("Ctrl+C").await.map(drop)
+    async fn interrupt(&self, id: &SessionId, command: u64) -> Result<(), SessionError> {
+        self.sessions.get(id)?.interrupt(command).await.map(drop)
     }
 
     async fn end_idle_session(&self, id: &SessionId) -> Result<bool, SessionError> {

@@ -21,10 +21,10 @@ pub(crate) use linux::{
 #[cfg(not(target_os = "linux"))]
 pub(crate) use stub::{
     KNOWS_SESSIONS, all, children_of_self, has_environment, read, started_with, tree, waiting,
-    working_directory,
+    waiting_for_file, waiting_for_terminal, working_directory,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use waiting::waiting;
+pub(crate) use waiting::{waiting, waiting_for_file, waiting_for_terminal};
 
 use crate::ProcessInfo;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{
     ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, SpawnSpec,
-    StopReport, Survey,
+    StopReport, Survey, Waiting,
 };
 
 /// Starts programs; on this system it cannot.
@@ -159,6 +159,14 @@ impl Program {
     }
 
     pub fn working_directory(&self) -> Option<std::path::PathBuf> {
+        match self.0 {}
+    }
+
+    pub fn waiting(&self) -> Waiting {
+        match self.0 {}
+    }
+
+    pub fn waiting_for(&self, _file: &std::path::Path) -> Waiting {
         match self.0 {}
     }
 

@@ -21,7 +21,7 @@ use crate::task::shell::{ShellLink, Spawned};
 use crate::task::{COMMAND_QUEUE, SessionTask};
 
 /// The pipe's name in a shell's folder.
-const PIPE_NAME: &str = "commands";
+pub(crate) const PIPE_NAME: &str = "commands";
 /// Grace for programs when the server ends.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 

@@ -125,6 +125,11 @@ impl Session {
         self.ask(|reply| Command::Report { id, from, most, reply }).await
     }
 
+    /// Sends Ctrl+C to a command, as soon as it has begun; false when it is over.
+    pub async fn interrupt(&self, command: u64) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::Interrupt { command, reply }).await?
+    }
+
     /// Changes the terminal's size; the program gets SIGWINCH.
     pub async fn resize(&self, size: Size) -> Result<Size, SessionError> {
         self.ask(|reply| Command::Resize { size, reply }).await?

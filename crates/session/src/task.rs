@@ -27,6 +27,7 @@ use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use self::input::InputQueue;
@@ -82,6 +83,11 @@ pub(crate) enum Command {
         from: u64,
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
+    },
+    /// Ctrl+C for this command, unless it is over.
+    Interrupt {
+        command: u64,
+        reply: oneshot::Sender<Result<bool, SessionError>>,
     },
     Resize {
         size: Size,
@@ -144,6 +150,8 @@ pub(crate) struct SessionTask {
     last_used: Instant,
     last_output: Instant,
     last_input: Instant,
+    /// Grows with everything that a reader of the session's output would see anew.
+    printed: u64,
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
@@ -196,6 +204,7 @@ impl SessionTask {
             last_used: now,
             last_output: now,
             last_input: now,
+            printed: 0,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
             resized: None,
@@ -237,6 +246,7 @@ impl SessionTask {
                     self.writable(result);
                 }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                () = yield_now(), if self.end_is_near() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
@@ -273,6 +283,10 @@ impl SessionTask {
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));
             }
+            Command::Interrupt { command, reply } => {
+                self.touch();
+                let _ = reply.send(self.interrupt(command));
+            }
             Command::Resize { size, reply } => {
                 self.touch();
                 let result = self.resize(size);
@@ -305,6 +319,7 @@ impl SessionTask {
 
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
+        self.confirm_end();
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
@@ -402,6 +417,7 @@ impl SessionTask {
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
+            printed: self.printed,
         }
     }
 }

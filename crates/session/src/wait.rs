@@ -35,6 +35,8 @@ pub struct Wait {
     pub command: Option<u64>,
     /// The shell is free for a command.
     pub free: bool,
+    /// Something was printed since [`SessionInfo::printed`](crate::SessionInfo::printed) was this.
+    pub printed_after: Option<u64>,
     /// The bell rang.
     pub bell: bool,
     /// The title contains this.
@@ -106,6 +108,7 @@ impl Wait {
             needs_input,
             command,
             free,
+            printed_after,
             bell,
             title,
             ..
@@ -116,6 +119,7 @@ impl Wait {
             && idle.is_none()
             && title.is_none()
             && command.is_none()
+            && printed_after.is_none()
             && !(*change || *exit || *prompt || *needs_input || *free || *bell)
     }
 
@@ -182,6 +186,8 @@ pub enum Fired {
     Command,
     /// The shell is free for a command.
     Free,
+    /// Something was printed.
+    Printed,
     /// The program reads a line; a password when the terminal does not echo.
     NeedsInput {
         /// Whether what is typed shows.
@@ -206,6 +212,7 @@ impl Fired {
             Self::Prompt => "prompt",
             Self::Command => "command",
             Self::Free => "free",
+            Self::Printed => "printed",
             Self::NeedsInput { .. } => "needs_input",
             Self::Bell => "bell",
             Self::Title(_) => "title",

@@ -5,10 +5,11 @@
 //!
 //! Marks (OSC 633, as VS Code's): `A` prompt begins, `B` prompt ended, `E` a line is about
 //! to run (what comes until `C` is of hooks), `C` output begins, `F` the shell
-//! asks for the rest of an unfinished command, `P;Cwd=PATH` (empty when the path has control
-//! characters), `D;STATUS;NONCE` command ended, after its directory. The nonce is asked for when a
-//! command has ended, through the named pipe, and changes with every command. A `D` without it stands
-//! in every prompt, for a command that took the hooks away.
+//! asks for the rest of an unfinished command, `D;STATUS;NONCE` command ended. The nonce comes through
+//! the named pipe with the command and changes with every command. After that mark the shell reads its
+//! pipe until it is answered ([`Shell::answer`]): the kernel shows that it waits there, so a mark that
+//! another process printed is not believed, whatever it knows. A `D` without nonce stands in every
+//! prompt, for a command that took the hooks away.
 
 use std::path::Path;
 
@@ -24,6 +25,9 @@ pub enum Shell {
     /// dash and any other POSIX shell: without a line editor that could be spoken to.
     Posix,
 }
+
+/// Characters of a nonce.
+pub const NONCE_LENGTH: usize = 12;
 
 /// What a session says about the shell to be started.
 #[derive(Debug, Clone, Copy)]
@@ -73,6 +77,25 @@ impl Shell {
         self != Self::Posix
     }
 
+    /// What goes through the pipe for a command; `nonce` has [`NONCE_LENGTH`] characters.
+    pub fn message(self, text: &str, nonce: &str) -> Vec<u8> {
+        match self {
+            Self::Bash | Self::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
+            // It reads ahead, so all has to be one piece.
+            Self::Fish => format!("{nonce}{text}\0").into_bytes(),
+            // One line, for `read -r` and printf's `%b`.
+            Self::Posix => {
+                let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+                format!("{escaped}\n{nonce}\n").into_bytes()
+            }
+        }
+    }
+
+    /// What goes through the pipe when the end of a command is known.
+    pub fn answer(self) -> &'static [u8] {
+        if self == Self::Posix { b"\n" } else { b"\0" }
+    }
+
     /// What to start it with.
     pub fn integration(self, setup: &Setup<'_>) -> Integration {
         let folder = setup.folder.display().to_string();
@@ -80,6 +103,7 @@ impl Shell {
             text.replace("@PIPE@", &quoted(&setup.pipe.display().to_string()))
                 .replace("@ZDOTDIR@", &quoted(setup.zdotdir.unwrap_or_default()))
                 .replace("@ENV@", &quoted(setup.env.unwrap_or_default()))
+                .replace("@NONCE_LENGTH@", &NONCE_LENGTH.to_string())
                 .replace("@KEEP_HISTORY@", if setup.keep_history { "'1'" } else { "''" })
         };
         match self {

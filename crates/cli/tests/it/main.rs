@@ -7,6 +7,7 @@ mod compat;
 mod configuration;
 mod debug;
 mod editors;
+mod endings;
 mod examples;
 mod frameworks;
 mod history;

@@ -74,13 +74,11 @@ impl Condition {
             exit: self.exit,
             prompt: self.prompt,
             needs_input: self.needs_input,
-            command: None,
-            free: false,
             bell: self.bell,
             title: self.title,
             after: self.after.map(Seq),
-            after_input: false,
             timeout: Some(Duration::from_millis(self.timeout_ms)),
+            ..Wait::default()
         };
         if wait.is_empty() {
             return Err(ToolError::invalid(

@@ -7,7 +7,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use super::link::{Answer, Gone, Launched, Lease, Link};
 use crate::protocol::{ProgramId, Request, RequestId};
 use crate::{
     ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, StopReport,
-    Survey, process_table, sys,
+    Survey, Waiting, process_table, sys,
 };
 
 /// A program on a terminal of its own, owned by one task.
@@ -202,6 +202,16 @@ impl Program {
     /// The program's working directory, where the system tells.
     pub fn working_directory(&self) -> Option<PathBuf> {
         process_table::working_directory(self.pid)
+    }
+
+    /// Whether the program itself, not another process of its terminal, waits for the terminal's input.
+    pub fn waiting(&self) -> Waiting {
+        process_table::waiting_for_terminal(self.pid, &self.tty)
+    }
+
+    /// Whether the program itself waits for the input of a file, given by its path without links.
+    pub fn waiting_for(&self, file: &Path) -> Waiting {
+        process_table::waiting_for_file(self.pid, file)
     }
 
     /// Whether what runs under the program's pid was started with this text among its arguments or

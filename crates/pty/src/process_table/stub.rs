@@ -38,3 +38,11 @@ pub(crate) fn working_directory(_pid: i32) -> Option<std::path::PathBuf> {
 pub(crate) fn waiting(_processes: &[&Process], _terminal: &str) -> Waiting {
     Waiting::Unknown
 }
+
+pub(crate) fn waiting_for_terminal(_pid: i32, _terminal: &str) -> Waiting {
+    Waiting::Unknown
+}
+
+pub(crate) fn waiting_for_file(_pid: i32, _file: &std::path::Path) -> Waiting {
+    Waiting::Unknown
+}

@@ -185,6 +185,9 @@ impl SessionTask {
         if wait.free && self.shell_is_free() {
             return Some(Fired::Free);
         }
+        if wait.printed_after.is_some_and(|printed| self.printed > printed) {
+            return Some(Fired::Printed);
+        }
         if wait.change && seq > pending.since {
             return Some(Fired::Change);
         }

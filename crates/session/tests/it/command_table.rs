@@ -7,6 +7,7 @@ mod cases;
 mod endings;
 mod exchange;
 mod folder;
+mod forged;
 mod history;
 mod hostile;
 mod replaced;

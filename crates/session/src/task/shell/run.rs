@@ -22,8 +22,9 @@ pub(super) struct Run {
     shell: Shell,
     pub(super) command: String,
     pub(super) nonce: String,
-    /// Bytes that the pipe held when nothing was taken.
-    pub(super) message_len: u64,
+    /// What goes through the pipe, until it is put there.
+    message: Option<Vec<u8>>,
+    message_len: u64,
     /// How often the shell was told to take it.
     pub(super) triggers: u8,
     /// The shell was interrupted; it is told again at its next prompt.
@@ -48,7 +49,7 @@ pub(super) struct Run {
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
-    /// How it ended, by the shell's own word, if the shell itself goes on.
+    /// How it ended, by the shell's own mark, if the shell itself goes on.
     pub(super) said: Option<CommandState>,
     /// A status without nonce.
     pub(super) unconfirmed: Option<i32>,
@@ -56,8 +57,6 @@ pub(super) struct Run {
     pub(super) prompted: bool,
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
-    /// What the last mark said of the working directory, where it could.
-    pub(super) told_cwd: Option<PathBuf>,
     pub(super) cwd: Option<PathBuf>,
 }
 
@@ -67,14 +66,15 @@ impl Run {
         shell: Shell,
         command: String,
         nonce: String,
-        message_len: u64,
+        message: Vec<u8>,
     ) -> Self {
         Self {
             id,
             shell,
             command,
             nonce,
-            message_len,
+            message_len: message.len() as u64,
+            message: Some(message),
             triggers: 0,
             awaits_prompt: false,
             before: Vec::new(),
@@ -94,9 +94,18 @@ impl Run {
             unconfirmed: None,
             prompted: false,
             interrupts: 0,
-            told_cwd: None,
             cwd: None,
         }
+    }
+
+    /// What goes through the pipe; once.
+    pub(super) fn take_message(&mut self) -> Option<Vec<u8>> {
+        self.message.take()
+    }
+
+    /// The shell has not read it, with that many bytes unread in the pipe.
+    pub(super) fn is_untaken(&self, unread: u64) -> bool {
+        self.message.is_some() || unread >= self.message_len
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -258,15 +267,7 @@ pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8
     if text.lines().all(is_empty) {
         NOTHING.clone_into(&mut text);
     }
-    Ok(match shell {
-        Shell::Bash | Shell::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
-        Shell::Fish => format!("{text}\0").into_bytes(),
-        // One line, for `read -r` and printf's `%b`.
-        Shell::Posix => {
-            let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
-            format!("{escaped}\n{nonce}\n").into_bytes()
-        }
-    })
+    Ok(shell.message(&text, nonce))
 }
 
 /// What a command that never began to run printed: the part behind the line editor's own output.

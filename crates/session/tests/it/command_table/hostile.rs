@@ -168,7 +168,7 @@ function fw_show --on-event fish_prompt; echo shown; end
     ),
     rc(
         "functions over builtins, and other keys",
-        "function printf; switch \"$argv\"; case '*Cwd=%s*'; return 1; end; builtin printf $argv; end\nfunction commandline; return 1; end\nfunction bind; string match -q '*5151*' -- \"$argv\"; and return 1; builtin bind $argv; end\nfish_vi_key_bindings\nbind -M insert \\e 'echo x'\nset -g fish_escape_delay_ms 10",
+        "function printf; switch \"$argv\"; case '*633;D;%s*'; return 1; end; builtin printf $argv; end\nfunction commandline; return 1; end\nfunction bind; string match -q '*5151*' -- \"$argv\"; and return 1; builtin bind $argv; end\nfish_vi_key_bindings\nbind -M insert \\e 'echo x'\nset -g fish_escape_delay_ms 10",
     ),
 ];
 
@@ -181,7 +181,7 @@ const DASH: &[Hostile] = &[
     rc(
         "functions over builtins",
         r#"
-printf() { case "$*" in *Cwd=%s*) return 1 ;; esac; command printf "$@"; }
+printf() { case "$*" in *'633;D;%s'*) return 1 ;; esac; command printf "$@"; }
 read() { case "$*" in *__termbridge*) return 1 ;; esac; command read "$@"; }
 "#,
     ),
