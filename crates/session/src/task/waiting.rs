@@ -8,12 +8,19 @@ use termbridge_vt::Seq;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::interactive::Calm;
 use super::{Command, SessionTask};
 use crate::snapshot::SnapshotRequest;
 use crate::wait::{DEFAULT_TIMEOUT, Fired, Look, UNCHANGED_GRACE, Wait, Waited};
 
 /// How often the kernel is asked while someone waits for a prompt or for a program to read.
 const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
+/// The same once this much time has passed since the wait began and since the last input: what has
+/// taken long may take a little longer to be noticed.
+const SLOWER_SURVEYS: [(Duration, Duration); 2] = [
+    (Duration::from_secs(2), Duration::from_millis(100)),
+    (Duration::from_secs(20), Duration::from_millis(250)),
+];
 
 /// The least time between two questions for a wait that ends when the program waits for input.
 const SETTLE_INTERVAL: Duration = Duration::from_millis(1);
@@ -59,6 +66,7 @@ pub(super) struct SurveyState {
     latest: Option<Survey>,
     /// When `latest` began.
     latest_began: Option<Instant>,
+    pub(super) calm: Option<Calm>,
 }
 
 impl SurveyState {
@@ -246,8 +254,28 @@ impl SessionTask {
         let reads = survey.waiting.is_reading()
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
-        (wait.needs_input && line_mode.canonical && reads && !self.shell_is_reading_command())
-            .then_some(Fired::NeedsInput { echo: line_mode.echo })
+        if line_mode.canonical {
+            return (wait.needs_input && reads && !self.shell_is_reading_command())
+                .then_some(Fired::NeedsInput { echo: line_mode.echo });
+        }
+        let uncertain = wait.interactive.then(|| self.waits_for_keys(survey)).flatten()?;
+        Some(Fired::Interactive { uncertain })
+    }
+
+    /// How long after a survey the next one is due: soon while someone waits for the program to
+    /// settle, and later the longer anything takes.
+    fn survey_interval(&self, now: Instant) -> Duration {
+        let settling = self.waits.iter().filter(|pending| pending.wait.settled);
+        if let Some(least) = settling.map(|pending| (now - pending.began) / 2).min() {
+            return least.clamp(SETTLE_INTERVAL, SURVEY_INTERVAL);
+        }
+        if self.shell_is_in_doubt() || self.holds_input() {
+            return SURVEY_INTERVAL;
+        }
+        let began = self.waits.iter().map(|pending| pending.began).max();
+        let since = now - began.unwrap_or(now).max(self.last_input).min(now);
+        let slower = SLOWER_SURVEYS.iter().rev().find(|(after, _)| since >= *after);
+        slower.map_or(SURVEY_INTERVAL, |(_, interval)| *interval)
     }
 
     /// The program waits for input and has printed nothing since the kernel was asked.
@@ -255,14 +283,6 @@ impl SessionTask {
         let waits = self.survey.latest.as_ref().is_some_and(|survey| survey.waiting.is_for_input());
         let quiet = self.survey.latest_began.is_some_and(|began| self.last_output < began);
         waits && quiet && !self.terminal.is_synchronized()
-    }
-
-    /// When to ask the kernel next: soon while someone waits for the program to settle, and less
-    /// often the longer that takes.
-    fn survey_interval(&self, now: Instant) -> Duration {
-        let settling = self.waits.iter().filter(|pending| pending.wait.settled);
-        let shortest = settling.map(|pending| (now - pending.began) / 2).min();
-        shortest.unwrap_or(SURVEY_INTERVAL).clamp(SETTLE_INTERVAL, SURVEY_INTERVAL)
     }
 
     /// Starts a survey when one is due; it reports back as a command.
@@ -294,6 +314,7 @@ impl SessionTask {
         let now = Instant::now();
         self.survey.under_way = false;
         self.survey.next = Some(now + self.survey_interval(now));
+        self.note_calm(survey.as_ref(), now);
         self.idle_survey(survey.as_ref());
         self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
