@@ -28,6 +28,8 @@ pub struct CommandReport {
     pub output_lines: u64,
     /// Bytes that were too many to keep.
     pub dropped_bytes: u64,
+    /// Bytes that background jobs printed after it, before the next command.
+    pub background_bytes: u64,
     /// A full-screen program ran: its screen is not part of the output.
     pub full_screen: bool,
     /// How long it ran, or runs.
@@ -50,6 +52,7 @@ impl CommandReport {
             output_bytes: 0,
             output_lines: 0,
             dropped_bytes: 0,
+            background_bytes: 0,
             full_screen: false,
             duration: Duration::ZERO,
             cwd: None,

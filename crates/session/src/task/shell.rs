@@ -16,8 +16,9 @@
 //! that is given before the first prompt waits up to the launch's start limit.
 //!
 //! What other processes print while a command is open (a job of an earlier one) is part of its
-//! output: the terminal is one stream. Words of a job that come between commands belong to none.
+//! output: the terminal is one stream. What jobs print between commands is kept apart (`background`).
 
+mod background;
 mod doubt;
 mod marks;
 mod run;
@@ -31,6 +32,7 @@ use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use self::background::{Background, Between};
 use self::run::Run;
 use super::SessionTask;
 use super::input::INTERRUPT;
@@ -72,6 +74,7 @@ pub(super) struct ShellState {
     parked: Option<Parked>,
     commands: VecDeque<Run>,
     next_id: u64,
+    between: Between,
     /// A mark claims that the last command is over.
     claimed_end: Option<ClaimedEnd>,
     /// Where it was after its last command.
@@ -118,6 +121,7 @@ impl ShellState {
             parked: None,
             commands: VecDeque::new(),
             next_id,
+            between: Between::default(),
             claimed_end: None,
             cwd: None,
         }
@@ -147,6 +151,12 @@ impl ShellState {
         if let Err(error) = self.link.pipe.write(self.link.shell.answer()) {
             tracing::warn!(%session, %error, "the shell's pipe");
         }
+    }
+
+    /// What jobs print after the last command, which is over.
+    fn background(&mut self) -> Option<&mut Background> {
+        let last = self.commands.back_mut().filter(|run| !run.is_open())?;
+        Some(last.background.get_or_insert_default())
     }
 
     fn open(&mut self) -> Option<&mut Run> {
@@ -207,6 +217,8 @@ impl SessionTask {
                 command.len(),
             )));
         }
+        self.end_background();
+        let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
         let id = shell.next_id;
         shell.next_id += 1;
         let kind = shell.link.shell;
@@ -297,6 +309,7 @@ impl SessionTask {
         run.close(state, proven);
         shell.cwd = kernels.or(shell.cwd.take());
         run.cwd.clone_from(&shell.cwd);
+        shell.between.begin(Vec::new());
         self.printed += 1;
         self.input.drop_interrupt();
         self.release_input();
