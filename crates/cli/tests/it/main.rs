@@ -17,6 +17,7 @@ mod policy;
 mod protocol;
 mod robustness;
 mod shells;
+mod start_up;
 mod support;
 mod temporary_files;
 mod viewers;

@@ -76,7 +76,7 @@ pub(crate) async fn run(
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
-        run.standing.note = Some(
+        run.standing.also(
             "returned after 50 s because the client would give up; the command goes on: read it \
              with get_terminal_output, or send a progress token to wait longer"
                 .into(),
@@ -136,6 +136,9 @@ impl Run {
         run.is_full_screen = report.full_screen;
         if report.full_screen || run.standing.state == "interactive" {
             run.show_screen(context, max_bytes).await;
+        }
+        if let Some(notice) = report.notice {
+            run.standing.also(notice);
         }
         Ok(run)
     }

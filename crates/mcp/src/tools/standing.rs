@@ -88,9 +88,18 @@ impl Standing {
         }
         if report.dropped_bytes > 0 {
             let dropped = report.dropped_bytes;
-            standing.note = Some(format!("{dropped} bytes more than can be kept were dropped"));
+            standing.note =
+                Some(format!("{dropped} bytes of output were dropped to stay within limits"));
         }
         standing
+    }
+
+    /// Adds to the note.
+    pub(crate) fn also(&mut self, note: String) {
+        self.note = Some(match self.note.take() {
+            Some(before) => format!("{before} | {note}"),
+            None => note,
+        });
     }
 
     /// State, time and directory: `exit 3 | 1.2 s | /src`.

@@ -31,6 +31,10 @@ pub(crate) fn started_with(_pid: i32, _text: &[u8]) -> Option<bool> {
     None
 }
 
+pub(crate) fn start_of(_pid: i32) -> Option<crate::ProcessStart> {
+    None
+}
+
 pub(crate) fn working_directory(_pid: i32) -> Option<std::path::PathBuf> {
     None
 }

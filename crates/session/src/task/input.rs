@@ -114,6 +114,9 @@ impl InputQueue {
 impl SessionTask {
     pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
         self.running()?;
+        if let Some(shell) = &mut self.shell {
+            shell.note_typed();
+        }
         let before = self.terminal.look();
         let pieces = self.encode(input)?;
         let bytes = pieces.iter().map(Vec::len).sum();

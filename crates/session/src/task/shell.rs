@@ -20,8 +20,10 @@
 
 mod background;
 mod doubt;
+mod kept;
 mod marks;
 mod run;
+mod start_up;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -32,10 +34,12 @@ use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use self::background::{Background, Between};
+use self::background::Between;
 use self::run::Run;
+use self::start_up::Stuck;
 use super::SessionTask;
 use super::input::INTERRUPT;
+use super::lifecycle::Change;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
 use crate::id::SessionId;
@@ -79,6 +83,16 @@ pub(super) struct ShellState {
     claimed_end: Option<ClaimedEnd>,
     /// Where it was after its last command.
     cwd: Option<PathBuf>,
+    /// Somebody typed into it before its first prompt.
+    typed: bool,
+    /// What waits for input before the first prompt.
+    stuck: Option<Stuck>,
+    /// How often it was started anew.
+    respawns: u8,
+    /// It was started without the user's files, in place of one with them.
+    is_clean: bool,
+    /// What the next command's report should mention.
+    notice: Option<String>,
 }
 
 /// What a mark with the right nonce says, before the kernel has confirmed it.
@@ -124,7 +138,33 @@ impl ShellState {
             between: Between::default(),
             claimed_end: None,
             cwd: None,
+            typed: false,
+            stuck: None,
+            respawns: 0,
+            is_clean: false,
+            notice: None,
         }
+    }
+
+    /// The same session with another shell: its commands stay, and what waits for the prompt.
+    pub(super) fn respawned(self, link: ShellLink) -> Self {
+        let Self { parked, mut commands, respawns, is_clean, notice, next_id, .. } = self;
+        if let Some(run) = commands.back_mut().filter(|run| run.is_open()) {
+            run.address(link.shell);
+        }
+        Self { parked, commands, respawns, is_clean, notice, ..Self::new(link, next_id) }
+    }
+
+    /// The other shell could not be started.
+    pub(super) fn give_up(&mut self, error: SessionError) {
+        if let Some(parked) = self.parked.take() {
+            let _ = parked.reply.send(Err(error));
+        }
+    }
+
+    /// Somebody types: what asks for input before the first prompt is theirs to answer.
+    pub(super) fn note_typed(&mut self) {
+        self.typed |= !self.ready;
     }
 
     fn is_free(&self) -> bool {
@@ -153,12 +193,6 @@ impl ShellState {
         }
     }
 
-    /// What jobs print after the last command, which is over.
-    fn background(&mut self) -> Option<&mut Background> {
-        let last = self.commands.back_mut().filter(|run| !run.is_open())?;
-        Some(last.background.get_or_insert_default())
-    }
-
     fn open(&mut self) -> Option<&mut Run> {
         self.commands.back_mut().filter(|run| run.is_open())
     }
@@ -178,7 +212,7 @@ impl SessionTask {
                     && shell.is_unclaimed()
                     && shell.replaced.is_none()
                     && self.ended.is_none()
-                    && self.change.is_none() =>
+                    && self.change.as_ref().is_none_or(Change::is_own) =>
             {
                 let until = Instant::now() + limit;
                 shell.parked = Some(Parked { command, limit, until, reply });
@@ -222,7 +256,9 @@ impl SessionTask {
         let id = shell.next_id;
         shell.next_id += 1;
         let kind = shell.link.shell;
-        shell.commands.push_back(Run::new(id, kind, command, nonce, message));
+        let mut run = Run::new(id, kind, command, nonce, message);
+        run.notice = shell.notice.take();
+        shell.commands.push_back(run);
         if shell.commands.len() > KEPT_COMMANDS {
             shell.commands.pop_front();
         }
@@ -313,6 +349,7 @@ impl SessionTask {
         self.printed += 1;
         self.input.drop_interrupt();
         self.release_input();
+        self.publish_output();
     }
 
     /// The shell ended, and with it the command that ran.

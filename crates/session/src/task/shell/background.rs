@@ -25,7 +25,7 @@ use tokio::time::Instant;
 
 use super::run::{MAX_HELD, report_text};
 use crate::command::CommandReport;
-use crate::output_store::OutputStore;
+use crate::output_store::{Appended, OutputStore};
 use crate::task::SessionTask;
 
 /// How long after its prompt it is looked whether the shell waits, and how often.
@@ -37,13 +37,13 @@ const DRAWN: &[u8] = b"\x1b[?2004h";
 #[derive(Default)]
 pub(super) struct Background {
     clean: CleanOutput,
-    output: OutputStore,
+    pub(super) output: OutputStore,
 }
 
 impl Background {
-    fn feed(&mut self, bytes: &[u8]) {
+    fn feed(&mut self, bytes: &[u8]) -> Appended {
         self.clean.feed(bytes);
-        self.output.append(&self.clean.take_done());
+        self.output.append(&self.clean.take_done())
     }
 
     /// Its last line is the shell's prompt.
@@ -205,8 +205,9 @@ impl SessionTask {
                 let now = self.program.switches();
                 shell.between.stage = Stage::Idle { switches: now };
                 self.keep_background(bytes);
+                let last = self.shell.as_mut().and_then(|shell| shell.commands.back_mut());
                 if now != switches
-                    && let Some(text) = self.shell.as_mut().and_then(|shell| shell.background())
+                    && let Some(text) = last.and_then(|run| run.background.as_mut())
                 {
                     text.drop_unfinished();
                 }
@@ -216,10 +217,12 @@ impl SessionTask {
 
     /// These bytes are a job's.
     pub(super) fn keep_background(&mut self, bytes: &[u8]) {
-        if let Some(text) = self.shell.as_mut().and_then(|shell| shell.background()) {
-            text.feed(bytes);
-            self.printed += bytes.len() as u64;
-        }
+        let last = self.shell.as_mut().and_then(|shell| shell.commands.back_mut());
+        let Some(run) = last.filter(|run| !run.is_open()) else { return };
+        let appended = run.background.get_or_insert_default().feed(bytes);
+        run.disk_is_full |= appended == Appended::DiskFull;
+        self.printed += bytes.len() as u64;
+        self.output_grew();
     }
 
     /// The shell takes a command: what jobs printed before it is complete.

@@ -8,6 +8,7 @@ use super::{ClaimedEnd, Place, Run};
 use crate::command::CommandState;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
+use crate::task::lifecycle::Change;
 
 /// How often the kernel is asked in a row whether the shell waits for the answer to its mark: some
 /// milliseconds in all. Surveys go on after that.
@@ -19,7 +20,12 @@ impl SessionTask {
         if self.shell.is_none() {
             return;
         }
-        for piece in self.terminal.take_tapped() {
+        let tapped = self.terminal.take_tapped();
+        // What a shell prints in whose place another is being started counts for nothing.
+        if self.change.as_ref().is_some_and(Change::is_own) {
+            return;
+        }
+        for piece in tapped {
             match piece {
                 Tapped::Bytes(bytes) => match self.shell.as_mut().and_then(|shell| shell.open()) {
                     Some(run) => {
@@ -32,6 +38,7 @@ impl SessionTask {
                 Tapped::Event(_) => {}
             }
         }
+        self.output_grew();
     }
 
     fn shell_mark(&mut self, mark: &Mark) {
@@ -53,6 +60,7 @@ impl SessionTask {
     pub(super) fn prompt_shown(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         let first = !std::mem::replace(&mut shell.ready, true);
+        shell.respawns = 0;
         shell.place = Place::Prompt;
         match shell.open() {
             Some(run) if run.triggers == 0 || run.awaits_prompt => self.trigger(),

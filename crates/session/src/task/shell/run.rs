@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::background::Background;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
-use crate::output_store::OutputStore;
+use crate::output_store::{Appended, OutputStore};
 
 /// Bytes that are kept before it is known whether they are output: those before the output mark, for
 /// a command that fails before it starts, and those after a continuation mark that may be false.
@@ -42,7 +42,11 @@ pub(super) struct Run {
     pub(super) asked_for_more: bool,
     clean: CleanOutput,
     full_screen: bool,
-    output: OutputStore,
+    pub(super) output: OutputStore,
+    /// Output could not be written to the disk since this was last looked at.
+    pub(super) disk_is_full: bool,
+    /// Bytes in memory and on disk that the server's budgets know of.
+    pub(super) published: (usize, u64),
     /// What jobs printed after it.
     pub(super) background: Option<Background>,
     began: Instant,
@@ -57,6 +61,8 @@ pub(super) struct Run {
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
     pub(super) cwd: Option<PathBuf>,
+    /// What its report should mention of the shell.
+    pub(super) notice: Option<String>,
 }
 
 impl Run {
@@ -85,6 +91,8 @@ impl Run {
             full_screen: false,
             output: OutputStore::default(),
             background: None,
+            disk_is_full: false,
+            published: (0, 0),
             began: Instant::now(),
             ended: None,
             state: CommandState::Running,
@@ -93,6 +101,18 @@ impl Run {
             prompted: false,
             interrupts: 0,
             cwd: None,
+            notice: None,
+        }
+    }
+
+    /// It goes to another shell than it was meant for.
+    pub(super) fn address(&mut self, shell: Shell) {
+        self.shell = shell;
+        if self.message.is_some()
+            && let Ok(message) = message(shell, &self.command, &self.nonce)
+        {
+            self.message_len = message.len() as u64;
+            self.message = Some(message);
         }
     }
 
@@ -160,8 +180,13 @@ impl Run {
             }
         } else {
             self.clean.feed(bytes);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
+    }
+
+    fn keep_done(&mut self) {
+        let appended = self.output.append(&self.clean.take_done());
+        self.disk_is_full |= appended == Appended::DiskFull;
     }
 
     /// What was suspended is output.
@@ -170,7 +195,7 @@ impl Run {
             && self.output_began
         {
             self.clean.feed(&held);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
     }
 
@@ -193,7 +218,8 @@ impl Run {
         let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
         let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
         let rest = if self.output_began { rest } else { rest.trim_start_matches('\n') };
-        self.output.append(rest);
+        let appended = self.output.append(rest);
+        self.disk_is_full |= appended == Appended::DiskFull;
         self.ended = Some(Instant::now());
         self.state = if incomplete { CommandState::Incomplete } else { state };
     }
@@ -220,9 +246,22 @@ impl Run {
             background_bytes: self.background.as_ref().map_or(0, Background::len),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
+            notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
         };
         report_text(report, &self.output, &self.clean.pending(), from, most)
+    }
+
+    /// Its own output, and what jobs printed after it.
+    pub(super) fn stores(&self) -> impl Iterator<Item = &OutputStore> {
+        let background = self.background.as_ref().map(|background| &background.output);
+        [&self.output].into_iter().chain(background)
+    }
+
+    /// The same, to drop some of it.
+    pub(super) fn stores_mut(&mut self) -> impl Iterator<Item = &mut OutputStore> {
+        let background = self.background.as_mut().map(|background| &mut background.output);
+        [&mut self.output].into_iter().chain(background)
     }
 
     /// What was printed since the mark of its end.
@@ -241,9 +280,12 @@ pub(super) fn report_text(
 ) -> CommandReport {
     let kept = text.len();
     let to = from.saturating_add(most);
-    let mut bytes = text.read(from..to).unwrap_or_default();
-    let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
-    bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+    let (start, mut bytes) = text.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
+    if start + bytes.len() as u64 == kept {
+        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+    }
+    let from = start.max(from);
     let (skipped, output) = whole_characters(&bytes);
     let end = kept + pending.len() as u64;
     let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
@@ -257,6 +299,7 @@ pub(super) fn report_text(
         output_lines: text.lines()
             + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
             + u64::from(is_unfinished),
+        dropped_from: text.filed(),
         dropped_bytes: text.dropped(),
         ..report
     }
