@@ -494,11 +494,12 @@ fn highlights_leave_out_gutters_bars_and_prompts() {
         terminal.screen().highlights().into_iter().map(|found| found.text).collect()
     };
     // Line numbers on their own background beside a selected word.
-    let numbers: String =
-        (1..=6).map(|n| format!("\x1b[{n};1H\x1b[100m {n:2} \x1b[m text")).collect();
+    let number = |n: u16| format!("\x1b[{n};1H\x1b[100m {n:2} \x1b[m text");
+    let numbers = (1..=6).map(number).collect::<Vec<_>>().concat();
     assert_eq!(found(10, &format!("{numbers}\x1b[3;8H\x1b[7mchosen\x1b[m")), ["chosen"]);
     // A column of entries that are wide is a selection over several rows.
-    let rows: String = (1..=3).map(|n| format!("\x1b[{n};3H\x1b[7mentry num {n}\x1b[m")).collect();
+    let entry = |n: u16| format!("\x1b[{n};3H\x1b[7mentry num {n}\x1b[m");
+    let rows = (1..=3).map(entry).collect::<Vec<_>>().concat();
     assert_eq!(found(16, &rows).len(), 3);
     // Keys at the bottom.
     let keys = "\x1b[10;1HF1\x1b[46mHelp\x1b[m F2\x1b[46mSetup\x1b[m F3\x1b[46mQuit\x1b[m";
@@ -514,7 +515,8 @@ fn highlights_leave_out_gutters_bars_and_prompts() {
     // A pager's prompt.
     assert_eq!(found(10, "text\x1b[10;1H\x1b[7m(END)\x1b[m"), [""; 0]);
     // However much is decorated, it is looked at in linear time.
-    let noise: String = (0..20_000).map(|n| format!("\x1b[48;5;{}mx", n % 256)).collect();
+    let noise =
+        (0..20_000).map(|n| format!("\x1b[48;5;{}mx", n % 256)).collect::<Vec<_>>().concat();
     assert!(found(200, &noise).len() <= 8);
 }
 

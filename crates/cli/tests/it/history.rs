@@ -72,7 +72,8 @@ fn what_was_found_can_be_read_whole() {
         assert!(entry["command_id"].is_u64(), "{answer}");
         json!({"session_id": entry["session_id"], "command_id": entry["command_id"]})
     };
-    let expected = (1..=500).map(|line| format!("{line}\n")).collect::<String>() + "mango\n";
+    let numbers: Vec<String> = (1..=500).map(|line| format!("{line}\n")).collect();
+    let expected = numbers.concat() + "mango\n";
     let all = |server: &mut Server, mut ids: Value| {
         ids["lines"] = 1000.into();
         server.ok("get_terminal_output", ids).structured

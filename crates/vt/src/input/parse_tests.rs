@@ -227,7 +227,7 @@ fn a_mixture_of_keys_and_text_is_refused_with_both_spellings() {
     for (written, expected) in rows {
         match parse_keys(written) {
             Err(KeyError::Mixture { bracketed, .. }) => {
-                assert_eq!(bracketed, expected, "{written}")
+                assert_eq!(bracketed, expected, "{written}");
             }
             other => panic!("{written}: {other:?}"),
         }
