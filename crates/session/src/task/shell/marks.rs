@@ -65,13 +65,13 @@ impl SessionTask {
                 let state = state.clone();
                 self.close(state, true);
             }
-            // The kernel tells whether it is the shell's own. Before the output begins, it is one that
-            // the line editor shows once more.
+            // The kernel tells whether it is the shell's own.
             Some(run) if run.output_began || run.interrupts > 0 => {
                 run.prompted = true;
                 self.survey_soon();
             }
-            Some(_) => {}
+            // One that the line editor shows once more, with the command behind it.
+            Some(_) => _ = self.terminal.note_command_given(),
             None if first => self.unpark(),
             None => {}
         }

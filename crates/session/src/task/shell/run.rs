@@ -51,6 +51,8 @@ pub(super) struct Run {
     pub(super) unconfirmed: Option<i32>,
     /// A prompt was shown since it was taken; the kernel has to confirm that it is the shell's.
     pub(super) prompted: bool,
+    /// The hook at its end has run, though its mark did not get through.
+    pub(super) hook_ran: bool,
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
     pub(super) cwd: Option<PathBuf>,
@@ -89,6 +91,7 @@ impl Run {
             said: None,
             unconfirmed: None,
             prompted: false,
+            hook_ran: false,
             interrupts: 0,
             cwd: None,
             notice: None,
