@@ -139,6 +139,11 @@ pub enum Until {
         /// Whether what is typed shows.
         echo: bool,
     },
+    /// A program in raw mode waits for keys.
+    Interactive {
+        /// It may be at work where that cannot be seen.
+        uncertain: bool,
+    },
     /// Something was printed; it goes on.
     Printed,
     /// Time ran out; it goes on.

@@ -9,6 +9,7 @@
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
 mod input;
+mod interactive;
 mod lifecycle;
 mod output;
 mod resize;
@@ -40,7 +41,7 @@ use crate::id::SessionId;
 use crate::info::{Ended, SessionInfo, State, Stopped};
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
-use crate::memory::Share;
+use crate::memory::Shares;
 use crate::registry::Server;
 use crate::settings::Settings;
 use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
@@ -107,10 +108,12 @@ pub(crate) enum Command {
     EndIdle {
         reply: oneshot::Sender<bool>,
     },
-    /// From the budget: this session is the largest and should shrink.
+    /// From a budget: this session is among the largest and should shrink to so many bytes.
     Trim {
         keep_bytes: usize,
     },
+    TrimOutputMemory(usize),
+    TrimOutputDisk(usize),
     /// From work that ran beside the loop.
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
@@ -127,7 +130,7 @@ pub(crate) struct SessionTask {
     launch: Launch,
     settings: Settings,
     server: Server,
-    share: Arc<Share>,
+    shares: Shares,
     /// For work beside the loop to report back; weak, so that it does not keep the task alive.
     commands: mpsc::WeakSender<Command>,
     program: Arc<Program>,
@@ -170,7 +173,7 @@ impl SessionTask {
         spawned: Spawned,
         place: OwnedSemaphorePermit,
         server: Server,
-        share: Arc<Share>,
+        shares: Shares,
         commands: mpsc::WeakSender<Command>,
     ) -> Self {
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
@@ -184,7 +187,7 @@ impl SessionTask {
             id,
             launch,
             server,
-            share,
+            shares,
             commands,
             program: Arc::new(spawned.program),
             shell,
@@ -217,11 +220,11 @@ impl SessionTask {
     /// Runs until nobody needs the session any more. A panic ends this session alone: its program is
     /// hung up, its place is free, and its callers get [`SessionError::Gone`].
     pub(crate) async fn run(self, commands: mpsc::Receiver<Command>) {
-        let (id, server, share) = (self.id.clone(), self.server.clone(), Arc::clone(&self.share));
+        let (id, server, shares) = (self.id.clone(), self.server.clone(), self.shares.clone());
         let served = AssertUnwindSafe(self.serve(commands)).catch_unwind().await;
         if let Some(server) = server.upgrade() {
             server.remove(&id);
-            server.budget.leave(&share);
+            server.budgets.leave(&shares);
         }
         match served {
             Ok(()) => tracing::info!(session = %id, "removed"),
@@ -303,6 +306,8 @@ impl SessionTask {
             }
             Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
+            Command::TrimOutputMemory(keep) => self.trim_output_memory(keep),
+            Command::TrimOutputDisk(keep) => self.trim_output_disk(keep),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
             Command::Restarted(result) => self.restarted(result),

@@ -45,6 +45,7 @@ impl Bridge {
                 if part.output.is_empty() {
                     break;
                 }
+                at = part.output_start;
                 let began_at = at;
                 for line in part.output.split_inclusive('\n') {
                     let whole = line.ends_with('\n');

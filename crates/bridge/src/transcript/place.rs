@@ -135,13 +135,12 @@ impl Bridge {
     ) -> Result<u64, BridgeError> {
         let (mut at, mut lines) = (0, 0);
         while at < byte {
-            let part =
-                self.report(session, segment.command, at, CHUNK.min(byte - at)).await?.output;
-            if part.is_empty() {
+            let part = self.report(session, segment.command, at, CHUNK.min(byte - at)).await?;
+            if part.output.is_empty() {
                 break;
             }
-            at += part.len() as u64;
-            lines += memchr::memchr_iter(b'\n', part.as_bytes()).count() as u64;
+            at = part.output_start + part.output.len() as u64;
+            lines += memchr::memchr_iter(b'\n', part.output.as_bytes()).count() as u64;
         }
         Ok(lines)
     }
@@ -185,17 +184,18 @@ impl Bridge {
         }
         let (mut at, mut left) = (0, line);
         while left > 0 {
-            let part = self.report(session, segment.command, at, CHUNK).await?.output;
-            if part.is_empty() {
+            let part = self.report(session, segment.command, at, CHUNK).await?;
+            if part.output.is_empty() {
                 break;
             }
-            for newline in memchr::memchr_iter(b'\n', part.as_bytes()) {
+            at = part.output_start;
+            for newline in memchr::memchr_iter(b'\n', part.output.as_bytes()) {
                 left -= 1;
                 if left == 0 {
                     return Ok(at + newline as u64 + 1);
                 }
             }
-            at += part.len() as u64;
+            at += part.output.len() as u64;
         }
         Ok(at)
     }
@@ -206,10 +206,16 @@ impl Bridge {
         segment: &Segment,
         lines: u64,
     ) -> Result<u64, BridgeError> {
-        let mut end = self.report(session, segment.command, 0, 0).await?.output_bytes;
+        let report = self.report(session, segment.command, 0, 0).await?;
+        let dropped = report.dropped_from..report.dropped_from + report.dropped_bytes;
+        let mut end = report.output_bytes;
         let (mut left, mut first) = (lines, true);
         while end > 0 {
-            let from = end.saturating_sub(CHUNK);
+            let mut from = end.saturating_sub(CHUNK);
+            // A read goes as far as something was dropped, so it begins there.
+            if !dropped.is_empty() && (from..end).contains(&dropped.start) {
+                from = dropped.start;
+            }
             let part = self.report(session, segment.command, from, end - from).await?;
             let bytes = part.output.as_bytes();
             for newline in memchr::memrchr_iter(b'\n', bytes) {
@@ -224,6 +230,9 @@ impl Bridge {
             }
             first = false;
             end = part.output_start.min(from);
+            if dropped.contains(&end) {
+                end = dropped.start;
+            }
         }
         Ok(0)
     }

@@ -11,6 +11,7 @@ mod endings;
 mod examples;
 mod frameworks;
 mod history;
+mod interactive;
 mod policy;
 mod protocol;
 mod robustness;

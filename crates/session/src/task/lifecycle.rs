@@ -231,6 +231,7 @@ impl SessionTask {
                 server.set_finished(&self.id, false);
             }
             self.publish_memory();
+            self.publish_output();
         });
         if outcome.is_err() {
             self.not_restarted();

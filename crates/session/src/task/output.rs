@@ -112,7 +112,10 @@ impl SessionTask {
 
     pub(super) fn publish_memory(&self) {
         if let Some(server) = self.server.upgrade() {
-            server.budget.publish(&self.share, self.terminal.memory_estimate());
+            server
+                .budgets
+                .scrollback
+                .publish(&self.shares.scrollback, self.terminal.memory_estimate());
         }
     }
 

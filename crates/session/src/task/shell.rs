@@ -19,6 +19,7 @@
 //! output: the terminal is one stream. Words of a job that come between commands belong to none.
 
 mod doubt;
+mod kept;
 mod marks;
 mod run;
 mod start_up;
@@ -341,6 +342,7 @@ impl SessionTask {
         self.printed += 1;
         self.input.drop_interrupt();
         self.release_input();
+        self.publish_output();
     }
 
     /// The shell ended, and with it the command that ran.

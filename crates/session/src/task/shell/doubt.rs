@@ -98,7 +98,13 @@ impl SessionTask {
                 let state = if untaken { CommandState::NotTaken } else { lost(run) };
                 self.close(state, false);
             }
-        } else if run.output_began && editor && edits && pasting && shell_kind != Shell::Fish {
+        } else if run.output_began
+            && editor
+            && edits
+            && pasting
+            && shell_kind != Shell::Fish
+            && !run.may_edit_lines()
+        {
             // Its line editor is at work again, and no hook has printed a mark.
             let state = lost(run);
             self.close(state, false);

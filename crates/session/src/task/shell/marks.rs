@@ -37,6 +37,7 @@ impl SessionTask {
                 Tapped::Event(_) => {}
             }
         }
+        self.output_grew();
     }
 
     fn shell_mark(&mut self, mark: &Mark) {

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
-use crate::output_store::OutputStore;
+use crate::output_store::{Appended, OutputStore};
 
 /// Bytes that are kept before it is known whether they are output: those before the output mark, for
 /// a command that fails before it starts, and those after a continuation mark that may be false.
@@ -41,7 +41,11 @@ pub(super) struct Run {
     pub(super) asked_for_more: bool,
     clean: CleanOutput,
     full_screen: bool,
-    output: OutputStore,
+    pub(super) output: OutputStore,
+    /// Output could not be written to the disk since this was last looked at.
+    pub(super) disk_is_full: bool,
+    /// Bytes in memory and on disk that the server's budgets know of.
+    pub(super) published: (usize, u64),
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
@@ -85,6 +89,8 @@ impl Run {
             clean: CleanOutput::default(),
             full_screen: false,
             output: OutputStore::default(),
+            disk_is_full: false,
+            published: (0, 0),
             began: Instant::now(),
             ended: None,
             state: CommandState::Running,
@@ -173,8 +179,13 @@ impl Run {
             }
         } else {
             self.clean.feed(bytes);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
+    }
+
+    fn keep_done(&mut self) {
+        let appended = self.output.append(&self.clean.take_done());
+        self.disk_is_full |= appended == Appended::DiskFull;
     }
 
     /// What was suspended is output.
@@ -183,7 +194,7 @@ impl Run {
             && self.output_began
         {
             self.clean.feed(&held);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
     }
 
@@ -206,9 +217,18 @@ impl Run {
         let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
         let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
         let rest = if self.output_began { rest } else { rest.trim_start_matches('\n') };
-        self.output.append(rest);
+        let appended = self.output.append(rest);
+        self.disk_is_full |= appended == Appended::DiskFull;
         self.ended = Some(Instant::now());
         self.state = if incomplete { CommandState::Incomplete } else { state };
+    }
+
+    /// The text may use the shell's line editor itself (`read -e`, `vared`), as far as its words tell.
+    pub(super) fn may_edit_lines(&self) -> bool {
+        let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+        let edits = |word: &str| word.starts_with('-') && word.contains('e');
+        words().any(|word| word == "vared")
+            || (words().any(|word| word == "read") && words().any(edits))
     }
 
     /// The text has the word `exit` in it.
@@ -223,9 +243,13 @@ impl Run {
         let pending = self.clean.pending();
         let kept = self.output.len();
         let to = from.saturating_add(most);
-        let mut bytes = self.output.read(from..to).unwrap_or_default();
-        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
-        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+        let (start, mut bytes) =
+            self.output.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
+        if start + bytes.len() as u64 == kept {
+            let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+            bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+        }
+        let from = start.max(from);
         let (skipped, output) = whole_characters(&bytes);
         let end = kept + pending.len() as u64;
         let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
@@ -240,6 +264,7 @@ impl Run {
             output_lines: self.output.lines()
                 + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
                 + u64::from(is_unfinished),
+            dropped_from: self.output.filed(),
             dropped_bytes: self.output.dropped(),
             full_screen: self.full_screen || self.clean.was_full_screen(),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
