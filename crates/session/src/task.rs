@@ -81,6 +81,7 @@ pub(crate) enum Command {
     },
     Report {
         id: u64,
+        background: bool,
         from: u64,
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
@@ -281,8 +282,12 @@ impl SessionTask {
                 self.touch();
                 self.submit(command, patience, reply);
             }
-            Command::Report { id, from, most, reply } => {
-                let _ = reply.send(self.command_report(id, from, most));
+            Command::Report { id, background, from, most, reply } => {
+                let report = match background {
+                    true => self.background_report(id, from, most),
+                    false => self.command_report(id, from, most),
+                };
+                let _ = reply.send(report);
             }
             Command::Interrupt { command, reply } => {
                 self.touch();
@@ -327,6 +332,7 @@ impl SessionTask {
         self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
+        self.settle_prompt(now);
         self.check_idle(now);
         self.judge_waits(now);
         self.ask_kernel(now);
@@ -343,8 +349,9 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
+        let prompt = self.prompt_deadline();
         let resize = self.resize_deadline();
-        [update, last_output, idle, removal, waits, pace, parked, resize]
+        [update, last_output, idle, removal, waits, pace, parked, prompt, resize]
             .into_iter()
             .flatten()
             .min()

@@ -1,6 +1,7 @@
 //! The built binary, driven as a client drives it.
 
 mod agents;
+mod background;
 mod clients;
 mod commands;
 mod compat;

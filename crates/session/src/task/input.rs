@@ -126,6 +126,7 @@ impl SessionTask {
             return Err(SessionError::InputFull { queued });
         }
         self.input.open_line = open_line;
+        self.typed_at_prompt();
         // Where the terminal edits lines without echo, what looks like the input is output.
         if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
             self.note_typing(input);
