@@ -283,6 +283,10 @@ impl SessionTask {
                 self.submit(command, patience, reply);
             }
             Command::Report { id, background, from, most, reply } => {
+                // How much there is, is what a reader of output asks first.
+                if most == 0 {
+                    self.look_at_prompt();
+                }
                 let report = match background {
                     true => self.background_report(id, from, most),
                     false => self.command_report(id, from, most),

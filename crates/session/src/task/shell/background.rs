@@ -28,8 +28,10 @@ use crate::command::CommandReport;
 use crate::output_store::{Appended, OutputStore};
 use crate::task::SessionTask;
 
-/// How long after its prompt it is looked whether the shell waits, and how often.
-const SETTLE: Duration = Duration::from_millis(20);
+/// How long after its prompt it is looked whether the shell waits; then after twice the time, up to
+/// [`SLOWEST_LOOK`].
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const SLOWEST_LOOK: Duration = Duration::from_millis(50);
 /// What zsh prints when it has drawn its prompt: bracketed paste on.
 const DRAWN: &[u8] = b"\x1b[?2004h";
 
@@ -85,15 +87,23 @@ enum Stage {
     Away,
     Gap,
     Prompt,
-    /// Until when the shell may take to wait; whether it draws its prompt once more.
+    /// When it is looked whether the shell waits, how long that was put off, and whether it draws its
+    /// prompt once more.
     Fresh {
-        until: Instant,
+        look: Instant,
+        pause: Duration,
         again: bool,
     },
     /// How often the shell had slept when it began to wait.
     Idle {
         switches: Option<u64>,
     },
+}
+
+impl Stage {
+    fn fresh(pause: Duration, again: bool) -> Self {
+        Self::Fresh { look: Instant::now() + pause, pause, again }
+    }
 }
 
 impl Between {
@@ -128,14 +138,14 @@ impl Between {
     }
 
     pub(super) fn prompt_ends(&mut self) {
-        self.stage = Stage::Fresh { until: Instant::now() + SETTLE, again: false };
+        self.stage = Stage::fresh(FIRST_LOOK, false);
         self.held = Vec::new();
     }
 
     /// The shell draws its prompt once more.
     pub(super) fn redraw(&mut self) {
         if matches!(self.stage, Stage::Fresh { .. } | Stage::Idle { .. }) {
-            self.stage = Stage::Fresh { until: Instant::now() + SETTLE, again: true };
+            self.stage = Stage::fresh(SLOWEST_LOOK, true);
             self.held = Vec::new();
         }
     }
@@ -242,14 +252,20 @@ impl SessionTask {
     /// When it is looked whether the shell waits at its prompt.
     pub(in crate::task) fn prompt_deadline(&self) -> Option<Instant> {
         match self.shell.as_ref()?.between.stage {
-            Stage::Fresh { until, .. } if self.exited.is_none() => Some(until),
+            Stage::Fresh { look, .. } if self.exited.is_none() => Some(look),
             _ => None,
         }
     }
 
-    /// Notes that the shell waits at its prompt: from then on it prints nothing of its own.
     pub(in crate::task) fn settle_prompt(&mut self, now: Instant) {
-        if self.prompt_deadline().is_none_or(|until| now < until) {
+        if self.prompt_deadline().is_some_and(|look| now >= look) {
+            self.look_at_prompt();
+        }
+    }
+
+    /// Notes that the shell waits at its prompt, if it does: from then on it prints nothing of its own.
+    pub(in crate::task) fn look_at_prompt(&mut self) {
+        if self.prompt_deadline().is_none() {
             return;
         }
         // In this order: what it printed before it began to wait is among what is read.
@@ -258,9 +274,9 @@ impl SessionTask {
         let switches = self.program.switches();
         let drained = self.read_output();
         let Some(shell) = &mut self.shell else { return };
-        let Stage::Fresh { again, .. } = shell.between.stage else { return };
+        let Stage::Fresh { pause, again, .. } = shell.between.stage else { return };
         if !waits || !drained {
-            shell.between.stage = Stage::Fresh { until: now + SETTLE, again };
+            shell.between.stage = Stage::fresh((pause * 2).min(SLOWEST_LOOK), again);
             return;
         }
         let fresh = shell.between.take_fresh(shell.link.shell);
