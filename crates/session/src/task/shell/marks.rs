@@ -23,8 +23,22 @@ impl SessionTask {
                     }
                 }
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
+                Tapped::OutputAt(row) => {
+                    let size = self.terminal.size();
+                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                        run.output_at(size, row);
+                    }
+                }
                 Tapped::Event(_) => {}
             }
+        }
+    }
+
+    /// Gives the open command's output the terminal's new size.
+    pub(in crate::task) fn resize_output(&mut self) {
+        let (size, (row, _)) = (self.terminal.size(), self.terminal.cursor_position());
+        if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+            run.resize(size, row);
         }
     }
 
