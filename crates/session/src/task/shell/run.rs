@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use termbridge_shell::{CleanOutput, Shell};
+use termbridge_shell::Shell;
+use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
 use super::background::Background;
@@ -151,6 +152,19 @@ impl Run {
     pub(super) fn announce(&mut self) {
         self.suspend();
         self.announced = true;
+    }
+
+    /// The first output begins in a row of the screen.
+    pub(super) fn output_at(&mut self, size: Size, row: u16) {
+        if !self.output_began {
+            self.clean = CleanOutput::new(size, row);
+        }
+    }
+
+    /// The terminal has a new size, and its cursor is in that row.
+    pub(super) fn resize(&mut self, size: Size, row: u16) {
+        self.clean.resize(size, row);
+        self.output.append(&self.clean.take_done());
     }
 
     /// Output begins; true for the first line's.
