@@ -20,7 +20,8 @@
 use std::time::Duration;
 
 use termbridge_pty::Waiting;
-use termbridge_shell::{CleanOutput, Shell};
+use termbridge_shell::Shell;
+use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
 use super::run::{MAX_HELD, report_text};
@@ -38,13 +39,17 @@ const LATER_LOOK: Duration = Duration::from_millis(50);
 const DRAWN: &[u8] = b"\x1b[?2004h";
 
 /// The text that jobs printed after a command.
-#[derive(Default)]
 pub(super) struct Background {
+    size: Size,
     clean: CleanOutput,
     pub(super) output: OutputStore,
 }
 
 impl Background {
+    fn new(size: Size) -> Self {
+        Self { size, clean: CleanOutput::new(size, 0), output: OutputStore::default() }
+    }
+
     fn feed(&mut self, bytes: &[u8]) -> Appended {
         self.clean.feed(bytes);
         self.output.append(&self.clean.take_done())
@@ -55,7 +60,7 @@ impl Background {
         let pending = self.clean.pending();
         let whole = pending.rfind('\n').map_or(0, |at| at + 1);
         self.output.append(&pending[..whole]);
-        self.clean = CleanOutput::default();
+        self.clean = CleanOutput::new(self.size, 0);
     }
 
     fn finish(&mut self) {
@@ -229,9 +234,10 @@ impl SessionTask {
 
     /// These bytes are a job's.
     pub(super) fn keep_background(&mut self, bytes: &[u8]) {
+        let size = self.terminal.size();
         let last = self.shell.as_mut().and_then(|shell| shell.commands.back_mut());
         let Some(run) = last.filter(|run| !run.is_open()) else { return };
-        let appended = run.background.get_or_insert_default().feed(bytes);
+        let appended = run.background.get_or_insert_with(|| Background::new(size)).feed(bytes);
         run.disk_is_full |= appended == Appended::DiskFull;
         self.printed += bytes.len() as u64;
         self.output_grew();
