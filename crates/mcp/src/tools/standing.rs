@@ -81,7 +81,8 @@ impl Standing {
         }
         if report.dropped_bytes > 0 {
             let dropped = report.dropped_bytes;
-            standing.note = Some(format!("{dropped} bytes of output were dropped to stay within limits"));
+            standing.note =
+                Some(format!("{dropped} bytes of output were dropped to stay within limits"));
         }
         standing
     }
