@@ -32,6 +32,7 @@ impl NativeBackend {
         let waited = self.sessions.get(id)?.wait(wait).await?;
         Ok(match (waited.fired, waited.state) {
             (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
+            (Some(Fired::Interactive { uncertain }), _) => Until::Interactive { uncertain },
             (Some(Fired::Printed), _) => Until::Printed,
             (Some(_), _) | (None, State::Exited(_)) => Until::Over,
             (None, State::Running) => Until::TimedOut,
@@ -86,8 +87,9 @@ impl TerminalBackend for NativeBackend {
         awaited: Awaited,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
-        let needs_input = awaited == Awaited::EndOrInput;
-        let wait = Wait { command: Some(command), needs_input, ..Wait::default() };
+        let input = awaited == Awaited::EndOrInput;
+        let command = Some(command);
+        let wait = Wait { command, needs_input: input, interactive: input, ..Wait::default() };
         self.wait(id, wait.timeout(timeout)).await
     }
 
@@ -98,8 +100,13 @@ impl TerminalBackend for NativeBackend {
         printed: u64,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
-        let needs_input = command.is_some();
-        let wait = Wait { command, needs_input, printed_after: Some(printed), ..Wait::default() };
+        let wait = Wait {
+            command,
+            needs_input: command.is_some(),
+            interactive: command.is_some(),
+            printed_after: Some(printed),
+            ..Wait::default()
+        };
         self.wait(id, wait.timeout(timeout)).await
     }
 
@@ -111,6 +118,16 @@ impl TerminalBackend for NativeBackend {
         most: u64,
     ) -> Result<Option<CommandReport>, SessionError> {
         self.sessions.get(id)?.command(command, from, most).await
+    }
+
+    async fn background(
+        &self,
+        id: &SessionId,
+        after: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.sessions.get(id)?.background(after, from, most).await
     }
 
     async fn terminal_text(

@@ -1,8 +1,8 @@
 //! Reading what a session printed: the last lines, only what is new, or what matches.
 //!
-//! A shell session's text is that of its commands, each under a line `$ command`; one command's text
-//! is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
-//! `COMMAND:hLINE` within its header; it stays valid as long as the command is kept. A running command can
+//! A shell session's text is that of its commands, each under a line `$ command`, and what background jobs
+//! printed between them, under a line `[background]`; one command's text is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
+//! `COMMAND:hLINE` within its header (`COMMANDb` for the jobs after it); it stays valid as long as the command is kept. A running command can
 //! still redraw its last lines: then the cursor is `COMMAND:BYTE:FINAL:HASH`, with a hash of what was
 //! shown behind the final part, and what was redrawn since is shown again. An `r` at its end says that
 //! the command was running. A program that is no shell has the lines of its terminal; its cursors are
@@ -84,18 +84,18 @@ impl Bridge {
     pub async fn read_output(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
         let kept = request.session.shell.and_then(|shell| shell.kept);
         let segments = match (request.command, kept) {
-            (Some(command), _) => vec![self.segment(&request.session.id, command, false).await?],
+            (Some(command), _) => vec![self.segment(&request.session.id, command).await?],
             (None, Some((first, last))) => {
                 let mut segments = Vec::new();
                 for command in first..=last {
-                    segments.push(self.segment(&request.session.id, command, true).await?);
+                    self.add_segments(&request.session.id, command, &mut segments).await?;
                 }
                 segments
             }
             (None, None) => return self.terminal_page(request).await,
         };
         let session = &request.session.id;
-        let last = segments.last().map_or(1, |segment| segment.command);
+        let last = segments.last().map_or(1, |segment| segment.part.command);
         let report = self.report(session, last, 0, 0).await?;
         let running = report.is_running();
         let total: u64 = segments.iter().map(Segment::lines).sum();
@@ -117,9 +117,9 @@ impl Bridge {
         };
         let mut gathered = Gathered::new(request, keep_last);
         let end = self.gather(session, &segments, start, &mut gathered).await?;
-        let Gathered { lines, first_line, .. } = gathered;
+        let first_line = gathered.first_line;
         Ok(OutputPage {
-            text: lines.into_iter().collect::<Vec<_>>().concat(),
+            text: gathered.text(),
             cursor: self.cursor(session, &segments, end, running).await?,
             first_line: first_line.unwrap_or(start.line),
             remaining: total.saturating_sub(end.line),
@@ -198,7 +198,7 @@ impl Bridge {
         }
         Ok(OutputPage {
             first_line: gathered.first_line.unwrap_or(from.min(total)),
-            text: gathered.lines.into_iter().collect::<Vec<_>>().concat(),
+            text: gathered.text(),
             // The last line may still grow; of a shell, commands are read from now on.
             cursor: format!("line:{}", end.saturating_sub(1)),
             remaining: total - end,

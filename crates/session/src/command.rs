@@ -31,12 +31,16 @@ pub struct CommandReport {
     pub dropped_from: u64,
     /// Bytes that were dropped there: too many to keep, or more than a full disk took.
     pub dropped_bytes: u64,
+    /// Bytes that background jobs printed after it, before the next command.
+    pub background_bytes: u64,
     /// A full-screen program ran: its screen is not part of the output.
     pub full_screen: bool,
     /// How long it ran, or runs.
     pub duration: Duration,
     /// The shell's working directory, after the command where it is over.
     pub cwd: Option<PathBuf>,
+    /// What there is to know of the shell: that another one was started, and why.
+    pub notice: Option<String>,
 }
 
 impl CommandReport {
@@ -54,9 +58,11 @@ impl CommandReport {
             output_lines: 0,
             dropped_from: 0,
             dropped_bytes: 0,
+            background_bytes: 0,
             full_screen: false,
             duration: Duration::ZERO,
             cwd: None,
+            notice: None,
         }
     }
 

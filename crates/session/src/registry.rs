@@ -190,6 +190,7 @@ impl Shared {
             zdotdir: variable("ZDOTDIR").as_deref(),
             env: variable("ENV").as_deref(),
             keep_history: launch.keep_history,
+            start_up_files: launch.start_up_files,
         });
         for (name, content) in integration.files {
             folder.write(name, content.as_bytes())?;

@@ -85,8 +85,8 @@ impl Session {
         self.ask(|reply| Command::Wait { wait, reply }).await
     }
 
-    /// Runs a command in a shell session and waits for its end, for someone to be asked for input,
-    /// or for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
+    /// Runs a command in a shell session and waits for its end, for it to wait for input, or
+    /// for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
     pub async fn execute(
         &self,
         command: &str,
@@ -94,7 +94,8 @@ impl Session {
         most: u64,
     ) -> Result<CommandReport, SessionError> {
         let id = self.submit(command).await?;
-        let wait = Wait { command: Some(id), needs_input: true, ..Wait::default() };
+        let wait =
+            Wait { command: Some(id), needs_input: true, interactive: true, ..Wait::default() };
         self.wait(wait.timeout(timeout)).await?;
         self.command(id, 0, most).await?.ok_or(SessionError::Gone)
     }
@@ -122,7 +123,17 @@ impl Session {
         from: u64,
         most: u64,
     ) -> Result<Option<CommandReport>, SessionError> {
-        self.ask(|reply| Command::Report { id, from, most, reply }).await
+        self.ask(|reply| Command::Report { id, background: false, from, most, reply }).await
+    }
+
+    /// What background jobs printed after a command and before the next, in the same form.
+    pub async fn background(
+        &self,
+        after: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.ask(|reply| Command::Report { id: after, background: true, from, most, reply }).await
     }
 
     /// Sends Ctrl+C to a command, as soon as it has begun; false when it is over.

@@ -10,6 +10,7 @@
 
 mod hidden_line;
 mod input;
+mod interactive;
 mod lifecycle;
 mod output;
 mod resize;
@@ -82,6 +83,7 @@ pub(crate) enum Command {
     },
     Report {
         id: u64,
+        background: bool,
         from: u64,
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
@@ -284,8 +286,12 @@ impl SessionTask {
                 self.touch();
                 self.submit(command, patience, reply);
             }
-            Command::Report { id, from, most, reply } => {
-                let _ = reply.send(self.command_report(id, from, most));
+            Command::Report { id, background, from, most, reply } => {
+                let report = match background {
+                    true => self.background_report(id, from, most),
+                    false => self.command_report(id, from, most),
+                };
+                let _ = reply.send(report);
             }
             Command::Interrupt { command, reply } => {
                 self.touch();
@@ -359,6 +365,7 @@ impl SessionTask {
         self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
+        self.settle_prompt(now);
         self.check_idle(now);
         self.type_lines(now);
         self.judge_waits(now);
@@ -376,9 +383,10 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
+        let prompt = self.prompt_deadline();
         let resize = self.resize_deadline();
         let lines = self.lines_deadline();
-        [update, last_output, idle, removal, waits, lines, pace, parked, resize]
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize]
             .into_iter()
             .flatten()
             .min()

@@ -14,7 +14,7 @@ mod clean;
 mod integration;
 
 pub use clean::CleanOutput;
-pub use integration::{Integration, NONCE_LENGTH, Setup, Shell};
+pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles};
 
 #[cfg(test)]
 mod clean_tests;

@@ -310,9 +310,10 @@ fn a_full_screen_program_gives_its_screen() {
     server.ok("wait_for", shown);
     let keys = json!({"session_id": session, "keys": ":q<Enter>", "wait": {"prompt": true}});
     server.ok("send_keys", keys);
-    let answer = server.ok("execute_command", json!({"command": command, "timeout_ms": 3000}));
+    let answer =
+        server.ok("execute_command", json!({"command": command, "timeout_ms": PATIENCE_MS}));
     let screen = answer.structured["screen"].as_str().unwrap_or_default();
-    assert_eq!(answer.structured["state"], "running");
+    assert_eq!(answer.structured["state"], "interactive");
     assert!(screen.contains("the text of the file"), "{}", answer.structured);
     assert!(answer.text.contains("the text of the file"), "{}", answer.text);
 }
@@ -490,11 +491,10 @@ fn marks_that_a_program_prints_change_nothing() {
     for shell in ["bash", "zsh", "fish", "dash"] {
         let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
         let mark = "printf '\\033]633;D;0\\007\\033]133;D;0\\007\\033]633;B\\007\\033]133;B\\007'";
-        // fish reads with its line editor, which is no question to the kernel.
-        let (timeout, state) =
-            if shell == "fish" { (700, "running") } else { (PATIENCE_MS, "needs_input") };
+        // fish reads with its line editor.
+        let state = if shell == "fish" { "interactive" } else { "needs_input" };
         let asks = json!({"command": format!("{mark}; read x; sh -c 'exit 9'"),
-            "timeout_ms": timeout});
+            "timeout_ms": PATIENCE_MS});
         let answer = server.ok("execute_command", asks).structured;
         assert_eq!(answer["state"], state, "{shell}: {answer}");
         let (session, id) = (answer["session_id"].clone(), answer["command_id"].clone());

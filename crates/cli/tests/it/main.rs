@@ -1,6 +1,7 @@
 //! The built binary, driven as a client drives it.
 
 mod agents;
+mod background;
 mod clients;
 mod commands;
 mod compat;
@@ -11,10 +12,12 @@ mod endings;
 mod examples;
 mod frameworks;
 mod history;
+mod interactive;
 mod policy;
 mod protocol;
 mod robustness;
 mod shells;
+mod start_up;
 mod support;
 mod temporary_files;
 mod viewers;

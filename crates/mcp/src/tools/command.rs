@@ -8,6 +8,7 @@ use termbridge_bridge::{Execute, Started, Until};
 use termbridge_session::CommandState;
 
 use super::standing::Standing;
+use crate::bound::bound;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
 
@@ -22,9 +23,11 @@ pub(crate) struct Run {
     pub(crate) truncated: bool,
     /// Holds all of the output.
     pub(crate) resource: String,
-    /// The screen of a full-screen program that runs.
+    /// Of a full-screen program that runs, or of one that waits for keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) screen: Option<String>,
+    #[serde(skip)]
+    is_full_screen: bool,
 }
 
 /// How long to wait for a command.
@@ -73,7 +76,7 @@ pub(crate) async fn run(
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
-        run.standing.note = Some(
+        run.standing.also(
             "returned after 50 s because the client would give up; the command goes on: read it \
              with get_terminal_output, or send a progress token to wait longer"
                 .into(),
@@ -130,31 +133,41 @@ impl Run {
             }
             _ => {}
         }
-        if report.full_screen {
-            run.full_screen(context).await;
+        run.is_full_screen = report.full_screen;
+        if report.full_screen || run.standing.state == "interactive" {
+            run.show_screen(context, max_bytes).await;
+        }
+        if let Some(notice) = report.notice {
+            run.standing.also(notice);
         }
         Ok(run)
     }
 
-    /// A full-screen program's output is its screen.
-    async fn full_screen(&mut self, context: &Context) {
+    /// What a program that runs shows: a full-screen program's output is its screen.
+    async fn show_screen(&mut self, context: &Context, max_bytes: usize) {
         if self.standing.state == "done" {
             self.standing.note = Some("a full-screen program ran; its screen is not output".into());
             return;
         }
-        self.standing.note =
-            Some("a full-screen program runs: see send_keys and view_screen".into());
+        if self.is_full_screen {
+            let note = "a full-screen program runs: see send_keys and view_screen";
+            self.standing.note = Some(note.into());
+        }
         if let Ok(session) = context.session(&self.session_id)
             && let Ok(screen) = session.screen().await
         {
-            self.screen = Some(screen.text());
+            let text = screen.text().trim_end().to_owned();
+            self.screen = Some(bound(text, max_bytes, "view_screen").text);
         }
     }
 
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
         let mut text = self.output.clone();
-        text.push_str(self.screen.as_deref().unwrap_or_default());
+        // Elsewhere the screen shows the output once more.
+        if self.is_full_screen {
+            text.push_str(self.screen.as_deref().unwrap_or_default());
+        }
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }

@@ -73,7 +73,7 @@ async fn ran(
             format!("exit: {code} | {}ms | {session}", done.standing.duration_ms)
         }
         ("done", None) => format!("ended | {}ms | {session}", done.standing.duration_ms),
-        ("needs_input", _) => {
+        ("needs_input" | "interactive", _) => {
             format!("waiting for input | {}ms | {session}", done.standing.duration_ms)
         }
         _ if done.timed_out => {

@@ -10,7 +10,7 @@ use crate::tool::Context;
 /// Whether a command is over, and how it ended.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Standing {
-    /// `done`, `running` or `needs_input`.
+    /// `done`, `running`, `needs_input` (it reads a line) or `interactive` (it waits for keys).
     pub(crate) state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exit_code: Option<i32>,
@@ -24,6 +24,9 @@ pub(crate) struct Standing {
     /// Off: a password is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) echo: Option<&'static str>,
+    /// It may be at work where that cannot be seen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) uncertain: bool,
     /// The shell ended with the command.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) session_ended: bool,
@@ -52,6 +55,10 @@ impl Standing {
             (CommandState::Running, Until::NeedsInput { echo }) => {
                 standing.state = "needs_input";
                 standing.echo = Some(if echo { "on" } else { "off" });
+            }
+            (CommandState::Running, Until::Interactive { uncertain }) => {
+                standing.state = "interactive";
+                standing.uncertain = uncertain;
             }
             (CommandState::Running, _) => standing.state = "running",
             (CommandState::Done { .. }, _) => {}
@@ -87,6 +94,14 @@ impl Standing {
         standing
     }
 
+    /// Adds to the note.
+    pub(crate) fn also(&mut self, note: String) {
+        self.note = Some(match self.note.take() {
+            Some(before) => format!("{before} | {note}"),
+            None => note,
+        });
+    }
+
     /// State, time and directory: `exit 3 | 1.2 s | /src`.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
@@ -95,6 +110,10 @@ impl Standing {
                 "needs_input, echo off (a password?): answer with send_keys".into()
             }
             ("needs_input", ..) => "needs_input: answer with send_keys".into(),
+            ("interactive", ..) if self.uncertain => {
+                "interactive? quiet, but it may be at work: see send_keys and wait_for".into()
+            }
+            ("interactive", ..) => "interactive: waits for keys, see send_keys".into(),
             ("running", ..) => "running".into(),
             (_, Some(code), _) => match &self.signal {
                 Some(signal) => format!("exit {code} ({signal})"),

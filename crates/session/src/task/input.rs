@@ -114,6 +114,9 @@ impl InputQueue {
 impl SessionTask {
     pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
         self.running()?;
+        if let Some(shell) = &mut self.shell {
+            shell.note_typed();
+        }
         let before = self.terminal.look();
         let pieces = self.encode(input)?;
         let bytes = pieces.iter().map(Vec::len).sum();
@@ -123,6 +126,7 @@ impl SessionTask {
             return Err(SessionError::InputFull { queued });
         }
         self.input.open_line = open_line;
+        self.typed_at_prompt();
         // Where the terminal edits lines without echo, what looks like the input is output.
         if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
             self.note_typing(input);

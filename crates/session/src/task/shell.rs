@@ -16,12 +16,14 @@
 //! that is given before the first prompt waits up to the launch's start limit.
 //!
 //! What other processes print while a command is open (a job of an earlier one) is part of its
-//! output: the terminal is one stream. Words of a job that come between commands belong to none.
+//! output: the terminal is one stream. What jobs print between commands is kept apart (`background`).
 
+mod background;
 mod doubt;
 mod kept;
 mod marks;
 mod run;
+mod start_up;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -32,9 +34,12 @@ use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use self::background::Between;
 use self::run::Run;
+use self::start_up::Stuck;
 use super::SessionTask;
 use super::input::INTERRUPT;
+use super::lifecycle::Change;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
 use crate::id::SessionId;
@@ -73,10 +78,21 @@ pub(super) struct ShellState {
     parked: Option<Parked>,
     commands: VecDeque<Run>,
     next_id: u64,
+    between: Between,
     /// A mark claims that the last command is over.
     claimed_end: Option<ClaimedEnd>,
     /// Where it was after its last command.
     cwd: Option<PathBuf>,
+    /// Somebody typed into it before its first prompt.
+    typed: bool,
+    /// What waits for input before the first prompt.
+    stuck: Option<Stuck>,
+    /// How often it was started anew.
+    respawns: u8,
+    /// It was started without the user's files, in place of one with them.
+    is_clean: bool,
+    /// What the next command's report should mention.
+    notice: Option<String>,
 }
 
 /// What a mark with the right nonce says, before the kernel has confirmed it.
@@ -119,9 +135,36 @@ impl ShellState {
             parked: None,
             commands: VecDeque::new(),
             next_id,
+            between: Between::default(),
             claimed_end: None,
             cwd: None,
+            typed: false,
+            stuck: None,
+            respawns: 0,
+            is_clean: false,
+            notice: None,
         }
+    }
+
+    /// The same session with another shell: its commands stay, and what waits for the prompt.
+    pub(super) fn respawned(self, link: ShellLink) -> Self {
+        let Self { parked, mut commands, respawns, is_clean, notice, next_id, .. } = self;
+        if let Some(run) = commands.back_mut().filter(|run| run.is_open()) {
+            run.address(link.shell);
+        }
+        Self { parked, commands, respawns, is_clean, notice, ..Self::new(link, next_id) }
+    }
+
+    /// The other shell could not be started.
+    pub(super) fn give_up(&mut self, error: SessionError) {
+        if let Some(parked) = self.parked.take() {
+            let _ = parked.reply.send(Err(error));
+        }
+    }
+
+    /// Somebody types: what asks for input before the first prompt is theirs to answer.
+    pub(super) fn note_typed(&mut self) {
+        self.typed |= !self.ready;
     }
 
     fn is_free(&self) -> bool {
@@ -169,7 +212,7 @@ impl SessionTask {
                     && shell.is_unclaimed()
                     && shell.replaced.is_none()
                     && self.ended.is_none()
-                    && self.change.is_none() =>
+                    && self.change.as_ref().is_none_or(Change::is_own) =>
             {
                 let until = Instant::now() + limit;
                 shell.parked = Some(Parked { command, limit, until, reply });
@@ -208,10 +251,14 @@ impl SessionTask {
                 command.len(),
             )));
         }
+        self.end_background();
+        let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
         let id = shell.next_id;
         shell.next_id += 1;
         let kind = shell.link.shell;
-        shell.commands.push_back(Run::new(id, kind, command, nonce, message));
+        let mut run = Run::new(id, kind, command, nonce, message);
+        run.notice = shell.notice.take();
+        shell.commands.push_back(run);
         if shell.commands.len() > KEPT_COMMANDS {
             shell.commands.pop_front();
         }
@@ -298,6 +345,7 @@ impl SessionTask {
         run.close(state, proven);
         shell.cwd = kernels.or(shell.cwd.take());
         run.cwd.clone_from(&shell.cwd);
+        shell.between.begin(Vec::new());
         self.printed += 1;
         self.input.drop_interrupt();
         self.release_input();

@@ -11,6 +11,7 @@ mod forged;
 mod history;
 mod hostile;
 mod replaced;
+mod start_up;
 mod volume;
 
 use std::path::{Path, PathBuf};

@@ -112,7 +112,9 @@ if [[ -n @ENV@ ]]; then
 else
     unset ENV
 fi
-if [[ ! -o posix ]]; then
+if [[ -z @START_UP_FILES@ ]]; then
+    :
+elif [[ ! -o posix ]]; then
     if [[ -r ~/.bashrc ]]; then
         . ~/.bashrc || :
     fi

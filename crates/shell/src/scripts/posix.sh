@@ -57,7 +57,7 @@ if [ -n @ENV@ ]; then
     ENV=@ENV@
     # Its value is expanded when it is used.
     eval "ENV=\"$ENV\""
-    if [ -r "$ENV" ]; then
+    if [ -n @START_UP_FILES@ ] && [ -r "$ENV" ]; then
         . "$ENV" || :
     fi
     ENV=@ENV@

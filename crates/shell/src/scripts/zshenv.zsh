@@ -99,7 +99,7 @@ if [[ -n @ZDOTDIR@ ]]; then
 else
     unset ZDOTDIR
 fi
-if [[ -r ${ZDOTDIR-$HOME}/.zshenv ]]; then
+if [[ -n @START_UP_FILES@ && -r ${ZDOTDIR-$HOME}/.zshenv ]]; then
     . "${ZDOTDIR-$HOME}/.zshenv" || :
 fi
 __termbridge_original=${ZDOTDIR-}

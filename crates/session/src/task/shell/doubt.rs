@@ -36,7 +36,11 @@ impl SessionTask {
             // Its mark did not get through, or the answer to it.
             shell.answer(&self.id);
         }
-        let in_front = survey.is_some_and(|survey| survey.foreground == Some(self.program.pid()));
+        let Some(survey) = survey.filter(|_| self.change.is_none()) else { return };
+        let in_front = survey.foreground == Some(self.program.pid());
+        if (in_front && self.adopts_shell()) || self.leaves_start_up_files(survey, waiting) {
+            return;
+        }
         if !in_front || !waiting.is_for_input() || self.is_replaced() {
             return;
         }
@@ -53,6 +57,10 @@ impl SessionTask {
             return self.prompt_shown();
         }
         let shell_kind = shell.link.shell;
+        if edits && let Some(claimed) = shell.claimed_end.take() {
+            // It is at its prompt, so the mark was its own, and the answer came too late.
+            return self.close(claimed.state, false);
+        }
         let Some(run) = shell.open() else { return };
         let lost = |run: &super::Run| {
             let known = run.unconfirmed.map(|exit_code| CommandState::Done { exit_code });
@@ -86,7 +94,13 @@ impl SessionTask {
                 let state = if untaken { CommandState::NotTaken } else { lost(run) };
                 self.close(state, false);
             }
-        } else if run.output_began && editor && edits && pasting && shell_kind != Shell::Fish {
+        } else if run.output_began
+            && editor
+            && edits
+            && pasting
+            && shell_kind != Shell::Fish
+            && !run.may_edit_lines()
+        {
             // Its line editor is at work again, and no hook has printed a mark. (fish's `read` uses the
             // line editor too.)
             let state = lost(run);
@@ -105,10 +119,14 @@ impl SessionTask {
     /// Notes that another program has taken the shell's place. It waits for input there, so the
     /// command which led to it is over.
     fn is_replaced(&mut self) -> bool {
+        let is_other = self.is_other_program();
         let Some(shell) = &mut self.shell else { return false };
-        let folder = shell.link.folder.path().to_string_lossy();
-        if shell.replaced.is_some() || self.program.started_with(&folder) != Some(false) {
+        if shell.replaced.is_some() || !is_other {
             return shell.replaced.is_some();
+        }
+        // Its start-up files may have done it: another shell follows.
+        if !shell.ready && !shell.typed && !shell.is_clean {
+            return true;
         }
         let program = self.program.name().unwrap_or_else(|| "another program".to_owned());
         tracing::info!(session = %self.id, program, "another program took the shell's place");

@@ -8,6 +8,7 @@ use super::{ClaimedEnd, Place, Run};
 use crate::command::CommandState;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
+use crate::task::lifecycle::Change;
 
 /// How often the kernel is asked in a row whether the shell waits for the answer to its mark: some
 /// milliseconds in all. Surveys go on after that.
@@ -19,14 +20,20 @@ impl SessionTask {
         if self.shell.is_none() {
             return;
         }
-        for piece in self.terminal.take_tapped() {
+        let tapped = self.terminal.take_tapped();
+        // What a shell prints in whose place another is being started counts for nothing.
+        if self.change.as_ref().is_some_and(Change::is_own) {
+            return;
+        }
+        for piece in tapped {
             match piece {
-                Tapped::Bytes(bytes) => {
-                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                Tapped::Bytes(bytes) => match self.shell.as_mut().and_then(|shell| shell.open()) {
+                    Some(run) => {
                         run.feed(&bytes);
                         self.printed += bytes.len() as u64;
                     }
-                }
+                    None => self.printed_between(&bytes),
+                },
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
                 Tapped::Event(_) => {}
             }
@@ -45,13 +52,15 @@ impl SessionTask {
             }
             Mark::CommandEnd(rest) => self.command_ended(rest),
             Mark::Continuation(_) => self.more_is_asked(),
-            Mark::PromptStart(_) | Mark::Property(_) => {}
+            Mark::PromptStart(_) => self.prompt_begins(),
+            Mark::Property(_) => {}
         }
     }
 
     pub(super) fn prompt_shown(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         let first = !std::mem::replace(&mut shell.ready, true);
+        shell.respawns = 0;
         shell.place = Place::Prompt;
         match shell.open() {
             Some(run) if run.triggers == 0 || run.awaits_prompt => self.trigger(),
@@ -69,12 +78,27 @@ impl SessionTask {
             None if first => self.unpark(),
             None => {}
         }
+        if let Some(shell) = &mut self.shell
+            && shell.open().is_none()
+            && !shell.commands.is_empty()
+        {
+            shell.between.prompt_ends();
+        }
+    }
+
+    fn prompt_begins(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        if shell.open().is_none()
+            && let Some(printed) = shell.between.prompt_begins()
+        {
+            self.keep_background(&printed);
+        }
     }
 
     fn output_began(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         shell.place = Place::Away;
-        let Some(run) = shell.open() else { return };
+        let Some(run) = shell.open() else { return shell.between.leave() };
         if run.begin_output() {
             self.release_input_soon();
         }
@@ -109,7 +133,10 @@ impl SessionTask {
                 }
             }
             Some(_) => {}
-            None => shell.place = Place::Ended,
+            None => {
+                shell.place = Place::Ended;
+                shell.between.typed_command_ended();
+            }
         }
     }
 
@@ -138,7 +165,14 @@ impl SessionTask {
         match shell.open() {
             // fish marks `exit` too: the prompt shows that it goes on.
             Some(run) if fish => run.said = Some(state),
-            Some(_) => self.close(state, false),
+            Some(run) => {
+                // The shell has printed nothing since.
+                let printed = run.take_suspended();
+                self.close(state, false);
+                if let Some(shell) = &mut self.shell {
+                    shell.between.begin(printed);
+                }
+            }
             None => {}
         }
     }

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use termbridge_shell::{CleanOutput, Shell};
 use tokio::time::Instant;
 
+use super::background::Background;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
 use crate::output_store::{Appended, OutputStore};
 
 /// Bytes that are kept before it is known whether they are output: those before the output mark, for
 /// a command that fails before it starts, and those after a continuation mark that may be false.
-const MAX_HELD: usize = 64 * 1024;
+pub(super) const MAX_HELD: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
 /// What runs in place of a text with nothing to run: shells disagree on what that means.
@@ -46,6 +47,8 @@ pub(super) struct Run {
     pub(super) disk_is_full: bool,
     /// Bytes in memory and on disk that the server's budgets know of.
     pub(super) published: (usize, u64),
+    /// What jobs printed after it.
+    pub(super) background: Option<Background>,
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
@@ -58,6 +61,8 @@ pub(super) struct Run {
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
     pub(super) cwd: Option<PathBuf>,
+    /// What its report should mention of the shell.
+    pub(super) notice: Option<String>,
 }
 
 impl Run {
@@ -85,6 +90,7 @@ impl Run {
             clean: CleanOutput::default(),
             full_screen: false,
             output: OutputStore::default(),
+            background: None,
             disk_is_full: false,
             published: (0, 0),
             began: Instant::now(),
@@ -95,6 +101,18 @@ impl Run {
             prompted: false,
             interrupts: 0,
             cwd: None,
+            notice: None,
+        }
+    }
+
+    /// It goes to another shell than it was meant for.
+    pub(super) fn address(&mut self, shell: Shell) {
+        self.shell = shell;
+        if self.message.is_some()
+            && let Ok(message) = message(shell, &self.command, &self.nonce)
+        {
+            self.message_len = message.len() as u64;
+            self.message = Some(message);
         }
     }
 
@@ -206,6 +224,14 @@ impl Run {
         self.state = if incomplete { CommandState::Incomplete } else { state };
     }
 
+    /// The text may use the shell's line editor itself (`read -e`, `vared`), as far as its words tell.
+    pub(super) fn may_edit_lines(&self) -> bool {
+        let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+        let edits = |word: &str| word.starts_with('-') && word.contains('e');
+        words().any(|word| word == "vared")
+            || (words().any(|word| word == "read") && words().any(edits))
+    }
+
     /// The text has the word `exit` in it.
     fn leaves_by_exit(&self) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
@@ -214,38 +240,68 @@ impl Run {
     }
 
     pub(super) fn report(&self, cwd: Option<PathBuf>, from: u64, most: u64) -> CommandReport {
-        // What a running command printed last can still be changed by it, and is shown as it stands.
-        let pending = self.clean.pending();
-        let kept = self.output.len();
-        let to = from.saturating_add(most);
-        let (start, mut bytes) =
-            self.output.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
-        if start + bytes.len() as u64 == kept {
-            let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
-            bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
-        }
-        let from = start.max(from);
-        let (skipped, output) = whole_characters(&bytes);
-        let end = kept + pending.len() as u64;
-        let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
-        let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
-        CommandReport {
+        let report = CommandReport {
             state: self.state.clone(),
-            output: output.to_owned(),
-            output_start: (from + skipped as u64).min(end),
-            final_bytes: kept,
-            unfinished_from: if is_unfinished { kept + last_line } else { end },
-            output_bytes: end,
-            output_lines: self.output.lines()
-                + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
-                + u64::from(is_unfinished),
-            dropped_from: self.output.filed(),
-            dropped_bytes: self.output.dropped(),
             full_screen: self.full_screen || self.clean.was_full_screen(),
+            background_bytes: self.background.as_ref().map_or(0, Background::len),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
+            notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
-        }
+        };
+        report_text(report, &self.output, &self.clean.pending(), from, most)
+    }
+
+    /// Its own output, and what jobs printed after it.
+    pub(super) fn stores(&self) -> impl Iterator<Item = &OutputStore> {
+        let background = self.background.as_ref().map(|background| &background.output);
+        [&self.output].into_iter().chain(background)
+    }
+
+    /// The same, to drop some of it.
+    pub(super) fn stores_mut(&mut self) -> impl Iterator<Item = &mut OutputStore> {
+        let background = self.background.as_mut().map(|background| &mut background.output);
+        [&mut self.output].into_iter().chain(background)
+    }
+
+    /// What was printed since the mark of its end.
+    pub(super) fn take_suspended(&mut self) -> Vec<u8> {
+        self.suspended.take().unwrap_or_default()
+    }
+}
+
+/// A report with a part of a text, of which `pending` can still be changed and is shown as it stands.
+pub(super) fn report_text(
+    report: CommandReport,
+    text: &OutputStore,
+    pending: &str,
+    from: u64,
+    most: u64,
+) -> CommandReport {
+    let kept = text.len();
+    let to = from.saturating_add(most);
+    let (start, mut bytes) = text.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
+    if start + bytes.len() as u64 == kept {
+        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+    }
+    let from = start.max(from);
+    let (skipped, output) = whole_characters(&bytes);
+    let end = kept + pending.len() as u64;
+    let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
+    let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
+    CommandReport {
+        output: output.to_owned(),
+        output_start: (from + skipped as u64).min(end),
+        final_bytes: kept,
+        unfinished_from: if is_unfinished { kept + last_line } else { end },
+        output_bytes: end,
+        output_lines: text.lines()
+            + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
+            + u64::from(is_unfinished),
+        dropped_from: text.filed(),
+        dropped_bytes: text.dropped(),
+        ..report
     }
 }
 
