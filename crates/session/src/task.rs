@@ -4,7 +4,7 @@
 //! it, requests are answered, waits are judged after each of these. A request never blocks the loop:
 //! what takes time (stopping, surveying) runs beside it and reports back as a [`Command`].
 //!
-//! Bounds: [`BATCH_READS`] reads before others get their turn, [`MAX_INPUT`] bytes of input queued,
+//! Bounds: [`BATCH_READS`] reads or [`BATCH_TIME`] before others get their turn, [`MAX_INPUT`] bytes of input queued,
 //! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
@@ -53,6 +53,8 @@ use crate::wait::{Wait, Waited};
 pub(crate) const COMMAND_QUEUE: usize = 64;
 /// Reads of output before requests get their turn.
 const BATCH_READS: usize = 8;
+/// Time that output may take before requests and other sessions get their turn.
+const BATCH_TIME: Duration = Duration::from_millis(5);
 /// Bytes of input that a program may leave unread.
 const MAX_INPUT: usize = 1024 * 1024;
 /// Longest time that a synchronized update may hide the screen.
@@ -141,6 +143,10 @@ pub(crate) struct SessionTask {
     place: Option<OwnedSemaphorePermit>,
     terminal: Terminal,
     buffer: Vec<u8>,
+    /// Output that was read and not fed yet, because it takes the terminal long.
+    unfed: Vec<u8>,
+    /// Rows that passed since a text wait was last judged.
+    unseen_rows: usize,
     input: InputQueue,
     /// The terminal is hung up: nothing more will come.
     hung_up: bool,
@@ -199,6 +205,8 @@ impl SessionTask {
             place: Some(place),
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
+            unfed: Vec::new(),
+            unseen_rows: 0,
             input: InputQueue::default(),
             hung_up: false,
             exited: None,
@@ -245,8 +253,12 @@ impl SessionTask {
         loop {
             let program = Arc::clone(&self.program);
             let deadline = self.next_deadline();
+            let mut flood = false;
             tokio::select! {
-                result = program.readable(), if !self.hung_up => self.readable(result),
+                result = program.readable(), if !self.hung_up && self.unfed.is_empty() => {
+                    flood = !self.readable(result);
+                }
+                () = std::future::ready(()), if !self.unfed.is_empty() => flood = !self.read_output(),
                 command = commands.recv() => match command {
                     Some(command) => self.handle(command),
                     None => break,
@@ -261,6 +273,10 @@ impl SessionTask {
             self.settle();
             if self.is_over() {
                 break;
+            }
+            if flood {
+                // The scheduler would let this session go on for a hundred batches.
+                tokio::task::yield_now().await;
             }
         }
     }
@@ -287,6 +303,10 @@ impl SessionTask {
                 self.submit(command, patience, reply);
             }
             Command::Report { id, background, from, most, reply } => {
+                // How much there is, is what a reader of output asks first.
+                if most == 0 {
+                    self.look_at_prompt();
+                }
                 let report = match background {
                     true => self.background_report(id, from, most),
                     false => self.command_report(id, from, most),

@@ -135,6 +135,7 @@ impl SessionTask {
         if self.waits.is_empty() {
             return;
         }
+        self.unseen_rows = 0;
         // Comparing the screen costs more than a read of output: only for those who watch it.
         let watched = self.waits.iter().any(|pending| pending.wait.watches_screen());
         let seq = if watched { self.terminal.look() } else { self.terminal.seq() };
