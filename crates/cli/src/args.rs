@@ -245,7 +245,8 @@ pub(crate) enum HistoryAction {
 
 const POLICY_EXAMPLES: &str = "\
 Exit code: 0 when it may run, 1 when it is refused. The rules are in the [policy] table of the
-configuration file; they are a guard-rail against accidents, not a sandbox.
+configuration file; they are a guard-rail against accidents, not a sandbox. `allowed_directories`
+says where commands may start, not which files they may open.
 
 Examples:
   termbridge policy test 'rm -rf build'

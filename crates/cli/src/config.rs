@@ -181,6 +181,7 @@ impl Config {
                 "buffer_size",
                 arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),
             )?,
+            refuse_hidden_lines: file.policy.secrets_by_person,
         };
         let offer = Offer {
             debug: debug_settings(arguments.debugging, file.workspace, file.debug)?,

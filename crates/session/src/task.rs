@@ -8,6 +8,7 @@
 //! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
+mod hidden_line;
 mod input;
 mod interactive;
 mod lifecycle;
@@ -31,6 +32,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
+use self::hidden_line::{PendingLines, SendReply};
 use self::input::InputQueue;
 use self::lifecycle::Change;
 use self::shell::{ShellState, Spawned};
@@ -153,6 +155,8 @@ pub(crate) struct SessionTask {
     ended: Option<Ended>,
     change: Option<Change>,
     waits: Vec<PendingWait>,
+    /// Lines that wait for the program, where hidden ones are refused.
+    lines: Option<PendingLines>,
     created: SystemTime,
     last_active: SystemTime,
     last_used: Instant,
@@ -209,6 +213,7 @@ impl SessionTask {
             ended: None,
             change: None,
             waits: Vec::new(),
+            lines: None,
             created: SystemTime::now(),
             last_active: SystemTime::now(),
             last_used: now,
@@ -242,7 +247,9 @@ impl SessionTask {
     }
 
     async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
-        tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
+        // Command lines can hold secrets: they are for a log that was asked for.
+        tracing::info!(session = %self.id, pid = self.program.pid(), "launched");
+        tracing::debug!(session = %self.id, command = %self.launch.command_line(), "launched");
         loop {
             let program = Arc::clone(&self.program);
             let deadline = self.next_deadline();
@@ -282,13 +289,10 @@ impl SessionTask {
             }
             Command::Send { input, then, reply } => {
                 self.touch();
-                let result = self.send(&input);
-                if let (Ok(sent), Some((mut wait, waited))) = (&result, then) {
-                    wait.after.get_or_insert(sent.before);
-                    wait.after_input = true;
-                    self.begin_wait(wait, waited);
+                match self.settings.refuse_hidden_lines {
+                    true => self.send_lines(input, then, reply),
+                    false => self.send_at_once(&input, then, reply),
                 }
-                let _ = reply.send(result);
             }
             Command::Wait { wait, reply } => {
                 self.touch();
@@ -343,6 +347,35 @@ impl SessionTask {
         }
     }
 
+    fn send_at_once(
+        &mut self,
+        input: &[Input],
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
+        reply: SendReply,
+    ) {
+        match self.send(input) {
+            Ok(sent) => self.answer_sent(sent, then, reply),
+            Err(error) => {
+                let _ = reply.send(Err(error));
+            }
+        }
+    }
+
+    /// Input was typed: the wait for what comes of it begins.
+    fn answer_sent(
+        &mut self,
+        sent: Sent,
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
+        reply: SendReply,
+    ) {
+        if let Some((mut wait, waited)) = then {
+            wait.after.get_or_insert(sent.before);
+            wait.after_input = true;
+            self.begin_wait(wait, waited);
+        }
+        let _ = reply.send(Ok(sent));
+    }
+
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
         self.confirm_end();
@@ -354,6 +387,7 @@ impl SessionTask {
         self.give_up_parked(now);
         self.settle_prompt(now);
         self.check_idle(now);
+        self.type_lines(now);
         self.judge_waits(now);
         self.ask_kernel(now);
     }
@@ -371,7 +405,8 @@ impl SessionTask {
         let parked = self.parked_deadline();
         let prompt = self.prompt_deadline();
         let resize = self.resize_deadline();
-        [update, last_output, idle, removal, waits, pace, parked, prompt, resize]
+        let lines = self.lines_deadline();
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize]
             .into_iter()
             .flatten()
             .min()
