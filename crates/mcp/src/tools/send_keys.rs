@@ -182,7 +182,6 @@ impl Tool for SendKeys {
                 ));
             }
         };
-        context.may_type(&session).await?;
         let input = vec![input; arguments.repeat];
         let mut lines = Vec::new();
         let (sent, wait) = match wait {

@@ -3,8 +3,10 @@
 mod command_table;
 mod commands;
 mod concurrency;
+mod hidden_lines;
 mod idle;
 mod input;
+mod kept_output;
 mod leaks;
 mod lifecycle;
 mod memory;
