@@ -144,7 +144,7 @@ impl Bridge {
                     let started = self.start_in(request, place, info, patience).await;
                     drop(reservation);
                     if choice == Choice::Made && started.is_ok() {
-                        self.trim_sessions(&request.agent);
+                        self.trim_sessions(request.agent.clone());
                     }
                     let new_session = choice == Choice::Made;
                     started.map(|started| Started { new_session, ..started })
@@ -166,8 +166,8 @@ impl Bridge {
     }
 
     /// Ends, in its own time, what the agent has more idle sessions of than it may.
-    fn trim_sessions(&self, agent: &Option<String>) {
-        let (bridge, agent) = (self.clone(), agent.clone());
+    fn trim_sessions(&self, agent: Option<String>) {
+        let bridge = self.clone();
         tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &agent).await });
     }
 

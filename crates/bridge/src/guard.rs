@@ -1,6 +1,7 @@
 //! The one place that every command, directory and call passes before anything happens.
 //!
-//! Every decision is logged under the target `policy`: what was asked, by whom, and which rule spoke.
+//! Every decision is logged under the target `policy`: who asked, and which rule applied. The command
+//! itself can hold secrets, so it is logged at the level `debug` only.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -25,10 +26,6 @@ impl Guard {
         Self { policy, limiter, home }
     }
 
-    pub(crate) fn secrets_by_person(&self) -> bool {
-        self.policy.secrets_by_person()
-    }
-
     /// Counts a call.
     pub(crate) fn call(&self, agent: Option<&str>) -> Result<(), BridgeError> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
@@ -48,13 +45,14 @@ impl Guard {
     ) -> Result<(), BridgeError> {
         self.directory(cwd, agent)?;
         let logged = &command[..command.floor_char_boundary(MAX_LOGGED)];
+        tracing::debug!(target: "policy", agent, command = logged, "command judged");
         match self.policy.check_command(command, cwd, &self.home) {
             Decision::Allow { why } => {
-                tracing::info!(target: "policy", agent, command = logged, %why, "command allowed");
+                tracing::info!(target: "policy", agent, %why, "command allowed");
                 Ok(())
             }
             Decision::Deny { rule, reason, part } => {
-                tracing::warn!(target: "policy", agent, command = logged, rule, reason, "command refused");
+                tracing::warn!(target: "policy", agent, rule, reason, "command refused");
                 Err(BridgeError::Blocked { rule, reason, part })
             }
         }

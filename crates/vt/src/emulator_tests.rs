@@ -2,7 +2,7 @@
 
 use crate::event::{Event, Mark, Tapped};
 use crate::format::plain;
-use crate::input::{MouseEncoding, MouseTracking};
+use crate::input::{KittyFlags, MouseEncoding, MouseTracking};
 use crate::screen::{CellWidth, CursorShape};
 use crate::style::{Attributes, Color};
 use crate::{Options, Size, Terminal};
@@ -553,6 +553,7 @@ fn the_tap_has_the_marks_at_their_places() {
     assert_eq!(
         terminal.take_tapped(),
         [
+            Tapped::OutputAt(0),
             Tapped::Event(Event::Mark(Mark::OutputStart(String::new()))),
             bytes(b"one \x1b[31mtwo\x1b[5m!"),
             Tapped::Event(Event::Mark(Mark::CommandEnd("0;n".into()))),
@@ -560,4 +561,23 @@ fn the_tap_has_the_marks_at_their_places() {
         ]
     );
     assert_eq!(terminal.take_tapped(), []);
+}
+
+#[test]
+fn text_after_an_unfinished_sequence_is_whole() {
+    let mut terminal = terminal(20, 5);
+    terminal.feed(b"\x1b[1\x1b]133;A\x07hello \xe6\x1b]133;B\x07\xbcx");
+    assert_eq!(terminal.screen().rows[0].text(), "hello \u{fffd}\u{fffd}x");
+}
+
+#[test]
+fn keyboard_modes_can_be_pushed_without_end() {
+    let mut terminal = terminal(20, 5);
+    terminal.feed(&b"\x1b[>1u".repeat(5000));
+    terminal.feed(b"\x1b[>5u");
+    assert!(terminal.input_modes().kitty.contains(KittyFlags::ALTERNATE_KEYS));
+    terminal.feed(&b"\x1b[<9999u".repeat(2));
+    assert!(terminal.input_modes().kitty.is_empty());
+    terminal.feed(b"still here");
+    assert_eq!(terminal.screen().rows[0].text(), "still here");
 }

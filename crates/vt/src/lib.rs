@@ -14,6 +14,7 @@
 //! appears in the public interface. Malformed input is data, never an error and never a panic.
 
 mod changes;
+mod clean;
 mod command_line;
 mod convert;
 mod emulator;
@@ -31,6 +32,7 @@ mod sgr;
 mod style;
 
 pub use changes::Seq;
+pub use clean::CleanOutput;
 pub use emulator::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};
 pub use highlights::Highlight;

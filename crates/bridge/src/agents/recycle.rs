@@ -2,8 +2,8 @@
 //!
 //! An agent keeps at most [`SPARES`] idle spare sessions; the one used least recently goes first.
 //! When every place is taken, an idle session that was made automatically is ended, whoever's it is:
-//! spare ones first, then those that an agent has used as its current one or by its id. Where all are
-//! busy, a request waits for one to become idle. Sessions with a name, those of `create_session`, and
+//! spare ones first, then those that an agent has used as its current one or by its id. Where all of
+//! them are busy, a request waits for one to become idle. Sessions with a name, those of `create_session`, and
 //! shells in which a background job runs are never ended.
 
 use std::time::{Duration, SystemTime};
@@ -51,6 +51,9 @@ impl<'a> Room<'a> {
             let turn = self.agents.turn.clone().lock_owned();
             self.turn = tokio::time::timeout_at(self.deadline, turn).await.ok();
         } else if !self.agents.make_place(self.backend).await {
+            if !self.agents.may_have_idle() {
+                return false;
+            }
             tokio::time::sleep(LOOK_INTERVAL).await;
             self.turn = None;
         }
@@ -90,6 +93,11 @@ impl Agents {
             }
         }
         false
+    }
+
+    /// Whether a session may become idle that could be ended.
+    fn may_have_idle(&self) -> bool {
+        self.lock().held.iter().any(|held| held.automatic)
     }
 
     /// The idle sessions that were made automatically, of one agent or of all. Forgets ended ones.

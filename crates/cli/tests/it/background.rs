@@ -53,9 +53,10 @@ impl Shell {
     #[track_caller]
     fn tell(&mut self, line: &str) {
         use std::io::Write;
-        let prompt = json!({"session_id": self.session, "prompt": true,
+        // While the shell draws its prompt, whose output it is cannot be told in every shell.
+        let quiet = json!({"session_id": self.session, "idle_ms": 300,
             "timeout_ms": PATIENCE_MS});
-        self.server.ok("wait_for", prompt);
+        self.server.ok("wait_for", quiet);
         writeln!(self.pipe, "{line}").expect("the job reads it");
         let seen = json!({"session_id": self.session, "text": format!("job: {line}"),
             "timeout_ms": PATIENCE_MS});

@@ -266,9 +266,35 @@ fn a_person_alone_may_type_a_password_where_the_policy_says_so() {
     let session = server.ok("execute_command", arguments).structured["session_id"].clone();
     let (code, _) = server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
     assert_eq!(code, "FORBIDDEN");
+    let keys = json!({"session_id": session, "keys": "Ctrl+C", "wait": {"prompt": true}});
+    server.ok("send_keys", keys);
+    let typed = json!({"session_id": session, "keys": "read -s p<Enter>secret<Enter>"});
+    let (code, text) = server.error("send_keys", typed);
+    assert_eq!(code, "FORBIDDEN", "{text}");
+    server.ok("send_keys", json!({"session_id": session, "keys": "Ctrl+C"}));
     let arguments = json!({"command": "read -p 'Name: ' p", "timeout_ms": PATIENCE_MS});
     let session = server.ok("execute_command", arguments).structured["session_id"].clone();
     server.ok("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
+}
+
+#[test]
+fn command_lines_are_logged_at_debug_alone() {
+    for (level, shown) in [("info", false), ("debug", true)] {
+        let environment = TestEnvironment::new();
+        let log = environment.path().join("log");
+        let path = log.display().to_string();
+        let mut server = environment
+            .server(TERMBRIDGE, &["--shell", "bash", "--log-level", level, "--log-file", &path]);
+        server.ok("execute_command", json!({"command": "echo token-in-a-command"}));
+        server.error("execute_command", json!({"command": "rm -rf / # token-refused"}));
+        server.launch(json!({"command": "true", "args": ["token-in-arguments"]}));
+        server.close();
+        let log = std::fs::read_to_string(log).expect("a log");
+        assert!(log.contains("launched"), "{log}");
+        for token in ["token-in-a-command", "token-refused", "token-in-arguments"] {
+            assert_eq!(log.contains(token), shown, "{level}, {token}: {log}");
+        }
+    }
 }
 
 #[test]

@@ -204,7 +204,6 @@ impl Tool for SendKeys {
                 ));
             }
         };
-        context.may_type(&session).await?;
         let delay = Duration::from_millis(arguments.delay_ms);
         let input = spaced(vec![input; arguments.repeat], delay);
         let view = match (arguments.view, &asked) {

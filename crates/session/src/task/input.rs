@@ -324,6 +324,10 @@ impl SessionTask {
         let Some(front) = self.input.pieces.front() else {
             return;
         };
+        if !self.may_write(front.bytes.iter().copied()) {
+            self.input.clear();
+            return self.refuse_lines(SessionError::HiddenLine);
+        }
         let (piece, _) = front.bytes.as_slices();
         match self.program.try_write(&piece[..piece.len().min(WRITE_PIECE)]) {
             Ok(count) => self.input.written(count, Instant::now()),

@@ -34,6 +34,7 @@ impl SessionTask {
             self.prompt_is_redrawn();
         }
         self.terminal.resize(size);
+        self.resize_output();
         self.publish_memory();
         Ok(self.terminal.size())
     }

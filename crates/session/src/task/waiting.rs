@@ -70,6 +70,16 @@ pub(super) struct SurveyState {
 }
 
 impl SurveyState {
+    /// What is known is from before the last input.
+    pub(super) fn forget(&mut self) {
+        self.latest = None;
+    }
+
+    /// The foreground program has read all its input and waits for more.
+    pub(super) fn shows_waiting(&self) -> bool {
+        self.latest.as_ref().is_some_and(|survey| survey.waiting.is_for_input())
+    }
+
     pub(super) fn is_under_way(&self) -> bool {
         self.under_way
     }
@@ -113,6 +123,7 @@ impl SessionTask {
         let asks = |wait: &Wait| wait.asks_kernel() || wait.watches_shell();
         self.shell_is_in_doubt()
             || self.holds_input()
+            || self.lines_deadline().is_some()
             || self.waits.iter().any(|pending| asks(&pending.wait))
     }
 
@@ -133,6 +144,7 @@ impl SessionTask {
         if self.waits.is_empty() {
             return;
         }
+        self.unseen_rows = 0;
         // Comparing the screen costs more than a read of output: only for those who watch it.
         let watched = self.waits.iter().any(|pending| pending.wait.watches_screen());
         let seq = if watched { self.terminal.look() } else { self.terminal.seq() };

@@ -20,7 +20,8 @@
 use std::time::Duration;
 
 use termbridge_pty::Waiting;
-use termbridge_shell::{CleanOutput, Shell};
+use termbridge_shell::Shell;
+use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
 use super::run::{MAX_HELD, report_text};
@@ -28,19 +29,27 @@ use crate::command::CommandReport;
 use crate::output_store::{Appended, OutputStore};
 use crate::task::SessionTask;
 
-/// How long after its prompt it is looked whether the shell waits, and how often.
-const SETTLE: Duration = Duration::from_millis(20);
+/// How long after its prompt it is looked whether the shell waits; then after twice the time, up to
+/// [`SLOWEST_LOOK`].
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const SLOWEST_LOOK: Duration = Duration::from_millis(10);
+/// The same after a resize: the shell may not have heard of it yet.
+const LATER_LOOK: Duration = Duration::from_millis(50);
 /// What zsh prints when it has drawn its prompt: bracketed paste on.
 const DRAWN: &[u8] = b"\x1b[?2004h";
 
 /// The text that jobs printed after a command.
-#[derive(Default)]
 pub(super) struct Background {
+    size: Size,
     clean: CleanOutput,
     pub(super) output: OutputStore,
 }
 
 impl Background {
+    fn new(size: Size) -> Self {
+        Self { size, clean: CleanOutput::new(size, 0), output: OutputStore::default() }
+    }
+
     fn feed(&mut self, bytes: &[u8]) -> Appended {
         self.clean.feed(bytes);
         self.output.append(&self.clean.take_done())
@@ -51,7 +60,7 @@ impl Background {
         let pending = self.clean.pending();
         let whole = pending.rfind('\n').map_or(0, |at| at + 1);
         self.output.append(&pending[..whole]);
-        self.clean = CleanOutput::default();
+        self.clean = CleanOutput::new(self.size, 0);
     }
 
     fn finish(&mut self) {
@@ -85,15 +94,23 @@ enum Stage {
     Away,
     Gap,
     Prompt,
-    /// Until when the shell may take to wait; whether it draws its prompt once more.
+    /// When it is looked whether the shell waits, how long that was put off, and whether it draws its
+    /// prompt once more.
     Fresh {
-        until: Instant,
+        look: Instant,
+        pause: Duration,
         again: bool,
     },
     /// How often the shell had slept when it began to wait.
     Idle {
         switches: Option<u64>,
     },
+}
+
+impl Stage {
+    fn fresh(pause: Duration, again: bool) -> Self {
+        Self::Fresh { look: Instant::now() + pause, pause, again }
+    }
 }
 
 impl Between {
@@ -128,14 +145,14 @@ impl Between {
     }
 
     pub(super) fn prompt_ends(&mut self) {
-        self.stage = Stage::Fresh { until: Instant::now() + SETTLE, again: false };
+        self.stage = Stage::fresh(FIRST_LOOK, false);
         self.held = Vec::new();
     }
 
     /// The shell draws its prompt once more.
     pub(super) fn redraw(&mut self) {
         if matches!(self.stage, Stage::Fresh { .. } | Stage::Idle { .. }) {
-            self.stage = Stage::Fresh { until: Instant::now() + SETTLE, again: true };
+            self.stage = Stage::fresh(LATER_LOOK, true);
             self.held = Vec::new();
         }
     }
@@ -217,9 +234,10 @@ impl SessionTask {
 
     /// These bytes are a job's.
     pub(super) fn keep_background(&mut self, bytes: &[u8]) {
+        let size = self.terminal.size();
         let last = self.shell.as_mut().and_then(|shell| shell.commands.back_mut());
         let Some(run) = last.filter(|run| !run.is_open()) else { return };
-        let appended = run.background.get_or_insert_default().feed(bytes);
+        let appended = run.background.get_or_insert_with(|| Background::new(size)).feed(bytes);
         run.disk_is_full |= appended == Appended::DiskFull;
         self.printed += bytes.len() as u64;
         self.output_grew();
@@ -242,14 +260,20 @@ impl SessionTask {
     /// When it is looked whether the shell waits at its prompt.
     pub(in crate::task) fn prompt_deadline(&self) -> Option<Instant> {
         match self.shell.as_ref()?.between.stage {
-            Stage::Fresh { until, .. } if self.exited.is_none() => Some(until),
+            Stage::Fresh { look, .. } if self.exited.is_none() => Some(look),
             _ => None,
         }
     }
 
-    /// Notes that the shell waits at its prompt: from then on it prints nothing of its own.
     pub(in crate::task) fn settle_prompt(&mut self, now: Instant) {
-        if self.prompt_deadline().is_none_or(|until| now < until) {
+        if self.prompt_deadline().is_some_and(|look| now >= look) {
+            self.look_at_prompt();
+        }
+    }
+
+    /// Notes that the shell waits at its prompt, if it does: from then on it prints nothing of its own.
+    pub(in crate::task) fn look_at_prompt(&mut self) {
+        if self.prompt_deadline().is_none() {
             return;
         }
         // In this order: what it printed before it began to wait is among what is read.
@@ -258,9 +282,9 @@ impl SessionTask {
         let switches = self.program.switches();
         let drained = self.read_output();
         let Some(shell) = &mut self.shell else { return };
-        let Stage::Fresh { again, .. } = shell.between.stage else { return };
+        let Stage::Fresh { pause, again, .. } = shell.between.stage else { return };
         if !waits || !drained {
-            shell.between.stage = Stage::Fresh { until: now + SETTLE, again };
+            shell.between.stage = Stage::fresh((pause * 2).min(SLOWEST_LOOK), again);
             return;
         }
         let fresh = shell.between.take_fresh(shell.link.shell);

@@ -35,10 +35,24 @@ impl SessionTask {
                     None => self.printed_between(&bytes),
                 },
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
+                Tapped::OutputAt(row) => {
+                    let size = self.terminal.size();
+                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                        run.output_at(size, row);
+                    }
+                }
                 Tapped::Event(_) => {}
             }
         }
         self.output_grew();
+    }
+
+    /// Gives the open command's output the terminal's new size.
+    pub(in crate::task) fn resize_output(&mut self) {
+        let (size, (row, _)) = (self.terminal.size(), self.terminal.cursor_position());
+        if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+            run.resize(size, row);
+        }
     }
 
     fn shell_mark(&mut self, mark: &Mark) {
@@ -68,12 +82,12 @@ impl SessionTask {
                 let state = state.clone();
                 self.close(state, true);
             }
-            // The kernel tells whether it is the shell's own. Before the output begins, it is one that
-            // the line editor shows once more.
+            // The kernel tells whether it is the shell's own.
             Some(run) if run.output_began || run.interrupts > 0 => {
                 run.prompted = true;
                 self.survey_soon();
             }
+            // One that the line editor shows once more, with the command behind it.
             Some(_) => {}
             None if first => self.unpark(),
             None => {}

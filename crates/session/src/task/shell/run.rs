@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use termbridge_shell::{CleanOutput, Shell};
+use termbridge_shell::Shell;
+use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
 use super::background::Background;
@@ -58,6 +59,8 @@ pub(super) struct Run {
     pub(super) unconfirmed: Option<i32>,
     /// A prompt was shown since it was taken; the kernel has to confirm that it is the shell's.
     pub(super) prompted: bool,
+    /// The hook at its end has run, though its mark did not get through.
+    pub(super) hook_ran: bool,
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
     pub(super) cwd: Option<PathBuf>,
@@ -99,6 +102,7 @@ impl Run {
             said: None,
             unconfirmed: None,
             prompted: false,
+            hook_ran: false,
             interrupts: 0,
             cwd: None,
             notice: None,
@@ -148,6 +152,19 @@ impl Run {
     pub(super) fn announce(&mut self) {
         self.suspend();
         self.announced = true;
+    }
+
+    /// The first output begins in a row of the screen.
+    pub(super) fn output_at(&mut self, size: Size, row: u16) {
+        if !self.output_began {
+            self.clean = CleanOutput::new(size, row);
+        }
+    }
+
+    /// The terminal has a new size, and its cursor is in that row.
+    pub(super) fn resize(&mut self, size: Size, row: u16) {
+        self.clean.resize(size, row);
+        self.output.append(&self.clean.take_done());
     }
 
     /// Output begins; true for the first line's.
