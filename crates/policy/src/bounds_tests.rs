@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::{Decision, MAX_COMMAND, Policy, PolicyConfig};
+use crate::{Decision, Dialect, MAX_COMMAND, Policy, PolicyConfig};
 
 /// Far more than any line takes, far less than a blow-up.
 const ENOUGH: Duration = Duration::from_secs(10);
@@ -20,7 +20,8 @@ fn check(command: &str) -> Decision {
     };
     let policy = Policy::new(&config, Path::new("/home/ann")).unwrap();
     let start = Instant::now();
-    let decision = policy.check_command(command, Path::new("/work"), Path::new("/home/ann"));
+    let decision =
+        policy.check_command(command, Dialect::Bash, Path::new("/work"), Path::new("/home/ann"));
     let took = start.elapsed();
     let shown: String = command.chars().take(60).collect();
     assert!(took < ENOUGH, "{took:?} for {shown}");

@@ -14,7 +14,7 @@ mod clean;
 mod integration;
 
 pub use clean::CleanOutput;
-pub use integration::{Integration, Setup, Shell};
+pub use integration::{Integration, Setup, Shell, command_text};
 
 #[cfg(test)]
 mod clean_tests;

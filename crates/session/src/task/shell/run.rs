@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use termbridge_shell::{CleanOutput, Shell};
+use termbridge_shell::{CleanOutput, Shell, command_text};
 use tokio::time::Instant;
 
 use crate::command::{CommandReport, CommandState};
@@ -14,8 +14,6 @@ use crate::output_store::OutputStore;
 const MAX_HELD: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
-/// What runs in place of a text with nothing to run: shells disagree on what that means.
-const NOTHING: &str = "true";
 
 pub(super) struct Run {
     pub(super) id: u64,
@@ -236,11 +234,7 @@ pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8
     if command.contains('\0') {
         return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
     }
-    let mut text = command.replace("\r\n", "\n");
-    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(is_empty) {
-        NOTHING.clone_into(&mut text);
-    }
+    let text = command_text(command);
     Ok(match shell {
         Shell::Bash | Shell::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
         Shell::Fish => format!("{text}\0").into_bytes(),
