@@ -8,7 +8,7 @@ use termbridge_policy::Dialect;
 use termbridge_session::{CommandReport, CommandState, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Entry, State};
 
-use crate::agents::{Needs, Reservation, same_directory};
+use crate::agents::{Choice, Needs, Room, same_directory};
 use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;
 use crate::guard::dialect_of;
@@ -97,10 +97,11 @@ impl Bridge {
         let place = Judged { cwd: cwd.to_owned(), dialect: judged };
         match (request.session.is_some(), known) {
             (true, Some(info)) => {
+                shared.agents.address(&info.id);
                 if let Some(cwd) = asked.filter(|cwd| !same_directory(cwd, &info.cwd)) {
                     self.change_directory(&info.id, &cwd, patience).await?;
                 }
-                self.start_in(&request, &place, info, None, patience).await
+                self.start_in(&request, &place, info, patience).await
             }
             (_, current) => self.start_anywhere(&request, &place, asked, current, patience).await,
         }
@@ -121,31 +122,66 @@ impl Bridge {
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
-        let needs = Needs {
+        let mut needs = Needs {
             agent: request.agent.clone(),
             cwd,
             env: request.env.clone(),
             shell: request.shell.clone(),
             name: request.name.clone(),
             label: request.label.clone(),
+            // Only where `cd` means what it does in a shell.
+            may_move: request.label.is_none() && self.backend().screens().is_some(),
         };
-        for attempt in 1.. {
-            let (info, reservation, made) = shared
+        let mut room = Room::new(&shared.agents, self.backend(), patience);
+        let mut attempts = 1..ATTEMPTS;
+        loop {
+            let chosen = shared
                 .agents
                 .choose(self.backend(), &shared.settings, &needs, current.take())
-                .await?;
-            let reserved = Some((reservation, made));
-            match self.start_in(request, place, info, reserved, patience).await {
-                // A person was faster.
-                Err(BridgeError::Session(SessionError::ShellBusy(_)))
-                    if !made && attempt < ATTEMPTS =>
-                {
-                    current = shared.agents.live_current(self.backend(), &request.agent).await?;
+                .await;
+            let started = match chosen {
+                Err(error) => Err(error),
+                Ok((info, reservation, Choice::Moves(cwd))) => {
+                    match self.change_directory(&info.id, &cwd, patience).await {
+                        Ok(()) => self.start_in(request, place, info, patience).await,
+                        Err(error) if request.name.is_some() => Err(error),
+                        // A new shell shows whether it was the session or the directory.
+                        Err(_) => {
+                            drop(reservation);
+                            needs.may_move = false;
+                            continue;
+                        }
+                    }
                 }
-                other => return other,
+                Ok((info, reservation, choice)) => {
+                    let started = self.start_in(request, place, info, patience).await;
+                    drop(reservation);
+                    if choice == Choice::Made && started.is_ok() {
+                        self.trim_sessions(&request.agent);
+                    }
+                    let new_session = choice == Choice::Made;
+                    started.map(|started| Started { new_session, ..started })
+                }
+            };
+            let again = match &started {
+                Err(BridgeError::Session(SessionError::TooManySessions { .. })) => {
+                    room.make().await
+                }
+                // A person was faster.
+                Err(BridgeError::Session(SessionError::ShellBusy(_))) => attempts.next().is_some(),
+                _ => false,
+            };
+            if !again {
+                return started;
             }
+            current = shared.agents.live_current(self.backend(), &request.agent).await?;
         }
-        unreachable!("the last attempt returns")
+    }
+
+    /// Ends, in its own time, what the agent has more idle sessions of than it may.
+    fn trim_sessions(&self, agent: &Option<String>) {
+        let (bridge, agent) = (self.clone(), agent.clone());
+        tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &agent).await });
     }
 
     async fn start_in(
@@ -153,7 +189,6 @@ impl Bridge {
         request: &Execute,
         place: &Judged,
         info: SessionInfo,
-        reserved: Option<(Reservation, bool)>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let dialect = info.shell.map(|shell| dialect_of(shell.shell));
@@ -163,8 +198,7 @@ impl Bridge {
             self.shared.guard.command(&request.command, dialect, &place.cwd, agent)?;
         }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
-        let new_session = reserved.is_some_and(|(_, made)| made);
-        let started = Started { session: info.id.clone(), command, new_session };
+        let started = Started { session: info.id.clone(), command, new_session: false };
         if self.shared.history.is_some() {
             self.follow(&started, request, &place.cwd, &info);
         }

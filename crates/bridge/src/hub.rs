@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use termbridge_policy::{Dialect, Policy};
-use termbridge_session::{Launch, SessionId, SessionInfo};
+use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Page, Query};
 
-use crate::agents::Agents;
+use crate::agents::{Agents, Room};
 use crate::backend::{NewSession, TerminalBackend};
 use crate::debug::{DebugSettings, Debugging, NativeDebugger};
 use crate::error::BridgeError;
@@ -90,8 +91,29 @@ impl Bridge {
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
-        let (info, _) = shared.agents.create(self.backend(), new, asked, true).await?;
-        Ok(info)
+        let mut room = Room::new(&shared.agents, self.backend(), Duration::MAX);
+        loop {
+            let made =
+                shared.agents.create(self.backend(), new.clone(), asked.clone(), false).await;
+            match made {
+                Err(SessionError::TooManySessions { .. }) if room.make().await => {}
+                made => return Ok(made?.0),
+            }
+        }
+    }
+
+    /// Launches a program among the sessions that screens are shown of; idle shells make room.
+    pub async fn launch(&self, launch: Launch) -> Result<Session, BridgeError> {
+        let Some(sessions) = self.backend().screens() else {
+            return Err(BridgeError::Invalid("these sessions have no screen".into()));
+        };
+        let mut room = Room::new(&self.shared.agents, self.backend(), Duration::MAX);
+        loop {
+            match sessions.launch(launch.clone()).await {
+                Err(SessionError::TooManySessions { .. }) if room.make().await => {}
+                launched => return Ok(launched?),
+            }
+        }
     }
 
     /// What a session is made with may run things too: the shell has to be one, and its variables

@@ -47,4 +47,4 @@ pub use termbridge_dap as dap;
 pub use termbridge_policy as policy;
 pub use termbridge_session as session;
 pub use termbridge_store as store;
-pub use transcript::{From, OutputPage, OutputRequest};
+pub use transcript::{OutputPage, OutputRequest, ReadFrom};

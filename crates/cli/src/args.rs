@@ -104,6 +104,12 @@ pub(crate) struct McpArguments {
     /// Megabytes of scrollback of all sessions together [default: 256]
     #[arg(long, env = "TERMBRIDGE_SCROLLBACK_MEMORY_MB", value_name = "MB")]
     pub(crate) scrollback_memory_mb: Option<usize>,
+    /// Megabytes of commands' output kept in memory, of all sessions together [default: 64]
+    #[arg(long, env = "TERMBRIDGE_OUTPUT_MEMORY_MB", value_name = "MB")]
+    pub(crate) output_memory_mb: Option<usize>,
+    /// Megabytes of commands' output kept in temporary files, of all sessions together [default: 1024]
+    #[arg(long, env = "TERMBRIDGE_OUTPUT_DISK_MB", value_name = "MB")]
+    pub(crate) output_disk_mb: Option<usize>,
     /// Bytes asked of a terminal per read [default: 4096]
     #[arg(long, env = "TERMBRIDGE_BUFFER_SIZE", value_name = "BYTES")]
     pub(crate) buffer_size: Option<usize>,

@@ -57,6 +57,8 @@ struct File {
     keep_finished: Option<String>,
     scrollback_lines: Option<usize>,
     scrollback_memory_mb: Option<usize>,
+    output_memory_mb: Option<usize>,
+    output_disk_mb: Option<usize>,
     buffer_size: Option<usize>,
     #[serde(default)]
     commands: Commands,
@@ -136,7 +138,9 @@ impl Config {
 
     fn merge(arguments: McpArguments, file: File) -> Result<Self> {
         let defaults = Settings::default();
-        let megabytes = arguments.scrollback_memory_mb.or(file.scrollback_memory_mb);
+        let megabytes = |argument: Option<usize>, file: Option<usize>, default: usize| {
+            argument.or(file).map_or(default, |mb| mb.saturating_mul(1024 * 1024))
+        };
         let settings = Settings {
             max_sessions: at_least_one(
                 "max_sessions",
@@ -158,8 +162,21 @@ impl Config {
                 .scrollback_lines
                 .or(file.scrollback_lines)
                 .unwrap_or(defaults.scrollback_lines),
-            scrollback_memory: megabytes
-                .map_or(defaults.scrollback_memory, |mb| mb.saturating_mul(1024 * 1024)),
+            scrollback_memory: megabytes(
+                arguments.scrollback_memory_mb,
+                file.scrollback_memory_mb,
+                defaults.scrollback_memory,
+            ),
+            output_memory: megabytes(
+                arguments.output_memory_mb,
+                file.output_memory_mb,
+                defaults.output_memory,
+            ),
+            output_disk: megabytes(
+                arguments.output_disk_mb,
+                file.output_disk_mb,
+                defaults.output_disk,
+            ),
             buffer_size: at_least_one(
                 "buffer_size",
                 arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),

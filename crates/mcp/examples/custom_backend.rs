@@ -146,7 +146,7 @@ impl TerminalBackend for Notebooks {
         })
     }
 
-    async fn interrupt(&self, _id: &SessionId) -> Result<(), SessionError> {
+    async fn interrupt(&self, _id: &SessionId, _command: u64) -> Result<(), SessionError> {
         Ok(())
     }
 }

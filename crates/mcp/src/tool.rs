@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use termbridge_bridge::{Bridge, Started, Until};
+use termbridge_bridge::{Bridge, OutputPage, OutputRequest, Started, Until};
 use termbridge_session::{Fired, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
@@ -146,8 +146,23 @@ impl Context {
     ) -> Result<(Until, bool), ToolError> {
         let limit = self.limit_of(timeout);
         let waiting = self.bridge.wait(started, limit.allowed);
-        let until = self.attend(Watched::Command(started), limit, waiting).await?;
+        let watched = Watched::Command(&started.session, Some(started.command));
+        let until = self.attend(watched, limit, waiting).await?;
         Ok((until?, limit.cut_short))
+    }
+
+    /// Reads output, at once or when there is something new.
+    pub(crate) async fn await_output(
+        &self,
+        request: OutputRequest,
+        timeout: Duration,
+    ) -> Result<(OutputPage, Until), ToolError> {
+        let limit = self.limit_of(timeout);
+        let session = request.session.id.clone();
+        let running = request.session.shell.and_then(|shell| shell.running);
+        let watched = Watched::Command(&session, request.command.or(running));
+        let waiting = self.bridge.await_output(request, limit.allowed);
+        Ok(self.attend(watched, limit, waiting).await??)
     }
 
     /// Whether an agent may type now: a hidden line may be for a person alone.
@@ -257,11 +272,12 @@ impl Context {
             Watched::Screen(session) => {
                 Some(format!(": {}", last_line(&session.screen().await.ok()?.text())))
             }
-            Watched::Command(Started { session, command, .. }) => {
+            Watched::Command(_, None) => Some(String::new()),
+            Watched::Command(session, Some(command)) => {
                 let backend = self.bridge.backend();
-                let length = backend.command(session, *command, 0, 0).await.ok()??.output_bytes;
+                let length = backend.command(session, command, 0, 0).await.ok()??.output_bytes;
                 let from = length.saturating_sub(4 * LONGEST_WORDS as u64);
-                let part = backend.command(session, *command, from, length - from).await.ok()??;
+                let part = backend.command(session, command, from, length - from).await.ok()??;
                 Some(format!(", {length} bytes: {}", last_line(&part.output)))
             }
         }
@@ -300,7 +316,7 @@ fn last_line(text: &str) -> &str {
 #[derive(Clone, Copy)]
 enum Watched<'a> {
     Screen(&'a Session),
-    Command(&'a Started),
+    Command(&'a SessionId, Option<u64>),
 }
 
 /// The agent that a call names.

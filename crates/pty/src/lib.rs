@@ -66,7 +66,7 @@ pub use client::{Keeper, Program};
 pub use command_pipe::CommandPipe;
 pub use error::{ControlError, SpawnError};
 pub use host::{BoxFuture, ProgramHost};
-pub use report::{ExitStatus, LineMode, ProcessInfo, StopReport, Survey, Waiting};
+pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
 #[cfg(unix)]
 pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};
 pub use signal::{Signal, SignalScope, UnknownSignal};

@@ -56,7 +56,8 @@ impl RuntimeFolder {
             ))
         })?;
         for _ in 0..ATTEMPTS {
-            let path = place.join(format!("{PREFIX}{}", random_name()?));
+            // Without links: the kernel shows an open file by that path.
+            let path = place.canonicalize()?.join(format!("{PREFIX}{}", random_name()?));
             make_folder(&path)?;
             let locked = open_folder(&path)?;
             // A sweep may have come between; then the folder is its to remove.

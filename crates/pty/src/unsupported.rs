@@ -7,8 +7,8 @@ use std::io;
 use std::time::Duration;
 
 use crate::{
-    ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, SpawnSpec,
-    StopReport, Survey,
+    ControlError, ExitStatus, LineMode, ProcessStart, PtySize, Signal, SignalScope, SpawnError,
+    SpawnSpec, StopReport, Survey, Waiting,
 };
 
 /// Starts programs; on this system it cannot.
@@ -162,7 +162,19 @@ impl Program {
         match self.0 {}
     }
 
+    pub fn waiting(&self) -> Waiting {
+        match self.0 {}
+    }
+
+    pub fn waiting_for(&self, _file: &std::path::Path) -> Waiting {
+        match self.0 {}
+    }
+
     pub fn started_with(&self, _text: &str) -> Option<bool> {
+        match self.0 {}
+    }
+
+    pub fn start_of(&self, _pid: i32) -> Option<ProcessStart> {
         match self.0 {}
     }
 

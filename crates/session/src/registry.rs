@@ -14,14 +14,14 @@ use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::SessionInfo;
 use crate::launch::Launch;
-use crate::memory::Budget;
+use crate::memory::Budgets;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::shell::{ShellLink, Spawned};
 use crate::task::{COMMAND_QUEUE, SessionTask};
 
 /// The pipe's name in a shell's folder.
-const PIPE_NAME: &str = "commands";
+pub(crate) const PIPE_NAME: &str = "commands";
 /// Grace for programs when the server ends.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
@@ -34,7 +34,7 @@ pub struct Sessions {
 /// What the sessions' tasks need of the server.
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
-    pub(crate) budget: Budget,
+    pub(crate) budgets: Budgets,
     host: Arc<dyn ProgramHost>,
     places: Arc<Semaphore>,
     sessions: Mutex<HashMap<SessionId, Entry>>,
@@ -59,7 +59,7 @@ impl Sessions {
     /// A server of sessions whose programs come from `host`.
     pub fn with_host(settings: Settings, host: Arc<dyn ProgramHost>) -> Self {
         let shared = Shared {
-            budget: Budget::new(settings.scrollback_memory),
+            budgets: Budgets::new(&settings),
             host,
             places: Arc::new(Semaphore::new(settings.max_sessions)),
             sessions: Mutex::new(HashMap::new()),
@@ -79,9 +79,9 @@ impl Sessions {
         let session = Session::new(id.clone(), agent, commands.clone());
         self.shared.add(session.clone());
         let shared = Arc::downgrade(&self.shared);
-        let share = self.shared.budget.join(commands.downgrade());
-        let task =
-            SessionTask::new(id, launch, spawned, place, shared, share, commands.downgrade());
+        let commands = commands.downgrade();
+        let shares = self.shared.budgets.join(&commands);
+        let task = SessionTask::new(id, launch, spawned, place, shared, shares, commands);
         tokio::spawn(task.run(receiver));
         Ok(session)
     }
@@ -190,6 +190,7 @@ impl Shared {
             zdotdir: variable("ZDOTDIR").as_deref(),
             env: variable("ENV").as_deref(),
             keep_history: launch.keep_history,
+            start_up_files: launch.start_up_files,
         });
         for (name, content) in integration.files {
             folder.write(name, content.as_bytes())?;

@@ -85,8 +85,8 @@ impl Session {
         self.ask(|reply| Command::Wait { wait, reply }).await
     }
 
-    /// Runs a command in a shell session and waits for its end, for someone to be asked for input,
-    /// or for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
+    /// Runs a command in a shell session and waits for its end, for it to wait for input, or
+    /// for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
     pub async fn execute(
         &self,
         command: &str,
@@ -94,7 +94,8 @@ impl Session {
         most: u64,
     ) -> Result<CommandReport, SessionError> {
         let id = self.submit(command).await?;
-        let wait = Wait { command: Some(id), needs_input: true, ..Wait::default() };
+        let wait =
+            Wait { command: Some(id), needs_input: true, interactive: true, ..Wait::default() };
         self.wait(wait.timeout(timeout)).await?;
         self.command(id, 0, most).await?.ok_or(SessionError::Gone)
     }
@@ -125,6 +126,11 @@ impl Session {
         self.ask(|reply| Command::Report { id, from, most, reply }).await
     }
 
+    /// Sends Ctrl+C to a command, as soon as it has begun; false when it is over.
+    pub async fn interrupt(&self, command: u64) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::Interrupt { command, reply }).await?
+    }
+
     /// Changes the terminal's size; the program gets SIGWINCH.
     pub async fn resize(&self, size: Size) -> Result<Size, SessionError> {
         self.ask(|reply| Command::Resize { size, reply }).await?
@@ -143,6 +149,12 @@ impl Session {
     /// What is known of the session.
     pub async fn info(&self) -> Result<SessionInfo, SessionError> {
         self.ask(|reply| Command::Info { reply }).await
+    }
+
+    /// Ends a shell that waits at its prompt, unless another process runs in its session (a
+    /// background job); tells whether it does.
+    pub async fn end_if_idle(&self) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::EndIdle { reply }).await
     }
 
     #[cfg(test)]

@@ -16,6 +16,10 @@ pub struct Settings {
     pub scrollback_lines: usize,
     /// Bytes of screens and scrollback of all sessions together.
     pub scrollback_memory: usize,
+    /// Bytes of commands' output kept in memory, of all sessions together.
+    pub output_memory: usize,
+    /// Bytes of commands' output kept in temporary files, of all sessions together.
+    pub output_disk: usize,
     /// Bytes asked of a terminal per read.
     pub buffer_size: usize,
 }
@@ -28,6 +32,8 @@ impl Default for Settings {
             keep_finished: Duration::from_mins(5),
             scrollback_lines: 10_000,
             scrollback_memory: 256 * 1024 * 1024,
+            output_memory: 64 * 1024 * 1024,
+            output_disk: 1024 * 1024 * 1024,
             buffer_size: 4096,
         }
     }

@@ -9,6 +9,7 @@
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
 mod input;
+mod interactive;
 mod lifecycle;
 mod output;
 mod resize;
@@ -27,6 +28,7 @@ use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
 use self::input::InputQueue;
@@ -39,7 +41,7 @@ use crate::id::SessionId;
 use crate::info::{Ended, SessionInfo, State, Stopped};
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
-use crate::memory::Share;
+use crate::memory::Shares;
 use crate::registry::Server;
 use crate::settings::Settings;
 use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
@@ -83,6 +85,11 @@ pub(crate) enum Command {
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
     },
+    /// Ctrl+C for this command, unless it is over.
+    Interrupt {
+        command: u64,
+        reply: oneshot::Sender<Result<bool, SessionError>>,
+    },
     Resize {
         size: Size,
         reply: oneshot::Sender<Result<Size, SessionError>>,
@@ -98,10 +105,15 @@ pub(crate) enum Command {
     Info {
         reply: oneshot::Sender<SessionInfo>,
     },
-    /// From the budget: this session is the largest and should shrink.
+    EndIdle {
+        reply: oneshot::Sender<bool>,
+    },
+    /// From a budget: this session is among the largest and should shrink to so many bytes.
     Trim {
         keep_bytes: usize,
     },
+    TrimOutputMemory(usize),
+    TrimOutputDisk(usize),
     /// From work that ran beside the loop.
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
@@ -118,7 +130,7 @@ pub(crate) struct SessionTask {
     launch: Launch,
     settings: Settings,
     server: Server,
-    share: Arc<Share>,
+    shares: Shares,
     /// For work beside the loop to report back; weak, so that it does not keep the task alive.
     commands: mpsc::WeakSender<Command>,
     program: Arc<Program>,
@@ -139,6 +151,8 @@ pub(crate) struct SessionTask {
     last_used: Instant,
     last_output: Instant,
     last_input: Instant,
+    /// Grows with everything that a reader of the session's output would see anew.
+    printed: u64,
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
@@ -159,7 +173,7 @@ impl SessionTask {
         spawned: Spawned,
         place: OwnedSemaphorePermit,
         server: Server,
-        share: Arc<Share>,
+        shares: Shares,
         commands: mpsc::WeakSender<Command>,
     ) -> Self {
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
@@ -173,7 +187,7 @@ impl SessionTask {
             id,
             launch,
             server,
-            share,
+            shares,
             commands,
             program: Arc::new(spawned.program),
             shell,
@@ -191,6 +205,7 @@ impl SessionTask {
             last_used: now,
             last_output: now,
             last_input: now,
+            printed: 0,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
             resized: None,
@@ -205,11 +220,11 @@ impl SessionTask {
     /// Runs until nobody needs the session any more. A panic ends this session alone: its program is
     /// hung up, its place is free, and its callers get [`SessionError::Gone`].
     pub(crate) async fn run(self, commands: mpsc::Receiver<Command>) {
-        let (id, server, share) = (self.id.clone(), self.server.clone(), Arc::clone(&self.share));
+        let (id, server, shares) = (self.id.clone(), self.server.clone(), self.shares.clone());
         let served = AssertUnwindSafe(self.serve(commands)).catch_unwind().await;
         if let Some(server) = server.upgrade() {
             server.remove(&id);
-            server.budget.leave(&share);
+            server.budgets.leave(&shares);
         }
         match served {
             Ok(()) => tracing::info!(session = %id, "removed"),
@@ -232,6 +247,7 @@ impl SessionTask {
                     self.writable(result);
                 }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                () = yield_now(), if self.end_is_near() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
@@ -268,6 +284,10 @@ impl SessionTask {
             Command::Report { id, from, most, reply } => {
                 let _ = reply.send(self.command_report(id, from, most));
             }
+            Command::Interrupt { command, reply } => {
+                self.touch();
+                let _ = reply.send(self.interrupt(command));
+            }
             Command::Resize { size, reply } => {
                 self.touch();
                 let result = self.resize(size);
@@ -284,7 +304,10 @@ impl SessionTask {
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
             }
+            Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
+            Command::TrimOutputMemory(keep) => self.trim_output_memory(keep),
+            Command::TrimOutputDisk(keep) => self.trim_output_disk(keep),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
             Command::Restarted(result) => self.restarted(result),
@@ -297,6 +320,7 @@ impl SessionTask {
 
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
+        self.confirm_end();
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
@@ -394,6 +418,7 @@ impl SessionTask {
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
+            printed: self.printed,
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Wait`] is a list of conditions of which one has to come true, and a deadline. It is judged by
 //! the session's task after every piece of output, so nothing is polled and nothing scrolls by
-//! unseen. Only the two conditions that the kernel alone knows (`prompt`, `needs_input`) are asked
-//! for at intervals, while someone waits for them.
+//! unseen. Only the conditions that the kernel alone knows (`prompt`, `needs_input`, `interactive`) are
+//! asked for at intervals, while someone waits for them.
 
 use std::time::Duration;
 
@@ -31,10 +31,14 @@ pub struct Wait {
     pub prompt: bool,
     /// The foreground program reads a line from the terminal.
     pub needs_input: bool,
+    /// The foreground program has the terminal in raw mode and waits for keys.
+    pub interactive: bool,
     /// This command of a shell session is over.
     pub command: Option<u64>,
     /// The shell is free for a command.
     pub free: bool,
+    /// Something was printed since [`SessionInfo::printed`](crate::SessionInfo::printed) was this.
+    pub printed_after: Option<u64>,
     /// The bell rang.
     pub bell: bool,
     /// The title contains this.
@@ -104,8 +108,10 @@ impl Wait {
             exit,
             prompt,
             needs_input,
+            interactive,
             command,
             free,
+            printed_after,
             bell,
             title,
             ..
@@ -116,7 +122,8 @@ impl Wait {
             && idle.is_none()
             && title.is_none()
             && command.is_none()
-            && !(*change || *exit || *prompt || *needs_input || *free || *bell)
+            && printed_after.is_none()
+            && !(*change || *exit || *prompt || *needs_input || *interactive || *free || *bell)
     }
 
     pub(crate) fn reads_text(&self) -> bool {
@@ -128,7 +135,7 @@ impl Wait {
     }
 
     pub(crate) fn asks_kernel(&self) -> bool {
-        self.prompt || self.needs_input
+        self.prompt || self.needs_input || self.interactive
     }
 
     /// Whether it waits for a word of the shell, which may be lost.
@@ -182,10 +189,17 @@ pub enum Fired {
     Command,
     /// The shell is free for a command.
     Free,
+    /// Something was printed.
+    Printed,
     /// The program reads a line; a password when the terminal does not echo.
     NeedsInput {
         /// Whether what is typed shows.
         echo: bool,
+    },
+    /// The program waits for keys.
+    Interactive {
+        /// It may be at work: it is at another machine, say, or another user's.
+        uncertain: bool,
     },
     /// The bell rang.
     Bell,
@@ -206,7 +220,9 @@ impl Fired {
             Self::Prompt => "prompt",
             Self::Command => "command",
             Self::Free => "free",
+            Self::Printed => "printed",
             Self::NeedsInput { .. } => "needs_input",
+            Self::Interactive { .. } => "interactive",
             Self::Bell => "bell",
             Self::Title(_) => "title",
         }

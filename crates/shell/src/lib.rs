@@ -1,7 +1,7 @@
 //! Shell integration: scripts that mark commands, and clean output from what they print.
 //!
 //! A shell that was started with an [`Integration`] says where a prompt ends, where a command's
-//! output begins and where it ends, with exit status and working directory, by OSC 633 marks. A
+//! output begins and where it ends, with its exit status, by OSC 633 marks. A
 //! command does not get typed: it goes through a named pipe that the script reads in a widget of the
 //! shell's line editor, so that length, tabs, `!` and completion cannot spoil it.
 //!
@@ -14,7 +14,7 @@ mod clean;
 mod integration;
 
 pub use clean::CleanOutput;
-pub use integration::{Integration, Setup, Shell, command_text};
+pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles, command_text};
 
 #[cfg(test)]
 mod clean_tests;

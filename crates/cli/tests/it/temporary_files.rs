@@ -9,6 +9,7 @@ use termbridge_mcp::client::Client;
 use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
+use crate::robustness::keeper;
 
 /// Nothing here takes this long unless it hangs.
 const LIMIT: Duration = Duration::from_secs(40);
@@ -80,9 +81,7 @@ fn a_later_server_removes_what_killed_ones_left() {
     let temporary = temporary(&environment);
     let client = busy_server(&environment, &temporary);
     let server = client.pid() as i32;
-    let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
-    let children = children.expect("children are listed");
-    let keeper: i32 = children.trim().parse().expect("the keeper alone");
+    let keeper = keeper(&client) as i32;
     let pid = |raw: i32| Pid::from_raw(raw).expect("a pid");
     kill_process(pid(keeper), Signal::STOP).expect("stopped");
     kill_process(pid(server), Signal::KILL).expect("killed");

@@ -35,6 +35,9 @@ pub(crate) struct Condition {
     /// Program reads a line
     #[serde(default)]
     needs_input: bool,
+    /// Program in raw mode waits for keys
+    #[serde(default)]
+    interactive: bool,
     #[serde(default)]
     bell: bool,
     title: Option<String>,
@@ -74,19 +77,18 @@ impl Condition {
             exit: self.exit,
             prompt: self.prompt,
             needs_input: self.needs_input,
-            command: None,
-            free: false,
+            interactive: self.interactive,
             bell: self.bell,
             title: self.title,
             after: self.after.map(Seq),
-            after_input: false,
             timeout: Some(Duration::from_millis(self.timeout_ms)),
+            ..Wait::default()
         };
         if wait.is_empty() {
             return Err(ToolError::invalid(
                 "no condition to wait for",
                 "Give at least one of: text, regex, gone, idle_ms, change, exit, prompt, \
-                 needs_input, bell, title.",
+                 needs_input, interactive, bell, title.",
             ));
         }
         Ok(wait)
@@ -102,7 +104,7 @@ pub(crate) struct Outcome {
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     found: Option<Match>,
     timed_out: bool,
-    /// `running`, `needs_input`, or how it ended.
+    /// `running`, `needs_input`, `interactive`, or how it ended.
     state: String,
     seq: u64,
     elapsed_ms: u64,
@@ -146,8 +148,15 @@ impl Outcome {
             Some(Fired::NeedsInput { echo }) => (None, Some(*echo)),
             _ => (None, None),
         };
+        let uncertain = matches!(waited.fired, Some(Fired::Interactive { uncertain: true }));
+        let note = note.or_else(|| uncertain.then(|| "quiet, but it may be at work".to_owned()));
         Self {
-            state: if echo.is_some() { "needs_input".into() } else { state_text(&waited.state) },
+            state: match &waited.fired {
+                Some(fired @ (Fired::NeedsInput { .. } | Fired::Interactive { .. })) => {
+                    fired.name().into()
+                }
+                _ => state_text(&waited.state),
+            },
             fired: waited.fired.as_ref().map(Fired::name),
             found,
             timed_out: timed_out && !cut_short,
@@ -170,7 +179,7 @@ impl Outcome {
             (None, _) => "not met".into(),
         };
         text.push_str(&format!(" after {} ms | seq {}", self.elapsed_ms, self.seq));
-        if self.state != "running" && self.state != "needs_input" {
+        if !matches!(self.state.as_str(), "running" | "needs_input" | "interactive") {
             text.push_str(&format!(" | {}", self.state));
         }
         if let Some(note) = &self.note {

@@ -93,7 +93,7 @@ impl Tool for LaunchApp {
             launch = launch.agent(agent);
         }
         context.bridge.check_launch(&launch, arguments.agent_id.as_deref())?;
-        let session = context.sessions()?.launch(launch).await?;
+        let session = context.bridge.launch(launch).await?;
         let mut text = format!("session_id: {}", session.id());
         let wait = match wait {
             Some(wait) => {

@@ -63,7 +63,7 @@ impl TerminalBackend for Faulty {
         Ok(Scrollback::default())
     }
 
-    async fn interrupt(&self, _: &SessionId) -> Result<(), SessionError> {
+    async fn interrupt(&self, _: &SessionId, _: u64) -> Result<(), SessionError> {
         Ok(())
     }
 }

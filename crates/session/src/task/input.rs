@@ -25,6 +25,8 @@ const LONGEST_LINE: usize = 4095;
 const PACE_LIMIT: Duration = Duration::from_millis(250);
 /// How long a command that has begun may take to have the terminal.
 const BEGIN_LIMIT: Duration = Duration::from_secs(1);
+/// Ctrl+C.
+pub(super) const INTERRUPT: &[u8] = b"\x03";
 /// How often that is looked at.
 const PACE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -39,6 +41,8 @@ pub(super) struct InputQueue {
     len: usize,
     /// What was typed for a command that the shell has not begun yet.
     held: Vec<Vec<u8>>,
+    /// Ctrl+C for that command; it is not for what comes after it.
+    held_interrupt: bool,
     /// The command has begun: until when it may take to have the terminal.
     held_until: Option<Instant>,
     /// A piece was written; until when its successor waits for it to be read.
@@ -65,7 +69,16 @@ impl InputQueue {
 
     /// Everything was written, and read or given time to be.
     pub(super) fn is_taken(&self) -> bool {
-        self.len == 0 && self.held.is_empty() && self.pacing.is_none()
+        self.len == 0 && !self.holds() && self.pacing.is_none()
+    }
+
+    fn holds(&self) -> bool {
+        !self.held.is_empty() || self.held_interrupt
+    }
+
+    /// The command is over.
+    pub(super) fn drop_interrupt(&mut self) {
+        self.held_interrupt = false;
     }
 
     fn held_len(&self) -> usize {
@@ -74,7 +87,7 @@ impl InputQueue {
 
     /// When to look whether the last piece was read.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
-        let held = self.held_until.filter(|_| !self.held.is_empty());
+        let held = self.held_until.filter(|_| self.holds());
         self.pacing.into_iter().chain(held).map(|until| until.min(now + PACE_INTERVAL)).min()
     }
 
@@ -101,6 +114,9 @@ impl InputQueue {
 impl SessionTask {
     pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
         self.running()?;
+        if let Some(shell) = &mut self.shell {
+            shell.note_typed();
+        }
         let before = self.terminal.look();
         let pieces = self.encode(input)?;
         let bytes = pieces.iter().map(Vec::len).sum();
@@ -178,17 +194,40 @@ impl SessionTask {
 
     /// Something typed waits for a command that has begun.
     pub(super) fn holds_input(&self) -> bool {
-        self.input.held_until.is_some() && !self.input.held.is_empty()
+        self.input.held_until.is_some() && self.input.holds()
     }
 
     /// What was typed for a command is for whatever reads now.
     pub(super) fn release_input(&mut self) {
         self.input.held_until = None;
+        if std::mem::take(&mut self.input.held_interrupt) {
+            self.write_interrupt();
+        }
         let held = std::mem::take(&mut self.input.held);
         if !held.is_empty() {
             held.into_iter().for_each(|piece| self.input.push(piece));
             self.last_input = Instant::now();
             self.write_some();
+        }
+    }
+
+    /// Sends Ctrl+C to the open command, when it has begun.
+    pub(super) fn send_interrupt(&mut self) {
+        if self.shell_is_reading_command() || self.input.held_until.is_some() {
+            self.input.held_interrupt = true;
+            self.release_if_begun(Instant::now());
+        } else {
+            self.write_interrupt();
+        }
+        self.last_input = Instant::now();
+        self.at_prompt = false;
+    }
+
+    /// Ahead of what is queued, which may wait for a program that does not read.
+    fn write_interrupt(&mut self) {
+        if !matches!(self.program.try_write(INTERRUPT), Ok(1)) {
+            self.input.len += INTERRUPT.len();
+            self.input.pieces.push_front(INTERRUPT.to_vec().into());
         }
     }
 
@@ -209,14 +248,12 @@ impl SessionTask {
 
     /// Whether it matters to anyone that the last piece was read.
     pub(super) fn paces(&self) -> bool {
-        self.input.len() > 0
-            || !self.input.held.is_empty()
-            || self.waits.iter().any(PendingWait::is_held)
+        self.input.len() > 0 || self.input.holds() || self.waits.iter().any(PendingWait::is_held)
     }
 
     /// Goes on with the queue when the program has read what was written, or takes too long.
     pub(super) fn keep_pace(&mut self, now: Instant) {
-        if !self.input.held.is_empty() {
+        if self.input.holds() {
             self.release_if_begun(now);
         }
         let Some(until) = self.input.pacing.filter(|_| self.paces()) else {

@@ -56,6 +56,9 @@ impl SessionTask {
     fn feed(&mut self, bytes: &[u8]) {
         self.last_output = Instant::now();
         self.last_active = std::time::SystemTime::now();
+        if self.shell.is_none() {
+            self.printed += bytes.len() as u64;
+        }
         if self.waits.iter().any(|pending| pending.wait.reads_text()) {
             // Someone looks for text: no more than half a screen may pass between two looks, or the
             // text could scroll by unseen.
@@ -109,7 +112,10 @@ impl SessionTask {
 
     pub(super) fn publish_memory(&self) {
         if let Some(server) = self.server.upgrade() {
-            server.budget.publish(&self.share, self.terminal.memory_estimate());
+            server
+                .budgets
+                .scrollback
+                .publish(&self.shares.scrollback, self.terminal.memory_estimate());
         }
     }
 

@@ -8,11 +8,18 @@ use termbridge_vt::Seq;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::interactive::Calm;
 use super::{Command, SessionTask};
 use crate::wait::{DEFAULT_TIMEOUT, Fired, Wait, Waited};
 
 /// How often the kernel is asked while someone waits for a prompt or for a program to read.
 const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
+/// The same once this much time has passed since the wait began and since the last input: what has
+/// taken long may take a little longer to be noticed.
+const SLOWER_SURVEYS: [(Duration, Duration); 2] = [
+    (Duration::from_secs(2), Duration::from_millis(100)),
+    (Duration::from_secs(20), Duration::from_millis(250)),
+];
 
 /// How long a command has before the kernel is asked about it.
 const SURVEY_DELAY: Duration = Duration::from_millis(100);
@@ -47,8 +54,11 @@ pub(super) struct SurveyState {
     settled: Option<Instant>,
     /// The idle time-out wants to know too.
     pub(super) for_idle: bool,
+    /// Someone wants to end the shell if it is idle; asked then.
+    pub(super) end_idle: Option<(oneshot::Sender<bool>, Instant)>,
     next: Option<Instant>,
     latest: Option<Survey>,
+    pub(super) calm: Option<Calm>,
 }
 
 impl SurveyState {
@@ -183,6 +193,9 @@ impl SessionTask {
         if wait.free && self.shell_is_free() {
             return Some(Fired::Free);
         }
+        if wait.printed_after.is_some_and(|printed| self.printed > printed) {
+            return Some(Fired::Printed);
+        }
         if wait.change && seq > pending.since {
             return Some(Fired::Change);
         }
@@ -217,8 +230,23 @@ impl SessionTask {
         let reads = survey.waiting.is_reading()
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
-        (wait.needs_input && line_mode.canonical && reads && !self.shell_is_reading_command())
-            .then_some(Fired::NeedsInput { echo: line_mode.echo })
+        if line_mode.canonical {
+            return (wait.needs_input && reads && !self.shell_is_reading_command())
+                .then_some(Fired::NeedsInput { echo: line_mode.echo });
+        }
+        let uncertain = wait.interactive.then(|| self.waits_for_keys(survey)).flatten()?;
+        Some(Fired::Interactive { uncertain })
+    }
+
+    /// How long after a survey the next one is due.
+    fn survey_interval(&self, now: Instant) -> Duration {
+        if self.shell_is_in_doubt() || self.holds_input() {
+            return SURVEY_INTERVAL;
+        }
+        let began = self.waits.iter().map(|pending| pending.began).max();
+        let since = now - began.unwrap_or(now).max(self.last_input).min(now);
+        let slower = SLOWER_SURVEYS.iter().rev().find(|(after, _)| since >= *after);
+        slower.map_or(SURVEY_INTERVAL, |(_, interval)| *interval)
     }
 
     /// Starts a survey when one is due; it reports back as a command.
@@ -249,8 +277,10 @@ impl SessionTask {
     pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
         let now = Instant::now();
         self.survey.under_way = false;
-        self.survey.next = Some(now + SURVEY_INTERVAL);
+        self.survey.next = Some(now + self.survey_interval(now));
+        self.note_calm(survey.as_ref(), now);
         self.idle_survey(survey.as_ref());
+        self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
         let in_front = Some(self.program.pid());

@@ -5,6 +5,7 @@ mod commands;
 mod concurrency;
 mod idle;
 mod input;
+mod kept_output;
 mod leaks;
 mod lifecycle;
 mod memory;

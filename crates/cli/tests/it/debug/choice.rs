@@ -118,7 +118,7 @@ fn an_allow_list_holds_for_what_is_debugged() {
     environment.write(".vscode/launch.json", launch);
     let mut server = environment.server(TERMBRIDGE, &[]);
     let pid = std::process::id();
-    let (code, text) = server.error("debug_attach", json!({"pid": pid, "type": "lldb"}));
+    let (code, text) = server.error("debug_attach", json!({"pid": pid, "type": "c"}));
     assert_eq!(code, "COMMAND_BLOCKED", "{text}");
     for name in ["Commands", "Variables", "Other", "Attach"] {
         let (code, text) = server.error("debug_start", json!({"launch": name}));

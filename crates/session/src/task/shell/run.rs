@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
-use crate::output_store::OutputStore;
+use crate::output_store::{Appended, OutputStore};
 
 /// Bytes that are kept before it is known whether they are output: those before the output mark, for
 /// a command that fails before it starts, and those after a continuation mark that may be false.
@@ -20,8 +20,9 @@ pub(super) struct Run {
     shell: Shell,
     pub(super) command: String,
     pub(super) nonce: String,
-    /// Bytes that the pipe held when nothing was taken.
-    pub(super) message_len: u64,
+    /// What goes through the pipe, until it is put there.
+    message: Option<Vec<u8>>,
+    message_len: u64,
     /// How often the shell was told to take it.
     pub(super) triggers: u8,
     /// The shell was interrupted; it is told again at its next prompt.
@@ -38,11 +39,15 @@ pub(super) struct Run {
     pub(super) asked_for_more: bool,
     clean: CleanOutput,
     full_screen: bool,
-    output: OutputStore,
+    pub(super) output: OutputStore,
+    /// Output could not be written to the disk since this was last looked at.
+    pub(super) disk_is_full: bool,
+    /// Bytes in memory and on disk that the server's budgets know of.
+    pub(super) published: (usize, u64),
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
-    /// How it ended, by the shell's own word, if the shell itself goes on.
+    /// How it ended, by the shell's own mark, if the shell itself goes on.
     pub(super) said: Option<CommandState>,
     /// A status without nonce.
     pub(super) unconfirmed: Option<i32>,
@@ -50,9 +55,9 @@ pub(super) struct Run {
     pub(super) prompted: bool,
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
-    /// What the last mark said of the working directory, where it could.
-    pub(super) told_cwd: Option<PathBuf>,
     pub(super) cwd: Option<PathBuf>,
+    /// What its report should mention of the shell.
+    pub(super) notice: Option<String>,
 }
 
 impl Run {
@@ -61,14 +66,15 @@ impl Run {
         shell: Shell,
         command: String,
         nonce: String,
-        message_len: u64,
+        message: Vec<u8>,
     ) -> Self {
         Self {
             id,
             shell,
             command,
             nonce,
-            message_len,
+            message_len: message.len() as u64,
+            message: Some(message),
             triggers: 0,
             awaits_prompt: false,
             before: Vec::new(),
@@ -79,6 +85,8 @@ impl Run {
             clean: CleanOutput::default(),
             full_screen: false,
             output: OutputStore::default(),
+            disk_is_full: false,
+            published: (0, 0),
             began: Instant::now(),
             ended: None,
             state: CommandState::Running,
@@ -86,9 +94,30 @@ impl Run {
             unconfirmed: None,
             prompted: false,
             interrupts: 0,
-            told_cwd: None,
             cwd: None,
+            notice: None,
         }
+    }
+
+    /// It goes to another shell than it was meant for.
+    pub(super) fn address(&mut self, shell: Shell) {
+        self.shell = shell;
+        if self.message.is_some()
+            && let Ok(message) = message(shell, &self.command, &self.nonce)
+        {
+            self.message_len = message.len() as u64;
+            self.message = Some(message);
+        }
+    }
+
+    /// What goes through the pipe; once.
+    pub(super) fn take_message(&mut self) -> Option<Vec<u8>> {
+        self.message.take()
+    }
+
+    /// The shell has not read it, with that many bytes unread in the pipe.
+    pub(super) fn is_untaken(&self, unread: u64) -> bool {
+        self.message.is_some() || unread >= self.message_len
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -145,8 +174,13 @@ impl Run {
             }
         } else {
             self.clean.feed(bytes);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
+    }
+
+    fn keep_done(&mut self) {
+        let appended = self.output.append(&self.clean.take_done());
+        self.disk_is_full |= appended == Appended::DiskFull;
     }
 
     /// What was suspended is output.
@@ -155,7 +189,7 @@ impl Run {
             && self.output_began
         {
             self.clean.feed(&held);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
     }
 
@@ -178,9 +212,18 @@ impl Run {
         let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
         let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
         let rest = if self.output_began { rest } else { rest.trim_start_matches('\n') };
-        self.output.append(rest);
+        let appended = self.output.append(rest);
+        self.disk_is_full |= appended == Appended::DiskFull;
         self.ended = Some(Instant::now());
         self.state = if incomplete { CommandState::Incomplete } else { state };
+    }
+
+    /// The text may use the shell's line editor itself (`read -e`, `vared`), as far as its words tell.
+    pub(super) fn may_edit_lines(&self) -> bool {
+        let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+        let edits = |word: &str| word.starts_with('-') && word.contains('e');
+        words().any(|word| word == "vared")
+            || (words().any(|word| word == "read") && words().any(edits))
     }
 
     /// The text has the word `exit` in it.
@@ -195,9 +238,13 @@ impl Run {
         let pending = self.clean.pending();
         let kept = self.output.len();
         let to = from.saturating_add(most);
-        let mut bytes = self.output.read(from..to).unwrap_or_default();
-        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
-        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+        let (start, mut bytes) =
+            self.output.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
+        if start + bytes.len() as u64 == kept {
+            let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+            bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+        }
+        let from = start.max(from);
         let (skipped, output) = whole_characters(&bytes);
         let end = kept + pending.len() as u64;
         let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
@@ -212,10 +259,12 @@ impl Run {
             output_lines: self.output.lines()
                 + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
                 + u64::from(is_unfinished),
+            dropped_from: self.output.filed(),
             dropped_bytes: self.output.dropped(),
             full_screen: self.full_screen || self.clean.was_full_screen(),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
+            notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
         }
     }
@@ -234,16 +283,7 @@ pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8
     if command.contains('\0') {
         return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
     }
-    let text = command_text(command);
-    Ok(match shell {
-        Shell::Bash | Shell::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
-        Shell::Fish => format!("{text}\0").into_bytes(),
-        // One line, for `read -r` and printf's `%b`.
-        Shell::Posix => {
-            let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
-            format!("{escaped}\n{nonce}\n").into_bytes()
-        }
-    })
+    Ok(shell.message(&command_text(command), nonce))
 }
 
 /// What a command that never began to run printed: the part behind the line editor's own output.

@@ -14,7 +14,7 @@ use crate::support::{end, gone, sessions, until};
 const HOME_OF_SERVER: &str = "TERMBRIDGE_TEST_HOME";
 
 /// The folder that the shell was started with, as the kernel remembers.
-fn folder_of(pid: i32) -> PathBuf {
+pub(super) fn folder_of(pid: i32) -> PathBuf {
     let start = ["cmdline", "environ"].map(|file| std::fs::read(format!("/proc/{pid}/{file}")));
     let start = start.map(|bytes| bytes.expect("readable")).concat();
     let start = String::from_utf8_lossy(&start).into_owned();

@@ -1,0 +1,3 @@
+//! The hub over real shells.
+
+mod sessions;
