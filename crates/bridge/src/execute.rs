@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use termbridge_policy::Dialect;
 use termbridge_session::{CommandReport, CommandState, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Entry, State};
 
 use crate::agents::{Choice, Needs, Room, same_directory};
 use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;
+use crate::guard::dialect_of;
 use crate::hub::Bridge;
 use crate::recorded::entry_id;
 
@@ -56,6 +58,12 @@ pub struct Started {
     pub new_session: bool,
 }
 
+/// What a command was judged by.
+struct Judged {
+    cwd: PathBuf,
+    dialect: Dialect,
+}
+
 impl Bridge {
     /// Starts a command and returns when it has begun; `patience` is for a shell that starts.
     pub async fn start(
@@ -74,14 +82,20 @@ impl Bridge {
         let base = known.as_ref().map(|info| info.cwd.as_path());
         let asked = request.cwd.as_ref().map(|cwd| self.directory(cwd, base)).transpose()?;
         let cwd = asked.as_deref().or(base).unwrap_or(&shared.settings.cwd);
-        shared.guard.command(&request.command, cwd, agent)?;
-        if let Some(shell) = &request.shell {
-            self.check_session(shell, &BTreeMap::new(), cwd, agent)?;
+        let of_session = known.as_ref().and_then(|info| info.shell).map(|shell| shell.shell);
+        let of_request = request.shell.as_deref().filter(|_| request.session.is_none());
+        let judged = match (of_request, of_session) {
+            (Some(shell), _) => Dialect::of(shell),
+            (None, Some(shell)) => dialect_of(shell),
+            (None, None) => Dialect::of(&shared.settings.shell),
+        };
+        shared.guard.command(&request.command, judged, cwd, agent)?;
+        if request.shell.is_some() || request.env.is_some() {
+            let shell = request.shell.as_deref().unwrap_or(&shared.settings.shell);
+            let env = request.env.clone().unwrap_or_default();
+            self.check_session(shell, &env, cwd, agent)?;
         }
-        if let Some(env) = &request.env {
-            self.check_session(&shared.settings.shell, env, cwd, agent)?;
-        }
-        let place = cwd.to_owned();
+        let place = Judged { cwd: cwd.to_owned(), dialect: judged };
         match (request.session.is_some(), known) {
             (true, Some(info)) => {
                 shared.agents.address(&info.id);
@@ -103,7 +117,7 @@ impl Bridge {
     async fn start_anywhere(
         &self,
         request: &Execute,
-        place: &Path,
+        place: &Judged,
         cwd: Option<PathBuf>,
         mut current: Option<SessionInfo>,
         patience: Duration,
@@ -174,14 +188,20 @@ impl Bridge {
     async fn start_in(
         &self,
         request: &Execute,
-        place: &Path,
+        place: &Judged,
         info: SessionInfo,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
+        let dialect = info.shell.map(|shell| dialect_of(shell.shell));
+        if let Some(dialect) = dialect.filter(|dialect| *dialect != place.dialect) {
+            // Another shell than the one that the command was judged for.
+            let agent = request.agent.as_deref();
+            self.shared.guard.command(&request.command, dialect, &place.cwd, agent)?;
+        }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
         let started = Started { session: info.id.clone(), command, new_session: false };
         if self.shared.history.is_some() {
-            self.follow(&started, request, place, &info);
+            self.follow(&started, request, &place.cwd, &info);
         }
         Ok(started)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use termbridge_policy::Policy;
+use termbridge_policy::{Dialect, Policy};
 use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Page, Query};
 
@@ -65,7 +65,12 @@ impl Bridge {
 
     /// Whether a program may be launched.
     pub fn check_launch(&self, launch: &Launch, agent: Option<&str>) -> Result<(), BridgeError> {
-        self.shared.guard.command(&launch.command_line(), &launch.directory(), agent)
+        let (guard, cwd) = (&self.shared.guard, launch.directory());
+        guard.program(&launch.words(), &cwd, agent)?;
+        let dialect = Dialect::of(&launch.words()[0]);
+        launch
+            .variables()
+            .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, agent))
     }
 
     /// Makes a session and makes it the agent's current one. What is left empty is the default.
@@ -106,8 +111,8 @@ impl Bridge {
         }
     }
 
-    /// What a session is made with may run things too: the shell has to be one, and what it runs
-    /// before each prompt passes the policy.
+    /// What a session is made with may run things too: the shell has to be one, and its variables
+    /// pass the policy.
     pub(crate) fn check_session(
         &self,
         shell: &str,
@@ -115,13 +120,14 @@ impl Bridge {
         cwd: &Path,
         agent: Option<&str>,
     ) -> Result<(), BridgeError> {
-        if !self.shared.settings.is_shell(shell) {
+        let (settings, guard) = (&self.shared.settings, &self.shared.guard);
+        // With an allow list it has to be one of the system's: any file can be called `bash`.
+        if !settings.is_shell(shell) || (guard.has_allow_list() && !settings.is_system_shell(shell))
+        {
             return Err(BridgeError::NotAShell(shell.to_owned()));
         }
-        match env.get("PROMPT_COMMAND") {
-            Some(command) => self.shared.guard.command(command, cwd, agent),
-            None => Ok(()),
-        }
+        let dialect = Dialect::of(shell);
+        env.iter().try_for_each(|(name, value)| guard.variable((name, value), dialect, cwd, agent))
     }
 
     /// Makes a session the agent's current one.

@@ -273,6 +273,9 @@ pub(crate) enum PolicyAction {
         /// Where it would run [default: here]
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<PathBuf>,
+        /// The shell that would read it: bash, zsh, fish, sh [default: as configured]
+        #[arg(long, value_name = "SHELL")]
+        shell: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,

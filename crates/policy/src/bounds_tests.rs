@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::{Decision, MAX_COMMAND, Policy, PolicyConfig};
+use crate::{Decision, Dialect, MAX_COMMAND, Policy, PolicyConfig};
 
 /// Long enough for what is not linear to show, short enough for an unoptimised build.
 const LONG: usize = MAX_COMMAND / 4;
@@ -15,7 +15,7 @@ fn check(command: &str) -> Decision {
         ..PolicyConfig::default()
     };
     let policy = Policy::new(&config, Path::new("/home/ann")).unwrap();
-    policy.check_command(command, Path::new("/work"), Path::new("/home/ann"))
+    policy.check_command(command, Dialect::Bash, Path::new("/work"), Path::new("/home/ann"))
 }
 
 fn rule(decision: &Decision) -> &str {

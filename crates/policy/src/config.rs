@@ -21,7 +21,9 @@ use serde::Deserialize;
 pub struct PolicyConfig {
     /// Commands that never run. See [`Pattern`](crate::Pattern) for how to write one.
     pub deny: Vec<String>,
-    /// When not empty, the only commands that run. Denial wins over it.
+    /// When not empty, the only commands that run. Denial wins over it. Beside commands it may name
+    /// variables that may be set (`RUST_LOG=*`) and files that may be redirected to or from
+    /// (`> /tmp/*`, `< data/*`). `*` allows everything.
     pub allow: Vec<String>,
     /// When not empty, the directories in which sessions and programs start, commands begin and `cwd`
     /// may point to; links are resolved. Absolute, or below `~`. What a command does then is not

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use termbridge_pty::{ExitStatus, ProcessInfo, Signal};
+use termbridge_shell::Shell;
 use termbridge_vt::Size;
 
 use crate::id::SessionId;
@@ -142,6 +143,8 @@ impl SessionInfo {
 /// A shell session's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShellInfo {
+    /// Which shell reads them.
+    pub shell: Shell,
     /// The command that runs.
     pub running: Option<u64>,
     /// It would take a command: nothing runs in it, a person's command neither.

@@ -1,5 +1,6 @@
 //! What a session is started with.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -141,6 +142,19 @@ impl Launch {
     pub fn command_line(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
         words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The program and its arguments, as text.
+    pub fn words(&self) -> Vec<Cow<'_, str>> {
+        std::iter::once(&self.program)
+            .chain(&self.args)
+            .map(|word| word.to_string_lossy())
+            .collect()
+    }
+
+    /// The variables that are set beside those the server has.
+    pub fn variables(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        self.env.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()))
     }
 
     /// The directory the program starts in.

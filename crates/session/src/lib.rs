@@ -55,6 +55,6 @@ pub use session::Session;
 pub use settings::Settings;
 pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
 pub use termbridge_pty::{ExitStatus, ProcessInfo, Signal, SpawnError, sweep_stale_folders};
-pub use termbridge_shell::Shell;
+pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;
 pub use wait::{Fired, Look, Wait, Waited};

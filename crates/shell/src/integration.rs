@@ -11,6 +11,7 @@
 //! another process printed is not believed, whatever it knows. A `D` without nonce stands in every
 //! prompt, for a command that took the hooks away.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A shell whose commands can be told apart.
@@ -198,4 +199,47 @@ impl Shell {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What runs in place of a text with nothing to run: shells disagree on what that means.
+const NOTHING: &str = "true";
+
+/// The text that a shell gets for a command. Whatever judges a command has to judge this: nothing
+/// changes it afterwards. Applied to its own result it changes nothing.
+pub fn command_text(command: &str) -> Cow<'_, str> {
+    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if command.lines().all(is_empty) {
+        return Cow::Borrowed(NOTHING);
+    }
+    if !command.contains("\r\n") {
+        return Cow::Borrowed(command);
+    }
+    let mut text = String::with_capacity(command.len());
+    for line in command.split_inclusive('\n') {
+        match line.strip_suffix('\n') {
+            Some(line) => text.extend([line.trim_end_matches('\r'), "\n"]),
+            None => text.push_str(line),
+        }
+    }
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_text;
+
+    #[test]
+    fn the_text_of_a_command_is_settled_once() {
+        for (command, text) in [
+            ("ls", "ls"),
+            ("", "true"),
+            (" \n# comment\r\n", "true"),
+            ("cat <<E\r\nx\r\nE\r\nls\r\n", "cat <<E\nx\nE\nls\n"),
+            ("a\rb", "a\rb"),
+            ("a\r\r\nb", "a\nb"),
+        ] {
+            assert_eq!(command_text(command), text, "{command:?}");
+            assert_eq!(command_text(text), text, "{command:?}");
+        }
+    }
 }

@@ -10,4 +10,4 @@
 
 mod integration;
 
-pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles};
+pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles, command_text};

@@ -378,6 +378,7 @@ impl SessionTask {
         let (first, last) = (shell.commands.front(), shell.commands.back());
         let starting = !shell.ready && shell.is_unclaimed();
         Some(ShellInfo {
+            shell: shell.link.shell,
             running: last.filter(|run| run.is_open()).map(|run| run.id),
             idle: starting || (shell.is_free() && !shell.is_away(&self.program)),
             kept: first.zip(last).map(|(first, last)| (first.id, last.id)),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use termbridge_shell::Shell;
+use termbridge_shell::{Shell, command_text};
 use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
@@ -16,8 +16,6 @@ use crate::output_store::{Appended, OutputStore};
 pub(super) const MAX_HELD: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
-/// What runs in place of a text with nothing to run: shells disagree on what that means.
-const NOTHING: &str = "true";
 
 pub(super) struct Run {
     pub(super) id: u64,
@@ -335,12 +333,7 @@ pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8
     if command.contains('\0') {
         return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
     }
-    let mut text = command.replace("\r\n", "\n");
-    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(is_empty) {
-        NOTHING.clone_into(&mut text);
-    }
-    Ok(shell.message(&text, nonce))
+    Ok(shell.message(&command_text(command), nonce))
 }
 
 /// What a command that never began to run printed: the part behind the line editor's own output.
