@@ -11,6 +11,7 @@ use crate::agents::{Choice, Needs, Room, same_directory};
 use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
+use crate::recorded::entry_id;
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
@@ -214,7 +215,7 @@ impl Bridge {
     /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
     fn follow(&self, started: &Started, request: &Execute, cwd: &Path, info: &SessionInfo) {
         let Some(history) = self.shared.history.clone() else { return };
-        let id = format!("{}-{}", started.session, started.command);
+        let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = cwd.display().to_string();
         entry.run.project = info.project.clone().or_else(|| project_of(cwd));

@@ -136,6 +136,10 @@ pub(crate) struct DebuggingArguments {
     /// [default: auto]
     #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
     pub(crate) debug_backend: Option<BackendChoice>,
+    /// Offer tools that the workspace's own metadata describes (src/vsc-scripts/**/*.meta.yaml), also
+    /// while no editor is open for it
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE_TOOLS")]
+    pub(crate) workspace_tools: bool,
     /// Time of every debugging tool, where the call does not say [default: the tool's own]
     #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,

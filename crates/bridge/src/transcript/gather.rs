@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use termbridge_session::SessionId;
 
 use super::place::{BACKGROUND, Place, Segment};
-use super::{CHUNK, OutputRequest};
+use super::{CHUNK, Select};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
@@ -78,7 +78,7 @@ impl Bridge {
 
 /// Lines within the bounds: the first that fit, or the last.
 pub(super) struct Gathered<'a> {
-    request: &'a OutputRequest,
+    select: Select<'a>,
     keep_last: bool,
     lines: VecDeque<String>,
     /// The number of each line, and whether it is a background job's.
@@ -89,15 +89,15 @@ pub(super) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(request: &'a OutputRequest, keep_last: bool) -> Self {
+    pub(super) fn new(select: Select<'a>, keep_last: bool) -> Self {
         let (lines, numbers) = (VecDeque::new(), VecDeque::new());
         let in_background = false;
-        Self { request, keep_last, lines, numbers, in_background, bytes: 0, first_line: None }
+        Self { select, keep_last, lines, numbers, in_background, bytes: 0, first_line: None }
     }
 
     /// Takes a line; false when there is no room and reading can stop before it.
     pub(super) fn offer(&mut self, number: u64, line: &str) -> bool {
-        let text = match &self.request.grep {
+        let text = match self.select.grep {
             Some(pattern) if !pattern.is_match(line.trim_end_matches('\n')) => return true,
             Some(_) if self.in_background => {
                 format!("{}:{} {line}", number + 1, BACKGROUND.trim_end())
@@ -105,10 +105,10 @@ impl<'a> Gathered<'a> {
             Some(_) => format!("{}:{line}", number + 1),
             None => line.to_owned(),
         };
-        let text = shortened(text, self.request.most.clamp(1, MAX_LINE));
+        let text = shortened(text, self.select.most.clamp(1, MAX_LINE));
         let is_full = |gathered: &Self, more: usize| {
-            gathered.lines.len() as u64 >= gathered.request.lines
-                || gathered.bytes + more > gathered.request.most
+            gathered.lines.len() as u64 >= gathered.select.lines
+                || gathered.bytes + more > gathered.select.most
         };
         if is_full(self, text.len()) && !self.keep_last && !self.lines.is_empty() {
             return false;
@@ -128,7 +128,7 @@ impl<'a> Gathered<'a> {
     /// The lines; those of background jobs are under their line also where it lies before the first.
     pub(super) fn text(self) -> String {
         let is_continued = self.numbers.front().is_some_and(|(_, background)| *background);
-        let label = if is_continued && self.request.grep.is_none() { BACKGROUND } else { "" };
+        let label = if is_continued && self.select.grep.is_none() { BACKGROUND } else { "" };
         label.to_owned() + &self.lines.into_iter().collect::<Vec<_>>().concat()
     }
 

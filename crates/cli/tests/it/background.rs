@@ -54,7 +54,7 @@ impl Shell {
     fn tell(&mut self, line: &str) {
         use std::io::Write;
         // While the shell draws its prompt, whose output it is cannot be told in every shell.
-        let quiet = json!({"session_id": self.session, "idle_ms": 100,
+        let quiet = json!({"session_id": self.session, "idle_ms": 300,
             "timeout_ms": PATIENCE_MS});
         self.server.ok("wait_for", quiet);
         writeln!(self.pipe, "{line}").expect("the job reads it");

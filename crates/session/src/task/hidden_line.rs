@@ -184,7 +184,7 @@ fn split_lines(input: Vec<Input>, bracketed_paste: bool) -> VecDeque<Vec<Input>>
             Input::Paste(text) => {
                 pieces(&text).for_each(|(text, ends)| add(Input::Paste(text), ends));
             }
-            mouse @ Input::Mouse(_) => add(mouse, false),
+            other @ (Input::Mouse(_) | Input::Pause(_)) => add(other, false),
         }
     }
     lines.retain(|line| !line.is_empty());

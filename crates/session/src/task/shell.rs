@@ -347,6 +347,7 @@ impl SessionTask {
         run.cwd.clone_from(&shell.cwd);
         shell.between.begin(Vec::new());
         self.printed += 1;
+        self.terminal.note_command_over();
         self.input.drop_interrupt();
         self.release_input();
         self.publish_output();

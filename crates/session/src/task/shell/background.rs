@@ -32,7 +32,9 @@ use crate::task::SessionTask;
 /// How long after its prompt it is looked whether the shell waits; then after twice the time, up to
 /// [`SLOWEST_LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
-const SLOWEST_LOOK: Duration = Duration::from_millis(50);
+const SLOWEST_LOOK: Duration = Duration::from_millis(10);
+/// The same after a resize: the shell may not have heard of it yet.
+const LATER_LOOK: Duration = Duration::from_millis(50);
 /// What zsh prints when it has drawn its prompt: bracketed paste on.
 const DRAWN: &[u8] = b"\x1b[?2004h";
 
@@ -150,7 +152,7 @@ impl Between {
     /// The shell draws its prompt once more.
     pub(super) fn redraw(&mut self) {
         if matches!(self.stage, Stage::Fresh { .. } | Stage::Idle { .. }) {
-            self.stage = Stage::fresh(SLOWEST_LOOK, true);
+            self.stage = Stage::fresh(LATER_LOOK, true);
             self.held = Vec::new();
         }
     }

@@ -88,7 +88,7 @@ impl SessionTask {
                 self.survey_soon();
             }
             // One that the line editor shows once more, with the command behind it.
-            Some(_) => _ = self.terminal.note_command_given(),
+            Some(_) => {}
             None if first => self.unpark(),
             None => {}
         }
