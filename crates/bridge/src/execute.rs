@@ -73,6 +73,7 @@ impl Bridge {
     ) -> Result<Started, BridgeError> {
         request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
+        let longest = patience;
         let patience = patience.min(shared.settings.shell_start);
         let agent = request.agent.as_deref();
         let known = match &request.session {
@@ -104,7 +105,10 @@ impl Bridge {
                 }
                 self.start_in(&request, &place, info, patience).await
             }
-            (_, current) => self.start_anywhere(&request, &place, asked, current, patience).await,
+            (_, current) => {
+                let room = Room::new(&shared.agents, self.backend(), longest);
+                self.start_anywhere(&request, &place, asked, current, room, patience).await
+            }
         }
     }
 
@@ -120,6 +124,7 @@ impl Bridge {
         place: &Judged,
         cwd: Option<PathBuf>,
         mut current: Option<SessionInfo>,
+        mut room: Room<'_>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
@@ -133,7 +138,6 @@ impl Bridge {
             // Only where `cd` means what it does in a shell.
             may_move: request.label.is_none() && self.backend().screens().is_some(),
         };
-        let mut room = Room::new(&shared.agents, self.backend(), patience);
         let mut attempts = 1..ATTEMPTS;
         loop {
             let chosen = shared
