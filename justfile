@@ -16,6 +16,10 @@ bench:
 nightly seconds="120":
     scripts/nightly {{seconds}}
 
+# What CI has no time for
+nightly:
+    scripts/nightly
+
 # What CI runs
 ci:
     .ci/run
