@@ -13,6 +13,7 @@ mod recycle;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termbridge_session::{SessionError, SessionId, SessionInfo, State};
@@ -46,6 +47,10 @@ pub(crate) struct Agents {
     table: Arc<Mutex<Table>>,
     /// Held by the request whose turn it is to make room.
     turn: Arc<tokio::sync::Mutex<()>>,
+    /// Sessions that are being made, and not in the table yet.
+    making: Arc<AtomicUsize>,
+    /// Counts what those who wait for a place wait for: commands that began, sessions that ended.
+    progress: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -86,8 +91,25 @@ pub(crate) struct Reservation {
     id: SessionId,
 }
 
+/// Counts a session while it is being made.
+struct Making(Arc<AtomicUsize>);
+
+impl Making {
+    fn begin(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Reservation {
     fn drop(&mut self) {
+        self.agents.progress.fetch_add(1, Ordering::Relaxed);
         let mut table = self.agents.lock();
         if let Some(held) = table.held.iter_mut().find(|held| held.id == self.id) {
             held.reserved = false;
@@ -130,6 +152,7 @@ impl Agents {
         automatic: bool,
     ) -> Result<(SessionInfo, Reservation), SessionError> {
         let (agent, shell, name) = (new.agent.clone(), new.shell.clone(), new.name.clone());
+        let making = Making::begin(&self.making);
         let info = backend.create_session(new).await?;
         let id = info.id.clone();
         let mut table = self.lock();
@@ -146,6 +169,7 @@ impl Agents {
             reserved: true,
             addressed: false,
         });
+        drop((table, making));
         Ok((info, Reservation { agents: self.clone(), id }))
     }
 

@@ -74,6 +74,18 @@ pub trait TerminalBackend: Send + Sync + 'static {
         most: u64,
     ) -> Result<Option<CommandReport>, SessionError>;
 
+    /// What background jobs printed after a command and before the next, in the same form; `None`
+    /// when there is nothing of it.
+    async fn background(
+        &self,
+        _id: &SessionId,
+        _after: u64,
+        _from: u64,
+        _most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        Ok(None)
+    }
+
     /// The last `lines` lines that the terminal shows, history included.
     async fn terminal_text(&self, id: &SessionId, lines: usize)
     -> Result<Scrollback, SessionError>;

@@ -13,6 +13,7 @@ use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;
 use crate::guard::dialect_of;
 use crate::hub::Bridge;
+use crate::recorded::entry_id;
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
@@ -72,6 +73,7 @@ impl Bridge {
     ) -> Result<Started, BridgeError> {
         request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
+        let longest = patience;
         let patience = patience.min(shared.settings.shell_start);
         let agent = request.agent.as_deref();
         let known = match &request.session {
@@ -103,7 +105,10 @@ impl Bridge {
                 }
                 self.start_in(&request, &place, info, patience).await
             }
-            (_, current) => self.start_anywhere(&request, &place, asked, current, patience).await,
+            (_, current) => {
+                let room = Room::new(&shared.agents, self.backend(), longest);
+                self.start_anywhere(&request, &place, asked, current, room, patience).await
+            }
         }
     }
 
@@ -119,6 +124,7 @@ impl Bridge {
         place: &Judged,
         cwd: Option<PathBuf>,
         mut current: Option<SessionInfo>,
+        mut room: Room<'_>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
@@ -132,7 +138,6 @@ impl Bridge {
             // Only where `cd` means what it does in a shell.
             may_move: request.label.is_none() && self.backend().screens().is_some(),
         };
-        let mut room = Room::new(&shared.agents, self.backend(), patience);
         let mut attempts = 1..ATTEMPTS;
         loop {
             let chosen = shared
@@ -157,7 +162,7 @@ impl Bridge {
                     let started = self.start_in(request, place, info, patience).await;
                     drop(reservation);
                     if choice == Choice::Made && started.is_ok() {
-                        self.trim_sessions(&request.agent);
+                        self.trim_sessions(request.agent.clone());
                     }
                     let new_session = choice == Choice::Made;
                     started.map(|started| Started { new_session, ..started })
@@ -179,8 +184,8 @@ impl Bridge {
     }
 
     /// Ends, in its own time, what the agent has more idle sessions of than it may.
-    fn trim_sessions(&self, agent: &Option<String>) {
-        let (bridge, agent) = (self.clone(), agent.clone());
+    fn trim_sessions(&self, agent: Option<String>) {
+        let bridge = self.clone();
         tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &agent).await });
     }
 
@@ -230,7 +235,7 @@ impl Bridge {
     /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
     fn follow(&self, started: &Started, request: &Execute, cwd: &Path, info: &SessionInfo) {
         let Some(history) = self.shared.history.clone() else { return };
-        let id = format!("{}-{}", started.session, started.command);
+        let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = cwd.display().to_string();
         entry.run.project = info.project.clone().or_else(|| project_of(cwd));

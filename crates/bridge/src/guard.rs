@@ -1,6 +1,7 @@
 //! The one place that every command, directory and call passes before anything happens.
 //!
-//! Every decision is logged under the target `policy`: what was asked, by whom, and which rule spoke.
+//! Every decision is logged under the target `policy`: who asked, and which rule applied. The command
+//! itself can hold secrets, so it is logged at the level `debug` only.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,10 +25,6 @@ impl Guard {
     pub(crate) fn new(policy: Policy, home: PathBuf) -> Self {
         let limiter = policy.rate_limiter().map(Mutex::new);
         Self { policy, limiter, home }
-    }
-
-    pub(crate) fn secrets_by_person(&self) -> bool {
-        self.policy.secrets_by_person()
     }
 
     /// Counts a call.
@@ -96,14 +93,16 @@ impl Guard {
 }
 
 fn conclude(decision: Decision, command: &str, agent: Option<&str>) -> Result<(), BridgeError> {
+    // A command line may hold secrets: it is logged at `debug` only.
     let logged = &command[..command.floor_char_boundary(MAX_LOGGED)];
+    tracing::debug!(target: "policy", agent, command = logged, "command judged");
     match decision {
         Decision::Allow { why } => {
-            tracing::info!(target: "policy", agent, command = logged, %why, "command allowed");
+            tracing::info!(target: "policy", agent, %why, "command allowed");
             Ok(())
         }
         Decision::Deny { rule, reason, part } => {
-            tracing::warn!(target: "policy", agent, command = logged, rule, reason, "command refused");
+            tracing::warn!(target: "policy", agent, rule, reason, "command refused");
             Err(BridgeError::Blocked { rule, reason, part })
         }
     }

@@ -70,6 +70,17 @@ impl HistoryLog {
         Ok(page.await.unwrap_or(Err(StoreError::Closed))?)
     }
 
+    /// An entry, read in a thread of its own.
+    pub(crate) async fn get(&self, id: String) -> Result<Option<Entry>, BridgeError> {
+        let log = self.clone();
+        let entry = tokio::task::spawn_blocking(move || {
+            let history = log.wait_open()?;
+            history.flush()?;
+            history.get(&id)
+        });
+        Ok(entry.await.unwrap_or(Err(StoreError::Closed))?)
+    }
+
     /// Writes what is queued.
     pub(crate) async fn close(&self) {
         let log = self.clone();

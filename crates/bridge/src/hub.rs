@@ -73,11 +73,6 @@ impl Bridge {
             .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, agent))
     }
 
-    /// Whether a hidden line, such as a password, is for a person to type.
-    pub fn secrets_by_person(&self) -> bool {
-        self.shared.guard.secrets_by_person()
-    }
-
     /// Makes a session and makes it the agent's current one. What is left empty is the default.
     pub async fn create_session(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
         let shared = &*self.shared;

@@ -120,6 +120,16 @@ impl TerminalBackend for NativeBackend {
         self.sessions.get(id)?.command(command, from, most).await
     }
 
+    async fn background(
+        &self,
+        id: &SessionId,
+        after: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.sessions.get(id)?.background(after, from, most).await
+    }
+
     async fn terminal_text(
         &self,
         id: &SessionId,

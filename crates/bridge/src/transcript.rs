@@ -1,8 +1,8 @@
 //! Reading what a session printed: the last lines, only what is new, or what matches.
 //!
-//! A shell session's text is that of its commands, each under a line `$ command`; one command's text
-//! is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
-//! `COMMAND:hLINE` within its header; it stays valid as long as the command is kept. A running command can
+//! A shell session's text is that of its commands, each under a line `$ command`, and what background jobs
+//! printed between them, under a line `[background]`; one command's text is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
+//! `COMMAND:hLINE` within its header (`COMMANDb` for the jobs after it); it stays valid as long as the command is kept. A running command can
 //! still redraw its last lines: then the cursor is `COMMAND:BYTE:FINAL:HASH`, with a hash of what was
 //! shown behind the final part, and what was redrawn since is shown again. An `r` at its end says that
 //! the command was running. A program that is no shell has the lines of its terminal; its cursors are
@@ -59,6 +59,26 @@ pub struct OutputRequest {
     pub most: usize,
 }
 
+impl OutputRequest {
+    fn select(&self) -> Select<'_> {
+        let Self { from, lines, grep, most, .. } = self;
+        Select { from, lines: *lines, grep: grep.as_ref(), most: *most }
+    }
+}
+
+/// Which lines of a text to show.
+#[derive(Debug, Clone, Copy)]
+pub struct Select<'a> {
+    /// Where to begin.
+    pub from: &'a ReadFrom,
+    /// Lines, at most.
+    pub lines: u64,
+    /// Only lines that match.
+    pub grep: Option<&'a Regex>,
+    /// Bytes, at most.
+    pub most: usize,
+}
+
 /// A part of what was printed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputPage {
@@ -84,18 +104,18 @@ impl Bridge {
     pub async fn read_output(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
         let kept = request.session.shell.and_then(|shell| shell.kept);
         let segments = match (request.command, kept) {
-            (Some(command), _) => vec![self.segment(&request.session.id, command, false).await?],
+            (Some(command), _) => vec![self.segment(&request.session.id, command).await?],
             (None, Some((first, last))) => {
                 let mut segments = Vec::new();
                 for command in first..=last {
-                    segments.push(self.segment(&request.session.id, command, true).await?);
+                    self.add_segments(&request.session.id, command, &mut segments).await?;
                 }
                 segments
             }
             (None, None) => return self.terminal_page(request).await,
         };
         let session = &request.session.id;
-        let last = segments.last().map_or(1, |segment| segment.command);
+        let last = segments.last().map_or(1, |segment| segment.part.command);
         let report = self.report(session, last, 0, 0).await?;
         let running = report.is_running();
         let total: u64 = segments.iter().map(Segment::lines).sum();
@@ -115,11 +135,11 @@ impl Bridge {
                 self.at_line(session, &segments, (*line).min(total)).await?
             }
         };
-        let mut gathered = Gathered::new(request, keep_last);
+        let mut gathered = Gathered::new(request.select(), keep_last);
         let end = self.gather(session, &segments, start, &mut gathered).await?;
-        let Gathered { lines, first_line, .. } = gathered;
+        let first_line = gathered.first_line;
         Ok(OutputPage {
-            text: lines.into_iter().collect::<Vec<_>>().concat(),
+            text: gathered.text(),
             cursor: self.cursor(session, &segments, end, running).await?,
             first_line: first_line.unwrap_or(start.line),
             remaining: total.saturating_sub(end.line),
@@ -171,40 +191,45 @@ impl Bridge {
     /// The lines of a terminal whose program is no shell.
     async fn terminal_page(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
         let all = self.backend().terminal_text(&request.session.id, usize::MAX).await?;
-        let text = all.text.trim_end_matches('\n');
-        let lines: Vec<&str> =
-            if text.is_empty() { Vec::new() } else { text.split('\n').collect() };
-        let total = lines.len() as u64;
-        let from = match &request.from {
-            ReadFrom::Tail if request.grep.is_none() => total.saturating_sub(request.lines),
-            ReadFrom::Tail => 0,
-            ReadFrom::Last(count) => total.saturating_sub(*count),
-            ReadFrom::Line(line) => *line,
-            ReadFrom::Cursor(cursor) => {
-                let number = cursor.strip_prefix("line:").and_then(|number| number.parse().ok());
-                number.ok_or_else(|| {
-                    BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
-                })?
-            }
-        };
-        let keep_last = matches!(request.from, ReadFrom::Tail | ReadFrom::Last(_));
-        let mut gathered = Gathered::new(request, keep_last);
-        let mut end = from.min(total);
-        for line in lines.iter().skip(end as usize) {
-            if !gathered.offer(end, &format!("{line}\n")) {
-                break;
-            }
-            end += 1;
-        }
-        Ok(OutputPage {
-            first_line: gathered.first_line.unwrap_or(from.min(total)),
-            text: gathered.lines.into_iter().collect::<Vec<_>>().concat(),
-            // The last line may still grow; of a shell, commands are read from now on.
-            cursor: format!("line:{}", end.saturating_sub(1)),
-            remaining: total - end,
-            total_lines: total,
-            running: request.session.state == State::Running,
-            command: None,
-        })
+        let page = text_page(&all.text, request.select())?;
+        Ok(OutputPage { running: request.session.state == State::Running, ..page })
     }
+}
+
+/// The lines of a text.
+pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, BridgeError> {
+    let text = text.trim_end_matches('\n');
+    let lines: Vec<&str> = if text.is_empty() { Vec::new() } else { text.split('\n').collect() };
+    let total = lines.len() as u64;
+    let from = match select.from {
+        ReadFrom::Tail if select.grep.is_none() => total.saturating_sub(select.lines),
+        ReadFrom::Tail => 0,
+        ReadFrom::Last(count) => total.saturating_sub(*count),
+        ReadFrom::Line(line) => *line,
+        ReadFrom::Cursor(cursor) => {
+            let number = cursor.strip_prefix("line:").and_then(|number| number.parse().ok());
+            number.ok_or_else(|| {
+                BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
+            })?
+        }
+    };
+    let keep_last = matches!(select.from, ReadFrom::Tail | ReadFrom::Last(_));
+    let mut gathered = Gathered::new(select, keep_last);
+    let mut end = from.min(total);
+    for line in lines.iter().skip(end as usize) {
+        if !gathered.offer(end, &format!("{line}\n")) {
+            break;
+        }
+        end += 1;
+    }
+    Ok(OutputPage {
+        first_line: gathered.first_line.unwrap_or(from.min(total)),
+        text: gathered.text(),
+        // The last line may still grow; of a shell, commands are read from now on.
+        cursor: format!("line:{}", end.saturating_sub(1)),
+        remaining: total - end,
+        total_lines: total,
+        running: false,
+        command: None,
+    })
 }

@@ -136,6 +136,10 @@ pub(crate) struct DebuggingArguments {
     /// [default: auto]
     #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
     pub(crate) debug_backend: Option<BackendChoice>,
+    /// Offer tools that the workspace's own metadata describes (src/vsc-scripts/**/*.meta.yaml), also
+    /// while no editor is open for it
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE_TOOLS")]
+    pub(crate) workspace_tools: bool,
     /// Time of every debugging tool, where the call does not say [default: the tool's own]
     #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
@@ -245,7 +249,8 @@ pub(crate) enum HistoryAction {
 
 const POLICY_EXAMPLES: &str = "\
 Exit code: 0 when it may run, 1 when it is refused. The rules are in the [policy] table of the
-configuration file; they are a guard-rail against accidents, not a sandbox.
+configuration file; they are a guard-rail against accidents, not a sandbox. `allowed_directories`
+says where commands may start, not which files they may open.
 
 Examples:
   termbridge policy test 'rm -rf build'

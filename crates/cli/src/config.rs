@@ -102,6 +102,7 @@ struct HistoryTable {
 struct DebugTable {
     backend: Option<String>,
     timeout: Option<String>,
+    workspace_tools: Option<bool>,
     #[serde(default)]
     adapters: Adapters,
 }
@@ -181,6 +182,7 @@ impl Config {
                 "buffer_size",
                 arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),
             )?,
+            refuse_hidden_lines: file.policy.secrets_by_person,
         };
         let offer = Offer {
             debug: debug_settings(arguments.debugging, file.workspace, file.debug)?,
@@ -260,12 +262,13 @@ fn debug_settings(
     of_file: Option<PathBuf>,
     table: DebugTable,
 ) -> Result<DebugSettings> {
-    let DebuggingArguments { workspace, debug_backend, timeout } = arguments;
+    let DebuggingArguments { workspace, debug_backend, workspace_tools, timeout } = arguments;
     let here = std::env::current_dir().context("the working directory cannot be used")?;
     let workspace = workspace.or(of_file).map_or(here.clone(), |given| here.join(given));
     // What adapters and editors call it; one that is not there is refused by who needs it.
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
+    settings.workspace_tools = workspace_tools || table.workspace_tools.unwrap_or_default();
     settings.backend = match (debug_backend, table.backend) {
         (Some(backend), _) => backend,
         (None, Some(name)) => name.parse().context("debug.backend")?,

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use termbridge_bridge::{Bridge, OutputPage, OutputRequest, Started, Until};
-use termbridge_session::{Fired, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
+use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::debug::DebugTool;
@@ -27,8 +27,6 @@ use crate::{schema, validate};
 
 /// Longest silence: clients give up on a request after a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
-/// How long the kernel may take to say what a program waits for.
-const SECRET_CHECK: Duration = Duration::from_millis(200);
 /// How often a waiting client that asked for progress hears of it.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -163,23 +161,6 @@ impl Context {
         let watched = Watched::Command(&session, request.command.or(running));
         let waiting = self.bridge.await_output(request, limit.allowed);
         Ok(self.attend(watched, limit, waiting).await??)
-    }
-
-    /// Whether an agent may type now: a hidden line may be for a person alone.
-    pub(crate) async fn may_type(&self, session: &Session) -> Result<(), ToolError> {
-        if !self.bridge.secrets_by_person() {
-            return Ok(());
-        }
-        let asked = Wait { needs_input: true, ..Wait::default() }.timeout(SECRET_CHECK);
-        match session.wait(asked).await?.fired {
-            Some(Fired::NeedsInput { echo: false }) => Err(ToolError::new(
-                Code::Forbidden,
-                "the program reads a hidden line, which only a person may type here",
-                "Ask the user to type it; wait_for with `gone` or `prompt` tells when that is done.",
-                &["wait_for", "view_screen"],
-            )),
-            _ => Ok(()),
-        }
     }
 
     pub(crate) fn limit_of(&self, asked: Duration) -> Limit {

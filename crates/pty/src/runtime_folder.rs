@@ -22,6 +22,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
@@ -30,6 +31,10 @@ use crate::CommandPipe;
 /// A server's folder is called this and 16 hexadecimal digits.
 const PREFIX: &str = "termbridge-";
 const DIGITS: usize = 16;
+/// What the debugger builds is called this and as many digits (`termbridge-dap`).
+const BUILD_PREFIX: &str = "termbridge-debug-";
+/// When what the debugger built is surely no longer about to be started.
+const BUILD_AGE: Duration = Duration::from_hours(24);
 /// How often another name is tried.
 const ATTEMPTS: usize = 8;
 /// Entries of the temporary folder that a sweep looks at.
@@ -144,10 +149,13 @@ pub fn sweep_stale_folders() {
         if removed == MAX_REMOVED {
             return;
         }
+        let path = entry.path();
+        if is_old_build(&path) && fs::remove_file(&path).is_ok() {
+            removed += 1;
+        }
         if !is_ours(&entry.file_name()) {
             continue;
         }
-        let path = entry.path();
         let Ok(folder) = open_folder(&path) else { continue };
         let is_free = rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok();
         if is_free && is_at(&folder, &path) && fs::remove_dir_all(&path).is_ok() {
@@ -155,13 +163,31 @@ pub fn sweep_stale_folders() {
         }
     }
     if removed > 0 {
-        tracing::info!(removed, "removed folders of servers that were killed");
+        tracing::info!(removed, "removed what killed servers left");
     }
+}
+
+/// A program that was built to be debugged and that its debugger, killed too, did not remove. It has no
+/// lock; one that runs is not hurt when its name goes.
+fn is_old_build(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let digits = name.strip_prefix(BUILD_PREFIX).unwrap_or_default();
+    let is_old = |found: &fs::Metadata| {
+        found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > BUILD_AGE))
+    };
+    is_random(digits)
+        && fs::symlink_metadata(path).is_ok_and(|found| {
+            found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && is_old(&found)
+        })
+}
+
+fn is_random(digits: &str) -> bool {
+    digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn is_ours(name: &OsStr) -> bool {
     let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).unwrap_or_default();
-    digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    is_random(digits)
 }
 
 fn random_name() -> io::Result<String> {

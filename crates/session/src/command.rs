@@ -31,6 +31,8 @@ pub struct CommandReport {
     pub dropped_from: u64,
     /// Bytes that were dropped there: too many to keep, or more than a full disk took.
     pub dropped_bytes: u64,
+    /// Bytes that background jobs printed after it, before the next command.
+    pub background_bytes: u64,
     /// A full-screen program ran: its screen is not part of the output.
     pub full_screen: bool,
     /// How long it ran, or runs.
@@ -56,6 +58,7 @@ impl CommandReport {
             output_lines: 0,
             dropped_from: 0,
             dropped_bytes: 0,
+            background_bytes: 0,
             full_screen: false,
             duration: Duration::ZERO,
             cwd: None,

@@ -49,6 +49,18 @@ pub enum SessionError {
         /// Bytes in the queue.
         queued: usize,
     },
+    /// The program reads a line that the terminal hides, and callers may not type those.
+    #[error(
+        "the program reads a hidden line, or may come to do so before it reads what is typed; only a \
+         person may type that here. What stood before it was typed, nothing else"
+    )]
+    HiddenLine,
+    /// Lines of an earlier call wait for the program.
+    #[error("{queued} lines of an earlier call are not typed yet")]
+    LinesWaiting {
+        /// How many.
+        queued: usize,
+    },
     /// The shell runs a command.
     #[error("the shell of session {0} is busy")]
     ShellBusy(SessionId),

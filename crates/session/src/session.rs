@@ -123,7 +123,17 @@ impl Session {
         from: u64,
         most: u64,
     ) -> Result<Option<CommandReport>, SessionError> {
-        self.ask(|reply| Command::Report { id, from, most, reply }).await
+        self.ask(|reply| Command::Report { id, background: false, from, most, reply }).await
+    }
+
+    /// What background jobs printed after a command and before the next, in the same form.
+    pub async fn background(
+        &self,
+        after: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.ask(|reply| Command::Report { id: after, background: true, from, most, reply }).await
     }
 
     /// Sends Ctrl+C to a command, as soon as it has begun; false when it is over.

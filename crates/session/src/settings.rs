@@ -22,6 +22,8 @@ pub struct Settings {
     pub output_disk: usize,
     /// Bytes asked of a terminal per read.
     pub buffer_size: usize,
+    /// What a program reads without showing it, such as a password, is not for callers to type.
+    pub refuse_hidden_lines: bool,
 }
 
 impl Default for Settings {
@@ -35,6 +37,7 @@ impl Default for Settings {
             output_memory: 64 * 1024 * 1024,
             output_disk: 1024 * 1024 * 1024,
             buffer_size: 4096,
+            refuse_hidden_lines: false,
         }
     }
 }

@@ -4,10 +4,11 @@
 //! it, requests are answered, waits are judged after each of these. A request never blocks the loop:
 //! what takes time (stopping, surveying) runs beside it and reports back as a [`Command`].
 //!
-//! Bounds: [`BATCH_READS`] reads before others get their turn, [`MAX_INPUT`] bytes of input queued,
+//! Bounds: [`BATCH_READS`] reads or [`BATCH_TIME`] before others get their turn, [`MAX_INPUT`] bytes of input queued,
 //! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
+mod hidden_line;
 mod input;
 mod interactive;
 mod lifecycle;
@@ -31,6 +32,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
+use self::hidden_line::{PendingLines, SendReply};
 use self::input::InputQueue;
 use self::lifecycle::Change;
 use self::shell::{ShellState, Spawned};
@@ -51,6 +53,8 @@ use crate::wait::{Wait, Waited};
 pub(crate) const COMMAND_QUEUE: usize = 64;
 /// Reads of output before requests get their turn.
 const BATCH_READS: usize = 8;
+/// Time that output may take before requests and other sessions get their turn.
+const BATCH_TIME: Duration = Duration::from_millis(5);
 /// Bytes of input that a program may leave unread.
 const MAX_INPUT: usize = 1024 * 1024;
 /// Longest time that a synchronized update may hide the screen.
@@ -81,6 +85,7 @@ pub(crate) enum Command {
     },
     Report {
         id: u64,
+        background: bool,
         from: u64,
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
@@ -138,6 +143,10 @@ pub(crate) struct SessionTask {
     place: Option<OwnedSemaphorePermit>,
     terminal: Terminal,
     buffer: Vec<u8>,
+    /// Output that was read and not fed yet, because it takes the terminal long.
+    unfed: Vec<u8>,
+    /// Rows that passed since a text wait was last judged.
+    unseen_rows: usize,
     input: InputQueue,
     /// The terminal is hung up: nothing more will come.
     hung_up: bool,
@@ -146,6 +155,8 @@ pub(crate) struct SessionTask {
     ended: Option<Ended>,
     change: Option<Change>,
     waits: Vec<PendingWait>,
+    /// Lines that wait for the program, where hidden ones are refused.
+    lines: Option<PendingLines>,
     created: SystemTime,
     last_active: SystemTime,
     last_used: Instant,
@@ -194,12 +205,15 @@ impl SessionTask {
             place: Some(place),
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
+            unfed: Vec::new(),
+            unseen_rows: 0,
             input: InputQueue::default(),
             hung_up: false,
             exited: None,
             ended: None,
             change: None,
             waits: Vec::new(),
+            lines: None,
             created: SystemTime::now(),
             last_active: SystemTime::now(),
             last_used: now,
@@ -233,12 +247,18 @@ impl SessionTask {
     }
 
     async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
-        tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
+        // Command lines can hold secrets: they are for a log that was asked for.
+        tracing::info!(session = %self.id, pid = self.program.pid(), "launched");
+        tracing::debug!(session = %self.id, command = %self.launch.command_line(), "launched");
         loop {
             let program = Arc::clone(&self.program);
             let deadline = self.next_deadline();
+            let mut flood = false;
             tokio::select! {
-                result = program.readable(), if !self.hung_up => self.readable(result),
+                result = program.readable(), if !self.hung_up && self.unfed.is_empty() => {
+                    flood = !self.readable(result);
+                }
+                () = std::future::ready(()), if !self.unfed.is_empty() => flood = !self.read_output(),
                 command = commands.recv() => match command {
                     Some(command) => self.handle(command),
                     None => break,
@@ -254,6 +274,10 @@ impl SessionTask {
             if self.is_over() {
                 break;
             }
+            if flood {
+                // The scheduler would let this session go on for a hundred batches.
+                tokio::task::yield_now().await;
+            }
         }
     }
 
@@ -265,13 +289,10 @@ impl SessionTask {
             }
             Command::Send { input, then, reply } => {
                 self.touch();
-                let result = self.send(&input);
-                if let (Ok(sent), Some((mut wait, waited))) = (&result, then) {
-                    wait.after.get_or_insert(sent.before);
-                    wait.after_input = true;
-                    self.begin_wait(wait, waited);
+                match self.settings.refuse_hidden_lines {
+                    true => self.send_lines(input, then, reply),
+                    false => self.send_at_once(&input, then, reply),
                 }
-                let _ = reply.send(result);
             }
             Command::Wait { wait, reply } => {
                 self.touch();
@@ -281,8 +302,16 @@ impl SessionTask {
                 self.touch();
                 self.submit(command, patience, reply);
             }
-            Command::Report { id, from, most, reply } => {
-                let _ = reply.send(self.command_report(id, from, most));
+            Command::Report { id, background, from, most, reply } => {
+                // How much there is, is what a reader of output asks first.
+                if most == 0 {
+                    self.look_at_prompt();
+                }
+                let report = match background {
+                    true => self.background_report(id, from, most),
+                    false => self.command_report(id, from, most),
+                };
+                let _ = reply.send(report);
             }
             Command::Interrupt { command, reply } => {
                 self.touch();
@@ -318,6 +347,35 @@ impl SessionTask {
         }
     }
 
+    fn send_at_once(
+        &mut self,
+        input: &[Input],
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
+        reply: SendReply,
+    ) {
+        match self.send(input) {
+            Ok(sent) => self.answer_sent(sent, then, reply),
+            Err(error) => {
+                let _ = reply.send(Err(error));
+            }
+        }
+    }
+
+    /// Input was typed: the wait for what comes of it begins.
+    fn answer_sent(
+        &mut self,
+        sent: Sent,
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
+        reply: SendReply,
+    ) {
+        if let Some((mut wait, waited)) = then {
+            wait.after.get_or_insert(sent.before);
+            wait.after_input = true;
+            self.begin_wait(wait, waited);
+        }
+        let _ = reply.send(Ok(sent));
+    }
+
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
         self.confirm_end();
@@ -327,7 +385,9 @@ impl SessionTask {
         self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
+        self.settle_prompt(now);
         self.check_idle(now);
+        self.type_lines(now);
         self.judge_waits(now);
         self.ask_kernel(now);
     }
@@ -343,8 +403,10 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
+        let prompt = self.prompt_deadline();
         let resize = self.resize_deadline();
-        [update, last_output, idle, removal, waits, pace, parked, resize]
+        let lines = self.lines_deadline();
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize]
             .into_iter()
             .flatten()
             .min()

@@ -1,20 +1,13 @@
-//! Shell integration: scripts that mark commands, and clean output from what they print.
+//! Shell integration: scripts that mark commands.
 //!
 //! A shell that was started with an [`Integration`] says where a prompt ends, where a command's
 //! output begins and where it ends, with its exit status, by OSC 633 marks. A
 //! command does not get typed: it goes through a named pipe that the script reads in a widget of the
 //! shell's line editor, so that length, tabs, `!` and completion cannot spoil it.
 //!
-//! [`CleanOutput`] turns what a command printed, escape sequences and all, into the text that stayed.
-//!
 //! Pure: nothing here reads a file or starts anything; the files of an integration are returned as
 //! data, for the session to place.
 
-mod clean;
 mod integration;
 
-pub use clean::CleanOutput;
 pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles, command_text};
-
-#[cfg(test)]
-mod clean_tests;

@@ -47,7 +47,7 @@ pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
         hash.add(u64::from(color_code(cell.fg)) << 32 | u64::from(color_code(cell.bg)));
         if cell.extra.is_some() {
             hash.add(cell.underline_color().map_or(0, |color| u64::from(color_code(color))));
-            for mark in cell.zerowidth().unwrap_or_default() {
+            for mark in cell.zerowidth().unwrap_or_default().iter().take(MAX_MARKS) {
                 hash.add(u64::from(u32::from(*mark)));
             }
             if let Some(link) = cell.hyperlink() {

@@ -14,6 +14,8 @@
 
 mod core;
 
+pub(crate) use self::core::SOFT_RESET;
+
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::TermMode;
@@ -25,7 +27,7 @@ use crate::convert;
 use crate::event::{Event, Tapped};
 use crate::input::InputModes;
 use crate::modes;
-use crate::scanner::Scanner;
+use crate::scanner::Stream;
 use crate::screen::{Cursor, CursorShape, Row, Screen};
 use crate::search::{Haystack, Typing};
 use crate::style::Palette;
@@ -92,23 +94,20 @@ impl Default for Options {
 
 /// A terminal: fed with a program's output, it holds what a person would see.
 pub struct Terminal {
-    scanner: Scanner,
+    stream: Stream,
     core: Core,
     changes: Changes,
     typing: Option<Typing>,
-    /// The beginning of a UTF-8 character whose rest is still to come.
-    cut_character: Vec<u8>,
 }
 
 impl Terminal {
     /// An empty terminal; a size out of range is taken as the nearest possible one.
     pub fn new(size: Size, options: Options) -> Self {
         Self {
-            scanner: Scanner::default(),
+            stream: Stream::default(),
             core: Core::new(size.clamped(), options),
             changes: Changes::default(),
             typing: None,
-            cut_character: Vec::new(),
         }
     }
 
@@ -119,21 +118,8 @@ impl Terminal {
 
     /// Takes a program's output; any bytes, cut anywhere.
     pub fn feed(&mut self, bytes: &[u8]) {
-        // vte 0.15 loses a character when one that was cut between two reads is followed by another
-        // cut one, so it only ever gets whole characters.
-        let joined;
-        let bytes = if self.cut_character.is_empty() {
-            bytes
-        } else {
-            joined = [&std::mem::take(&mut self.cut_character), bytes].concat();
-            &joined
-        };
-        let (whole, cut) = bytes.split_at(bytes.len() - cut_character_len(bytes));
-        self.cut_character.extend_from_slice(cut);
-        self.scanner.scan(whole, &mut self.core);
-        if !whole.is_ascii() {
-            self.core.limit_combining_marks();
-        }
+        self.stream.feed(bytes, &mut self.core);
+        self.core.limit_combining_marks();
     }
 
     /// Takes the bytes that the terminal owes the program.
@@ -174,6 +160,12 @@ impl Terminal {
         if let Some(typing) = &mut self.typing {
             typing.position_lost();
         }
+    }
+
+    /// Row and column of the cursor.
+    pub fn cursor_position(&self) -> (u16, u16) {
+        let cursor = self.core.cursor();
+        (cursor.row, cursor.col)
     }
 
     /// Modes that decide which bytes a key or a click becomes.
@@ -302,6 +294,13 @@ impl Terminal {
         }
     }
 
+    /// Notes that the command which was given is over, begun or not: the next prompt's line is its own.
+    pub fn note_command_over(&mut self) {
+        if let Some(line) = &mut self.core.command_line {
+            line.given = false;
+        }
+    }
+
     /// Notes text that is about to be typed; `\r` and `\n` are Enter.
     pub fn note_typed(&mut self, text: &str) {
         if let Some(typing) = &mut self.typing {
@@ -326,17 +325,6 @@ impl Terminal {
         self.core.title.bytes().for_each(|byte| hash.add(u64::from(byte)));
         hash.finish()
     }
-}
-
-/// Length of an unfinished UTF-8 character at the end.
-fn cut_character_len(bytes: &[u8]) -> usize {
-    let starts = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xc0 != 0x80);
-    starts
-        .filter(|back| {
-            let tail = std::str::from_utf8(&bytes[bytes.len() - back..]);
-            tail.is_err_and(|error| error.error_len().is_none())
-        })
-        .unwrap_or(0)
 }
 
 impl Core {

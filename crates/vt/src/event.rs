@@ -59,4 +59,6 @@ pub enum Tapped {
     Bytes(Vec<u8>),
     /// A mark or a working directory.
     Event(Event),
+    /// The row where a command's output begins: before the mark that says so.
+    OutputAt(u16),
 }

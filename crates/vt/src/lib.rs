@@ -14,11 +14,13 @@
 //! appears in the public interface. Malformed input is data, never an error and never a panic.
 
 mod changes;
+mod clean;
 mod command_line;
 mod convert;
 mod emulator;
 mod event;
 pub mod format;
+mod highlights;
 pub mod input;
 mod listener;
 mod modes;
@@ -30,9 +32,11 @@ mod sgr;
 mod style;
 
 pub use changes::Seq;
+pub use clean::CleanOutput;
 pub use emulator::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};
-pub use screen::{Cell, CellWidth, Cursor, CursorShape, Highlight, Row, Screen};
+pub use highlights::Highlight;
+pub use screen::{Cell, CellWidth, Cursor, CursorShape, Row, Screen};
 pub use search::{Found, Haystack};
 pub use style::{Attributes, Color, Palette, Style};
 

@@ -11,6 +11,9 @@ use crate::modes::CELL_PIXELS;
 use crate::screen::{Cursor, CursorShape};
 use crate::style::Style;
 
+/// Most times that REP repeats a character: programs draw lines with it, and each one has to be printed.
+pub(crate) const MAX_REPEAT: u16 = 4096;
+
 /// A parsed `CSI` sequence.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Csi<'a> {
@@ -68,6 +71,7 @@ pub(crate) fn is_ours(sequence: &[u8]) -> bool {
         b'q' => *first == b'>',
         b'r' | b'x' => *first != b'?',
         b't' | b'b' => true,
+        b'u' => matches!(first, b'<' | b'>'),
         b'S' => *first == b'?',
         _ => false,
     }

@@ -38,9 +38,57 @@ pub(crate) trait Sink {
     fn full_reset(&mut self);
 }
 
+/// A stream of output: the scanner, given whole characters only.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    scanner: Scanner,
+    /// The beginning of a UTF-8 character whose rest is still to come.
+    cut_character: Vec<u8>,
+}
+
+impl Stream {
+    /// Takes one read; any bytes, cut anywhere.
+    pub(crate) fn feed<S: Sink>(&mut self, bytes: &[u8], sink: &mut S) {
+        // vte 0.15 loses a character when one that was cut between two reads is followed by another
+        // cut one, so it only ever gets whole characters.
+        let joined;
+        let bytes = if self.cut_character.is_empty() {
+            bytes
+        } else {
+            joined = [&std::mem::take(&mut self.cut_character), bytes].concat();
+            &joined
+        };
+        let (whole, cut) = bytes.split_at(bytes.len() - cut_character_len(bytes));
+        self.cut_character.extend_from_slice(cut);
+        self.scanner.scan(whole, sink);
+    }
+
+    /// The stream is over: what was cut remains so.
+    pub(crate) fn finish<S: Sink>(&mut self, sink: &mut S) {
+        let cut = std::mem::take(&mut self.cut_character);
+        self.scanner.scan(&cut, sink);
+    }
+}
+
+/// Length of an unfinished UTF-8 character at the end.
+pub(crate) fn cut_character_len(bytes: &[u8]) -> usize {
+    let starts = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xc0 != 0x80);
+    starts
+        .filter(|back| {
+            let tail = std::str::from_utf8(&bytes[bytes.len() - back..]);
+            tail.is_err_and(|error| error.error_len().is_none())
+        })
+        .unwrap_or(0)
+}
+
+/// Length of the sequence that starts at `bytes[0]`, an ESC; all there is when it is not whole.
+pub(crate) fn sequence_len(bytes: &[u8]) -> usize {
+    parse(bytes, 0).map_or(bytes.len(), |sequence| sequence.len)
+}
+
 /// The position in the stream between two reads.
 #[derive(Debug, Default)]
-pub(crate) struct Scanner {
+struct Scanner {
     /// The unfinished sequence, from its ESC on.
     pending: Vec<u8>,
     /// The unfinished sequence went over its bound: it is read to its end and dropped.
@@ -49,7 +97,7 @@ pub(crate) struct Scanner {
 
 impl Scanner {
     /// Scans one read.
-    pub(crate) fn scan<S: Sink>(&mut self, mut bytes: &[u8], sink: &mut S) {
+    fn scan<S: Sink>(&mut self, mut bytes: &[u8], sink: &mut S) {
         while !self.pending.is_empty() {
             if bytes.is_empty() {
                 return;
@@ -84,10 +132,9 @@ impl Scanner {
             at = start + sequence.len;
             let raw = &bytes[start..at];
             let passes = match sequence.kind {
-                Kind::Aborted => true,
                 Kind::Csi => !S::wants_csi(raw),
                 Kind::Escape => raw != b"\x1bc",
-                Kind::String(_) | Kind::AbortedString => false,
+                Kind::Aborted | Kind::String(_) | Kind::AbortedString => false,
             };
             if !passes {
                 sink.pass(&bytes[run..start]);
@@ -121,7 +168,9 @@ fn emit<S: Sink>(raw: &[u8], kind: Kind, rest: &[u8], sink: &mut S) {
             sink.pass(raw);
             sink.full_reset();
         }
-        Kind::Aborted | Kind::Csi | Kind::Escape => sink.pass(raw),
+        Kind::Csi | Kind::Escape => sink.pass(raw),
+        // What follows may not be passed on, so the parser is brought back to its start here.
+        Kind::Aborted => sink.pass(&[raw, &[CAN]].concat()),
         Kind::AbortedString => {}
         Kind::String(terminator) => {
             let end =

@@ -2,10 +2,11 @@
 //!
 //! An agent keeps at most [`SPARES`] idle spare sessions; the one used least recently goes first.
 //! When every place is taken, an idle session that was made automatically is ended, whoever's it is:
-//! spare ones first, then those that an agent has used as its current one or by its id. Where all are
-//! busy, a request waits for one to become idle. Sessions with a name, those of `create_session`, and
+//! spare ones first, then those that an agent has used as its current one or by its id. Where all of
+//! them are busy, a request waits for one to become idle. Sessions with a name, those of `create_session`, and
 //! shells in which a background job runs are never ended.
 
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use termbridge_session::{SessionId, State};
@@ -17,8 +18,10 @@ use crate::backend::TerminalBackend;
 
 /// Idle spare sessions of one agent.
 const SPARES: usize = 4;
-/// How long a request waits for a place.
-const PLACE_LIMIT: Duration = Duration::from_secs(15);
+/// How long a request waits for a place while no other gets on.
+const STALL_LIMIT: Duration = Duration::from_secs(10);
+/// How long it waits in any case: clients give up after a minute.
+const PLACE_LIMIT: Duration = Duration::from_secs(50);
 /// How often the request whose turn it is looks for an idle session.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -28,6 +31,8 @@ pub(crate) struct Room<'a> {
     agents: &'a Agents,
     backend: &'a dyn TerminalBackend,
     deadline: Instant,
+    /// What was counted of others' progress, and when it last changed.
+    progress: (usize, Instant),
     turn: Option<OwnedMutexGuard<()>>,
 }
 
@@ -37,13 +42,19 @@ impl<'a> Room<'a> {
         backend: &'a dyn TerminalBackend,
         patience: Duration,
     ) -> Self {
-        let deadline = Instant::now() + patience.min(PLACE_LIMIT);
-        Self { agents, backend, deadline, turn: None }
+        let now = Instant::now();
+        let deadline = now + patience.min(PLACE_LIMIT);
+        Self { agents, backend, deadline, progress: (0, now), turn: None }
     }
 
     /// Makes room, or waits for it; true when it is worth another try.
     pub(crate) async fn make(&mut self) -> bool {
-        if Instant::now() >= self.deadline {
+        let now = Instant::now();
+        let progress = self.agents.progress.load(Ordering::Relaxed);
+        if progress != self.progress.0 {
+            self.progress = (progress, now);
+        }
+        if now >= self.deadline || now >= self.progress.1 + STALL_LIMIT {
             return false;
         }
         if self.turn.is_none() {
@@ -51,6 +62,9 @@ impl<'a> Room<'a> {
             let turn = self.agents.turn.clone().lock_owned();
             self.turn = tokio::time::timeout_at(self.deadline, turn).await.ok();
         } else if !self.agents.make_place(self.backend).await {
+            if !self.agents.may_have_idle() {
+                return false;
+            }
             tokio::time::sleep(LOOK_INTERVAL).await;
             self.turn = None;
         }
@@ -90,6 +104,12 @@ impl Agents {
             }
         }
         false
+    }
+
+    /// Whether a session may become idle that could be ended.
+    fn may_have_idle(&self) -> bool {
+        self.making.load(Ordering::Relaxed) > 0
+            || self.lock().held.iter().any(|held| held.automatic)
     }
 
     /// The idle sessions that were made automatically, of one agent or of all. Forgets ended ones.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use termbridge_session::SessionId;
 
-use super::place::{Place, Segment};
-use super::{CHUNK, OutputRequest};
+use super::place::{BACKGROUND, Place, Segment};
+use super::{CHUNK, Select};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
@@ -29,6 +29,7 @@ impl Bridge {
             if place.byte.is_none() {
                 if let Some(header) = &segment.header {
                     for line in header.split_inclusive('\n').skip(place.header as usize) {
+                        gathered.in_background = false;
                         if !gathered.offer(place.line, line) {
                             return Ok(place);
                         }
@@ -39,8 +40,9 @@ impl Bridge {
                 place.byte = Some(0);
             }
             let mut at = place.byte.unwrap_or_default();
+            gathered.in_background = segment.part.background;
             loop {
-                let part = self.report(session, segment.command, at, CHUNK).await?;
+                let part = self.part(session, segment.part, at, CHUNK).await?;
                 let is_last = part.output_start + part.output.len() as u64 >= part.output_bytes;
                 if part.output.is_empty() {
                     break;
@@ -76,31 +78,37 @@ impl Bridge {
 
 /// Lines within the bounds: the first that fit, or the last.
 pub(super) struct Gathered<'a> {
-    request: &'a OutputRequest,
+    select: Select<'a>,
     keep_last: bool,
-    pub(super) lines: VecDeque<String>,
-    numbers: VecDeque<u64>,
+    lines: VecDeque<String>,
+    /// The number of each line, and whether it is a background job's.
+    numbers: VecDeque<(u64, bool)>,
+    in_background: bool,
     bytes: usize,
     pub(super) first_line: Option<u64>,
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(request: &'a OutputRequest, keep_last: bool) -> Self {
+    pub(super) fn new(select: Select<'a>, keep_last: bool) -> Self {
         let (lines, numbers) = (VecDeque::new(), VecDeque::new());
-        Self { request, keep_last, lines, numbers, bytes: 0, first_line: None }
+        let in_background = false;
+        Self { select, keep_last, lines, numbers, in_background, bytes: 0, first_line: None }
     }
 
     /// Takes a line; false when there is no room and reading can stop before it.
     pub(super) fn offer(&mut self, number: u64, line: &str) -> bool {
-        let text = match &self.request.grep {
+        let text = match self.select.grep {
             Some(pattern) if !pattern.is_match(line.trim_end_matches('\n')) => return true,
+            Some(_) if self.in_background => {
+                format!("{}:{} {line}", number + 1, BACKGROUND.trim_end())
+            }
             Some(_) => format!("{}:{line}", number + 1),
             None => line.to_owned(),
         };
-        let text = shortened(text, self.request.most.clamp(1, MAX_LINE));
+        let text = shortened(text, self.select.most.clamp(1, MAX_LINE));
         let is_full = |gathered: &Self, more: usize| {
-            gathered.lines.len() as u64 >= gathered.request.lines
-                || gathered.bytes + more > gathered.request.most
+            gathered.lines.len() as u64 >= gathered.select.lines
+                || gathered.bytes + more > gathered.select.most
         };
         if is_full(self, text.len()) && !self.keep_last && !self.lines.is_empty() {
             return false;
@@ -112,9 +120,16 @@ impl<'a> Gathered<'a> {
         }
         self.bytes += text.len();
         self.lines.push_back(text);
-        self.numbers.push_back(number);
-        self.first_line = self.numbers.front().copied();
+        self.numbers.push_back((number, self.in_background));
+        self.first_line = self.numbers.front().map(|(number, _)| *number);
         true
+    }
+
+    /// The lines; those of background jobs are under their line also where it lies before the first.
+    pub(super) fn text(self) -> String {
+        let is_continued = self.numbers.front().is_some_and(|(_, background)| *background);
+        let label = if is_continued && self.select.grep.is_none() { BACKGROUND } else { "" };
+        label.to_owned() + &self.lines.into_iter().collect::<Vec<_>>().concat()
     }
 
     /// The line is over, though it was not ended.

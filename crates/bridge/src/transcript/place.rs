@@ -2,15 +2,43 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use termbridge_session::SessionId;
+use termbridge_session::{CommandReport, SessionId};
 
 use super::CHUNK;
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
-/// One command's part of the text.
-pub(super) struct Segment {
+/// The line above what background jobs printed.
+pub(super) const BACKGROUND: &str = "[background]\n";
+
+/// Whose output: a command's own, or that of background jobs after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Part {
     pub(super) command: u64,
+    pub(super) background: bool,
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}{}", self.command, if self.background { "b" } else { "" })
+    }
+}
+
+impl Part {
+    pub(super) fn own(command: u64) -> Self {
+        Self { command, background: false }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let command = text.strip_suffix('b');
+        let background = command.is_some();
+        Some(Self { command: command.unwrap_or(text).parse().ok()?, background })
+    }
+}
+
+/// One part of the text.
+pub(super) struct Segment {
+    pub(super) part: Part,
     pub(super) header: Option<String>,
     pub(super) header_lines: u64,
     pub(super) output_lines: u64,
@@ -40,43 +68,78 @@ impl Bridge {
         place: Place,
         running: bool,
     ) -> Result<String, BridgeError> {
-        let command = segments.get(place.segment).map_or(1, |segment| segment.command);
+        let part = segments.get(place.segment).map_or(Part::own(1), |segment| segment.part);
         let running = if running { "r" } else { "" };
         let Some(byte) = place.byte else {
-            return Ok(format!("{command}:h{}{running}", place.header));
+            return Ok(format!("{part}:h{}{running}", place.header));
         };
-        let settled = self.report(session, command, 0, 0).await?.final_bytes;
+        let settled = self.part(session, part, 0, 0).await?.final_bytes;
         if byte <= settled {
-            return Ok(format!("{command}:{byte}{running}"));
+            return Ok(format!("{part}:{byte}{running}"));
         }
-        let shown = self.hash(session, command, settled, byte).await?;
-        Ok(format!("{command}:{byte}:{settled}:{shown:x}{running}"))
+        let shown = self.hash(session, part, settled, byte).await?;
+        Ok(format!("{part}:{byte}:{settled}:{shown:x}{running}"))
     }
 
     /// A hash of the output between two bytes.
     async fn hash(
         &self,
         session: &SessionId,
-        command: u64,
+        part: Part,
         from: u64,
         to: u64,
     ) -> Result<u64, BridgeError> {
-        let report = self.report(session, command, from, to.saturating_sub(from)).await?;
+        let report = self.part(session, part, from, to.saturating_sub(from)).await?;
         let mut hasher = DefaultHasher::new();
         (report.output_start, report.output).hash(&mut hasher);
         Ok(hasher.finish())
     }
 
+    /// A command's text, alone.
     pub(super) async fn segment(
         &self,
         session: &SessionId,
         command: u64,
-        with_header: bool,
     ) -> Result<Segment, BridgeError> {
+        let output_lines = self.report(session, command, 0, 0).await?.output_lines;
+        Ok(Segment { part: Part::own(command), header: None, header_lines: 0, output_lines })
+    }
+
+    /// A command's text under its line, and what background jobs printed after it.
+    pub(super) async fn add_segments(
+        &self,
+        session: &SessionId,
+        command: u64,
+        segments: &mut Vec<Segment>,
+    ) -> Result<(), BridgeError> {
         let report = self.report(session, command, 0, 0).await?;
-        let header = with_header.then(|| format!("$ {}\n", report.command.trim_end_matches('\n')));
-        let header_lines = header.as_deref().map_or(0, |text| text.lines().count() as u64);
-        Ok(Segment { command, header, header_lines, output_lines: report.output_lines })
+        let mut add = |part, header: String, output_lines| {
+            let header_lines = header.lines().count() as u64;
+            segments.push(Segment { part, header: Some(header), header_lines, output_lines });
+        };
+        let header = format!("$ {}\n", report.command.trim_end_matches('\n'));
+        add(Part::own(command), header, report.output_lines);
+        if report.background_bytes > 0 {
+            let part = Part { command, background: true };
+            let lines = self.part(session, part, 0, 0).await?.output_lines;
+            add(part, BACKGROUND.to_owned(), lines);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn part(
+        &self,
+        session: &SessionId,
+        part: Part,
+        from: u64,
+        most: u64,
+    ) -> Result<CommandReport, BridgeError> {
+        let Part { command, background } = part;
+        if !background {
+            return self.report(session, command, from, most).await;
+        }
+        let report = self.backend().background(session, command, from, most).await?;
+        report.ok_or_else(|| BridgeError::NoCommand { session: session.clone(), command })
     }
 
     pub(super) async fn at_cursor(
@@ -95,29 +158,37 @@ impl Bridge {
             return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });
         }
         let mut parts = cursor.trim_end_matches('r').split(':');
-        let command: u64 = parts.next().and_then(|part| part.parse().ok()).ok_or_else(bad)?;
+        let mut part = parts.next().and_then(Part::parse).ok_or_else(bad)?;
         let at = parts.next().ok_or_else(bad)?;
         let number = |part: Option<&str>| part.and_then(|part| part.parse::<u64>().ok());
-        let first = segments.first().ok_or_else(bad)?.command;
-        if command < first {
+        let first = segments.first().ok_or_else(bad)?.part.command;
+        if part.command < first {
             // What lay there is gone; the oldest that is left comes next.
             return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });
         }
-        let segment = segments.iter().position(|part| part.command == command).ok_or_else(bad)?;
+        let find = |part| segments.iter().position(|segment| segment.part == part);
+        // Where only the command's own is read, what comes after it is its end.
+        let is_behind = part.background && find(part).is_none();
+        if is_behind {
+            part = Part::own(part.command);
+        }
+        let segment = find(part).ok_or_else(bad)?;
         let before: u64 = segments[..segment].iter().map(Segment::lines).sum();
         if let Some(shown) = at.strip_prefix('h') {
             let header = number(Some(shown)).ok_or_else(bad)?.min(segments[segment].header_lines);
             return Ok(Place { segment, byte: None, header, line: before + header });
         }
         let mut byte = number(Some(at)).ok_or_else(bad)?;
-        if let Some(settled) = number(parts.next()) {
+        if is_behind {
+            byte = u64::MAX;
+        } else if let Some(settled) = number(parts.next()) {
             let shown = parts.next().and_then(|part| u64::from_str_radix(part, 16).ok());
-            let now = self.hash(session, command, settled, byte).await?;
+            let now = self.hash(session, part, settled, byte).await?;
             if shown != Some(now) {
                 byte = settled;
             }
         }
-        let total = self.report(session, command, 0, 0).await?.output_bytes;
+        let total = self.part(session, part, 0, 0).await?.output_bytes;
         let within = match byte >= total {
             true => segments[segment].output_lines,
             false => self.lines_before(session, &segments[segment], byte).await?,
@@ -135,7 +206,7 @@ impl Bridge {
     ) -> Result<u64, BridgeError> {
         let (mut at, mut lines) = (0, 0);
         while at < byte {
-            let part = self.report(session, segment.command, at, CHUNK.min(byte - at)).await?;
+            let part = self.part(session, segment.part, at, CHUNK.min(byte - at)).await?;
             if part.output.is_empty() {
                 break;
             }
@@ -166,7 +237,7 @@ impl Bridge {
         }
         let segment = segments.len().saturating_sub(1);
         let end = match segments.last() {
-            Some(last) => Some(self.report(session, last.command, 0, 0).await?.output_bytes),
+            Some(last) => Some(self.part(session, last.part, 0, 0).await?.output_bytes),
             None => None,
         };
         Ok(Place { segment, byte: end, header: 0, line: before })
@@ -184,7 +255,7 @@ impl Bridge {
         }
         let (mut at, mut left) = (0, line);
         while left > 0 {
-            let part = self.report(session, segment.command, at, CHUNK).await?;
+            let part = self.part(session, segment.part, at, CHUNK).await?;
             if part.output.is_empty() {
                 break;
             }
@@ -206,7 +277,7 @@ impl Bridge {
         segment: &Segment,
         lines: u64,
     ) -> Result<u64, BridgeError> {
-        let report = self.report(session, segment.command, 0, 0).await?;
+        let report = self.part(session, segment.part, 0, 0).await?;
         let dropped = report.dropped_from..report.dropped_from + report.dropped_bytes;
         let mut end = report.output_bytes;
         let (mut left, mut first) = (lines, true);
@@ -216,7 +287,7 @@ impl Bridge {
             if !dropped.is_empty() && (from..end).contains(&dropped.start) {
                 from = dropped.start;
             }
-            let part = self.report(session, segment.command, from, end - from).await?;
+            let part = self.part(session, segment.part, from, end - from).await?;
             let bytes = part.output.as_bytes();
             for newline in memchr::memrchr_iter(b'\n', bytes) {
                 // The newline at the very end closes the last line.

@@ -16,16 +16,20 @@ use tokio::task::JoinSet;
 /// Nothing here takes this long unless it hangs.
 const LIMIT: Duration = Duration::from_secs(60);
 
-struct Hub {
-    bridge: Bridge,
-    sessions: Sessions,
+pub(crate) struct Hub {
+    pub(crate) bridge: Bridge,
+    pub(crate) sessions: Sessions,
     home: TempDir,
 }
 
 impl Hub {
     fn new(max_sessions: usize) -> Self {
+        Self::with(Settings { max_sessions, ..Settings::default() })
+    }
+
+    pub(crate) fn with(settings: Settings) -> Self {
         let home = TempDir::new().expect("a temporary folder");
-        let sessions = Sessions::new(Settings { max_sessions, ..Settings::default() });
+        let sessions = Sessions::new(settings);
         let backend = Arc::new(NativeBackend::new(sessions.clone()));
         let policy = Policy::new(&PolicyConfig::default(), home.path()).expect("a policy");
         let mut settings =
@@ -41,7 +45,7 @@ impl Hub {
     }
 
     /// Runs a command to its end.
-    async fn run(&self, request: Execute) -> (SessionId, String) {
+    pub(crate) async fn run(&self, request: Execute) -> (SessionId, String) {
         run(&self.bridge, request).await.expect("runs")
     }
 
@@ -69,7 +73,7 @@ async fn run(bridge: &Bridge, request: Execute) -> Result<(SessionId, String), B
     Ok((started.session, output.head))
 }
 
-fn command(text: &str) -> Execute {
+pub(crate) fn command(text: &str) -> Execute {
     Execute { command: text.into(), ..Execute::default() }
 }
 

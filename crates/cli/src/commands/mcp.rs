@@ -52,7 +52,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
     let mut hang_up = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let (reader, writer) = rmcp::transport::stdio_pipes();
+    let (reader, writer) = termbridge_mcp::stdio_pipes();
     let outcome = tokio::select! {
         served = server.serve(reader, writer) => {
             served.map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from)

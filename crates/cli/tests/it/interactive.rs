@@ -92,8 +92,7 @@ fn full_screen_programs_and_questions_wait_for_keys() {
 #[test]
 fn the_line_editor_of_fish_waits_for_keys() {
     let environment = TestEnvironment::new();
-    // Without them, fish would be at work for a while: it writes them when it is first started.
-    environment.write(".local/share/fish/generated_completions/none.fish", "");
+    // It is started for the first time, so that it writes completions meanwhile.
     let mut server = environment.server(TERMBRIDGE, &["--shell", "fish"]);
     let command = "read --prompt-str 'Name? ' name; echo \"hello $name\"";
     let (exit_code, output) = waits_for_keys(&mut server, command, "Name?", "agent<Enter>");

@@ -1,6 +1,7 @@
 //! The built binary, driven as a client drives it.
 
 mod agents;
+mod background;
 mod clients;
 mod commands;
 mod compat;
@@ -12,6 +13,7 @@ mod examples;
 mod frameworks;
 mod history;
 mod interactive;
+mod pictures;
 mod policy;
 mod protocol;
 mod robustness;

@@ -152,6 +152,10 @@ impl App {
         Self { server, environment, id }
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Calls a tool on the session; it must succeed.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, mut arguments: Value) -> Answer {

@@ -1,8 +1,10 @@
 //! Wait conditions as arguments, and what came of them.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use regex::{Regex, RegexBuilder};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::{Found, Seq};
@@ -10,9 +12,13 @@ use termbridge_session::{Fired, Wait, Waited};
 
 use crate::error::ToolError;
 use crate::view::state_text;
+use crate::{schema, validate};
 
 /// Compiled size of a pattern; a larger one is not worth its memory.
 const MAX_PATTERN: usize = 1024 * 1024;
+
+/// Checks conditions that stand in another tool's `wait`, whose own schema does not list them.
+static SCHEMA: LazyLock<Arc<JsonObject>> = LazyLock::new(schema::input::<Condition>);
 
 /// Conditions, any of which ends a wait.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -66,6 +72,18 @@ pub(crate) fn pattern(argument: &str, text: &str) -> Result<Regex, ToolError> {
 }
 
 impl Condition {
+    /// The wait that the argument `wait` asks for; `None` for an empty object.
+    pub(crate) fn read(mut fields: JsonObject) -> Result<Option<Wait>, ToolError> {
+        validate::validate_part(&SCHEMA, &fields, "wait")?;
+        fields.retain(|_, value| !value.is_null());
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let condition: Self = serde_json::from_value(fields.into())
+            .map_err(|error| ToolError::invalid(format!("argument `wait`: {error}"), ""))?;
+        condition.into_wait().map(Some)
+    }
+
     pub(crate) fn into_wait(self) -> Result<Wait, ToolError> {
         let regex = self.regex.as_deref().map(|text| pattern("regex", text));
         let wait = Wait {
@@ -124,7 +142,7 @@ pub(crate) struct Match {
 }
 
 impl Outcome {
-    pub(crate) fn of(waited: Waited, cut_short: bool) -> Self {
+    pub(crate) fn of(waited: &Waited, cut_short: bool) -> Self {
         let running = matches!(waited.state, termbridge_session::State::Running);
         let timed_out = waited.fired.is_none() && running;
         let note = if timed_out && cut_short {
@@ -137,6 +155,7 @@ impl Outcome {
         } else if timed_out {
             waited
                 .unanswered_query
+                .as_ref()
                 .map(|query| format!("the program may wait for an answer to {query}"))
         } else {
             None

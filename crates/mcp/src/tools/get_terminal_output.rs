@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_bridge::{OutputRequest, ReadFrom};
+use termbridge_bridge::{OutputRequest, ReadFrom, Select, Until};
 use termbridge_session::SessionId;
 
 use super::condition::pattern;
@@ -82,19 +82,26 @@ impl Tool for GetTerminalOutput {
         };
         let id = arguments.session_id.as_deref().map(SessionId::from_text);
         let agent = arguments.agent_id.as_deref();
-        let session = context.bridge.named_or_current(id.as_ref(), agent).await?;
-        let id = session.id.clone();
-        let request = OutputRequest {
-            session,
-            command: arguments.command_id,
-            from,
-            lines: arguments.lines,
-            grep: grep.transpose()?,
-            most: arguments.max_bytes,
+        let grep = grep.transpose()?;
+        let is_search = grep.is_some();
+        let recorded = match (&id, arguments.command_id) {
+            (Some(id), Some(command)) => context.bridge.recorded(id, command).await?,
+            _ => None,
         };
-        let is_search = request.grep.is_some();
-        let wait = Duration::from_millis(arguments.wait_ms);
-        let (page, until) = context.await_output(request, wait).await?;
+        let (lines, most) = (arguments.lines, arguments.max_bytes);
+        let (id, (page, until)) = match (recorded, id) {
+            (Some(recorded), Some(id)) => {
+                let select = Select { from: &from, lines, grep: grep.as_ref(), most };
+                (id, (recorded.page(select)?, Until::Over))
+            }
+            (_, id) => {
+                let session = context.bridge.named_or_current(id.as_ref(), agent).await?;
+                let (id, command) = (session.id.clone(), arguments.command_id);
+                let request = OutputRequest { session, command, from, lines, grep, most };
+                let wait = Duration::from_millis(arguments.wait_ms);
+                (id, context.await_output(request, wait).await?)
+            }
+        };
         let standing = match &page.command {
             Some(report) => Some(Standing::of(context, &id, report, until).await),
             None => None,

@@ -209,6 +209,12 @@ impl Program {
         process_table::waiting_for_terminal(self.pid, &self.tty)
     }
 
+    /// How often the program itself has gone to sleep, where the system tells: while the number stays
+    /// the same, it has not run.
+    pub fn switches(&self) -> Option<u64> {
+        process_table::switches(self.pid)
+    }
+
     /// Whether the program itself waits for the input of a file, given by its path without links.
     pub fn waiting_for(&self, file: &Path) -> Waiting {
         process_table::waiting_for_file(self.pid, file)

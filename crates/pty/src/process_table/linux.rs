@@ -127,6 +127,13 @@ pub(crate) fn start_of(pid: i32) -> Option<ProcessStart> {
     })
 }
 
+/// How often the process's main thread has gone to sleep: the same number means that it has not run.
+pub(crate) fn switches(pid: i32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
+}
+
 /// Where the process is, as a path that exists.
 pub(crate) fn working_directory(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()

@@ -50,3 +50,7 @@ pub(crate) fn waiting_for_terminal(_pid: i32, _terminal: &str) -> Waiting {
 pub(crate) fn waiting_for_file(_pid: i32, _file: &std::path::Path) -> Waiting {
     Waiting::Unknown
 }
+
+pub(crate) fn switches(_pid: i32) -> Option<u64> {
+    None
+}

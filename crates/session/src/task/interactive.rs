@@ -2,8 +2,8 @@
 //!
 //! It does when the terminal is in raw mode, a process of the foreground group reads or polls it, all
 //! that was typed has been read, and for [`QUIET`] nothing was printed and no processor time was used
-//! by the group and by what descends from it in other sessions. Background jobs do not count. All of it
-//! is read from the kernel; what a program polls the terminal for is not known, so a program in raw mode
+//! by the group and by what descends from it in other sessions. Background jobs do not count, nor does
+//! anything beside the session's own shell where that is what reads. All of it is read from the kernel; what a program polls the terminal for is not known, so a program in raw mode
 //! that waits for the network without a sign of life looks the same.
 //!
 //! A relay polls its terminal whatever happens at the other end, and another user's process cannot be
@@ -63,13 +63,20 @@ struct Load {
 }
 
 impl Load {
-    fn of(survey: &Survey) -> Option<Self> {
+    /// `reader` is the one process that counts, where it is known.
+    fn of(survey: &Survey, reader: Option<i32>) -> Option<Self> {
         let group = survey.foreground?;
-        let all = || survey.processes.iter().chain(&survey.detached);
-        let mut members: Vec<&ProcessInfo> = all().filter(|each| each.group == group).collect();
+        let counts = |each: &&ProcessInfo| match reader {
+            Some(reader) => each.pid == reader,
+            None => each.group == group,
+        };
+        let all = survey.processes.iter().chain(&survey.detached);
+        let mut members: Vec<&ProcessInfo> = all.filter(counts).collect();
         let is_relay = members.iter().any(|each| RELAYS.contains(&each.name.as_str()));
         let mut index = 0;
-        while let Some(parent) = members.get(index).map(|each| each.pid) {
+        while let Some(parent) =
+            members.get(index).map(|each| each.pid).filter(|_| reader.is_none())
+        {
             // Another group of the same session is a background job.
             members.extend(survey.detached.iter().filter(|each| each.parent == parent));
             index += 1;
@@ -95,7 +102,10 @@ impl Load {
 impl SessionTask {
     /// Compares what a survey found with the one before.
     pub(super) fn note_calm(&mut self, survey: Option<&Survey>, now: Instant) {
-        let load = survey.and_then(Load::of);
+        let pid = self.program.pid();
+        let in_front = survey.is_some_and(|survey| survey.foreground == Some(pid));
+        let reads = self.shell.is_some() && in_front && self.program.waiting().is_for_input();
+        let load = survey.and_then(|survey| Load::of(survey, reads.then_some(pid)));
         let calm = self.survey.calm.take();
         self.survey.calm = load.map(|load| match calm {
             Some(calm) if load.goes_on_from(&calm.load) => calm,
@@ -144,17 +154,17 @@ mod tests {
 
     #[test]
     fn workers_count_and_background_jobs_do_not() {
-        let before = Load::of(&survey(100, 100)).expect("a foreground");
+        let before = Load::of(&survey(100, 100), None).expect("a foreground");
         assert_eq!(before.pids, [20, 21]);
-        assert!(Load::of(&survey(101, 9000)).expect("there").goes_on_from(&before));
-        assert!(!Load::of(&survey(103, 100)).expect("there").goes_on_from(&before));
+        assert!(Load::of(&survey(101, 9000), None).expect("there").goes_on_from(&before));
+        assert!(!Load::of(&survey(103, 100), None).expect("there").goes_on_from(&before));
     }
 
     #[test]
     fn a_new_process_is_work() {
-        let before = Load::of(&survey(1, 1)).expect("a foreground");
+        let before = Load::of(&survey(1, 1), None).expect("a foreground");
         let mut later = survey(1, 1);
         later.processes.push(process(22, 20, 20, 10, 0));
-        assert!(!Load::of(&later).expect("there").goes_on_from(&before));
+        assert!(!Load::of(&later, None).expect("there").goes_on_from(&before));
     }
 }

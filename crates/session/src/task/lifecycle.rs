@@ -218,6 +218,7 @@ impl SessionTask {
             self.program = Arc::new(program);
             self.place = Some(place);
             self.input.clear();
+            self.unfed = Vec::new();
             self.hung_up = false;
             self.exited = None;
             self.ended = None;

@@ -5,21 +5,30 @@ use std::io;
 use termbridge_vt::{Event, Mark};
 use tokio::time::Instant;
 
-use super::{BATCH_READS, SYNCHRONIZED_LIMIT, SessionTask};
+use super::{BATCH_READS, BATCH_TIME, SYNCHRONIZED_LIMIT, SessionTask};
 
 /// History lines between two reports to the memory budget.
 const REPORT_LINES: usize = 256;
 
+/// Bytes that are fed between two looks at the clock.
+const SLICE: usize = 4096;
+/// Cells of a terminal times bytes fed between two looks at the clock: a sequence of three bytes can
+/// write every cell.
+const SLICE_CELLS: usize = 1 << 24;
+/// The least between two looks at the clock.
+const MIN_SLICE: usize = 16;
+
 impl SessionTask {
-    pub(super) fn readable(&mut self, ready: io::Result<()>) {
+    /// Reads and feeds a batch; true when nothing is left.
+    pub(super) fn readable(&mut self, ready: io::Result<()>) -> bool {
         if let Err(error) = ready {
             tracing::warn!(session = %self.id, %error, "terminal cannot be polled");
             self.hung_up = true;
-            return;
+            return true;
         }
         // What comes now may be the answer to the input: whoever waits for that must see it.
         self.keep_pace(Instant::now());
-        self.read_output();
+        self.read_output()
     }
 
     /// Reads what is there, up to a batch, and feeds it; true when nothing is left to read.
@@ -27,13 +36,19 @@ impl SessionTask {
         let mut drained = false;
         let mut buffer = std::mem::take(&mut self.buffer);
         let history = self.terminal.history_len();
+        let until = Instant::now() + BATCH_TIME;
+        let unfed = std::mem::take(&mut self.unfed);
+        self.feed(&unfed, until);
         for _ in 0..BATCH_READS {
+            if !self.unfed.is_empty() || Instant::now() >= until {
+                break;
+            }
             match self.program.try_read(&mut buffer) {
                 Ok(0) => {
                     self.hung_up = true;
                     break;
                 }
-                Ok(count) => self.feed(&buffer[..count]),
+                Ok(count) => self.feed(&buffer[..count], until),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     drained = true;
                     break;
@@ -50,35 +65,27 @@ impl SessionTask {
         if self.terminal.history_len() / REPORT_LINES != history / REPORT_LINES {
             self.publish_memory();
         }
-        drained || self.hung_up
+        self.unfed.is_empty() && (drained || self.hung_up)
     }
 
-    fn feed(&mut self, bytes: &[u8]) {
+    /// Feeds the terminal; what it has not taken when the time is over stays unfed.
+    fn feed(&mut self, mut bytes: &[u8], until: Instant) {
+        if bytes.is_empty() {
+            return;
+        }
         self.last_output = Instant::now();
         self.last_active = std::time::SystemTime::now();
-        if self.shell.is_none() {
-            self.printed += bytes.len() as u64;
-        }
-        if self.waits.iter().any(|pending| pending.wait.reads_text()) {
-            // Someone looks for text: no more than half a screen may pass between two looks, or the
-            // text could scroll by unseen.
-            let size = self.terminal.size();
-            let rows = usize::from(size.rows / 2).max(1);
-            let most = rows * usize::from(size.cols);
-            let mut rest = bytes;
-            while !rest.is_empty() {
-                let end =
-                    if size.rows == 1 { start_of_newline(rest) } else { end_of_rows(rest, rows) };
-                let end = end.min(most).min(rest.len());
-                let (piece, later) = rest.split_at(end);
-                rest = later;
-                self.terminal.feed(piece);
-                self.follow_shell();
-                self.judge_waits(Instant::now());
+        let size = self.terminal.size();
+        let cells = usize::from(size.cols) * usize::from(size.rows);
+        let most = (SLICE_CELLS / cells).clamp(MIN_SLICE, SLICE);
+        while !bytes.is_empty() {
+            let (slice, rest) = bytes.split_at(most.min(bytes.len()));
+            self.feed_slice(slice);
+            bytes = rest;
+            if !bytes.is_empty() && Instant::now() >= until {
+                self.unfed = bytes.to_vec();
+                break;
             }
-        } else {
-            self.terminal.feed(bytes);
-            self.follow_shell();
         }
         for event in self.terminal.take_events() {
             self.noticed(&event);
@@ -91,6 +98,36 @@ impl SessionTask {
             self.synchronized_since = None;
         } else if self.synchronized_since.is_none() {
             self.synchronized_since = Some(Instant::now());
+        }
+    }
+
+    fn feed_slice(&mut self, bytes: &[u8]) {
+        if self.shell.is_none() {
+            self.printed += bytes.len() as u64;
+        }
+        if !self.waits.iter().any(|pending| pending.wait.reads_text()) {
+            self.terminal.feed(bytes);
+            self.follow_shell();
+            return;
+        }
+        // Someone looks for text: no more than half a screen may pass between two looks, or the text
+        // could scroll by unseen.
+        let size = self.terminal.size();
+        let half = usize::from(size.rows / 2).max(1);
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let room = half.saturating_sub(self.unseen_rows).max(1);
+            let end = if size.rows == 1 { start_of_newline(rest) } else { end_of_rows(rest, room) };
+            let end = end.min(room * usize::from(size.cols)).min(rest.len());
+            let (piece, later) = rest.split_at(end);
+            rest = later;
+            self.terminal.feed(piece);
+            self.follow_shell();
+            let newlines = memchr::memchr_iter(b'\n', piece).count();
+            self.unseen_rows += newlines + piece.len().div_ceil(usize::from(size.cols));
+            if self.unseen_rows >= half || size.rows == 1 {
+                self.judge_waits(Instant::now());
+            }
         }
     }
 

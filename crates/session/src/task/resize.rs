@@ -31,8 +31,10 @@ impl SessionTask {
             .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
         if size != self.terminal.size() {
             self.resized = Some(Instant::now());
+            self.prompt_is_redrawn();
         }
         self.terminal.resize(size);
+        self.resize_output();
         self.publish_memory();
         Ok(self.terminal.size())
     }
@@ -48,6 +50,7 @@ impl SessionTask {
         } else if now >= due {
             self.resized = None;
             if self.program.line_mode().is_ok_and(|mode| !mode.canonical) {
+                self.prompt_is_redrawn();
                 let program = Arc::clone(&self.program);
                 tokio::spawn(async move {
                     program.signal(Signal::WINCH, SignalScope::Foreground).await

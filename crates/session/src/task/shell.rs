@@ -16,8 +16,9 @@
 //! that is given before the first prompt waits up to the launch's start limit.
 //!
 //! What other processes print while a command is open (a job of an earlier one) is part of its
-//! output: the terminal is one stream. Words of a job that come between commands belong to none.
+//! output: the terminal is one stream. What jobs print between commands is kept apart (`background`).
 
+mod background;
 mod doubt;
 mod kept;
 mod marks;
@@ -33,6 +34,7 @@ use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use self::background::Between;
 use self::run::Run;
 use self::start_up::Stuck;
 use super::SessionTask;
@@ -76,6 +78,7 @@ pub(super) struct ShellState {
     parked: Option<Parked>,
     commands: VecDeque<Run>,
     next_id: u64,
+    between: Between,
     /// A mark claims that the last command is over.
     claimed_end: Option<ClaimedEnd>,
     /// Where it was after its last command.
@@ -132,6 +135,7 @@ impl ShellState {
             parked: None,
             commands: VecDeque::new(),
             next_id,
+            between: Between::default(),
             claimed_end: None,
             cwd: None,
             typed: false,
@@ -247,6 +251,8 @@ impl SessionTask {
                 command.len(),
             )));
         }
+        self.end_background();
+        let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
         let id = shell.next_id;
         shell.next_id += 1;
         let kind = shell.link.shell;
@@ -339,7 +345,9 @@ impl SessionTask {
         run.close(state, proven);
         shell.cwd = kernels.or(shell.cwd.take());
         run.cwd.clone_from(&shell.cwd);
+        shell.between.begin(Vec::new());
         self.printed += 1;
+        self.terminal.note_command_over();
         self.input.drop_interrupt();
         self.release_input();
         self.publish_output();

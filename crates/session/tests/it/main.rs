@@ -3,6 +3,7 @@
 mod command_table;
 mod commands;
 mod concurrency;
+mod hidden_lines;
 mod idle;
 mod input;
 mod kept_output;

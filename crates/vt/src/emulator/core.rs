@@ -5,6 +5,7 @@ use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Processor, Rgb};
+use unicode_width::UnicodeWidthChar;
 
 use super::{Options, Size};
 use crate::command_line::CommandLine;
@@ -12,8 +13,8 @@ use crate::convert::{self, MAX_MARKS};
 use crate::event::{Event, Mark, Tapped};
 use crate::listener::Listener;
 use crate::modes::{CELL_PIXELS, ExtraModes};
-use crate::queries::{self, Csi};
-use crate::scanner::Sink;
+use crate::queries::{self, Csi, MAX_REPEAT};
+use crate::scanner::{Sink, cut_character_len};
 use crate::screen::Screen;
 use crate::sgr;
 use crate::style::Palette;
@@ -24,8 +25,16 @@ const MAX_REPLIES: usize = 64 * 1024;
 const MAX_EVENTS: usize = 1024;
 /// Longest window title; the emulator keeps a stack of them.
 const MAX_TITLE: usize = 1024;
+/// Keyboard modes that can be pushed; the emulator panics at 4096. With more, the mode is set only.
+const MAX_KEYBOARD_MODES: usize = 1000;
+/// Zero-width characters between two looks for cells that have too many of them.
+const MARKS_BETWEEN_LIMITS: usize = 4096;
 /// Longest hyperlink target.
 const MAX_LINK: usize = 4096;
+
+/// What DECSTR does, in the emulator's own functions; the cursor stays.
+pub(crate) const SOFT_RESET: &[u8] =
+    b"\x1b[?25h\x1b[?6l\x1b[r\x1b[4l\x1b[?1l\x1b>\x1b[?7h\x1b(B\x0f\x1b[m";
 
 pub(super) struct Core {
     pub(super) term: Term<Listener>,
@@ -47,6 +56,10 @@ pub(super) struct Core {
     pub(super) tap: Option<Vec<Tapped>>,
     /// Lines of the primary screen's history, kept while the alternate screen hides them.
     hidden_history: usize,
+    /// Keyboard modes on the stack of the primary and of the alternate screen.
+    keyboard_modes: [usize; 2],
+    /// Zero-width characters printed since they were last limited.
+    marks_printed: usize,
     /// Where the shell's command line stands.
     pub(super) command_line: Option<CommandLine>,
 }
@@ -71,6 +84,8 @@ impl Core {
             frozen: None,
             tap: None,
             hidden_history: 0,
+            keyboard_modes: [0; 2],
+            marks_printed: 0,
             command_line: None,
         }
     }
@@ -105,6 +120,10 @@ impl Core {
 
     /// A cell takes combining marks without end; nothing a person could read needs that many.
     pub(super) fn limit_combining_marks(&mut self) {
+        if self.marks_printed < MARKS_BETWEEN_LIMITS {
+            return;
+        }
+        self.marks_printed = 0;
         let (lines, columns) = (self.term.screen_lines() as i32, self.term.columns());
         let grid = self.term.grid_mut();
         for line in 0..lines {
@@ -143,6 +162,10 @@ impl Core {
         if let Event::Mark(mark) = &event {
             self.place_command_line(mark);
         }
+        let row = self.cursor().row;
+        if let (Some(tap), Event::Mark(Mark::OutputStart(_))) = (&mut self.tap, &event) {
+            tap.push(Tapped::OutputAt(row));
+        }
         if let (Some(tap), Event::Mark(_) | Event::WorkingDirectory(_)) = (&mut self.tap, &event) {
             tap.push(Tapped::Event(event.clone()));
         }
@@ -160,7 +183,9 @@ impl Core {
             history < self.scrollback_lines && !self.term.mode().contains(TermMode::ALT_SCREEN);
         match (mark, &mut self.command_line) {
             (Mark::CommandStart(_), _) => {
-                self.command_line = countable.then(|| CommandLine::begin(history, row, col));
+                // The line editor shows its prompt once more, with the command behind it.
+                let given = self.command_line.is_some_and(|line| line.given);
+                self.command_line = countable.then(|| CommandLine::begin(history, row, col, given));
             }
             (Mark::OutputStart(_), Some(line)) if countable => line.end(history, row, col),
             (Mark::OutputStart(_), line) => *line = None,
@@ -284,9 +309,23 @@ impl Core {
         }
     }
 
+    /// Pushes a keyboard mode or pops some; each screen has its own stack.
+    fn keyboard_mode(&mut self, csi: &Csi<'_>, sequence: &[u8]) {
+        let screen = usize::from(self.term.mode().contains(TermMode::ALT_SCREEN));
+        let depth = &mut self.keyboard_modes[screen];
+        match csi.prefix {
+            Some(b'<') => *depth = depth.saturating_sub(csi.parameter(0).max(1).into()),
+            _ if *depth >= MAX_KEYBOARD_MODES => {
+                return self.advance(format!("\x1b[={};1u", csi.parameter(0)).as_bytes());
+            }
+            _ => *depth += 1,
+        }
+        self.advance(sequence);
+    }
+
     fn soft_reset(&mut self) {
         let point = self.term.grid().cursor.point;
-        self.advance(b"\x1b[?25h\x1b[?6l\x1b[r\x1b[4l\x1b[?1l\x1b>\x1b[?7h\x1b(B\x0f\x1b[m");
+        self.advance(SOFT_RESET);
         self.term.grid_mut().cursor.point = point;
         self.extra.modify_other_keys = 0;
         self.margins = None;
@@ -353,7 +392,18 @@ impl Sink for Core {
 
     fn pass(&mut self, bytes: &[u8]) {
         self.tap_bytes(bytes);
-        self.advance(bytes);
+        if !bytes.is_ascii() {
+            let characters = bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+            self.marks_printed += characters.filter(|c| c.width() == Some(0)).count();
+        }
+        // Only what a sequence cut off ends here within a character; vte would wait for its rest.
+        match cut_character_len(bytes) {
+            0 => self.advance(bytes),
+            cut => {
+                self.advance(&bytes[..bytes.len() - cut]);
+                self.advance("\u{fffd}".as_bytes());
+            }
+        }
     }
 
     fn csi(&mut self, sequence: &[u8], rest: &[u8]) {
@@ -386,11 +436,13 @@ impl Sink for Core {
             (Some(b'?'), b"", b'h' | b'l') => self.private_modes(&csi, rest),
             (Some(b'?'), b"$", b'p') => self.report_mode(&csi, sequence),
             (None, b"!", b'p') => self.soft_reset(),
-            // REP may repeat a combining mark tens of thousands of times.
             (None, b"", b'b') => {
-                self.advance(sequence);
-                self.limit_combining_marks();
+                let count = csi.parameter(0).min(MAX_REPEAT);
+                // It may be a mark that is repeated.
+                self.marks_printed += usize::from(count);
+                self.advance(format!("\x1b[{count}b").as_bytes());
             }
+            (Some(b'<' | b'>'), b"", b'u') => self.keyboard_mode(&csi, sequence),
             _ => {
                 let size = self.window_size();
                 let cursor = self.cursor();
@@ -418,6 +470,7 @@ impl Sink for Core {
     fn full_reset(&mut self) {
         self.extra = ExtraModes::default();
         self.margins = None;
+        self.keyboard_modes = [0; 2];
         self.end_synchronized();
     }
 }

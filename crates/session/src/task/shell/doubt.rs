@@ -29,12 +29,15 @@ impl SessionTask {
         // before it began to wait is read before it is judged.
         let (waiting, asks) = (self.program.waiting(), self.shell_asks_for_answer());
         self.read_output();
-        if let Some(shell) = &self.shell
+        if let Some(shell) = &mut self.shell
             && shell.claimed_end.is_none()
             && asks
         {
             // Its mark did not get through, or the answer to it.
             shell.answer(&self.id);
+            if let Some(run) = shell.open() {
+                run.hook_ran = true;
+            }
         }
         let Some(survey) = survey.filter(|_| self.change.is_none()) else { return };
         let in_front = survey.foreground == Some(self.program.pid());
@@ -68,7 +71,8 @@ impl SessionTask {
         };
         if let Some(state) = run.said.clone() {
             self.close(state, true);
-        } else if run.prompted && edits {
+        } else if run.prompted && edits && (shell_kind != Shell::Fish || run.hook_ran) {
+            // fish's `read` uses the line editor too.
             let state = lost(run);
             self.close(state, false);
         } else if run.prompted {
@@ -101,8 +105,7 @@ impl SessionTask {
             && shell_kind != Shell::Fish
             && !run.may_edit_lines()
         {
-            // Its line editor is at work again, and no hook has printed a mark. (fish's `read` uses the
-            // line editor too.)
+            // Its line editor is at work again, and no hook has printed a mark.
             let state = lost(run);
             self.close(state, false);
         }

@@ -1,6 +1,7 @@
 //! The output of a shell's commands within the budgets of the server.
 
-use super::ShellState;
+use super::{Run, ShellState};
+use crate::output_store::OutputStore;
 use crate::task::SessionTask;
 
 /// Files of output that a server has open, at most: each counts at least this part of the budget.
@@ -10,43 +11,50 @@ const UNPUBLISHED: usize = 64 * 1024;
 
 impl ShellState {
     fn in_memory(&self) -> usize {
-        self.commands.iter().map(|run| run.output.in_memory()).sum()
+        self.commands.iter().flat_map(Run::stores).map(OutputStore::in_memory).sum()
     }
 
     /// Bytes on disk, a file counted as `least` or more.
     fn on_disk(&self, least: u64) -> u64 {
-        self.commands.iter().map(|run| charge(run.output.filed(), least)).sum()
+        let stores = self.commands.iter().flat_map(Run::stores);
+        stores.map(|store| charge(store.filed(), least)).sum()
     }
 
     /// Drops the oldest commands' output until no more than `keep` bytes are in memory; the newest
     /// command's stays.
     fn trim_memory(&mut self, keep: usize) {
         let mut total = self.in_memory();
-        let old = self.commands.len().saturating_sub(1);
-        for run in self.commands.iter_mut().take(old) {
+        let old = self.stores().saturating_sub(1);
+        for store in self.commands.iter_mut().flat_map(Run::stores_mut).take(old) {
             if total <= keep {
                 return;
             }
-            let before = run.output.in_memory();
-            run.output.discard();
-            total -= before - run.output.in_memory();
+            let before = store.in_memory();
+            store.discard();
+            total -= before - store.in_memory();
         }
     }
 
     /// The same for files; the newest command's is shortened.
     fn trim_disk(&mut self, keep: u64, least: u64) {
         let mut total = self.on_disk(least);
-        let old = self.commands.len().saturating_sub(1);
-        for run in self.commands.iter_mut().take(old).filter(|run| run.output.filed() > 0) {
+        let old = self.stores().saturating_sub(1);
+        let stores = self.commands.iter_mut().flat_map(Run::stores_mut);
+        for store in stores.take(old).filter(|store| store.filed() > 0) {
             if total <= keep {
                 return;
             }
-            total -= charge(run.output.filed(), least);
-            run.output.discard();
+            total -= charge(store.filed(), least);
+            store.discard();
         }
-        if let Some(newest) = self.commands.back_mut().filter(|_| total > keep) {
-            newest.output.shrink_file(newest.output.filed().saturating_sub(total - keep));
+        let newest = self.commands.back_mut().and_then(|run| run.stores_mut().last());
+        if let Some(newest) = newest.filter(|_| total > keep) {
+            newest.shrink_file(newest.filed().saturating_sub(total - keep));
         }
+    }
+
+    fn stores(&self) -> usize {
+        self.commands.iter().flat_map(Run::stores).count()
     }
 }
 
@@ -63,7 +71,7 @@ impl SessionTask {
         let (memory, disk) = (shell.in_memory(), shell.on_disk(least));
         let mut disk_is_full = false;
         if let Some(run) = shell.commands.back_mut() {
-            run.published = (run.output.in_memory(), run.output.filed());
+            run.published = taken(run);
             disk_is_full = std::mem::take(&mut run.disk_is_full);
         }
         let disk = usize::try_from(disk).unwrap_or(usize::MAX);
@@ -78,7 +86,8 @@ impl SessionTask {
     pub(super) fn output_grew(&mut self) {
         let Some(run) = self.shell.as_ref().and_then(|shell| shell.commands.back()) else { return };
         let (memory, disk) = run.published;
-        let grew = run.output.in_memory() >= memory + UNPUBLISHED || run.output.filed() != disk;
+        let (memory_now, disk_now) = taken(run);
+        let grew = memory_now >= memory + UNPUBLISHED || disk_now != disk;
         if grew || run.disk_is_full {
             self.publish_output();
         }
@@ -100,6 +109,12 @@ impl SessionTask {
         }
         self.publish_output();
     }
+}
+
+/// Bytes in memory and on disk.
+fn taken(run: &Run) -> (usize, u64) {
+    let memory = run.stores().map(OutputStore::in_memory).sum();
+    (memory, run.stores().map(OutputStore::filed).sum())
 }
 
 fn charge(bytes: u64, least: u64) -> u64 {

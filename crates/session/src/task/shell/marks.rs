@@ -27,17 +27,32 @@ impl SessionTask {
         }
         for piece in tapped {
             match piece {
-                Tapped::Bytes(bytes) => {
-                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                Tapped::Bytes(bytes) => match self.shell.as_mut().and_then(|shell| shell.open()) {
+                    Some(run) => {
                         run.feed(&bytes);
                         self.printed += bytes.len() as u64;
                     }
-                }
+                    None => self.printed_between(&bytes),
+                },
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
+                Tapped::OutputAt(row) => {
+                    let size = self.terminal.size();
+                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                        run.output_at(size, row);
+                    }
+                }
                 Tapped::Event(_) => {}
             }
         }
         self.output_grew();
+    }
+
+    /// Gives the open command's output the terminal's new size.
+    pub(in crate::task) fn resize_output(&mut self) {
+        let (size, (row, _)) = (self.terminal.size(), self.terminal.cursor_position());
+        if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+            run.resize(size, row);
+        }
     }
 
     fn shell_mark(&mut self, mark: &Mark) {
@@ -51,7 +66,8 @@ impl SessionTask {
             }
             Mark::CommandEnd(rest) => self.command_ended(rest),
             Mark::Continuation(_) => self.more_is_asked(),
-            Mark::PromptStart(_) | Mark::Property(_) => {}
+            Mark::PromptStart(_) => self.prompt_begins(),
+            Mark::Property(_) => {}
         }
     }
 
@@ -66,22 +82,37 @@ impl SessionTask {
                 let state = state.clone();
                 self.close(state, true);
             }
-            // The kernel tells whether it is the shell's own. Before the output begins, it is one that
-            // the line editor shows once more.
+            // The kernel tells whether it is the shell's own.
             Some(run) if run.output_began || run.interrupts > 0 => {
                 run.prompted = true;
                 self.survey_soon();
             }
+            // One that the line editor shows once more, with the command behind it.
             Some(_) => {}
             None if first => self.unpark(),
             None => {}
+        }
+        if let Some(shell) = &mut self.shell
+            && shell.open().is_none()
+            && !shell.commands.is_empty()
+        {
+            shell.between.prompt_ends();
+        }
+    }
+
+    fn prompt_begins(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        if shell.open().is_none()
+            && let Some(printed) = shell.between.prompt_begins()
+        {
+            self.keep_background(&printed);
         }
     }
 
     fn output_began(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         shell.place = Place::Away;
-        let Some(run) = shell.open() else { return };
+        let Some(run) = shell.open() else { return shell.between.leave() };
         if run.begin_output() {
             self.release_input_soon();
         }
@@ -116,7 +147,10 @@ impl SessionTask {
                 }
             }
             Some(_) => {}
-            None => shell.place = Place::Ended,
+            None => {
+                shell.place = Place::Ended;
+                shell.between.typed_command_ended();
+            }
         }
     }
 
@@ -145,7 +179,14 @@ impl SessionTask {
         match shell.open() {
             // fish marks `exit` too: the prompt shows that it goes on.
             Some(run) if fish => run.said = Some(state),
-            Some(_) => self.close(state, false),
+            Some(run) => {
+                // The shell has printed nothing since.
+                let printed = run.take_suspended();
+                self.close(state, false);
+                if let Some(shell) = &mut self.shell {
+                    shell.between.begin(printed);
+                }
+            }
             None => {}
         }
     }

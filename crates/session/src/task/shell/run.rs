@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
-use termbridge_shell::{CleanOutput, Shell, command_text};
+use termbridge_shell::{Shell, command_text};
+use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
+use super::background::Background;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
 use crate::output_store::{Appended, OutputStore};
 
 /// Bytes that are kept before it is known whether they are output: those before the output mark, for
 /// a command that fails before it starts, and those after a continuation mark that may be false.
-const MAX_HELD: usize = 64 * 1024;
+pub(super) const MAX_HELD: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
 
@@ -44,6 +46,8 @@ pub(super) struct Run {
     pub(super) disk_is_full: bool,
     /// Bytes in memory and on disk that the server's budgets know of.
     pub(super) published: (usize, u64),
+    /// What jobs printed after it.
+    pub(super) background: Option<Background>,
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
@@ -53,6 +57,8 @@ pub(super) struct Run {
     pub(super) unconfirmed: Option<i32>,
     /// A prompt was shown since it was taken; the kernel has to confirm that it is the shell's.
     pub(super) prompted: bool,
+    /// The hook at its end has run, though its mark did not get through.
+    pub(super) hook_ran: bool,
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
     pub(super) cwd: Option<PathBuf>,
@@ -85,6 +91,7 @@ impl Run {
             clean: CleanOutput::default(),
             full_screen: false,
             output: OutputStore::default(),
+            background: None,
             disk_is_full: false,
             published: (0, 0),
             began: Instant::now(),
@@ -93,6 +100,7 @@ impl Run {
             said: None,
             unconfirmed: None,
             prompted: false,
+            hook_ran: false,
             interrupts: 0,
             cwd: None,
             notice: None,
@@ -142,6 +150,19 @@ impl Run {
     pub(super) fn announce(&mut self) {
         self.suspend();
         self.announced = true;
+    }
+
+    /// The first output begins in a row of the screen.
+    pub(super) fn output_at(&mut self, size: Size, row: u16) {
+        if !self.output_began {
+            self.clean = CleanOutput::new(size, row);
+        }
+    }
+
+    /// The terminal has a new size, and its cursor is in that row.
+    pub(super) fn resize(&mut self, size: Size, row: u16) {
+        self.clean.resize(size, row);
+        self.output.append(&self.clean.take_done());
     }
 
     /// Output begins; true for the first line's.
@@ -234,39 +255,68 @@ impl Run {
     }
 
     pub(super) fn report(&self, cwd: Option<PathBuf>, from: u64, most: u64) -> CommandReport {
-        // What a running command printed last can still be changed by it, and is shown as it stands.
-        let pending = self.clean.pending();
-        let kept = self.output.len();
-        let to = from.saturating_add(most);
-        let (start, mut bytes) =
-            self.output.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
-        if start + bytes.len() as u64 == kept {
-            let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
-            bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
-        }
-        let from = start.max(from);
-        let (skipped, output) = whole_characters(&bytes);
-        let end = kept + pending.len() as u64;
-        let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
-        let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
-        CommandReport {
+        let report = CommandReport {
             state: self.state.clone(),
-            output: output.to_owned(),
-            output_start: (from + skipped as u64).min(end),
-            final_bytes: kept,
-            unfinished_from: if is_unfinished { kept + last_line } else { end },
-            output_bytes: end,
-            output_lines: self.output.lines()
-                + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
-                + u64::from(is_unfinished),
-            dropped_from: self.output.filed(),
-            dropped_bytes: self.output.dropped(),
             full_screen: self.full_screen || self.clean.was_full_screen(),
+            background_bytes: self.background.as_ref().map_or(0, Background::len),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
             notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
-        }
+        };
+        report_text(report, &self.output, &self.clean.pending(), from, most)
+    }
+
+    /// Its own output, and what jobs printed after it.
+    pub(super) fn stores(&self) -> impl Iterator<Item = &OutputStore> {
+        let background = self.background.as_ref().map(|background| &background.output);
+        [&self.output].into_iter().chain(background)
+    }
+
+    /// The same, to drop some of it.
+    pub(super) fn stores_mut(&mut self) -> impl Iterator<Item = &mut OutputStore> {
+        let background = self.background.as_mut().map(|background| &mut background.output);
+        [&mut self.output].into_iter().chain(background)
+    }
+
+    /// What was printed since the mark of its end.
+    pub(super) fn take_suspended(&mut self) -> Vec<u8> {
+        self.suspended.take().unwrap_or_default()
+    }
+}
+
+/// A report with a part of a text, of which `pending` can still be changed and is shown as it stands.
+pub(super) fn report_text(
+    report: CommandReport,
+    text: &OutputStore,
+    pending: &str,
+    from: u64,
+    most: u64,
+) -> CommandReport {
+    let kept = text.len();
+    let to = from.saturating_add(most);
+    let (start, mut bytes) = text.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
+    if start + bytes.len() as u64 == kept {
+        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+    }
+    let from = start.max(from);
+    let (skipped, output) = whole_characters(&bytes);
+    let end = kept + pending.len() as u64;
+    let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
+    let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
+    CommandReport {
+        output: output.to_owned(),
+        output_start: (from + skipped as u64).min(end),
+        final_bytes: kept,
+        unfinished_from: if is_unfinished { kept + last_line } else { end },
+        output_bytes: end,
+        output_lines: text.lines()
+            + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
+            + u64::from(is_unfinished),
+        dropped_from: text.filed(),
+        dropped_bytes: text.dropped(),
+        ..report
     }
 }
 

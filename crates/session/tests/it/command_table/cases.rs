@@ -150,6 +150,12 @@ fn screen() -> Vec<Case> {
         case("a progress bar", r"printf '10%%\r50%%\r100%%\n'").prints("100%\n"),
         case("a progress bar that shrinks", r"printf 'working\r\033[Kok\n'").prints("ok\n"),
         case("lines rewritten", r"printf 'a: 0\nb: 0\n\033[2Aa: 9\nb: 9\n'").prints("a: 9\nb: 9\n"),
+        case("marks rewritten", "printf '\\r\u{26a0}\u{fe0f} %s' '1%' '40%' '100%'; echo")
+            .prints("\u{26a0}\u{fe0f} 100%\n"),
+        case("a line rewritten over two rows", "printf '%0200d\\r\\033[A%0200d\\n' 0 1")
+            .prints(format!("{:0200}\n", 1)),
+        case("more rows up than there are", r"printf 'a\nb\033[999A\033[999B\rc\n'")
+            .prints("a\nc\n"),
         case("colours", r"printf '\033[1;31mred\033[0m \033[38;5;9mx\033[m\n'").prints("red x\n"),
         case("a title", r"printf '\033]0;title\007text\n'").prints("text\n"),
         case("a cleared screen", r"printf 'gone\n\033[H\033[2Jleft\n'").prints("left\n"),

@@ -112,7 +112,16 @@ async fn what_server_and_keeper_left_is_swept() {
     let digits: String = name.bytes().map(|byte| char::from(b'0' + byte % 10)).collect();
     let link = std::env::temp_dir().join(format!("termbridge-{digits:0>16.16}"));
     std::os::unix::fs::symlink(&elsewhere, &link).expect("a link");
+    let builds = ["0", "1"]
+        .map(|end| link.with_file_name(format!("termbridge-debug-{digits:0>15.15}{end}")));
+    for (build, days) in builds.iter().zip([0, 2]) {
+        let file = std::fs::File::create_new(build).expect("made");
+        let age = std::time::Duration::from_hours(24) * days;
+        file.set_modified(std::time::SystemTime::now() - age).expect("set");
+    }
     termbridge_session::sweep_stale_folders();
+    assert_eq!(builds.each_ref().map(|build| build.exists()), [true, false], "only the old one");
+    std::fs::remove_file(&builds[0]).expect("removed");
     assert!(!folder.exists(), "the dead server's");
     assert!(!folder.parent().expect("the server's folder").exists());
     assert!(living.is_dir(), "the living one's");

@@ -94,7 +94,7 @@ PROMPT2="$(echo '∙ ')"
 "#;
 
 /// The functions of `starship init fish`.
-const STARSHIP_FISH: &str = r#"
+const STARSHIP_FISH: &str = r"
 function starship; printf '\n\e[1;36m~\e[0m\n\e[1;32m❯\e[0m '; end
 function fish_prompt
     set STARSHIP_CMD_PIPESTATUS $pipestatus
@@ -105,11 +105,11 @@ end
 function fish_right_prompt; echo right; end
 builtin functions -e fish_mode_prompt
 set -g VIRTUAL_ENV_DISABLE_PROMPT 1
-"#;
+";
 
 /// What the instant prompt does: it draws a prompt, sends all output of the start-up files to a file,
 /// takes their input away, and puts everything back before the first real prompt.
-const INSTANT_PROMPT: &str = r#"
+const INSTANT_PROMPT: &str = r"
 () {
     emulate -L zsh
     print -rn -- $'\e[?25l~ instant> \e[?25h'
@@ -132,7 +132,7 @@ sleep 0.3
 _p9k_precmd() { PROMPT='%F{blue}%~%f %(?.%F{green}.%F{red})❯%f '; RPROMPT='%D{%H:%M}'; }
 precmd_functions+=(_p9k_precmd)
 setopt prompt_subst no_prompt_bang prompt_cr prompt_percent
-"#;
+";
 
 const BASH: &[Hostile] = &[
     rc(
