@@ -9,7 +9,7 @@ use termbridge_session::{CommandState, Launch, Sessions, Settings};
 async fn a_full_disk_costs_old_output_alone() {
     let sessions = Sessions::new(Settings::default());
     let session = sessions.launch(Launch::shell("bash")).await.expect("launches");
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_mins(1);
     session.execute("true", limit, 0).await.expect("runs");
     let _ = tempfile::env::override_temp_dir("/nowhere/at/all".as_ref());
     let flood = "yes 'a line of text that is not short' | head -n 300000; echo the end";
