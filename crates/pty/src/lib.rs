@@ -66,5 +66,7 @@ pub use host::{BoxFuture, ProgramHost};
 pub use report::{ExitStatus, LineMode, ProcessInfo, StopReport, Survey, Waiting};
 pub use signal::{Signal, SignalScope, UnknownSignal};
 pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
+#[cfg(unix)]
+pub use sys::release_memory;
 #[cfg(not(unix))]
 pub use unsupported::{CommandPipe, Keeper, Program};

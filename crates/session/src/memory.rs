@@ -4,8 +4,9 @@
 //! to give up their oldest lines, down to one level for all that are above it; it does not wait for
 //! that.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -13,6 +14,21 @@ use crate::task::Command;
 
 /// How much of the budget is left free by a trim, so that not every new line starts another.
 const HEADROOM: usize = 16;
+
+/// How long freed memory may wait for more of it before it goes back to the system.
+const RELEASE_DELAY: Duration = Duration::from_millis(100);
+
+/// Gives freed memory back to the system, soon and once for all that is freed until then.
+pub(crate) fn release_soon() {
+    static PENDING: AtomicBool = AtomicBool::new(false);
+    if !PENDING.swap(true, Ordering::AcqRel) {
+        tokio::spawn(async {
+            tokio::time::sleep(RELEASE_DELAY).await;
+            PENDING.store(false, Ordering::Release);
+            let _ = tokio::task::spawn_blocking(termbridge_pty::release_memory).await;
+        });
+    }
+}
 
 /// One session's part.
 #[derive(Debug)]
@@ -44,16 +60,15 @@ impl Budget {
     }
 
     /// Notes a session's estimate, and asks the largest for lines when the sum is over the budget.
-    pub(crate) fn publish(&self, share: &Share, bytes: usize) {
-        let before = share.bytes.swap(bytes, Ordering::Relaxed);
-        if bytes <= before {
-            return;
-        }
+    /// Gives back what is left of it.
+    pub(crate) fn publish(&self, share: &Share, bytes: usize) -> usize {
+        share.bytes.store(bytes, Ordering::Relaxed);
         let shares = self.lock();
         let size = |share: &Arc<Share>| share.bytes.load(Ordering::Relaxed);
         let sizes: Vec<usize> = shares.iter().map(size).collect();
-        if sizes.iter().sum::<usize>() <= self.limit {
-            return;
+        let sum = sizes.iter().sum::<usize>();
+        if sum <= self.limit {
+            return self.limit - sum;
         }
         let keep = level(sizes, self.limit - self.limit / HEADROOM);
         for large in shares.iter().filter(|share| size(share) > keep) {
@@ -62,6 +77,7 @@ impl Budget {
                 let _ = commands.try_send(Command::Trim { keep_bytes: keep });
             }
         }
+        0
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Share>>> {

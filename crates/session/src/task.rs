@@ -33,7 +33,7 @@ use crate::id::SessionId;
 use crate::info::{Ended, SessionInfo, State, Stopped};
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
-use crate::memory::Share;
+use crate::memory::{self, Share};
 use crate::registry::Server;
 use crate::settings::Settings;
 use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
@@ -119,6 +119,8 @@ pub(crate) struct SessionTask {
     buffer: Vec<u8>,
     /// Output that was read and not fed yet, because it takes the terminal long.
     unfed: Vec<u8>,
+    /// The estimate that the memory budget has.
+    published_memory: usize,
     /// Rows that passed since a text wait was last judged.
     unseen_rows: usize,
     input: InputQueue,
@@ -174,6 +176,7 @@ impl SessionTask {
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
             unfed: Vec::new(),
+            published_memory: 0,
             unseen_rows: 0,
             input: InputQueue::default(),
             hung_up: false,
@@ -232,6 +235,8 @@ impl SessionTask {
             server.budget.leave(&self.share);
         }
         tracing::info!(session = %self.id, "removed");
+        drop(self);
+        memory::release_soon();
     }
 
     fn handle(&mut self, command: Command) {
