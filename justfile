@@ -12,6 +12,14 @@ test:
 bench:
     cargo bench -p termbridge-benches --bench engine
 
+# What CI has no time for: fuzzing (seconds per target), the release build's tests, the benchmarks
+nightly seconds="120":
+    scripts/nightly {{seconds}}
+
+# What CI has no time for
+nightly:
+    scripts/nightly
+
 # What CI runs
 ci:
     .ci/run

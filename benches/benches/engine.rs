@@ -157,7 +157,7 @@ fn idle_memory(server: &Path, scale: &Scale) -> Result<()> {
     let mut first = 0;
     for &count in scale.sessions {
         while launched < count {
-            client.call("launch_app", json!({"command": "cat"}))?;
+            client.call("launch_app", json!({"command": "cat", "wait": {}}))?;
             launched += 1;
         }
         let bytes = all(&client);

@@ -1,6 +1,4 @@
 //! Whatever an agent writes as keys: no panic, bounded bytes, canonical names that read back.
-//!
-//! Run: `RUSTC_BOOTSTRAP=1 cargo fuzz run keys`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,4 @@
 //! Whatever a client sends as a tool's arguments: refused with a clear error or readable, no panic.
-//!
-//! Run: `RUSTC_BOOTSTRAP=1 cargo fuzz run mcp_arguments`.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

@@ -1,6 +1,4 @@
 //! Whatever a program prints: no panic, a screen of the right shape, `raw` that replays to it.
-//!
-//! Run: `RUSTC_BOOTSTRAP=1 cargo fuzz run vt_bytes`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

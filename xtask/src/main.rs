@@ -1,5 +1,8 @@
 //! Generators and checks: `cargo xtask generate` writes what is made from the source,
-//! `cargo xtask generate --check` fails when it is not current.
+//! `cargo xtask generate --check` fails when it is not current, `cargo xtask layers` fails when a crate
+//! depends on what it must not know.
+
+mod layers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +20,8 @@ fn main() -> Result<()> {
     let check = match arguments.as_slice() {
         ["generate"] => false,
         ["generate", "--check"] => true,
-        _ => bail!("usage: cargo xtask generate [--check]"),
+        ["layers"] => return layers::check(),
+        _ => bail!("usage: cargo xtask generate [--check] | layers"),
     };
     let catalog = Catalog::own();
     let manifest = format!("{}\n", serde_json::to_string_pretty(&manifest(&catalog))?);

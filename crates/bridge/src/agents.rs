@@ -1,11 +1,19 @@
 //! Which session is whose, and which one an agent means when it names none.
 //!
 //! The agent's current session; if that is busy or does not fit, another idle one of the same agent
-//! with the same directory, variables and shell; else a new one. Never another agent's. A session
-//! that was picked is reserved until its command has begun, so that two calls at once get two.
+//! with the same directory, variables and shell; else an idle spare one, which changes its directory;
+//! else a new one. Never another agent's. A session that was picked is reserved until its command
+//! has begun, so that two calls at once get two.
+//!
+//! A spare session was made here for some command; nobody named it, made it current or addressed it
+//! by its id. Spare ones are moved and recycled (`recycle`); the current one is not moved for a
+//! command that names a directory, and one with a name or of `create_session` is never recycled.
+
+mod recycle;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termbridge_session::{SessionError, SessionId, SessionInfo, State};
@@ -13,6 +21,8 @@ use termbridge_session::{SessionError, SessionId, SessionInfo, State};
 use crate::backend::{NewSession, TerminalBackend};
 use crate::error::BridgeError;
 use crate::settings::BridgeSettings;
+
+pub(crate) use recycle::Room;
 
 /// The agent that a call comes from; calls without a name are one agent.
 pub(crate) type Agent = Option<String>;
@@ -28,11 +38,19 @@ pub(crate) struct Needs {
     pub(crate) name: Option<String>,
     /// What a new one is called.
     pub(crate) label: Option<String>,
+    /// A spare session may change its directory for it.
+    pub(crate) may_move: bool,
 }
 
 #[derive(Clone, Default)]
 pub(crate) struct Agents {
     table: Arc<Mutex<Table>>,
+    /// Held by the request whose turn it is to make room.
+    turn: Arc<tokio::sync::Mutex<()>>,
+    /// Sessions that are being made, and not in the table yet.
+    making: Arc<AtomicUsize>,
+    /// Counts what those who wait for a place wait for: commands that began, sessions that ended.
+    progress: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -50,6 +68,21 @@ struct Held {
     env: BTreeMap<String, String>,
     name: Option<String>,
     reserved: bool,
+    /// Nobody asked for this session: it was made for a command that named none.
+    automatic: bool,
+    /// The agent has addressed it by its id since.
+    addressed: bool,
+}
+
+/// What has to happen before a chosen session gets its command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// Nothing.
+    Fits,
+    /// It changes to this directory.
+    Moves(PathBuf),
+    /// It was made.
+    Made,
 }
 
 /// Keeps a session for one command; dropped when that has begun.
@@ -58,8 +91,25 @@ pub(crate) struct Reservation {
     id: SessionId,
 }
 
+/// Counts a session while it is being made.
+struct Making(Arc<AtomicUsize>);
+
+impl Making {
+    fn begin(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Drop for Reservation {
     fn drop(&mut self) {
+        self.agents.progress.fetch_add(1, Ordering::Relaxed);
         let mut table = self.agents.lock();
         if let Some(held) = table.held.iter_mut().find(|held| held.id == self.id) {
             held.reserved = false;
@@ -74,45 +124,66 @@ impl Agents {
     }
 
     pub(crate) fn set_current(&self, agent: Agent, id: SessionId) {
+        self.address(&id);
         self.lock().current.insert(agent, id);
     }
 
+    /// The agent means this very session: it is no spare one.
+    pub(crate) fn address(&self, id: &SessionId) {
+        if let Some(held) = self.lock().held.iter_mut().find(|held| held.id == *id) {
+            held.addressed = true;
+        }
+    }
+
     /// The session is gone.
-    fn forget(&self, id: &SessionId) {
+    pub(super) fn forget(&self, id: &SessionId) {
         let mut table = self.lock();
         table.held.retain(|held| held.id != *id);
         table.current.retain(|_, current| current != id);
     }
 
-    /// Makes a session; it is the agent's current one if `current` says so or there is none.
+    /// Makes a session. One that is not `automatic` is the agent's current one from now on; any is if
+    /// there is none.
     pub(crate) async fn create(
         &self,
         backend: &dyn TerminalBackend,
         new: NewSession,
         env: BTreeMap<String, String>,
-        current: bool,
+        automatic: bool,
     ) -> Result<(SessionInfo, Reservation), SessionError> {
         let (agent, shell, name) = (new.agent.clone(), new.shell.clone(), new.name.clone());
+        let making = Making::begin(&self.making);
         let info = backend.create_session(new).await?;
         let id = info.id.clone();
         let mut table = self.lock();
-        if current || !table.current.contains_key(&agent) {
+        if !automatic || !table.current.contains_key(&agent) {
             table.current.insert(agent.clone(), id.clone());
         }
-        table.held.push(Held { id: id.clone(), agent, shell, env, name, reserved: true });
+        table.held.push(Held {
+            id: id.clone(),
+            agent,
+            shell,
+            env,
+            automatic: automatic && name.is_none(),
+            name,
+            reserved: true,
+            addressed: false,
+        });
+        drop((table, making));
         Ok((info, Reservation { agents: self.clone(), id }))
     }
 
-    /// Finds or makes a session for a command; tells whether it was made. `current` is the agent's
-    /// current session as it was a moment ago, so that it need not be asked twice.
+    /// Finds or makes a session for a command. `current` is the agent's current session as it was a
+    /// moment ago, so that it need not be asked twice.
     pub(crate) async fn choose(
         &self,
         backend: &dyn TerminalBackend,
         settings: &BridgeSettings,
         needs: &Needs,
         current: Option<SessionInfo>,
-    ) -> Result<(SessionInfo, Reservation, bool), BridgeError> {
+    ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
         let pattern = self.pattern(settings, needs, current.as_ref());
+        let mut spare = None;
         for held in self.candidates(&needs.agent, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
             let fits = held.shell == pattern.shell
@@ -135,11 +206,23 @@ impl Agents {
                 }
                 Err(error) => return Err(error.into()),
             };
-            let anywhere = needs.cwd.is_none() && (is_current || needs.name.is_some());
-            let right_place = anywhere || same_directory(&info.cwd, &pattern.cwd);
-            if right_place && info.is_idle_shell() {
-                return Ok((info, reservation, false));
+            if !info.is_idle_shell() {
+                continue;
             }
+            let anywhere = needs.cwd.is_none() && (is_current || needs.name.is_some());
+            if anywhere || same_directory(&info.cwd, &pattern.cwd) {
+                return Ok((info, reservation, Choice::Fits));
+            }
+            if needs.name.is_some() {
+                return Ok((info, reservation, Choice::Moves(pattern.cwd)));
+            }
+            let may_move = needs.may_move && held.automatic && !held.addressed && !is_current;
+            if may_move && spare.is_none() {
+                spare = Some((info, reservation));
+            }
+        }
+        if let Some((info, reservation)) = spare {
+            return Ok((info, reservation, Choice::Moves(pattern.cwd)));
         }
         let mut env = settings.env.clone();
         env.extend(pattern.env.clone());
@@ -153,8 +236,8 @@ impl Agents {
             keep_history: settings.keep_shell_history,
             size: None,
         };
-        let (info, reservation) = self.create(backend, new, pattern.env, false).await?;
-        Ok((info, reservation, true))
+        let (info, reservation) = self.create(backend, new, pattern.env, true).await?;
+        Ok((info, reservation, Choice::Made))
     }
 
     /// The agent's current session if it lives; forgotten if not.
@@ -205,7 +288,7 @@ impl Agents {
         mine
     }
 
-    fn reserve(&self, id: &SessionId) -> Option<Reservation> {
+    pub(super) fn reserve(&self, id: &SessionId) -> Option<Reservation> {
         let mut table = self.lock();
         let held = table.held.iter_mut().find(|held| held.id == *id && !held.reserved)?;
         held.reserved = true;

@@ -47,6 +47,23 @@ pub trait TerminalBackend: Send + Sync + 'static {
         timeout: Duration,
     ) -> Result<Until, SessionError>;
 
+    /// Waits until something is printed after [`SessionInfo::printed`] was `printed`, or until
+    /// `command`, where there is one, is over or waits for someone to type; at most `timeout`.
+    ///
+    /// A backend that does not count what is printed waits for the command alone.
+    async fn wait_output(
+        &self,
+        id: &SessionId,
+        command: Option<u64>,
+        _printed: u64,
+        timeout: Duration,
+    ) -> Result<Until, SessionError> {
+        match command {
+            Some(command) => self.wait_command(id, command, Awaited::EndOrInput, timeout).await,
+            None => Ok(Until::TimedOut),
+        }
+    }
+
     /// What is known of a command, with at most `most` bytes of its output from `from` on; `None`
     /// when there is no such command, or no longer.
     async fn command(
@@ -57,12 +74,30 @@ pub trait TerminalBackend: Send + Sync + 'static {
         most: u64,
     ) -> Result<Option<CommandReport>, SessionError>;
 
+    /// What background jobs printed after a command and before the next, in the same form; `None`
+    /// when there is nothing of it.
+    async fn background(
+        &self,
+        _id: &SessionId,
+        _after: u64,
+        _from: u64,
+        _most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        Ok(None)
+    }
+
     /// The last `lines` lines that the terminal shows, history included.
     async fn terminal_text(&self, id: &SessionId, lines: usize)
     -> Result<Scrollback, SessionError>;
 
-    /// Interrupts what runs in the foreground, as Ctrl+C does.
-    async fn interrupt(&self, id: &SessionId) -> Result<(), SessionError>;
+    /// Interrupts a command as Ctrl+C does; one that is over is left alone, and so is its successor.
+    async fn interrupt(&self, id: &SessionId, command: u64) -> Result<(), SessionError>;
+
+    /// Ends a session whose shell waits for a command and in which nothing else runs, and returns
+    /// when it has ended; false if it goes on. A backend that ends none by itself keeps the default.
+    async fn end_idle_session(&self, _id: &SessionId) -> Result<bool, SessionError> {
+        Ok(false)
+    }
 
     /// Brings a session to the eyes of people, where they can see it. Nothing to do by default.
     async fn show_session(&self, _id: &SessionId) -> Result<(), SessionError> {
@@ -116,6 +151,13 @@ pub enum Until {
         /// Whether what is typed shows.
         echo: bool,
     },
+    /// A program in raw mode waits for keys.
+    Interactive {
+        /// It may be at work where that cannot be seen.
+        uncertain: bool,
+    },
+    /// Something was printed; it goes on.
+    Printed,
     /// Time ran out; it goes on.
     TimedOut,
 }

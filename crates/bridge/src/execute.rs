@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use termbridge_policy::Dialect;
 use termbridge_session::{CommandReport, CommandState, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Entry, State};
 
-use crate::agents::{Needs, Reservation, same_directory};
+use crate::agents::{Choice, Needs, Room, same_directory};
 use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;
+use crate::guard::dialect_of;
 use crate::hub::Bridge;
+use crate::recorded::entry_id;
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
@@ -55,6 +58,12 @@ pub struct Started {
     pub new_session: bool,
 }
 
+/// What a command was judged by.
+struct Judged {
+    cwd: PathBuf,
+    dialect: Dialect,
+}
+
 impl Bridge {
     /// Starts a command and returns when it has begun; `patience` is for a shell that starts.
     pub async fn start(
@@ -64,6 +73,7 @@ impl Bridge {
     ) -> Result<Started, BridgeError> {
         request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
+        let longest = patience;
         let patience = patience.min(shared.settings.shell_start);
         let agent = request.agent.as_deref();
         let known = match &request.session {
@@ -73,22 +83,32 @@ impl Bridge {
         let base = known.as_ref().map(|info| info.cwd.as_path());
         let asked = request.cwd.as_ref().map(|cwd| self.directory(cwd, base)).transpose()?;
         let cwd = asked.as_deref().or(base).unwrap_or(&shared.settings.cwd);
-        shared.guard.command(&request.command, cwd, agent)?;
-        if let Some(shell) = &request.shell {
-            self.check_session(shell, &BTreeMap::new(), cwd, agent)?;
+        let of_session = known.as_ref().and_then(|info| info.shell).map(|shell| shell.shell);
+        let of_request = request.shell.as_deref().filter(|_| request.session.is_none());
+        let judged = match (of_request, of_session) {
+            (Some(shell), _) => Dialect::of(shell),
+            (None, Some(shell)) => dialect_of(shell),
+            (None, None) => Dialect::of(&shared.settings.shell),
+        };
+        shared.guard.command(&request.command, judged, cwd, agent)?;
+        if request.shell.is_some() || request.env.is_some() {
+            let shell = request.shell.as_deref().unwrap_or(&shared.settings.shell);
+            let env = request.env.clone().unwrap_or_default();
+            self.check_session(shell, &env, cwd, agent)?;
         }
-        if let Some(env) = &request.env {
-            self.check_session(&shared.settings.shell, env, cwd, agent)?;
-        }
-        let place = cwd.to_owned();
+        let place = Judged { cwd: cwd.to_owned(), dialect: judged };
         match (request.session.is_some(), known) {
             (true, Some(info)) => {
+                shared.agents.address(&info.id);
                 if let Some(cwd) = asked.filter(|cwd| !same_directory(cwd, &info.cwd)) {
                     self.change_directory(&info.id, &cwd, patience).await?;
                 }
-                self.start_in(&request, &place, info, None, patience).await
+                self.start_in(&request, &place, info, patience).await
             }
-            (_, current) => self.start_anywhere(&request, &place, asked, current, patience).await,
+            (_, current) => {
+                let room = Room::new(&shared.agents, self.backend(), longest);
+                self.start_anywhere(&request, &place, asked, current, room, patience).await
+            }
         }
     }
 
@@ -101,52 +121,91 @@ impl Bridge {
     async fn start_anywhere(
         &self,
         request: &Execute,
-        place: &Path,
+        place: &Judged,
         cwd: Option<PathBuf>,
         mut current: Option<SessionInfo>,
+        mut room: Room<'_>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
-        let needs = Needs {
+        let mut needs = Needs {
             agent: request.agent.clone(),
             cwd,
             env: request.env.clone(),
             shell: request.shell.clone(),
             name: request.name.clone(),
             label: request.label.clone(),
+            // Only where `cd` means what it does in a shell.
+            may_move: request.label.is_none() && self.backend().screens().is_some(),
         };
-        for attempt in 1.. {
-            let (info, reservation, made) = shared
+        let mut attempts = 1..ATTEMPTS;
+        loop {
+            let chosen = shared
                 .agents
                 .choose(self.backend(), &shared.settings, &needs, current.take())
-                .await?;
-            let reserved = Some((reservation, made));
-            match self.start_in(request, place, info, reserved, patience).await {
-                // A person was faster.
-                Err(BridgeError::Session(SessionError::ShellBusy(_)))
-                    if !made && attempt < ATTEMPTS =>
-                {
-                    current = shared.agents.live_current(self.backend(), &request.agent).await?;
+                .await;
+            let started = match chosen {
+                Err(error) => Err(error),
+                Ok((info, reservation, Choice::Moves(cwd))) => {
+                    match self.change_directory(&info.id, &cwd, patience).await {
+                        Ok(()) => self.start_in(request, place, info, patience).await,
+                        Err(error) if request.name.is_some() => Err(error),
+                        // A new shell shows whether it was the session or the directory.
+                        Err(_) => {
+                            drop(reservation);
+                            needs.may_move = false;
+                            continue;
+                        }
+                    }
                 }
-                other => return other,
+                Ok((info, reservation, choice)) => {
+                    let started = self.start_in(request, place, info, patience).await;
+                    drop(reservation);
+                    if choice == Choice::Made && started.is_ok() {
+                        self.trim_sessions(request.agent.clone());
+                    }
+                    let new_session = choice == Choice::Made;
+                    started.map(|started| Started { new_session, ..started })
+                }
+            };
+            let again = match &started {
+                Err(BridgeError::Session(SessionError::TooManySessions { .. })) => {
+                    room.make().await
+                }
+                // A person was faster.
+                Err(BridgeError::Session(SessionError::ShellBusy(_))) => attempts.next().is_some(),
+                _ => false,
+            };
+            if !again {
+                return started;
             }
+            current = shared.agents.live_current(self.backend(), &request.agent).await?;
         }
-        unreachable!("the last attempt returns")
+    }
+
+    /// Ends, in its own time, what the agent has more idle sessions of than it may.
+    fn trim_sessions(&self, agent: Option<String>) {
+        let bridge = self.clone();
+        tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &agent).await });
     }
 
     async fn start_in(
         &self,
         request: &Execute,
-        place: &Path,
+        place: &Judged,
         info: SessionInfo,
-        reserved: Option<(Reservation, bool)>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
+        let dialect = info.shell.map(|shell| dialect_of(shell.shell));
+        if let Some(dialect) = dialect.filter(|dialect| *dialect != place.dialect) {
+            // Another shell than the one that the command was judged for.
+            let agent = request.agent.as_deref();
+            self.shared.guard.command(&request.command, dialect, &place.cwd, agent)?;
+        }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
-        let new_session = reserved.is_some_and(|(_, made)| made);
-        let started = Started { session: info.id.clone(), command, new_session };
+        let started = Started { session: info.id.clone(), command, new_session: false };
         if self.shared.history.is_some() {
-            self.follow(&started, request, place, &info);
+            self.follow(&started, request, &place.cwd, &info);
         }
         Ok(started)
     }
@@ -176,7 +235,7 @@ impl Bridge {
     /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
     fn follow(&self, started: &Started, request: &Execute, cwd: &Path, info: &SessionInfo) {
         let Some(history) = self.shared.history.clone() else { return };
-        let id = format!("{}-{}", started.session, started.command);
+        let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = cwd.display().to_string();
         entry.run.project = info.project.clone().or_else(|| project_of(cwd));

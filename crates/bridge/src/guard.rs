@@ -1,12 +1,14 @@
 //! The one place that every command, directory and call passes before anything happens.
 //!
-//! Every decision is logged under the target `policy`: what was asked, by whom, and which rule spoke.
+//! Every decision is logged under the target `policy`: who asked, and which rule applied. The command
+//! itself can hold secrets, so it is logged at the level `debug` only.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use termbridge_policy::{Decision, Policy, RateLimiter};
+use termbridge_policy::{Decision, Dialect, Policy, RateLimiter};
+use termbridge_session::{Shell, command_text};
 
 use crate::error::BridgeError;
 
@@ -25,10 +27,6 @@ impl Guard {
         Self { policy, limiter, home }
     }
 
-    pub(crate) fn secrets_by_person(&self) -> bool {
-        self.policy.secrets_by_person()
-    }
-
     /// Counts a call.
     pub(crate) fn call(&self, agent: Option<&str>) -> Result<(), BridgeError> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
@@ -39,24 +37,49 @@ impl Guard {
         })
     }
 
-    /// Whether a command may run there.
+    /// Whether only what is listed may run.
+    pub(crate) fn has_allow_list(&self) -> bool {
+        self.policy.has_allow_list()
+    }
+
+    /// Whether a shell may run a command there.
     pub(crate) fn command(
         &self,
         command: &str,
+        dialect: Dialect,
         cwd: &Path,
         agent: Option<&str>,
     ) -> Result<(), BridgeError> {
         self.directory(cwd, agent)?;
-        let logged = &command[..command.floor_char_boundary(MAX_LOGGED)];
-        match self.policy.check_command(command, cwd, &self.home) {
-            Decision::Allow { why } => {
-                tracing::info!(target: "policy", agent, command = logged, %why, "command allowed");
-                Ok(())
-            }
-            Decision::Deny { rule, reason, part } => {
-                tracing::warn!(target: "policy", agent, command = logged, rule, reason, "command refused");
-                Err(BridgeError::Blocked { rule, reason, part })
-            }
+        // What the shell gets, not what was written.
+        let text = command_text(command);
+        let decision = self.policy.check_command(&text, dialect, cwd, &self.home);
+        conclude(decision, command, agent)
+    }
+
+    /// Whether a program may be started there.
+    pub(crate) fn program(
+        &self,
+        words: &[impl AsRef<str>],
+        cwd: &Path,
+        agent: Option<&str>,
+    ) -> Result<(), BridgeError> {
+        self.directory(cwd, agent)?;
+        let logged = words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
+        conclude(self.policy.check_program(words, cwd, &self.home), &logged, agent)
+    }
+
+    /// Whether a shell or program may be started with a variable set.
+    pub(crate) fn variable(
+        &self,
+        (name, value): (&str, &str),
+        dialect: Dialect,
+        cwd: &Path,
+        agent: Option<&str>,
+    ) -> Result<(), BridgeError> {
+        match self.policy.check_variable(name, value, dialect, cwd, &self.home) {
+            Decision::Allow { .. } => Ok(()),
+            refused @ Decision::Deny { .. } => conclude(refused, name, agent),
         }
     }
 
@@ -66,5 +89,31 @@ impl Guard {
         let path = path.display().to_string();
         tracing::warn!(target: "policy", agent, path, reason, "directory refused");
         Err(BridgeError::PathNotAllowed { path, reason })
+    }
+}
+
+fn conclude(decision: Decision, command: &str, agent: Option<&str>) -> Result<(), BridgeError> {
+    // A command line may hold secrets: it is logged at `debug` only.
+    let logged = &command[..command.floor_char_boundary(MAX_LOGGED)];
+    tracing::debug!(target: "policy", agent, command = logged, "command judged");
+    match decision {
+        Decision::Allow { why } => {
+            tracing::info!(target: "policy", agent, %why, "command allowed");
+            Ok(())
+        }
+        Decision::Deny { rule, reason, part } => {
+            tracing::warn!(target: "policy", agent, rule, reason, "command refused");
+            Err(BridgeError::Blocked { rule, reason, part })
+        }
+    }
+}
+
+/// The syntax that a shell reads.
+pub(crate) fn dialect_of(shell: Shell) -> Dialect {
+    match shell {
+        Shell::Bash => Dialect::Bash,
+        Shell::Zsh => Dialect::Zsh,
+        Shell::Fish => Dialect::Fish,
+        Shell::Posix => Dialect::Posix,
     }
 }

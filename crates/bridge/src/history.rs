@@ -1,5 +1,6 @@
 //! The history, opened when it is first needed and never waited for.
 
+use std::panic::catch_unwind;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -69,6 +70,17 @@ impl HistoryLog {
         Ok(page.await.unwrap_or(Err(StoreError::Closed))?)
     }
 
+    /// An entry, read in a thread of its own.
+    pub(crate) async fn get(&self, id: String) -> Result<Option<Entry>, BridgeError> {
+        let log = self.clone();
+        let entry = tokio::task::spawn_blocking(move || {
+            let history = log.wait_open()?;
+            history.flush()?;
+            history.get(&id)
+        });
+        Ok(entry.await.unwrap_or(Err(StoreError::Closed))?)
+    }
+
     /// Writes what is queued.
     pub(crate) async fn close(&self) {
         let log = self.clone();
@@ -112,7 +124,9 @@ impl HistoryLog {
 
 impl Shared {
     fn open(&self) {
-        let opened = History::open(&self.place.path, self.place.limits.clone());
+        // Whatever happens there, those who wait for it are woken.
+        let opened = catch_unwind(|| History::open(&self.place.path, self.place.limits.clone()));
+        let opened = opened.unwrap_or(Err(StoreError::Closed));
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *state, State::Failed);
         match opened {

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use termbridge_policy::Policy;
-use termbridge_session::{Launch, SessionId, SessionInfo};
+use termbridge_policy::{Dialect, Policy};
+use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Page, Query};
 
-use crate::agents::Agents;
+use crate::agents::{Agents, Room};
 use crate::backend::{NewSession, TerminalBackend};
 use crate::debug::{DebugSettings, Debugging, NativeDebugger};
 use crate::error::BridgeError;
@@ -64,12 +65,12 @@ impl Bridge {
 
     /// Whether a program may be launched.
     pub fn check_launch(&self, launch: &Launch, agent: Option<&str>) -> Result<(), BridgeError> {
-        self.shared.guard.command(&launch.command_line(), &launch.directory(), agent)
-    }
-
-    /// Whether a hidden line, such as a password, is for a person to type.
-    pub fn secrets_by_person(&self) -> bool {
-        self.shared.guard.secrets_by_person()
+        let (guard, cwd) = (&self.shared.guard, launch.directory());
+        guard.program(&launch.words(), &cwd, agent)?;
+        let dialect = Dialect::of(&launch.words()[0]);
+        launch
+            .variables()
+            .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, agent))
     }
 
     /// Makes a session and makes it the agent's current one. What is left empty is the default.
@@ -85,12 +86,33 @@ impl Bridge {
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
-        let (info, _) = shared.agents.create(self.backend(), new, asked, true).await?;
-        Ok(info)
+        let mut room = Room::new(&shared.agents, self.backend(), Duration::MAX);
+        loop {
+            let made =
+                shared.agents.create(self.backend(), new.clone(), asked.clone(), false).await;
+            match made {
+                Err(SessionError::TooManySessions { .. }) if room.make().await => {}
+                made => return Ok(made?.0),
+            }
+        }
     }
 
-    /// What a session is made with may run things too: the shell has to be one, and what it runs
-    /// before each prompt passes the policy.
+    /// Launches a program among the sessions that screens are shown of; idle shells make room.
+    pub async fn launch(&self, launch: Launch) -> Result<Session, BridgeError> {
+        let Some(sessions) = self.backend().screens() else {
+            return Err(BridgeError::Invalid("these sessions have no screen".into()));
+        };
+        let mut room = Room::new(&self.shared.agents, self.backend(), Duration::MAX);
+        loop {
+            match sessions.launch(launch.clone()).await {
+                Err(SessionError::TooManySessions { .. }) if room.make().await => {}
+                launched => return Ok(launched?),
+            }
+        }
+    }
+
+    /// What a session is made with may run things too: the shell has to be one, and its variables
+    /// pass the policy.
     pub(crate) fn check_session(
         &self,
         shell: &str,
@@ -98,13 +120,14 @@ impl Bridge {
         cwd: &Path,
         agent: Option<&str>,
     ) -> Result<(), BridgeError> {
-        if !self.shared.settings.is_shell(shell) {
+        let (settings, guard) = (&self.shared.settings, &self.shared.guard);
+        // With an allow list it has to be one of the system's: any file can be called `bash`.
+        if !settings.is_shell(shell) || (guard.has_allow_list() && !settings.is_system_shell(shell))
+        {
             return Err(BridgeError::NotAShell(shell.to_owned()));
         }
-        match env.get("PROMPT_COMMAND") {
-            Some(command) => self.shared.guard.command(command, cwd, agent),
-            None => Ok(()),
-        }
+        let dialect = Dialect::of(shell);
+        env.iter().try_for_each(|(name, value)| guard.variable((name, value), dialect, cwd, agent))
     }
 
     /// Makes a session the agent's current one.

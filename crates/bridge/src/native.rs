@@ -13,6 +13,9 @@ use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
 /// How long a shell may take to its first prompt; who asks says how long they wait.
 const START_LIMIT: Duration = Duration::from_mins(5);
 
+/// How long a shell may take to end: its grace, and then it is killed.
+const END_LIMIT: Duration = Duration::from_secs(5);
+
 /// Shells on real terminals.
 #[derive(Clone)]
 pub struct NativeBackend {
@@ -23,6 +26,17 @@ impl NativeBackend {
     /// Shells among these sessions.
     pub fn new(sessions: Sessions) -> Self {
         Self { sessions }
+    }
+
+    async fn wait(&self, id: &SessionId, wait: Wait) -> Result<Until, SessionError> {
+        let waited = self.sessions.get(id)?.wait(wait).await?;
+        Ok(match (waited.fired, waited.state) {
+            (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
+            (Some(Fired::Interactive { uncertain }), _) => Until::Interactive { uncertain },
+            (Some(Fired::Printed), _) => Until::Printed,
+            (Some(_), _) | (None, State::Exited(_)) => Until::Over,
+            (None, State::Running) => Until::TimedOut,
+        })
     }
 }
 
@@ -73,14 +87,27 @@ impl TerminalBackend for NativeBackend {
         awaited: Awaited,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
-        let needs_input = awaited == Awaited::EndOrInput;
-        let wait = Wait { command: Some(command), needs_input, ..Wait::default() };
-        let waited = self.sessions.get(id)?.wait(wait.timeout(timeout)).await?;
-        Ok(match (waited.fired, waited.state) {
-            (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
-            (Some(_), _) | (None, State::Exited(_)) => Until::Over,
-            (None, State::Running) => Until::TimedOut,
-        })
+        let input = awaited == Awaited::EndOrInput;
+        let command = Some(command);
+        let wait = Wait { command, needs_input: input, interactive: input, ..Wait::default() };
+        self.wait(id, wait.timeout(timeout)).await
+    }
+
+    async fn wait_output(
+        &self,
+        id: &SessionId,
+        command: Option<u64>,
+        printed: u64,
+        timeout: Duration,
+    ) -> Result<Until, SessionError> {
+        let wait = Wait {
+            command,
+            needs_input: command.is_some(),
+            interactive: command.is_some(),
+            printed_after: Some(printed),
+            ..Wait::default()
+        };
+        self.wait(id, wait.timeout(timeout)).await
     }
 
     async fn command(
@@ -93,6 +120,16 @@ impl TerminalBackend for NativeBackend {
         self.sessions.get(id)?.command(command, from, most).await
     }
 
+    async fn background(
+        &self,
+        id: &SessionId,
+        after: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.sessions.get(id)?.background(after, from, most).await
+    }
+
     async fn terminal_text(
         &self,
         id: &SessionId,
@@ -103,8 +140,16 @@ impl TerminalBackend for NativeBackend {
         Ok(snapshot.scrollback.unwrap_or_default())
     }
 
-    async fn interrupt(&self, id: &SessionId) -> Result<(), SessionError> {
-        self.sessions.get(id)?.send_keys("Ctrl+C").await.map(drop)
+    async fn interrupt(&self, id: &SessionId, command: u64) -> Result<(), SessionError> {
+        self.sessions.get(id)?.interrupt(command).await.map(drop)
+    }
+
+    async fn end_idle_session(&self, id: &SessionId) -> Result<bool, SessionError> {
+        let session = self.sessions.get(id)?;
+        if !session.end_if_idle().await? {
+            return Ok(false);
+        }
+        Ok(session.wait(Wait::exit().timeout(END_LIMIT)).await?.fired.is_some())
     }
 
     fn screens(&self) -> Option<&Sessions> {

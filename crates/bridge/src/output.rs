@@ -45,8 +45,12 @@ impl Bridge {
         let most = most as u64;
         let mut report = self.report(session, command, 0, most).await?;
         let mut head = std::mem::take(&mut report.output);
-        if report.output_bytes <= most {
+        if report.output_start + head.len() as u64 >= report.output_bytes {
             return Ok((report, Bounded { head, ..Bounded::default() }));
+        }
+        if report.output_start > 0 {
+            // The beginning was dropped; the end tells so.
+            head.clear();
         }
         head.truncate(line_end(&head, head.floor_char_boundary(head.len() / 2)));
         let from = report.output_bytes.saturating_sub(most / 2).max(head.len() as u64);

@@ -36,11 +36,39 @@ const PAGERS: [&str; 8] = [
 /// Shells whose commands can be told apart, by name.
 pub const SHELLS: [&str; 8] = ["bash", "zsh", "fish", "dash", "sh", "ash", "ksh", "mksh"];
 
+/// Where systems keep their shells.
+const SYSTEM_FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+
+/// The file that a program's name or path leads to, by the server's own `PATH`.
+fn real_file(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Path::new(program).canonicalize().ok();
+    }
+    let path = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&path).map(|folder| folder.join(program));
+    found.into_iter().find(|file| file.is_file())?.canonicalize().ok()
+}
+
 impl BridgeSettings {
     /// Whether a program is a shell that sessions may run: a known one, or the configured one.
     pub(crate) fn is_shell(&self, program: &str) -> bool {
         let name = Path::new(program).file_name();
         program == self.shell || name.is_some_and(|name| SHELLS.iter().any(|known| name == *known))
+    }
+
+    /// Whether a program is the configured shell, or a known one where the system keeps its programs:
+    /// by the file that it is, not by its name.
+    pub(crate) fn is_system_shell(&self, program: &str) -> bool {
+        let Some(file) = real_file(program) else { return false };
+        if real_file(&self.shell).is_some_and(|own| own == file) {
+            return true;
+        }
+        let known = file.file_name().is_some_and(|name| SHELLS.iter().any(|known| name == *known));
+        let listed = || std::fs::read_to_string("/etc/shells").unwrap_or_default();
+        let in_system = file
+            .parent()
+            .is_some_and(|folder| SYSTEM_FOLDERS.iter().any(|known| folder == Path::new(known)));
+        known && (in_system || listed().lines().any(|line| Path::new(line.trim()) == file))
     }
 
     /// Commands in this shell, starting in `cwd`, for a user whose home is `home`.

@@ -1,29 +1,36 @@
 //! Reading what a session printed: the last lines, only what is new, or what matches.
 //!
-//! A shell session's text is that of its commands, each under a line `$ command`; one command's text
-//! is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
-//! `COMMAND:hLINE` within its header; it stays valid as long as the command is kept. A running command can
+//! A shell session's text is that of its commands, each under a line `$ command`, and what background jobs
+//! printed between them, under a line `[background]`; one command's text is its output alone. A cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or
+//! `COMMAND:hLINE` within its header (`COMMANDb` for the jobs after it); it stays valid as long as the command is kept. A running command can
 //! still redraw its last lines: then the cursor is `COMMAND:BYTE:FINAL:HASH`, with a hash of what was
-//! shown behind the final part, and what was redrawn since is shown again. A program that is no shell
-//! has the lines of its terminal; its cursors are `line:NUMBER`.
+//! shown behind the final part, and what was redrawn since is shown again. An `r` at its end says that
+//! the command was running. A program that is no shell has the lines of its terminal; its cursors are
+//! `line:NUMBER`.
 
-use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
+mod gather;
+mod place;
+
+use std::time::Duration;
 
 use regex::Regex;
-use termbridge_session::{SessionId, SessionInfo, State};
+use termbridge_session::{CommandReport, SessionInfo, State};
+use tokio::time::Instant;
 
+use self::gather::Gathered;
+use self::place::{Place, Segment};
+use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
+/// How long a wait for output goes on after the first of it: what comes with it, and the end.
+const SETTLE: Duration = Duration::from_millis(50);
 /// Bytes read from the backend at a time.
 const CHUNK: u64 = 256 * 1024;
-/// Longest line that is matched and shown whole.
-const MAX_LINE: usize = 16 * 1024;
 
 /// Where to begin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum From {
+pub enum ReadFrom {
     /// At the last lines.
     #[default]
     Tail,
@@ -43,11 +50,31 @@ pub struct OutputRequest {
     /// Only this command's output.
     pub command: Option<u64>,
     /// Where to begin.
-    pub from: From,
+    pub from: ReadFrom,
     /// Lines, at most.
     pub lines: u64,
     /// Only lines that match.
     pub grep: Option<Regex>,
+    /// Bytes, at most.
+    pub most: usize,
+}
+
+impl OutputRequest {
+    fn select(&self) -> Select<'_> {
+        let Self { from, lines, grep, most, .. } = self;
+        Select { from, lines: *lines, grep: grep.as_ref(), most: *most }
+    }
+}
+
+/// Which lines of a text to show.
+#[derive(Debug, Clone, Copy)]
+pub struct Select<'a> {
+    /// Where to begin.
+    pub from: &'a ReadFrom,
+    /// Lines, at most.
+    pub lines: u64,
+    /// Only lines that match.
+    pub grep: Option<&'a Regex>,
     /// Bytes, at most.
     pub most: usize,
 }
@@ -67,30 +94,9 @@ pub struct OutputPage {
     pub total_lines: u64,
     /// A command runs, or the program does.
     pub running: bool,
-}
-
-/// One command's part of the text.
-struct Segment {
-    command: u64,
-    header: Option<String>,
-    header_lines: u64,
-    output_lines: u64,
-}
-
-impl Segment {
-    fn lines(&self) -> u64 {
-        self.header_lines + self.output_lines
-    }
-}
-
-/// A place in the text: a segment, and a byte of its output; `None` is before the header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
-    segment: usize,
-    byte: Option<u64>,
-    /// Lines of the header that lie before it.
-    header: u64,
-    line: u64,
+    /// The command that was asked for, or else the session's last: how it stood when reading began, so
+    /// that nothing is missing behind a command that is over.
+    pub command: Option<CommandReport>,
 }
 
 impl Bridge {
@@ -98,395 +104,132 @@ impl Bridge {
     pub async fn read_output(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
         let kept = request.session.shell.and_then(|shell| shell.kept);
         let segments = match (request.command, kept) {
-            (Some(command), _) => vec![self.segment(&request.session.id, command, false).await?],
+            (Some(command), _) => vec![self.segment(&request.session.id, command).await?],
             (None, Some((first, last))) => {
                 let mut segments = Vec::new();
                 for command in first..=last {
-                    segments.push(self.segment(&request.session.id, command, true).await?);
+                    self.add_segments(&request.session.id, command, &mut segments).await?;
                 }
                 segments
             }
             (None, None) => return self.terminal_page(request).await,
         };
-        let total: u64 = segments.iter().map(Segment::lines).sum();
-        let running = request.session.shell.is_some_and(|shell| match request.command {
-            Some(command) => shell.running == Some(command),
-            None => shell.running.is_some(),
-        });
         let session = &request.session.id;
-        let keep_last = matches!(request.from, From::Tail | From::Last(_));
+        let last = segments.last().map_or(1, |segment| segment.part.command);
+        let report = self.report(session, last, 0, 0).await?;
+        let running = report.is_running();
+        let total: u64 = segments.iter().map(Segment::lines).sum();
+        let keep_last = matches!(request.from, ReadFrom::Tail | ReadFrom::Last(_));
         let start = match (&request.from, &request.grep) {
-            (From::Cursor(cursor), _) => self.at_cursor(session, &segments, cursor).await?,
+            (ReadFrom::Cursor(cursor), _) => self.at_cursor(session, &segments, cursor).await?,
             // The last matches are found by looking at all lines.
-            (From::Tail, Some(_)) => Place { segment: 0, byte: None, header: 0, line: 0 },
-            (From::Tail, None) => {
+            (ReadFrom::Tail, Some(_)) => Place { segment: 0, byte: None, header: 0, line: 0 },
+            (ReadFrom::Tail, None) => {
                 let line = total.saturating_sub(request.lines);
                 self.at_line(session, &segments, line).await?
             }
-            (From::Last(count), _) => {
+            (ReadFrom::Last(count), _) => {
                 self.at_line(session, &segments, total.saturating_sub(*count)).await?
             }
-            (From::Line(line), _) => self.at_line(session, &segments, (*line).min(total)).await?,
+            (ReadFrom::Line(line), _) => {
+                self.at_line(session, &segments, (*line).min(total)).await?
+            }
         };
-        let mut gathered = Gathered::new(request, keep_last);
+        let mut gathered = Gathered::new(request.select(), keep_last);
         let end = self.gather(session, &segments, start, &mut gathered).await?;
-        let Gathered { lines, first_line, .. } = gathered;
+        let first_line = gathered.first_line;
         Ok(OutputPage {
-            text: lines.into_iter().collect::<Vec<_>>().concat(),
-            cursor: self.cursor(session, &segments, end).await?,
+            text: gathered.text(),
+            cursor: self.cursor(session, &segments, end, running).await?,
             first_line: first_line.unwrap_or(start.line),
             remaining: total.saturating_sub(end.line),
             total_lines: total,
             running,
+            command: Some(report),
         })
     }
 
-    async fn cursor(
+    /// The same, once there is something new behind the cursor, or else something is printed at all,
+    /// or the command is over or waits for someone to type; after `longest` as it stands. Returns what
+    /// ended the wait, too.
+    pub async fn await_output(
         &self,
-        session: &SessionId,
-        segments: &[Segment],
-        place: Place,
-    ) -> Result<String, BridgeError> {
-        let command = segments.get(place.segment).map_or(1, |segment| segment.command);
-        let Some(byte) = place.byte else { return Ok(format!("{command}:h{}", place.header)) };
-        let settled = self.report(session, command, 0, 0).await?.final_bytes;
-        if byte <= settled {
-            return Ok(format!("{command}:{byte}"));
-        }
-        let shown = self.hash(session, command, settled, byte).await?;
-        Ok(format!("{command}:{byte}:{settled}:{shown:x}"))
-    }
-
-    /// A hash of the output between two bytes.
-    async fn hash(
-        &self,
-        session: &SessionId,
-        command: u64,
-        from: u64,
-        to: u64,
-    ) -> Result<u64, BridgeError> {
-        let report = self.report(session, command, from, to.saturating_sub(from)).await?;
-        let mut hasher = DefaultHasher::new();
-        (report.output_start, report.output).hash(&mut hasher);
-        Ok(hasher.finish())
-    }
-
-    async fn segment(
-        &self,
-        session: &SessionId,
-        command: u64,
-        with_header: bool,
-    ) -> Result<Segment, BridgeError> {
-        let report = self.report(session, command, 0, 0).await?;
-        let header = with_header.then(|| format!("$ {}\n", report.command.trim_end_matches('\n')));
-        let header_lines = header.as_deref().map_or(0, |text| text.lines().count() as u64);
-        Ok(Segment { command, header, header_lines, output_lines: report.output_lines })
-    }
-
-    async fn at_cursor(
-        &self,
-        session: &SessionId,
-        segments: &[Segment],
-        cursor: &str,
-    ) -> Result<Place, BridgeError> {
-        let bad = || {
-            BridgeError::Invalid(format!(
-                "{cursor:?} is no cursor of this session; leave `since` out to start at the end"
-            ))
-        };
-        if cursor.starts_with("line:") {
-            // From before the first command.
-            return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });
-        }
-        let mut parts = cursor.split(':');
-        let command: u64 = parts.next().and_then(|part| part.parse().ok()).ok_or_else(bad)?;
-        let at = parts.next().ok_or_else(bad)?;
-        let number = |part: Option<&str>| part.and_then(|part| part.parse::<u64>().ok());
-        let first = segments.first().ok_or_else(bad)?.command;
-        if command < first {
-            // What lay there is gone; the oldest that is left comes next.
-            return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });
-        }
-        let segment = segments.iter().position(|part| part.command == command).ok_or_else(bad)?;
-        let before: u64 = segments[..segment].iter().map(Segment::lines).sum();
-        if let Some(shown) = at.strip_prefix('h') {
-            let header = number(Some(shown)).ok_or_else(bad)?.min(segments[segment].header_lines);
-            return Ok(Place { segment, byte: None, header, line: before + header });
-        }
-        let mut byte = number(Some(at)).ok_or_else(bad)?;
-        if let Some(settled) = number(parts.next()) {
-            let shown = parts.next().and_then(|part| u64::from_str_radix(part, 16).ok());
-            let now = self.hash(session, command, settled, byte).await?;
-            if shown != Some(now) {
-                byte = settled;
+        mut request: OutputRequest,
+        longest: Duration,
+    ) -> Result<(OutputPage, Until), BridgeError> {
+        let deadline = Instant::now() + longest;
+        let mut until = None;
+        loop {
+            let page = self.read_output(&request).await?;
+            let is_new = match &request.from {
+                ReadFrom::Cursor(cursor) => page.cursor != *cursor,
+                _ => !page.running || until.is_some(),
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            let goes_on = matches!(until, None | Some(Until::Printed))
+                && request.session.state == State::Running;
+            if is_new || !goes_on || left.is_zero() {
+                return Ok((page, until.unwrap_or(Until::TimedOut)));
             }
-        }
-        let total = self.report(session, command, 0, 0).await?.output_bytes;
-        let within = match byte >= total {
-            true => segments[segment].output_lines,
-            false => self.lines_before(session, &segments[segment], byte).await?,
-        };
-        let byte = byte.min(total);
-        let line = before + segments[segment].header_lines + within;
-        Ok(Place { segment, byte: Some(byte), header: 0, line })
-    }
-
-    async fn lines_before(
-        &self,
-        session: &SessionId,
-        segment: &Segment,
-        byte: u64,
-    ) -> Result<u64, BridgeError> {
-        let (mut at, mut lines) = (0, 0);
-        while at < byte {
-            let part =
-                self.report(session, segment.command, at, CHUNK.min(byte - at)).await?.output;
-            if part.is_empty() {
-                break;
-            }
-            at += part.len() as u64;
-            lines += memchr::memchr_iter(b'\n', part.as_bytes()).count() as u64;
-        }
-        Ok(lines)
-    }
-
-    async fn at_line(
-        &self,
-        session: &SessionId,
-        segments: &[Segment],
-        line: u64,
-    ) -> Result<Place, BridgeError> {
-        let mut before = 0;
-        for (index, segment) in segments.iter().enumerate() {
-            let within = line - before;
-            if within < segment.header_lines || (within == 0 && segment.lines() == 0) {
-                return Ok(Place { segment: index, byte: None, header: within, line });
-            }
-            if within < segment.lines() {
-                let skip = within - segment.header_lines;
-                let byte = self.byte_of_line(session, segment, skip).await?;
-                return Ok(Place { segment: index, byte: Some(byte), header: 0, line });
-            }
-            before += segment.lines();
-        }
-        let segment = segments.len().saturating_sub(1);
-        let end = match segments.last() {
-            Some(last) => Some(self.report(session, last.command, 0, 0).await?.output_bytes),
-            None => None,
-        };
-        Ok(Place { segment, byte: end, header: 0, line: before })
-    }
-
-    /// The byte at which a line begins: looked for from the end of the output that is nearer.
-    async fn byte_of_line(
-        &self,
-        session: &SessionId,
-        segment: &Segment,
-        line: u64,
-    ) -> Result<u64, BridgeError> {
-        if line > segment.output_lines / 2 {
-            return self.byte_of_line_from_end(session, segment, segment.output_lines - line).await;
-        }
-        let (mut at, mut left) = (0, line);
-        while left > 0 {
-            let part = self.report(session, segment.command, at, CHUNK).await?.output;
-            if part.is_empty() {
-                break;
-            }
-            for newline in memchr::memchr_iter(b'\n', part.as_bytes()) {
-                left -= 1;
-                if left == 0 {
-                    return Ok(at + newline as u64 + 1);
-                }
-            }
-            at += part.len() as u64;
-        }
-        Ok(at)
-    }
-
-    async fn byte_of_line_from_end(
-        &self,
-        session: &SessionId,
-        segment: &Segment,
-        lines: u64,
-    ) -> Result<u64, BridgeError> {
-        let mut end = self.report(session, segment.command, 0, 0).await?.output_bytes;
-        let (mut left, mut first) = (lines, true);
-        while end > 0 {
-            let from = end.saturating_sub(CHUNK);
-            let part = self.report(session, segment.command, from, end - from).await?;
-            let bytes = part.output.as_bytes();
-            for newline in memchr::memrchr_iter(b'\n', bytes) {
-                // The newline at the very end closes the last line.
-                if std::mem::take(&mut first) && newline + 1 == bytes.len() {
-                    continue;
-                }
-                left -= 1;
-                if left == 0 {
-                    return Ok(part.output_start + newline as u64 + 1);
-                }
-            }
-            first = false;
-            end = part.output_start.min(from);
-        }
-        Ok(0)
-    }
-
-    /// Hands on line after line from a place, and returns where it stopped.
-    async fn gather(
-        &self,
-        session: &SessionId,
-        segments: &[Segment],
-        start: Place,
-        gathered: &mut Gathered<'_>,
-    ) -> Result<Place, BridgeError> {
-        let mut place = start;
-        for (index, segment) in segments.iter().enumerate().skip(start.segment) {
-            if index > start.segment {
-                place = Place { segment: index, byte: None, header: 0, line: place.line };
-            }
-            if place.byte.is_none() {
-                if let Some(header) = &segment.header {
-                    for line in header.split_inclusive('\n').skip(place.header as usize) {
-                        if !gathered.offer(place.line, line) {
-                            return Ok(place);
-                        }
-                        place.header += 1;
-                        place.line += 1;
+            let id = &request.session.id;
+            let command = page.command.filter(CommandReport::is_running).map(|command| command.id);
+            let printed = request.session.printed;
+            until = Some(self.backend().wait_output(id, command, printed, left).await?);
+            if until == Some(Until::Printed) {
+                let settle = SETTLE.min(left);
+                match command {
+                    Some(command) => {
+                        self.backend().wait_command(id, command, Awaited::End, settle).await?;
                     }
-                }
-                place.byte = Some(0);
-            }
-            let mut at = place.byte.unwrap_or_default();
-            loop {
-                let part = self.report(session, segment.command, at, CHUNK).await?;
-                let is_last = part.output_start + part.output.len() as u64 >= part.output_bytes;
-                if part.output.is_empty() {
-                    break;
-                }
-                let began_at = at;
-                for line in part.output.split_inclusive('\n') {
-                    let whole = line.ends_with('\n');
-                    // The rest of it comes with the next part.
-                    if !whole && !is_last && line.len() < MAX_LINE && at > began_at {
-                        break;
-                    }
-                    if !gathered.offer(place.line, line) {
-                        return Ok(place);
-                    }
-                    at += line.len() as u64;
-                    // A line that may still change is shown again.
-                    place.byte = Some(at.min(part.unfinished_from));
-                    place.line += u64::from(whole || is_last);
-                }
-                if is_last {
-                    // The next command's header begins on a line of its own.
-                    if index + 1 < segments.len() && !part.output.ends_with('\n') {
-                        gathered.end_line();
-                    }
-                    break;
+                    None => tokio::time::sleep(settle).await,
                 }
             }
+            request.session = self.backend().session(id).await?;
         }
-        Ok(place)
     }
 
     /// The lines of a terminal whose program is no shell.
     async fn terminal_page(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
         let all = self.backend().terminal_text(&request.session.id, usize::MAX).await?;
-        let text = all.text.trim_end_matches('\n');
-        let lines: Vec<&str> =
-            if text.is_empty() { Vec::new() } else { text.split('\n').collect() };
-        let total = lines.len() as u64;
-        let from = match &request.from {
-            From::Tail if request.grep.is_none() => total.saturating_sub(request.lines),
-            From::Tail => 0,
-            From::Last(count) => total.saturating_sub(*count),
-            From::Line(line) => *line,
-            From::Cursor(cursor) => {
-                let number = cursor.strip_prefix("line:").and_then(|number| number.parse().ok());
-                number.ok_or_else(|| {
-                    BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
-                })?
-            }
-        };
-        let keep_last = matches!(request.from, From::Tail | From::Last(_));
-        let mut gathered = Gathered::new(request, keep_last);
-        let mut end = from.min(total);
-        for line in lines.iter().skip(end as usize) {
-            if !gathered.offer(end, &format!("{line}\n")) {
-                break;
-            }
-            end += 1;
-        }
-        Ok(OutputPage {
-            first_line: gathered.first_line.unwrap_or(from.min(total)),
-            text: gathered.lines.into_iter().collect::<Vec<_>>().concat(),
-            // The last line may still grow; of a shell, commands are read from now on.
-            cursor: format!("line:{}", end.saturating_sub(1)),
-            remaining: total - end,
-            total_lines: total,
-            running: request.session.state == State::Running,
-        })
+        let page = text_page(&all.text, request.select())?;
+        Ok(OutputPage { running: request.session.state == State::Running, ..page })
     }
 }
 
-/// Lines within the bounds: the first that fit, or the last.
-struct Gathered<'a> {
-    request: &'a OutputRequest,
-    keep_last: bool,
-    lines: VecDeque<String>,
-    numbers: VecDeque<u64>,
-    bytes: usize,
-    first_line: Option<u64>,
-}
-
-impl<'a> Gathered<'a> {
-    fn new(request: &'a OutputRequest, keep_last: bool) -> Self {
-        let (lines, numbers) = (VecDeque::new(), VecDeque::new());
-        Self { request, keep_last, lines, numbers, bytes: 0, first_line: None }
-    }
-
-    /// Takes a line; false when there is no room and reading can stop before it.
-    fn offer(&mut self, number: u64, line: &str) -> bool {
-        let text = match &self.request.grep {
-            Some(pattern) if !pattern.is_match(line.trim_end_matches('\n')) => return true,
-            Some(_) => format!("{}:{line}", number + 1),
-            None => line.to_owned(),
-        };
-        let text = shortened(text, self.request.most.clamp(1, MAX_LINE));
-        let is_full = |gathered: &Self, more: usize| {
-            gathered.lines.len() as u64 >= gathered.request.lines
-                || gathered.bytes + more > gathered.request.most
-        };
-        if is_full(self, text.len()) && !self.keep_last && !self.lines.is_empty() {
-            return false;
+/// The lines of a text.
+pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, BridgeError> {
+    let text = text.trim_end_matches('\n');
+    let lines: Vec<&str> = if text.is_empty() { Vec::new() } else { text.split('\n').collect() };
+    let total = lines.len() as u64;
+    let from = match select.from {
+        ReadFrom::Tail if select.grep.is_none() => total.saturating_sub(select.lines),
+        ReadFrom::Tail => 0,
+        ReadFrom::Last(count) => total.saturating_sub(*count),
+        ReadFrom::Line(line) => *line,
+        ReadFrom::Cursor(cursor) => {
+            let number = cursor.strip_prefix("line:").and_then(|number| number.parse().ok());
+            number.ok_or_else(|| {
+                BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
+            })?
         }
-        while is_full(self, text.len()) {
-            let Some(oldest) = self.lines.pop_front() else { break };
-            self.numbers.pop_front();
-            self.bytes -= oldest.len();
+    };
+    let keep_last = matches!(select.from, ReadFrom::Tail | ReadFrom::Last(_));
+    let mut gathered = Gathered::new(select, keep_last);
+    let mut end = from.min(total);
+    for line in lines.iter().skip(end as usize) {
+        if !gathered.offer(end, &format!("{line}\n")) {
+            break;
         }
-        self.bytes += text.len();
-        self.lines.push_back(text);
-        self.numbers.push_back(number);
-        self.first_line = self.numbers.front().copied();
-        true
+        end += 1;
     }
-
-    /// The line is over, though it was not ended.
-    fn end_line(&mut self) {
-        if let Some(last) = self.lines.back_mut().filter(|last| !last.ends_with('\n')) {
-            last.push('\n');
-        }
-    }
-}
-
-fn shortened(mut line: String, most: usize) -> String {
-    if line.len() > most {
-        let cut = line.len() - most;
-        line.truncate(line.floor_char_boundary(most));
-        line.push_str(&format!(" [… {cut} bytes of this line cut]\n"));
-    }
-    line
+    Ok(OutputPage {
+        first_line: gathered.first_line.unwrap_or(from.min(total)),
+        text: gathered.text(),
+        // The last line may still grow; of a shell, commands are read from now on.
+        cursor: format!("line:{}", end.saturating_sub(1)),
+        remaining: total - end,
+        total_lines: total,
+        running: false,
+        command: None,
+    })
 }

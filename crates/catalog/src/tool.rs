@@ -11,6 +11,8 @@ use crate::schema;
 
 /// The time a tool has where nothing else is said.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// What stands before the words of a workspace.
+const WORKSPACE: &str = "[workspace] ";
 /// Longest part of the guidance that goes into a description.
 const BRIEF: usize = 160;
 
@@ -26,7 +28,7 @@ pub enum Origin {
 /// What a tool may do, as MCP clients are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Annotations {
-    /// It changes nothing.
+    /// It changes nothing and runs nothing of the workspace.
     pub read_only: bool,
     /// It may destroy something.
     pub destructive: bool,
@@ -38,6 +40,7 @@ pub struct Annotations {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
     name: String,
+    title: String,
     description: String,
     metadata: Metadata,
     origin: Origin,
@@ -45,7 +48,13 @@ pub struct Tool {
 
 impl Tool {
     pub(crate) fn new(metadata: Metadata, origin: Origin) -> Self {
-        Self { name: tool_name(&metadata), description: describe(&metadata), metadata, origin }
+        let name = tool_name(&metadata);
+        let title = if metadata.name.is_empty() { &name } else { &metadata.name };
+        // A model must not take a workspace's words for ours.
+        let label = if origin == Origin::Own { "" } else { WORKSPACE };
+        let title = format!("{label}{title}");
+        let description = format!("{label}{}", describe(&metadata));
+        Self { name, title, description, metadata, origin }
     }
 
     /// Its name, `thing_action`.
@@ -65,7 +74,7 @@ impl Tool {
 
     /// Its title.
     pub fn title(&self) -> &str {
-        if self.metadata.name.is_empty() { &self.name } else { &self.metadata.name }
+        &self.title
     }
 
     /// What it belongs to.
@@ -102,7 +111,8 @@ impl Tool {
     pub fn annotations(&self) -> Annotations {
         let safety = self.metadata.mcp.safety;
         Annotations {
-            read_only: safety.read_only,
+            // A workspace's script is the workspace's code, whatever its metadata says.
+            read_only: safety.read_only && self.origin == Origin::Own,
             destructive: safety.destructive,
             idempotent: safety.idempotent,
         }

@@ -104,6 +104,12 @@ pub(crate) struct McpArguments {
     /// Megabytes of scrollback of all sessions together [default: 256]
     #[arg(long, env = "TERMBRIDGE_SCROLLBACK_MEMORY_MB", value_name = "MB")]
     pub(crate) scrollback_memory_mb: Option<usize>,
+    /// Megabytes of commands' output kept in memory, of all sessions together [default: 64]
+    #[arg(long, env = "TERMBRIDGE_OUTPUT_MEMORY_MB", value_name = "MB")]
+    pub(crate) output_memory_mb: Option<usize>,
+    /// Megabytes of commands' output kept in temporary files, of all sessions together [default: 1024]
+    #[arg(long, env = "TERMBRIDGE_OUTPUT_DISK_MB", value_name = "MB")]
+    pub(crate) output_disk_mb: Option<usize>,
     /// Bytes asked of a terminal per read [default: 4096]
     #[arg(long, env = "TERMBRIDGE_BUFFER_SIZE", value_name = "BYTES")]
     pub(crate) buffer_size: Option<usize>,
@@ -130,6 +136,10 @@ pub(crate) struct DebuggingArguments {
     /// [default: auto]
     #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
     pub(crate) debug_backend: Option<BackendChoice>,
+    /// Offer tools that the workspace's own metadata describes (src/vsc-scripts/**/*.meta.yaml), also
+    /// while no editor is open for it
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE_TOOLS")]
+    pub(crate) workspace_tools: bool,
     /// Time of every debugging tool, where the call does not say [default: the tool's own]
     #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
@@ -239,7 +249,8 @@ pub(crate) enum HistoryAction {
 
 const POLICY_EXAMPLES: &str = "\
 Exit code: 0 when it may run, 1 when it is refused. The rules are in the [policy] table of the
-configuration file; they are a guard-rail against accidents, not a sandbox.
+configuration file; they are a guard-rail against accidents, not a sandbox. `allowed_directories`
+says where commands may start, not which files they may open.
 
 Examples:
   termbridge policy test 'rm -rf build'
@@ -262,6 +273,9 @@ pub(crate) enum PolicyAction {
         /// Where it would run [default: here]
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<PathBuf>,
+        /// The shell that would read it: bash, zsh, fish, sh [default: as configured]
+        #[arg(long, value_name = "SHELL")]
+        shell: Option<String>,
         /// Print JSON
         #[arg(long)]
         json: bool,

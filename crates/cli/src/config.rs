@@ -57,6 +57,8 @@ struct File {
     keep_finished: Option<String>,
     scrollback_lines: Option<usize>,
     scrollback_memory_mb: Option<usize>,
+    output_memory_mb: Option<usize>,
+    output_disk_mb: Option<usize>,
     buffer_size: Option<usize>,
     #[serde(default)]
     commands: Commands,
@@ -100,6 +102,7 @@ struct HistoryTable {
 struct DebugTable {
     backend: Option<String>,
     timeout: Option<String>,
+    workspace_tools: Option<bool>,
     #[serde(default)]
     adapters: Adapters,
 }
@@ -136,7 +139,9 @@ impl Config {
 
     fn merge(arguments: McpArguments, file: File) -> Result<Self> {
         let defaults = Settings::default();
-        let megabytes = arguments.scrollback_memory_mb.or(file.scrollback_memory_mb);
+        let megabytes = |argument: Option<usize>, file: Option<usize>, default: usize| {
+            argument.or(file).map_or(default, |mb| mb.saturating_mul(1024 * 1024))
+        };
         let settings = Settings {
             max_sessions: at_least_one(
                 "max_sessions",
@@ -158,12 +163,26 @@ impl Config {
                 .scrollback_lines
                 .or(file.scrollback_lines)
                 .unwrap_or(defaults.scrollback_lines),
-            scrollback_memory: megabytes
-                .map_or(defaults.scrollback_memory, |mb| mb.saturating_mul(1024 * 1024)),
+            scrollback_memory: megabytes(
+                arguments.scrollback_memory_mb,
+                file.scrollback_memory_mb,
+                defaults.scrollback_memory,
+            ),
+            output_memory: megabytes(
+                arguments.output_memory_mb,
+                file.output_memory_mb,
+                defaults.output_memory,
+            ),
+            output_disk: megabytes(
+                arguments.output_disk_mb,
+                file.output_disk_mb,
+                defaults.output_disk,
+            ),
             buffer_size: at_least_one(
                 "buffer_size",
                 arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),
             )?,
+            refuse_hidden_lines: file.policy.secrets_by_person,
         };
         let offer = Offer {
             debug: debug_settings(arguments.debugging, file.workspace, file.debug)?,
@@ -243,12 +262,13 @@ fn debug_settings(
     of_file: Option<PathBuf>,
     table: DebugTable,
 ) -> Result<DebugSettings> {
-    let DebuggingArguments { workspace, debug_backend, timeout } = arguments;
+    let DebuggingArguments { workspace, debug_backend, workspace_tools, timeout } = arguments;
     let here = std::env::current_dir().context("the working directory cannot be used")?;
     let workspace = workspace.or(of_file).map_or(here.clone(), |given| here.join(given));
     // What adapters and editors call it; one that is not there is refused by who needs it.
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
+    settings.workspace_tools = workspace_tools || table.workspace_tools.unwrap_or_default();
     settings.backend = match (debug_backend, table.backend) {
         (Some(backend), _) => backend,
         (None, Some(name)) => name.parse().context("debug.backend")?,

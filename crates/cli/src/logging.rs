@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::IsTerminal;
+use std::panic::PanicHookInfo;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -32,7 +33,15 @@ pub(crate) fn start(config: &LogConfig) -> Result<()> {
         LogFormat::Text => logs.init(),
         LogFormat::Json => logs.json().flatten_event(true).init(),
     }
+    std::panic::set_hook(Box::new(log_panic));
     Ok(())
+}
+
+/// A panic ends one call or one session; the log says where it came from.
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or("no message");
+    let place = panic.location().map(ToString::to_string).unwrap_or_default();
+    tracing::error!(target: "panic", panic = message, place, "internal fault");
 }
 
 /// Logs can hold what programs were called with: only the owner may read them.

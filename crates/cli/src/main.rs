@@ -9,6 +9,9 @@ mod config;
 mod duration;
 mod logging;
 
+#[cfg(panic = "abort")]
+compile_error!("a panic must end one call, not the server: build with panic = \"unwind\"");
+
 use std::process::ExitCode;
 
 use clap::Parser;

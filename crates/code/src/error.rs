@@ -7,6 +7,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CodeError {
+    /// The policy forbids what would have to run.
+    #[error("{0}")]
+    Refused(String),
     /// An argument makes no sense.
     #[error("{0}")]
     InvalidParams(String),
@@ -65,6 +68,7 @@ impl CodeError {
     /// The code of the debug catalogue.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::Refused(_) => "COMMAND_BLOCKED",
             Self::InvalidParams(_) => "E_INVALID_PARAMS",
             Self::FileNotFound(_) => "E_FILE_NOT_FOUND",
             Self::InvalidLine { .. } => "E_INVALID_LINE",
@@ -82,6 +86,9 @@ impl CodeError {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
+            Self::Refused(_) => {
+                "do it another way, or ask the user: only they can change the rules"
+            }
             Self::InvalidParams(_) => "correct the arguments and call again",
             Self::FileNotFound(_) => {
                 "give the path of an existing file, absolute or relative to the workspace"

@@ -36,6 +36,7 @@ impl<'a> Tools<'a> {
             CaptureError::Timeout { command, .. } => {
                 CodeError::Timeout { what: format!("{command} was not done"), after: self.timeout }
             }
+            CaptureError::Refused(reason) => CodeError::Refused(reason),
             other => CodeError::DiscoveryFailed(other.to_string()),
         })
     }

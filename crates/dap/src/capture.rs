@@ -30,6 +30,9 @@ pub struct Captured {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
+    /// The environment's judge refused it.
+    #[error("{0}")]
+    Refused(String),
     /// It cannot be started.
     #[error("{command} cannot be started: {reason}")]
     Start {
@@ -57,6 +60,7 @@ impl CommandLine {
         timeout: Duration,
         limit: usize,
     ) -> Result<Captured, CaptureError> {
+        environment.may_run(&self).map_err(CaptureError::Refused)?;
         environment.apply(&mut self);
         let command = self.shown();
         let mut process = match self.spawn(Stdio::null()) {

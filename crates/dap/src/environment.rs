@@ -3,19 +3,45 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::process::CommandLine;
 
-/// Environment variables and what follows from them.
+/// Environment variables and what follows from them, and who judges what is run with them.
 #[derive(Debug, Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
+    gate: Option<Gate>,
+}
+
+/// Judges a command before it runs: the reason when it may not.
+#[derive(Clone)]
+struct Gate(Arc<dyn Fn(&CommandLine) -> Result<(), String> + Send + Sync>);
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gate")
+    }
 }
 
 impl Environment {
     /// That of this process.
     pub fn of_process() -> Self {
-        Self { variables: std::env::vars_os().collect() }
+        Self { variables: std::env::vars_os().collect(), gate: None }
+    }
+
+    /// With a judge of every command that is captured with it or asks [`Environment::may_run`].
+    pub fn guarded(
+        mut self,
+        gate: impl Fn(&CommandLine) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.gate = Some(Gate(Arc::new(gate)));
+        self
+    }
+
+    /// Whether a command may run, or the reason why not.
+    pub fn may_run(&self, command: &CommandLine) -> Result<(), String> {
+        self.gate.as_ref().map_or(Ok(()), |gate| gate.0(command))
     }
 
     /// With a variable set.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use termbridge_bridge::session::{
-    CommandReport, CommandState, Scrollback, SessionError, SessionId, SessionInfo, ShellInfo,
+    CommandReport, CommandState, Scrollback, SessionError, SessionId, SessionInfo, Shell, ShellInfo,
 };
 use termbridge_bridge::{Awaited, NewSession, TerminalBackend, Until};
 use termbridge_mcp::McpServer;
@@ -73,7 +73,7 @@ impl TerminalBackend for Notebooks {
         let mut info = SessionInfo::new(id.clone(), "notebook", new.cwd);
         info.name = new.name;
         info.agent = new.agent;
-        info.shell = Some(ShellInfo { running: None, idle: true, kept: None });
+        info.shell = Some(ShellInfo { shell: Shell::Posix, running: None, idle: true, kept: None });
         let notebook = Notebook { info: info.clone(), notes: Vec::new(), done: Vec::new() };
         open.insert(id, notebook);
         Ok(info)
@@ -98,8 +98,12 @@ impl TerminalBackend for Notebooks {
             let report = notebook.run(command);
             let number = report.id;
             notebook.done.push(report);
-            notebook.info.shell =
-                Some(ShellInfo { running: None, idle: true, kept: Some((1, number)) });
+            notebook.info.shell = Some(ShellInfo {
+                shell: Shell::Posix,
+                running: None,
+                idle: true,
+                kept: Some((1, number)),
+            });
             number
         })
     }
@@ -142,7 +146,7 @@ impl TerminalBackend for Notebooks {
         })
     }
 
-    async fn interrupt(&self, _id: &SessionId) -> Result<(), SessionError> {
+    async fn interrupt(&self, _id: &SessionId, _command: u64) -> Result<(), SessionError> {
         Ok(())
     }
 }

@@ -195,6 +195,15 @@ impl From<SessionError> for ToolError {
                 "Wait until it reads again, or interrupt it with stop_app.",
                 &["wait_for", "view_screen", "stop_app"],
             ),
+            SessionError::HiddenLine => (
+                Code::Forbidden,
+                "Ask the user to type it; wait_for with `gone` or `prompt` tells when that is done. \
+                 Ctrl+C works.",
+                &["wait_for", "view_screen"],
+            ),
+            SessionError::LinesWaiting { .. } => {
+                (Code::Busy, "Try again in a moment.", &["view_screen"])
+            }
             SessionError::ShellBusy(_) => (
                 Code::Busy,
                 "It runs a command, perhaps a person's. Look with get_terminal_output, \
@@ -211,6 +220,11 @@ impl From<SessionError> for ToolError {
                 Code::Busy,
                 "restart_app brings the shell back; send_keys types to what took its place.",
                 &["restart_app", "send_keys", "create_session"],
+            ),
+            SessionError::Gone => (
+                Code::InternalError,
+                "Other sessions are not affected: list_sessions shows them. The server's log has more.",
+                &["list_sessions"],
             ),
             SessionError::Changing(_) => (Code::Busy, "Try again when that is done.", &[]),
             _ => (Code::InternalError, "See the server's log.", &[]),

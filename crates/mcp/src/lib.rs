@@ -28,6 +28,7 @@ mod view;
 
 pub use error::ToolError;
 pub use rmcp::model::{CallToolResult, Tool as ToolDefinition};
+pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServeError};
 pub use termbridge_bridge::{Bridge, DebugSettings, NativeBackend, TerminalBackend};
 pub use toolset::{Offer, Toolset, UnknownTool, UnknownToolset};

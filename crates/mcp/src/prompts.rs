@@ -34,11 +34,10 @@ const WORKFLOWS: [Workflow; 3] = [
         title: "Drive a program with a screen",
         description: "Launch, look, act, wait, and check on the screen",
         arguments: &[("command", "The program, such as `htop`"), ("task", "What to do in it")],
-        text: "Start `{command}` with launch_app and do this in it: {task}. Look at the screen before \
-               each step (view_screen; `highlights` shows what is selected). Act with send_keys, and \
-               give it `wait` (a text that the step brings, or idle_ms) and `view: \"diff\"`, so that \
-               one call acts, waits and shows what changed. Do not guess what a key did: check it on \
-               the screen. End the program the way it asks for, or with stop_app, and report what \
+        text: "Start `{command}` with launch_app and do this in it: {task}. launch_app shows the first \
+               screen and send_keys what changed (`highlights` shows what is selected); give send_keys \
+               `wait` with a text that the step brings where it takes longer. Do not guess what a \
+               key did: check it on the screen. End the program the way it asks for, or with stop_app, and report what \
                the last screen showed.",
     },
     Workflow {

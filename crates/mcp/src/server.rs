@@ -197,10 +197,21 @@ impl McpServer {
 fn answered(call: CallFuture) -> CallFuture {
     Box::pin(async move {
         AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!("a tool panicked");
             let hint = "The server's log has more; other calls are not affected.";
             ToolError::new(Code::InternalError, "the tool failed by a fault of its own", hint, &[])
                 .into_result()
         })
+    })
+}
+
+/// The same for requests that are no tool calls.
+async fn answered_request<T>(
+    request: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    AssertUnwindSafe(request).catch_unwind().await.unwrap_or_else(|_| {
+        tracing::error!("a request panicked");
+        Err(ErrorData::internal_error("the request failed by a fault of the server's own", None))
     })
 }
 
@@ -318,7 +329,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscriptions.add(&self.bridge, request.uri, context.peer).await
+        answered_request(self.subscriptions.add(&self.bridge, request.uri, context.peer)).await
     }
 
     async fn unsubscribe(
@@ -356,9 +367,8 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(
-            resources::list(&self.bridge, self.tools.debugging()).await,
-        ))
+        let list = async { Ok(resources::list(&self.bridge, self.tools.debugging()).await) };
+        answered_request(list).await.map(ListResourcesResult::with_all_items)
     }
 
     async fn list_resource_templates(
@@ -377,7 +387,9 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
-        match resources::read(&self.bridge, self.tools.debugging(), &request.uri).await {
+        let read =
+            async { Ok(resources::read(&self.bridge, self.tools.debugging(), &request.uri).await) };
+        match answered_request(read).await? {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => Err(missing(format!("no resource {}", request.uri))),
             Err(

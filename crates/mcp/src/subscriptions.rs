@@ -1,7 +1,7 @@
 //! Subscriptions: a client is told when a resource has changed, and when it will not change again.
 //!
 //! One task per subscription waits for the session's next change; changes within [`PAUSE`] of one
-//! another are one notice. Before 2026-07-28 a client subscribes to one address after the other, since
+//! another are one notice. The end of a command is a change of its session's output and its own last one. Before 2026-07-28 a client subscribes to one address after the other, since
 //! then it opens one stream for several.
 
 use std::collections::HashMap;
@@ -105,33 +105,59 @@ impl Notifier {
 struct Watched {
     session: Session,
     command: Option<u64>,
+    is_output: bool,
+}
+
+/// From where on a change counts.
+struct Since {
+    screen: Option<Seq>,
+    printed: Option<u64>,
 }
 
 impl Watched {
     fn find(bridge: &Bridge, uri: &str) -> Result<Self, ErrorData> {
         let refuse = |why: &str| ErrorData::invalid_params(format!("{uri}: {why}"), None);
-        let (id, command) = match Address::parse(uri) {
-            Some(Address::Screen(id) | Address::Output(id)) => (id, None),
-            Some(Address::Command(id, command)) => (id, Some(command)),
+        let (id, command, is_output) = match Address::parse(uri) {
+            Some(Address::Screen(id)) => (id, None, false),
+            Some(Address::Output(id)) => (id, None, true),
+            Some(Address::Command(id, command)) => (id, Some(command), false),
             Some(Address::Sessions) | None => {
                 return Err(refuse("only a session's screen, output and commands tell of changes"));
             }
         };
         let sessions = bridge.backend().screens().ok_or_else(|| refuse("it cannot be watched"))?;
         let session = sessions.get(&id).map_err(|error| refuse(&error.to_string()))?;
-        Ok(Self { session, command })
+        Ok(Self { session, command, is_output })
     }
 
     /// Changes count from here: whoever subscribed may make the next one at once.
-    async fn now(&self) -> Option<Seq> {
-        self.session.screen().await.ok().map(|snapshot| snapshot.seq)
+    async fn now(&self) -> Since {
+        let screen = self.session.screen().await.ok().map(|snapshot| snapshot.seq);
+        Since { screen, printed: self.printed().await }
     }
 
-    async fn run(self, uri: String, mut after: Option<Seq>, notifier: Notifier) {
+    /// How much was printed, where that is what is watched: more than the screen shows, and the end of
+    /// a command counts too.
+    async fn printed(&self) -> Option<u64> {
+        match self.is_output {
+            true => self.session.info().await.ok().map(|info| info.printed),
+            false => None,
+        }
+    }
+
+    async fn run(self, uri: String, mut since: Since, notifier: Notifier) {
         loop {
-            let wait =
-                Wait { change: true, exit: true, command: self.command, after, ..Wait::default() };
+            let wait = Wait {
+                change: true,
+                exit: true,
+                command: self.command,
+                printed_after: since.printed,
+                after: since.screen,
+                ..Wait::default()
+            };
             let Ok(waited) = self.session.wait(wait.timeout(LONG)).await else { return };
+            // Read before the notice: what is printed after it leads to another.
+            let printed = self.printed().await;
             if waited.fired.is_none() {
                 continue;
             }
@@ -141,7 +167,7 @@ impl Watched {
             if self.is_over(&waited.state).await {
                 return;
             }
-            after = Some(waited.seq);
+            since = Since { screen: Some(waited.seq), printed };
             tokio::time::sleep(PAUSE).await;
         }
     }

@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use termbridge_bridge::{Bridge, Started, Until};
-use termbridge_session::{Fired, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
+use termbridge_bridge::{Bridge, OutputPage, OutputRequest, Started, Until};
+use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::debug::DebugTool;
@@ -27,8 +27,6 @@ use crate::{schema, validate};
 
 /// Longest silence: clients give up on a request after a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
-/// How long the kernel may take to say what a program waits for.
-const SECRET_CHECK: Duration = Duration::from_millis(200);
 /// How often a waiting client that asked for progress hears of it.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -146,25 +144,23 @@ impl Context {
     ) -> Result<(Until, bool), ToolError> {
         let limit = self.limit_of(timeout);
         let waiting = self.bridge.wait(started, limit.allowed);
-        let until = self.attend(Watched::Command(started), limit, waiting).await?;
+        let watched = Watched::Command(&started.session, Some(started.command));
+        let until = self.attend(watched, limit, waiting).await?;
         Ok((until?, limit.cut_short))
     }
 
-    /// Whether an agent may type now: a hidden line may be for a person alone.
-    pub(crate) async fn may_type(&self, session: &Session) -> Result<(), ToolError> {
-        if !self.bridge.secrets_by_person() {
-            return Ok(());
-        }
-        let asked = Wait { needs_input: true, ..Wait::default() }.timeout(SECRET_CHECK);
-        match session.wait(asked).await?.fired {
-            Some(Fired::NeedsInput { echo: false }) => Err(ToolError::new(
-                Code::Forbidden,
-                "the program reads a hidden line, which only a person may type here",
-                "Ask the user to type it; wait_for with `gone` or `prompt` tells when that is done.",
-                &["wait_for", "view_screen"],
-            )),
-            _ => Ok(()),
-        }
+    /// Reads output, at once or when there is something new.
+    pub(crate) async fn await_output(
+        &self,
+        request: OutputRequest,
+        timeout: Duration,
+    ) -> Result<(OutputPage, Until), ToolError> {
+        let limit = self.limit_of(timeout);
+        let session = request.session.id.clone();
+        let running = request.session.shell.and_then(|shell| shell.running);
+        let watched = Watched::Command(&session, request.command.or(running));
+        let waiting = self.bridge.await_output(request, limit.allowed);
+        Ok(self.attend(watched, limit, waiting).await??)
     }
 
     pub(crate) fn limit_of(&self, asked: Duration) -> Limit {
@@ -257,11 +253,12 @@ impl Context {
             Watched::Screen(session) => {
                 Some(format!(": {}", last_line(&session.screen().await.ok()?.text())))
             }
-            Watched::Command(Started { session, command, .. }) => {
+            Watched::Command(_, None) => Some(String::new()),
+            Watched::Command(session, Some(command)) => {
                 let backend = self.bridge.backend();
-                let length = backend.command(session, *command, 0, 0).await.ok()??.output_bytes;
+                let length = backend.command(session, command, 0, 0).await.ok()??.output_bytes;
                 let from = length.saturating_sub(4 * LONGEST_WORDS as u64);
-                let part = backend.command(session, *command, from, length - from).await.ok()??;
+                let part = backend.command(session, command, from, length - from).await.ok()??;
                 Some(format!(", {length} bytes: {}", last_line(&part.output)))
             }
         }
@@ -300,7 +297,7 @@ fn last_line(text: &str) -> &str {
 #[derive(Clone, Copy)]
 enum Watched<'a> {
     Screen(&'a Session),
-    Command(&'a Started),
+    Command(&'a SessionId, Option<u64>),
 }
 
 /// The agent that a call names.

@@ -15,6 +15,7 @@ mod restart_app;
 mod run_steps;
 mod search_history;
 mod send_keys;
+mod standing;
 mod stop_app;
 mod switch_session;
 mod view_screen;

@@ -198,6 +198,11 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
 fn diagnose(line: &[u8]) -> Fault {
     let fault = |code, message: &str, id| Fault { code, message: message.to_owned(), id };
     let value = match serde_json::from_slice::<Value>(line) {
+        // The parser stops where nesting could exhaust the stack; the request has an id all the same.
+        Err(error) if error.to_string().starts_with("recursion limit") => {
+            let message = "nested too deeply: at most 127 levels";
+            return fault(ErrorCode::INVALID_REQUEST, message, id_of(line));
+        }
         Err(error) => {
             let message = format!("not JSON: {error}");
             return fault(ErrorCode::PARSE_ERROR, &message, None);
@@ -216,5 +221,73 @@ fn diagnose(line: &[u8]) -> Fault {
             fault(ErrorCode::INVALID_PARAMS, &format!("invalid parameters for {method}"), id)
         }
         _ => fault(ErrorCode::INVALID_REQUEST, "not a JSON-RPC 2.0 message", id),
+    }
+}
+
+/// The id of a request that cannot be parsed: the value behind the key `id` of the outermost object.
+fn id_of(line: &[u8]) -> Option<RequestId> {
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(byte) = line.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b'"' => {
+                let end = string_end(line, at)?;
+                let behind = line[end..].trim_ascii_start();
+                if let (1, b"\"id\"", Some(value)) =
+                    (depth, &line[at..end], behind.strip_prefix(b":"))
+                {
+                    return serde_json::Deserializer::from_slice(value).into_iter().next()?.ok();
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// The offset behind the string that begins at `start`.
+fn string_end(line: &[u8], start: usize) -> Option<usize> {
+    let mut escaped = false;
+    let close = line.get(start + 1..)?.iter().position(|byte| {
+        let closes = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        closes
+    });
+    close.map(|at| start + at + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_is_nested_too_deeply_keeps_its_id() {
+        let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let request = |id: &str, depth| {
+            let deep = deep(depth);
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"x","id":0,"a\"id\"":"id","arguments":{{"a":{deep}}}}},"id" : {id}}}"#
+            )
+        };
+        for (id, expected) in
+            [("7", RequestId::Number(7)), (r#""a\"b""#, RequestId::String("a\"b".into()))]
+        {
+            let fault = parse(request(id, 5000).as_bytes()).expect_err("refused");
+            assert_eq!((fault.code, fault.id), (ErrorCode::INVALID_REQUEST, Some(expected)));
+            assert!(fault.message.contains("nested"), "{}", fault.message);
+            assert!(parse(request(id, 50).as_bytes()).is_ok());
+        }
+        // What has no id, or ends in the middle, has none.
+        for line in [
+            deep(5000),
+            format!(r#"{{"id":{}"#, deep(5000)),
+            format!(r#"{{"a":{},"id""#, deep(5000)),
+        ] {
+            assert_eq!(parse(line.as_bytes()).expect_err("refused").id, None, "{}", line.len());
+        }
     }
 }

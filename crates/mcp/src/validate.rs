@@ -11,6 +11,15 @@ pub(crate) fn validate(schema: &JsonObject, arguments: &JsonObject) -> Result<()
     object(schema, arguments, "")
 }
 
+/// Checks the object that the argument `path` holds.
+pub(crate) fn validate_part(
+    schema: &JsonObject,
+    value: &JsonObject,
+    path: &str,
+) -> Result<(), ToolError> {
+    object(schema, value, path)
+}
+
 /// Turns strings into the booleans and numbers that the schema asks for, where they are such.
 pub(crate) fn coerce(schema: &JsonObject, arguments: &mut JsonObject) {
     let properties = schema.get("properties").and_then(Value::as_object);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::format::{cells, html, markers, plain, raw, svg};
 use termbridge_session::vt::{Palette, Row, Screen, Seq};
-use termbridge_session::{Session, Snapshot, SnapshotRequest, State};
+use termbridge_session::{Look, Session, Snapshot, SnapshotRequest, State, Waited};
 
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
@@ -40,7 +40,17 @@ pub(crate) enum ViewAfter {
 }
 
 impl ViewAfter {
-    /// The view after something was done, with `before` the counter from before it.
+    /// What a wait has to copy for it.
+    pub(crate) fn look(self) -> Option<Look> {
+        match self {
+            Self::None => None,
+            Self::Diff => Some(Look::Changes),
+            Self::Scrollback => Some(Look::Scrollback(usize::MAX)),
+            _ => Some(Look::Screen),
+        }
+    }
+
+    /// The view of something that was done, with `before` the counter from before it.
     pub(crate) fn request(self, before: Seq) -> Option<ViewRequest> {
         let since = (self == Self::Diff).then_some(before);
         let format = match self {
@@ -153,6 +163,18 @@ impl View {
         Self::of(&snapshot, session.id().as_str(), request)
     }
 
+    /// The screen on which a wait ended.
+    pub(crate) fn after(
+        waited: &Waited,
+        session: &Session,
+        view: ViewAfter,
+    ) -> Result<Option<Self>, ToolError> {
+        let (Some(request), Some(shown)) = (view.request(Seq(0)), &waited.snapshot) else {
+            return Ok(None);
+        };
+        Self::of(shown, session.id().as_str(), request).map(Some)
+    }
+
     fn of(snapshot: &Snapshot, id: &str, request: ViewRequest) -> Result<Self, ToolError> {
         let screen = match request.region {
             Some(region) => &crop(&snapshot.screen, region)?,
@@ -167,10 +189,7 @@ impl View {
         let rows = || shown.iter().map(|(_, row)| *row);
         let mut cell_rows = None;
         let content = match request.format {
-            Format::Plain if snapshot.changed.is_some() => {
-                let line = |(row, cells): &(u16, &Row)| format!("{row}| {}", cells.text());
-                shown.iter().map(line).collect::<Vec<_>>().join("\n")
-            }
+            Format::Plain if snapshot.changed.is_some() => changes(&shown),
             Format::Plain => plain(rows()),
             Format::Ansi => markers(rows()),
             Format::Raw => raw(screen),
@@ -251,6 +270,19 @@ pub(crate) fn state_text(state: &State) -> String {
         State::Running => "running".into(),
         State::Exited(ended) => format!("exited: {ended}"),
     }
+}
+
+/// Rows with their numbers; neighbouring blank ones are one line.
+fn changes(rows: &[(u16, &Row)]) -> String {
+    let lines: Vec<(u16, String)> = rows.iter().map(|(row, cells)| (*row, cells.text())).collect();
+    let blank = |line: &(u16, String)| line.1.is_empty();
+    let together = |a: &(u16, String), b: &(u16, String)| blank(a) && blank(b) && a.0 + 1 == b.0;
+    let line = |run: &[(u16, String)]| match run {
+        [(row, text)] => format!("{row}| {text}"),
+        [(first, _), .., (last, _)] => format!("{first}-{last}| (blank)"),
+        [] => String::new(),
+    };
+    lines.chunk_by(together).map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn cell_row(row: u16, cells_of: &Row) -> CellRow {

@@ -1,14 +1,10 @@
-//! Hostile lines: bounded work, bounded stack, no panic.
+//! Hostile lines: bounded work (what blows up runs into the test's time limit), bounded stack, no panic.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use crate::{Decision, MAX_COMMAND, Policy, PolicyConfig};
-
-/// Far more than any line takes, far less than a blow-up.
-const ENOUGH: Duration = Duration::from_secs(10);
+use crate::{Decision, Dialect, MAX_COMMAND, Policy, PolicyConfig};
 
 /// Long enough for what is not linear to show, short enough for an unoptimised build.
 const LONG: usize = MAX_COMMAND / 4;
@@ -19,12 +15,7 @@ fn check(command: &str) -> Decision {
         ..PolicyConfig::default()
     };
     let policy = Policy::new(&config, Path::new("/home/ann")).unwrap();
-    let start = Instant::now();
-    let decision = policy.check_command(command, Path::new("/work"), Path::new("/home/ann"));
-    let took = start.elapsed();
-    let shown: String = command.chars().take(60).collect();
-    assert!(took < ENOUGH, "{took:?} for {shown}");
-    decision
+    policy.check_command(command, Dialect::Bash, Path::new("/work"), Path::new("/home/ann"))
 }
 
 fn rule(decision: &Decision) -> &str {

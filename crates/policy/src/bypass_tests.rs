@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::{Decision, Policy, PolicyConfig};
+use crate::{Decision, Dialect, Policy, PolicyConfig};
 
 fn refused_by(command: &str, cwd: &str) -> Option<String> {
     let policy = Policy::new(&PolicyConfig::default(), Path::new("/home/ann")).unwrap();
-    match policy.check_command(command, Path::new(cwd), Path::new("/home/ann")) {
+    match policy.check_command(command, Dialect::Bash, Path::new(cwd), Path::new("/home/ann")) {
         Decision::Allow { .. } => None,
         Decision::Deny { rule, .. } => Some(rule),
     }

@@ -21,13 +21,18 @@ use serde::Deserialize;
 pub struct PolicyConfig {
     /// Commands that never run. See [`Pattern`](crate::Pattern) for how to write one.
     pub deny: Vec<String>,
-    /// When not empty, the only commands that run. Denial wins over it.
+    /// When not empty, the only commands that run. Denial wins over it. Beside commands it may name
+    /// variables that may be set (`RUST_LOG=*`) and files that may be redirected to or from
+    /// (`> /tmp/*`, `< data/*`). `*` allows everything.
     pub allow: Vec<String>,
-    /// When not empty, where sessions start and files are read and written. Absolute, or below `~`.
+    /// When not empty, the directories in which sessions and programs start, commands begin and `cwd`
+    /// may point to; links are resolved. Absolute, or below `~`. What a command does then is not
+    /// checked: it may open files elsewhere, by an absolute path for example.
     pub allowed_directories: Vec<PathBuf>,
     /// How many calls an agent may make. None by default.
     pub rate_limit: Option<RateLimit>,
-    /// Whether only a person may type a hidden line, such as a password.
+    /// Whether only a person may type a hidden line, such as a password. Ctrl+C and its like are
+    /// typed in any case.
     pub secrets_by_person: bool,
     /// Whether the built-in rules apply.
     pub default_rules: bool,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Decision, Policy, PolicyConfig};
+use crate::{Decision, Dialect, Policy, PolicyConfig};
 
 #[track_caller]
 fn all_run(commands: &[&str]) {
@@ -11,7 +11,10 @@ fn all_run(commands: &[&str]) {
     let refused: Vec<_> = commands
         .iter()
         .map(|command| {
-            (*command, policy.check_command(command, Path::new("/home/ann/project"), home))
+            (
+                *command,
+                policy.check_command(command, Dialect::Bash, Path::new("/home/ann/project"), home),
+            )
         })
         .filter(|(_, decision)| matches!(decision, Decision::Deny { .. }))
         .collect();

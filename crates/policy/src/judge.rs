@@ -1,7 +1,6 @@
 //! Puts one simple command before the rules, in their order: deny list, built-in rules, allow list.
 
-use std::path::Path;
-
+use crate::allow::{self, AllowList, Direction};
 use crate::pattern::{Pattern, Use};
 use crate::rules::{self, Rule, Subject};
 use crate::walk::{Arg, FETCHED, State};
@@ -22,13 +21,26 @@ impl Hit {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Judge<'p> {
     pub(crate) deny: &'p [Pattern],
-    pub(crate) allow: &'p [Pattern],
+    pub(crate) allow: Option<&'p AllowList>,
     pub(crate) rules: &'p [Rule],
 }
 
 impl Judge<'_> {
     /// Judges a command. One that only runs another need not be on the allow list itself.
     pub(crate) fn command(&self, args: &[Arg], state: &State, transparent: bool) -> Option<Hit> {
+        if let Some(hit) = self.named(args, state) {
+            return Some(hit);
+        }
+        let allow = self.allow?;
+        let transparent = transparent && args.first().is_some_and(allow::is_system_program);
+        if transparent || allow.command(args, state.cwd(), state.home()) {
+            return None;
+        }
+        Some(not_allowed("this command"))
+    }
+
+    /// Judges a command by the deny list and the built-in rules.
+    pub(crate) fn named(&self, args: &[Arg], state: &State) -> Option<Hit> {
         let (cwd, home) = (state.cwd(), state.home());
         if let Some(rule) = self.deny.iter().find(|rule| rule.matches(args, cwd, home, Use::Deny)) {
             let reason = "the deny list of the configuration names this command".to_owned();
@@ -37,30 +49,48 @@ impl Judge<'_> {
         if args.first().is_some_and(|program| program.text.contains(FETCHED)) {
             return self.fetched();
         }
-        if let Some(hit) = self.built_in(args, state) {
-            return Some(hit);
-        }
-        if self.allow.is_empty()
-            || transparent
-            || self.allow.iter().any(|rule| rule.matches(args, cwd, home, Use::Allow))
-        {
+        self.built_in(args, state)
+    }
+
+    /// Judges a variable that is set. With `before` it is set for one command, to that value;
+    /// without, for the shell, where only those matter that programs are found or started by.
+    pub(crate) fn variable(&self, name: &str, before: Option<&str>) -> Option<Hit> {
+        let allow = self.allow?;
+        let matters = before.is_some() || allow::steers_programs(name);
+        if !matters || allow.variable(name, before) {
             return None;
         }
-        let reason = "the allow list of the configuration does not name this command".to_owned();
-        Some(Hit { rule: "allow".to_owned(), reason })
+        Some(not_allowed(&format!("setting {name}")))
     }
 
     /// Judges a command by the built-in rules alone.
     pub(crate) fn built_in(&self, args: &[Arg], state: &State) -> Option<Hit> {
-        let subject = Subject { args, cwd: state.cwd(), home: state.home() };
+        let fallbacks = state.fallbacks();
+        let subject = Subject { args, cwd: state.cwd(), home: state.home(), fallbacks };
         let (rule, reason) = rules::check(&subject, self.rules)?;
         Some(Hit::of(rule, reason))
     }
 
     /// Judges a redirection to a file.
-    pub(crate) fn write(&self, target: &Arg, append: bool, cwd: Option<&Path>) -> Option<Hit> {
-        let (rule, reason) = rules::check_write(target, append, cwd, self.rules)?;
-        Some(Hit::of(rule, reason))
+    pub(crate) fn write(&self, target: &Arg, append: bool, state: &State) -> Option<Hit> {
+        if let Some((rule, reason)) = rules::check_write(target, append, state.cwd(), self.rules) {
+            return Some(Hit::of(rule, reason));
+        }
+        let direction = if append { Direction::Append } else { Direction::Write };
+        self.redirection(direction, target, state)
+    }
+
+    /// Judges a redirection from a file.
+    pub(crate) fn read(&self, target: &Arg, state: &State) -> Option<Hit> {
+        self.redirection(Direction::Read, target, state)
+    }
+
+    fn redirection(&self, direction: Direction, target: &Arg, state: &State) -> Option<Hit> {
+        let allow = self.allow?;
+        if allow.redirection(direction, target, state.cwd(), state.home()) {
+            return None;
+        }
+        Some(not_allowed("this redirection"))
     }
 
     /// Judges text from the network or out of a decoder that is run.
@@ -79,4 +109,9 @@ impl Judge<'_> {
             Hit::of(Rule::ForkBomb, reason)
         })
     }
+}
+
+fn not_allowed(what: &str) -> Hit {
+    let reason = format!("the allow list of the configuration does not name {what}");
+    Hit { rule: "allow".to_owned(), reason }
 }

@@ -14,22 +14,27 @@
 //! agent, time ─► RateLimiter
 //! ```
 //!
-//! - A line is parsed as a shell would parse it, and every simple command found anywhere in it is
-//!   judged: in pipelines, substitutions, functions, `bash -c`, `sudo`, `xargs`, `find -exec`, `ssh`.
+//! - A line is parsed as the shell that runs it would parse it ([`Dialect`]), and every simple command
+//!   found anywhere in it is judged: in pipelines, substitutions, functions, `bash -c`, `sudo`,
+//!   `xargs`, `find -exec`, `ssh`.
 //! - Built-in rules act on the effect: `dd` is refused where it writes to a device, `rm -rf .` where
 //!   the directory, followed through `cd`, is one to guard.
 //! - What cannot be known before the run (`$DIR`, `$(make-name)`) is let pass, except where the rest
 //!   of the command shows the danger by itself (`$X -rf /`).
-//! - Text that is no shell syntax is scanned for words, and judged by what is found; with an allow
-//!   list it is refused.
+//! - Text that is no shell syntax, or that versions of one shell read differently, is scanned for
+//!   words, and judged by what is found.
+//! - An allow list fails closed: what is in doubt, a variable set for a command, a redirection to a
+//!   file and a program by a path of its own are refused unless an entry names them.
 //! - Nesting, length and work are bounded ([`MAX_NESTING`], [`MAX_COMMAND`], [`MAX_STEPS`],
 //!   [`MAX_EXPANSION`]); what exceeds a bound is refused, with the bound as the reason.
 //!
 //! What is deliberately absent: output, clocks, environment variables. The file system is touched
-//! only to read links, through [`ReadLink`].
+//! only through [`ReadLink`]: to follow links, and to see whether the target of a `cd` is missing.
 
+mod allow;
 mod config;
 mod decision;
+mod dialect;
 mod directories;
 mod glob;
 mod judge;
@@ -44,6 +49,7 @@ mod walk;
 
 pub use config::{ConfigError, PolicyConfig, RateLimit};
 pub use decision::{Decision, Explanation, Judged, Verdict};
+pub use dialect::Dialect;
 pub use directories::{FileSystem, ReadLink};
 pub use parse::MAX_NESTING;
 pub use pattern::Pattern;
@@ -52,9 +58,13 @@ pub use rate::{MAX_AGENTS, RateLimited, RateLimiter};
 pub use walk::{MAX_EXPANSION, MAX_EXPLAINED, MAX_STEPS};
 
 #[cfg(test)]
+mod accident_tests;
+#[cfg(test)]
 mod bounds_tests;
 #[cfg(test)]
 mod bypass_tests;
+#[cfg(test)]
+mod dialect_tests;
 #[cfg(test)]
 mod harmless_tests;
 #[cfg(test)]

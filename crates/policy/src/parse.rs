@@ -1,28 +1,39 @@
-//! Text to commands: the structure of POSIX shell and bash, without running any of it.
+//! Text to commands: the structure of dash, bash, zsh and fish, without running any of it.
 //!
 //! ```text
 //! text ─► list (pipelines, `;` `&&` `||` `&`) ─► compound | simple ─► word ─► dollar
+//!      └► fish (the same for fish) ─► fish_word
 //! ```
 //!
 //! A recursive descent in one pass; expansions are parsed where they stand. Look-ahead happens only
 //! to tell `$((` from `$( (`, and nesting is bounded, so the cost is linear in the text.
 //!
-//! What is absent: arithmetic and pattern semantics, aliases, history expansion, and the syntax of
-//! shells that are not of the Bourne family.
+//! Where versions or options of one shell read a text differently, the parser takes one reading and
+//! notes the place as a doubt: the caller then has to assume that what follows may run.
+//!
+//! What is absent: arithmetic and pattern semantics, aliases, history expansion.
 
 mod ast;
+mod braced;
 mod compound;
 mod cursor;
 mod dollar;
+mod fish;
+mod fish_word;
+mod here;
 mod list;
+mod loops;
 mod redirect;
 mod simple;
 mod word;
 
 use std::rc::Rc;
 
+use crate::dialect::Grammar;
+
 pub(crate) use ast::{
-    Command, Compound, Item, Operation, Piece, Redirect, RedirectKind, Scope, Script, Simple, Word,
+    Command, Compound, Item, Joint, Operation, Piece, Redirect, RedirectKind, Scope, Script,
+    Simple, Word,
 };
 use cursor::Parser;
 
@@ -39,13 +50,33 @@ pub(crate) enum ParseError {
     Syntax { expected: &'static str, at: usize },
 }
 
-/// Parses a text found at a nesting depth. With an error comes what was parsed before it.
-pub(crate) fn parse(text: &str, depth: usize) -> (Rc<Script>, Option<ParseError>) {
+/// A parsed text.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) script: Rc<Script>,
+    /// Why it was not parsed to its end; the script is what came before.
+    pub(crate) error: Option<ParseError>,
+    /// The first place that the shell may read in another way.
+    pub(crate) doubt: Option<usize>,
+}
+
+/// Parses a text found at a nesting depth.
+pub(crate) fn parse(text: &str, depth: usize, grammar: Grammar) -> Reading {
     let source: Rc<str> = Rc::from(text);
-    let mut parser = Parser::new(source.clone(), depth);
+    let mut parser = Parser::new(source.clone(), depth, grammar);
     let mut items = Vec::new();
     let error = parser.whole(&mut items).err();
-    (Rc::new(Script { source, items }), error)
+    Reading { script: Rc::new(Script { source, items }), error, doubt: parser.doubt }
+}
+
+/// Parses a text as if it stood between double quotes, as prompts and `${(e)name}` are read.
+pub(crate) fn parse_quoted(text: &str, depth: usize, grammar: Grammar) -> Result<Word, ParseError> {
+    let mut parser = Parser::new(Rc::from(text), depth, grammar);
+    let pieces = match grammar {
+        Grammar::Fish => parser.fish_quoted(None)?,
+        _ => parser.quoted_text(None)?,
+    };
+    Ok(Word { pieces })
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use crate::allow::is_system_program;
 use crate::config::ConfigError;
+use crate::dialect::Grammar;
 use crate::glob;
 use crate::parse::{self, Command, Piece};
 use crate::place::Place;
@@ -12,7 +14,8 @@ use crate::walk::{Arg, UNKNOWN, base_name};
 /// A rule on simple commands, written as one: `git push --force`, `rm -rf /var/*`.
 ///
 /// - The first word is the program. Without a slash it is compared with the program's file name,
-///   so `rm` is also `/bin/rm`; with one, with the path as written.
+///   so `rm` is also `/bin/rm`; with one, with the path as written. In an allow list `git` is the
+///   system's: `./git` and `/tmp/git` are other programs.
 /// - `-abc`: each of these short options must be present, in any order and grouping. `--name`: that
 ///   option, with or without a value; `--name=value` compares the value. `-r`, `-R` and `--recursive`
 ///   are one option, so are `-f` and `--force`.
@@ -91,9 +94,15 @@ impl Pattern {
         usage: Use,
     ) -> bool {
         let Some(program) = args.first() else { return false };
+        if usage == Use::Allow && !self.allows_program(program, cwd) {
+            return false;
+        }
         let name = if self.program.contains('/') { &program.text } else { base_name(args) };
         let glob_names = usage == Use::Deny && program.glob && glob::matches(name, &self.program);
-        if !(glob::matches(&self.program, name) || glob_names) {
+        let leads_there = self.program.starts_with('/')
+            && Place::of(program, cwd)
+                .is_some_and(|place| glob::matches(&self.program, &place.path()));
+        if !(glob::matches(&self.program, name) || glob_names || leads_there) {
             return false;
         }
         let rest = &args[1..];
@@ -101,6 +110,17 @@ impl Pattern {
         self.short.iter().all(|letter| options.has(*letter, synonym(*letter)))
             && self.long.iter().all(|(name, value)| long_option(&options, name, value.as_deref()))
             && self.rest_matches(rest, cwd, home, usage)
+    }
+
+    /// Whether the rule means this very program: one named without a slash is the system's, and a
+    /// path is where it leads.
+    fn allows_program(&self, program: &Arg, cwd: Option<&Path>) -> bool {
+        if !self.program.contains('/') {
+            return is_system_program(program);
+        }
+        let path = Place::of(program, cwd).map(|place| place.path());
+        !self.program.starts_with('/')
+            || path.is_some_and(|path| glob::matches(&self.program, &path))
     }
 
     fn rest_matches(&self, rest: &[Arg], cwd: Option<&Path>, home: &Path, usage: Use) -> bool {
@@ -156,7 +176,7 @@ impl Pattern {
     }
 }
 
-fn operand_matches(pattern: &str, arg: &Arg, cwd: Option<&Path>, home: &Path) -> bool {
+pub(crate) fn operand_matches(pattern: &str, arg: &Arg, cwd: Option<&Path>, home: &Path) -> bool {
     if pattern == "*" {
         return true;
     }
@@ -199,9 +219,9 @@ fn long_option(options: &Options<'_>, name: &str, value: Option<&str>) -> bool {
 
 /// The words of a rule, unquoted.
 fn words(source: &str) -> Result<Vec<String>, &'static str> {
-    let (script, error) = parse::parse(source, 0);
+    let reading = parse::parse(source, 0, Grammar::Bash);
     let one = "write one command of plain words, without `;`, `|`, `$` or redirections";
-    let ([item], None) = (script.items.as_slice(), error) else { return Err(one) };
+    let ([item], None) = (reading.script.items.as_slice(), reading.error) else { return Err(one) };
     let [Command::Simple(simple)] = item.stages.as_slice() else { return Err(one) };
     if !simple.assignments.is_empty() || !simple.redirects.is_empty() || item.background {
         return Err(one);

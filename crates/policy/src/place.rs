@@ -59,6 +59,9 @@ const SHARED: &[&str] = &[
     "Volumes",
 ];
 
+/// Directories that are there to be emptied now and then.
+const CLEARABLE: &[&str] = &["tmp", "var/tmp", "var/log", "var/cache", "usr/src"];
+
 /// Files without which a system does not start or admit anyone.
 const CRITICAL_FILES: &[&str] = &[
     "etc/passwd",
@@ -130,6 +133,9 @@ impl Place {
 
     /// Whether this is a directory to guard.
     pub(crate) fn guarded(&self, home: &Path) -> Option<Guarded> {
+        if self.contents && CLEARABLE.iter().any(|listed| self.is(listed)) {
+            return None;
+        }
         // An expansion right under the root may be empty.
         let root = match self.parts.as_slice() {
             [] => true,
@@ -150,6 +156,18 @@ impl Place {
             return Some(Guarded::Home);
         }
         SHARED.iter().any(|listed| self.is(listed)).then_some(Guarded::Shared)
+    }
+
+    /// Whether this is a directory as a whole, or all that is in it.
+    pub(crate) fn is_directory(&self, directory: &Path) -> bool {
+        let mut parts = Vec::new();
+        directory.to_str().into_iter().for_each(|text| push_parts(&mut parts, text));
+        parts == self.parts
+    }
+
+    /// Whether this is below `/dev`, or may be.
+    pub(crate) fn is_under_dev(&self) -> bool {
+        self.parts.first().is_some_and(|first| self.part_is(first, "dev"))
     }
 
     pub(crate) fn is_critical_file(&self) -> bool {

@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::allow::AllowList;
 use crate::config::{ConfigError, PolicyConfig, RateLimit};
 use crate::decision::{Decision, Explanation};
+use crate::dialect::Dialect;
 use crate::directories::{self, FileSystem, ReadLink};
 use crate::judge::Judge;
 use crate::parse::MAX_NESTING;
 use crate::pattern::Pattern;
 use crate::rate::RateLimiter;
 use crate::rules::Rule;
-use crate::walk::{self, Findings, MAX_EXPANSION, MAX_STEPS, Purpose, Stop};
+use crate::walk::{self, Arg, Findings, MAX_EXPANSION, MAX_STEPS, Purpose, Scene, Stop, Subject};
 
 /// Longest command line that is judged, in bytes.
 pub const MAX_COMMAND: usize = 1 << 20;
@@ -18,7 +20,7 @@ pub const MAX_COMMAND: usize = 1 << 20;
 /// What may run and where.
 pub struct Policy {
     deny: Vec<Pattern>,
-    allow: Vec<Pattern>,
+    allow: Option<AllowList>,
     rules: Vec<Rule>,
     directories: Vec<PathBuf>,
     rate_limit: Option<RateLimit>,
@@ -59,7 +61,7 @@ impl Policy {
         }
         Ok(Self {
             deny: patterns(&config.deny)?,
-            allow: patterns(&config.allow)?,
+            allow: AllowList::new(&config.allow)?,
             rules: enabled_rules(config)?,
             directories: config
                 .allowed_directories
@@ -73,23 +75,88 @@ impl Policy {
     }
 
     /// Whether a command line may run in a directory, for a user whose home is `home`.
-    pub fn check_command(&self, command: &str, cwd: &Path, home: &Path) -> Decision {
+    pub fn check_command(
+        &self,
+        command: &str,
+        dialect: Dialect,
+        cwd: &Path,
+        home: &Path,
+    ) -> Decision {
         if let Some(refusal) = too_long(command) {
             return refusal;
         }
-        let findings = walk::walk(self.judge(), command, cwd, home, Purpose::Decide);
+        let scene = Scene { dialect, cwd, home, links: &*self.links };
+        let findings = walk::walk(self.judge(), Subject::Line(command), scene, Purpose::Decide);
         self.conclude(command, &findings)
     }
 
     /// The same decision with how it came about.
-    pub fn explain(&self, command: &str, cwd: &Path, home: &Path) -> Explanation {
+    pub fn explain(&self, command: &str, dialect: Dialect, cwd: &Path, home: &Path) -> Explanation {
         if let Some(decision) = too_long(command) {
             return Explanation { decision, commands: Vec::new(), left_out: 0, syntax_error: None };
         }
-        let findings = walk::walk(self.judge(), command, cwd, home, Purpose::Explain);
+        let scene = Scene { dialect, cwd, home, links: &*self.links };
+        let findings = walk::walk(self.judge(), Subject::Line(command), scene, Purpose::Explain);
         let decision = self.conclude(command, &findings);
         let Findings { commands, left_out, syntax_error, .. } = findings;
         Explanation { decision, commands, left_out, syntax_error }
+    }
+
+    /// Whether a program may be started with these arguments, the program first. No shell reads them.
+    pub fn check_program(&self, words: &[impl AsRef<str>], cwd: &Path, home: &Path) -> Decision {
+        let args: Vec<Arg> = words.iter().map(|word| Arg::literal(word.as_ref())).collect();
+        let part = words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
+        if let Some(refusal) = too_long(&part) {
+            return refusal;
+        }
+        let scene = Scene { dialect: Dialect::Bash, cwd, home, links: &*self.links };
+        let findings = walk::walk(self.judge(), Subject::Program(&args), scene, Purpose::Decide);
+        self.conclude(&part, &findings)
+    }
+
+    /// Whether a program or a shell of that dialect may be started with a variable set. Prompts and
+    /// the like are code.
+    pub fn check_variable(
+        &self,
+        name: &str,
+        value: &str,
+        dialect: Dialect,
+        cwd: &Path,
+        home: &Path,
+    ) -> Decision {
+        let part = format!("{name}={value}");
+        if let Some(refusal) = too_long(&part) {
+            return refusal;
+        }
+        let scene = Scene { dialect, cwd, home, links: &*self.links };
+        let function;
+        let subject = match name {
+            "PROMPT_COMMAND" => Some(Subject::Line(value)),
+            "PS0" | "PS1" | "PS2" | "PS4" | "PROMPT" | "RPROMPT" | "RPS1" => {
+                Some(Subject::Prompt(value))
+            }
+            _ if name.starts_with("BASH_FUNC_") => {
+                function = format!("f {value}");
+                Some(Subject::Line(&function))
+            }
+            _ => None,
+        };
+        let found = subject.map(|subject| {
+            let findings = walk::walk(self.judge(), subject, scene, Purpose::Decide);
+            self.conclude(&part, &findings)
+        });
+        if let Some(refused @ Decision::Deny { .. }) = found {
+            return refused;
+        }
+        match self.judge().variable(name, Some(value)) {
+            Some(hit) => Decision::deny(hit.rule, hit.reason, &part),
+            None => Decision::allow("no rule matched"),
+        }
+    }
+
+    /// Whether only what is listed may run.
+    pub fn has_allow_list(&self) -> bool {
+        self.allow.is_some()
     }
 
     /// Whether a session may start in a directory, or a file be used.
@@ -130,7 +197,7 @@ impl Policy {
     }
 
     fn judge(&self) -> Judge<'_> {
-        Judge { deny: &self.deny, allow: &self.allow, rules: &self.rules }
+        Judge { deny: &self.deny, allow: self.allow.as_ref(), rules: &self.rules }
     }
 
     fn conclude(&self, command: &str, findings: &Findings) -> Decision {
@@ -152,15 +219,17 @@ impl Policy {
             // A refusal stands in `denial` then.
             Some(Stop::Decided) | None => {}
         }
+        if self.allow.is_some() && (findings.doubt || findings.syntax_error.is_some()) {
+            let why =
+                findings.syntax_error.as_deref().unwrap_or("shells read it in different ways");
+            let reason = format!("it cannot be checked against the allow list: {why}");
+            return Decision::deny("allow", reason, command);
+        }
         match &findings.syntax_error {
-            Some(error) if !self.allow.is_empty() => {
-                let reason = format!("it cannot be checked against the allow list: {error}");
-                Decision::deny("allow", reason, command)
-            }
             Some(error) => {
                 Decision::allow(format!("no rule matched its words; it does not parse: {error}"))
             }
-            None if self.allow.is_empty() => Decision::allow("no rule matched"),
+            None if self.allow.is_none() => Decision::allow("no rule matched"),
             None => Decision::allow("the allow list names every command in it"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{ConfigError, Decision, Policy, PolicyConfig, RateLimit, Verdict, rule_names};
+use crate::{ConfigError, Decision, Dialect, Policy, PolicyConfig, RateLimit, Verdict, rule_names};
 
 const HOME: &str = "/home/ann";
 const CWD: &str = "/home/ann/project";
@@ -13,7 +13,7 @@ fn policy(toml: &str) -> Policy {
 }
 
 fn runs(policy: &Policy, command: &str) -> bool {
-    policy.check_command(command, Path::new(CWD), Path::new(HOME)).is_allowed()
+    policy.check_command(command, Dialect::Bash, Path::new(CWD), Path::new(HOME)).is_allowed()
 }
 
 #[test]
@@ -82,8 +82,12 @@ fn the_deny_list_reaches_everywhere() {
 #[test]
 fn a_denial_names_the_rule_and_the_part() {
     let policy = policy(r#"deny = ["npm publish"]"#);
-    let decision =
-        policy.check_command("ls; sudo npm publish --tag x | cat", Path::new(CWD), Path::new(HOME));
+    let decision = policy.check_command(
+        "ls; sudo npm publish --tag x | cat",
+        Dialect::Bash,
+        Path::new(CWD),
+        Path::new(HOME),
+    );
     let Decision::Deny { rule, part, .. } = decision else { panic!("{decision:?}") };
     assert_eq!(rule, "npm publish");
     assert_eq!(part, "sudo npm publish --tag x");
@@ -96,13 +100,22 @@ fn with_an_allow_list_nothing_else_runs() {
         "git status --short",
         "ls -l | ls",
         "cd x && cargo test",
-        "env A=1 cargo build",
         "bash -c 'ls; git status'",
         "timeout 5 ls",
         "rm -rf /tmp/x /tmp/y",
         "A=1",
+        "/usr/bin/git status",
+        "ls > /dev/null 2>&1 < /dev/null",
+        "cargo test 2>&1 | ls",
+        "true && ls || :",
+        "f() { ls; }; f",
+        "for d in a b; do ls $d; done",
+        "for ((i = 0; i < 3; i++)); do ls; done",
+        "# nothing",
     ] {
-        assert!(runs(&policy, command), "{command}");
+        let decision =
+            policy.check_command(command, Dialect::Bash, Path::new(CWD), Path::new(HOME));
+        assert!(decision.is_allowed(), "{command}: {decision:?}");
     }
     for command in [
         "git push",
@@ -118,6 +131,148 @@ fn with_an_allow_list_nothing_else_runs() {
         "bash script.sh",
     ] {
         assert!(!runs(&policy, command), "{command}");
+    }
+}
+
+#[test]
+fn an_allow_list_fails_closed() {
+    let policy = policy(r#"allow = ["git", "ls", "cargo", "export", "read", "env", "printf"]"#);
+    let many = (0..100).map(|number| number.to_string()).collect::<Vec<_>>().join(" ");
+    let beyond = format!("for c in {many} cat; do $c; done");
+    for command in [
+        // Not understood.
+        "ls \"${x:-'}\" '}\"; cat y #'",
+        "x='$(cat y)'; ls ${x@P}",
+        "ls $(ls <<E)\ncat y\nE\n",
+        // Variables.
+        "LD_PRELOAD=/tmp/x.so ls",
+        "PATH=. ls",
+        "A=1 ls",
+        "env A=1 ls",
+        "env -- A=1 ls",
+        "env -S 'A=1 ls'",
+        "PATH=/tmp:$PATH",
+        "PATH+=:/tmp; ls",
+        "export PATH=/tmp",
+        "export LD_PRELOAD",
+        "read PATH",
+        "printf -v PATH /tmp",
+        "for PATH in /tmp; do ls; done",
+        ": ${GIT_PAGER:=cat x}; git log",
+        "GIT_SSH_COMMAND=x; git fetch",
+        "BASH_ENV=x",
+        // Redirections.
+        "ls > out",
+        "ls >> out",
+        "ls < in",
+        "> out",
+        "{ ls; } > out",
+        "ls &> out",
+        "ls >&$fd",
+        "ls <> out",
+        // Other programs of that name.
+        "./git status",
+        "/tmp/git status",
+        "../git status",
+        "~/bin/git status",
+        "bin/ls",
+        "/usr/bin/../../tmp/git status",
+        "/???/git status",
+        "./env ls",
+        "/tmp/bash -c ls",
+        "./timeout 5 ls",
+        "command ./git status",
+        // Shells with files of their own, and programs that do more than run another.
+        "bash --rcfile x -ic ls",
+        "bash -O extglob -c ls",
+        "strace -o out ls",
+        "parallel ls ::: a",
+        "time -o out ls",
+        // Beyond the bound.
+        beyond.as_str(),
+        // A function that may not be there.
+        "if ls; then cat() { ls; }; fi; cat x",
+        "alias ls=cat; ls x",
+    ] {
+        assert!(!runs(&policy, command), "{command}");
+    }
+    let listed = format!("for d in {many}; do ls $d; done");
+    assert!(runs(&policy, &listed), "a rule without operands allows any");
+}
+
+#[test]
+fn an_allow_list_may_name_variables_and_files() {
+    let policy = policy(
+        r#"allow = ["ls", "cargo", "RUST_LOG=*", "CARGO_*=*", "TZ=UTC", "> /tmp/*", ">> *.log", "< data/*"]"#,
+    );
+    for command in [
+        "RUST_LOG=debug cargo run",
+        "env RUST_LOG=debug CARGO_HOME=x cargo run",
+        "TZ=UTC ls",
+        "ls > /tmp/out",
+        "ls >> /tmp/out",
+        "ls >> build.log",
+        "cargo run < data/in",
+        "{ ls; cargo run; } > /tmp/out",
+    ] {
+        assert!(runs(&policy, command), "{command}");
+    }
+    for command in [
+        "TZ=x ls",
+        "TZ=$X ls",
+        "RUST_LOGS=x ls",
+        "ls > /tmp/../etc/x",
+        "ls > build.log",
+        "ls > $X",
+        "cargo run < /data/in",
+    ] {
+        assert!(!runs(&policy, command), "{command}");
+    }
+    let config = PolicyConfig { deny: vec!["> /etc/*".into()], ..PolicyConfig::default() };
+    assert!(Policy::new(&config, Path::new(HOME)).is_err(), "a deny list names commands");
+}
+
+#[test]
+fn programs_and_variables_are_judged_without_a_shell() {
+    let free = policy("");
+    let listed = policy(r#"allow = ["git", "TZ=*", "/srv/app/*"]"#);
+    let (cwd, home) = (Path::new(CWD), Path::new(HOME));
+    let program =
+        |policy: &Policy, words: &[&str]| policy.check_program(words, cwd, home).is_allowed();
+    assert!(!program(&free, &["bash", "-c", "rm -rf /"]));
+    assert!(program(&free, &["echo", "; rm -rf /", "$(rm -rf /)"]), "they are words");
+    assert!(program(&listed, &["git", "status"]));
+    assert!(program(&listed, &["/srv/app/run", "x"]));
+    for words in [["./git", "x"], ["/tmp/git", "x"], ["A=1", "git"], ["debug_attach", "python"]] {
+        assert!(!program(&listed, &words), "{words:?}");
+    }
+    let variable = |policy: &Policy, name: &str, value: &str| {
+        policy.check_variable(name, value, Dialect::Bash, cwd, home).is_allowed()
+    };
+    for (name, value) in [
+        ("PROMPT_COMMAND", "rm -rf /"),
+        ("PS1", "$(rm -rf /)$ "),
+        ("PS0", "`rm -rf /`"),
+        ("BASH_FUNC_ls%%", "() { rm -rf /; }"),
+    ] {
+        assert!(!variable(&free, name, value), "{name}");
+    }
+    for (name, value) in [("PS1", "$ "), ("LD_PRELOAD", "x.so"), ("A", "$(rm -rf /)")] {
+        assert!(variable(&free, name, value), "{name}");
+    }
+    assert!(variable(&listed, "TZ", "UTC"));
+    for name in [
+        "LD_PRELOAD",
+        "LD_LIBRARY_PATH",
+        "BASH_ENV",
+        "ENV",
+        "PS0",
+        "PATH",
+        "ZDOTDIR",
+        "GIT_EDITOR",
+        "A",
+    ] {
+        assert!(!variable(&listed, name, "x"), "{name}");
     }
 }
 
@@ -140,8 +295,12 @@ fn default_rules_can_be_left_out() {
 #[test]
 fn an_explanation_shows_how_each_command_was_reached() {
     let policy = policy("");
-    let explanation =
-        policy.explain("ls $X; sudo bash -c 'cd / && rm -rf .'", Path::new(CWD), Path::new(HOME));
+    let explanation = policy.explain(
+        "ls $X; sudo bash -c 'cd / && rm -rf .'",
+        Dialect::Bash,
+        Path::new(CWD),
+        Path::new(HOME),
+    );
     let lines: Vec<String> = explanation
         .commands
         .iter()
@@ -168,8 +327,8 @@ fn an_explanation_shows_how_each_command_was_reached() {
 fn an_explanation_decides_as_a_check_does() {
     let policy = policy("");
     for command in ["ls", "rm -rf /", "a && rm -rf / && b", "echo \"open", ":(){ :|:& };:"] {
-        let checked = policy.check_command(command, Path::new(CWD), Path::new(HOME));
-        let explained = policy.explain(command, Path::new(CWD), Path::new(HOME));
+        let checked = policy.check_command(command, Dialect::Bash, Path::new(CWD), Path::new(HOME));
+        let explained = policy.explain(command, Dialect::Bash, Path::new(CWD), Path::new(HOME));
         assert_eq!(checked, explained.decision, "{command}");
     }
 }

@@ -9,7 +9,7 @@ mod options;
 mod processes;
 mod remove;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::glob;
 use crate::place::Place;
@@ -84,6 +84,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) args: &'a [Arg],
     pub(crate) cwd: Option<&'a Path>,
     pub(crate) home: &'a Path,
+    /// Where it would run if a `cd` before it failed.
+    pub(crate) fallbacks: &'a [PathBuf],
 }
 
 impl Subject<'_> {

@@ -13,6 +13,7 @@
 //! Every step is paid from a budget and nesting is bounded; a line that costs more is stopped, which
 //! the judge turns into a refusal.
 
+mod aliases;
 mod braces;
 mod builtins;
 mod expand;
@@ -27,8 +28,12 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::decision::{Decision, Judged};
+use crate::dialect::{Dialect, Grammar};
+use crate::directories::ReadLink;
 use crate::judge::Judge;
-use crate::parse::{self, Command, Compound, Item, MAX_NESTING, Scope, Script, Word};
+use crate::parse::{
+    self, Command, Compound, Item, Joint, MAX_NESTING, ParseError, Scope, Script, Word,
+};
 use crate::scan;
 
 pub(crate) use state::{Arg, FETCHED, Feed, State, UNKNOWN};
@@ -65,52 +70,150 @@ pub(crate) struct Findings {
     pub(crate) commands: Vec<Judged>,
     pub(crate) left_out: usize,
     pub(crate) syntax_error: Option<String>,
+    /// The shell may read the line in another way.
+    pub(crate) doubt: bool,
     pub(crate) stop: Option<Stop>,
+    /// A shell that may be dash or bash was met.
+    met_posix: bool,
+}
+
+/// Where a line runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) cwd: &'a Path,
+    pub(crate) home: &'a Path,
+    pub(crate) links: &'a dyn ReadLink,
+}
+
+/// What to walk.
+#[derive(Clone, Copy)]
+pub(crate) enum Subject<'a> {
+    /// A command line.
+    Line(&'a str),
+    /// A program with its arguments, which no shell reads.
+    Program(&'a [Arg]),
+    /// A text that a shell expands, such as a prompt.
+    Prompt(&'a str),
 }
 
 pub(crate) struct Walker<'p> {
     judge: Judge<'p>,
+    links: &'p dyn ReadLink,
     purpose: Purpose,
     findings: Findings,
+    /// How the text at hand is read.
+    grammar: Grammar,
+    /// What `sh` is taken for.
+    posix: Grammar,
+    /// Words of the commands so far: one may have made the directory that a later `cd` names.
+    mentioned: Vec<String>,
     depth: usize,
     steps: usize,
     bytes: usize,
 }
 
-/// Walks a command line from its text.
-pub(crate) fn walk(
-    judge: Judge<'_>,
-    text: &str,
-    cwd: &Path,
-    home: &Path,
+/// Walks a subject. Where a shell may be dash or bash, it is walked as either.
+pub(crate) fn walk<'p>(
+    judge: Judge<'p>,
+    subject: Subject<'_>,
+    scene: Scene<'p>,
     purpose: Purpose,
 ) -> Findings {
-    let findings = Findings::default();
-    let mut walker = Walker { judge, purpose, findings, depth: 0, steps: 0, bytes: 0 };
-    let mut state = State::new(cwd, home);
-    let stop = walker.text(text, &mut state).err();
-    walker.findings.stop = stop;
+    let first = walk_as(judge, subject, scene, purpose, Grammar::Dash);
+    if !first.met_posix || first.denial.is_some() || first.stop.is_some() {
+        return first;
+    }
+    let mut second = walk_as(judge, subject, scene, purpose, Grammar::Bash);
+    second.syntax_error = first.syntax_error.or(second.syntax_error);
+    second.doubt |= first.doubt;
+    second
+}
+
+fn walk_as<'p>(
+    judge: Judge<'p>,
+    subject: Subject<'_>,
+    scene: Scene<'p>,
+    purpose: Purpose,
+    posix: Grammar,
+) -> Findings {
+    let mut walker = Walker {
+        judge,
+        links: scene.links,
+        purpose,
+        findings: Findings::default(),
+        grammar: posix,
+        posix,
+        mentioned: Vec::new(),
+        depth: 0,
+        steps: 0,
+        bytes: 0,
+    };
+    let mut state = State::new(scene.cwd, scene.home);
+    walker.grammar = walker.grammar_of(scene.dialect);
+    let walked = match subject {
+        Subject::Line(text) => walker.text(text, walker.grammar, &mut state).map(drop),
+        Subject::Program(args) => {
+            let part = args.iter().map(|arg| arg.text.as_str()).collect::<Vec<_>>().join(" ");
+            walker.run(args, &part, &mut state).map(drop)
+        }
+        Subject::Prompt(text) => walker.quoted(text, &state),
+    };
+    walker.findings.stop = walked.err();
     walker.findings
 }
 
 impl Walker<'_> {
+    fn grammar_of(&mut self, dialect: Dialect) -> Grammar {
+        match dialect {
+            Dialect::Bash => Grammar::Bash,
+            Dialect::Zsh => Grammar::Zsh,
+            Dialect::Fish => Grammar::Fish,
+            Dialect::Posix => {
+                self.findings.met_posix = true;
+                self.posix
+            }
+        }
+    }
+
     /// Parses a text and walks it. Text that does not parse is scanned for words.
-    fn text(&mut self, text: &str, state: &mut State) -> Result<Feed, Stop> {
+    fn text(&mut self, text: &str, grammar: Grammar, state: &mut State) -> Result<Feed, Stop> {
         self.spend(text.len())?;
-        self.deeper(|walker| {
-            let (script, error) = parse::parse(text, walker.depth);
-            let feed = walker.script(&script, state)?;
-            match error {
-                None => Ok(feed),
-                Some(parse::ParseError::TooDeep) => Err(Stop::TooDeep),
+        let outer = std::mem::replace(&mut self.grammar, grammar);
+        let walked = self.deeper(|walker| {
+            let reading = parse::parse(text, walker.depth, grammar);
+            let feed = walker.script(&reading.script, state)?;
+            let from = match reading.error {
+                Some(ParseError::TooDeep) => return Err(Stop::TooDeep),
                 Some(error) => {
                     walker.findings.syntax_error.get_or_insert_with(|| error.to_string());
-                    let mut state = state.reached("text that does not parse");
-                    for (part, args) in scan::segments(text) {
-                        walker.run(&args, &part, &mut state)?;
-                    }
-                    Ok(Feed::Unknown)
+                    0
                 }
+                None => match reading.doubt {
+                    Some(at) => at,
+                    None => return Ok(feed),
+                },
+            };
+            walker.findings.doubt = true;
+            let mut state = state.reached("text that can be read in another way");
+            for (part, args) in scan::segments(text.get(from..).unwrap_or(text)) {
+                walker.run(&args, &part, &mut state)?;
+            }
+            Ok(Feed::Unknown)
+        });
+        self.grammar = outer;
+        walked
+    }
+
+    /// Walks the expansions of a text that stands between double quotes.
+    fn quoted(&mut self, text: &str, state: &State) -> Result<(), Stop> {
+        self.spend(text.len())?;
+        self.deeper(|walker| match parse::parse_quoted(text, walker.depth, walker.grammar) {
+            Ok(word) => walker.single(&word, state).map(drop),
+            Err(ParseError::TooDeep) => Err(Stop::TooDeep),
+            Err(error) => {
+                walker.findings.syntax_error.get_or_insert_with(|| error.to_string());
+                Ok(())
             }
         })
     }
@@ -120,29 +223,55 @@ impl Walker<'_> {
     }
 
     fn items(&mut self, items: &[Item], source: &Rc<str>, state: &mut State) -> Result<Feed, Stop> {
-        let (mut text, mut known, mut fetched) = (String::new(), true, false);
+        let (mut text, mut known, mut other) = (String::new(), true, None);
+        // Directories where a failed `cd` of the list at hand would leave the shell: what follows
+        // `&&` does not run there.
+        let mut held = Vec::new();
         for item in items {
             self.step()?;
+            let fallbacks = state.fallbacks.clone();
+            if item.joint == Joint::Always {
+                state.fall_back_to(std::mem::take(&mut held));
+            } else if item.joint == Joint::Or {
+                state.fall_back_to(held.clone());
+            }
+            let base = state.fallbacks.len();
             let written = if item.background {
                 self.pipeline(item, source, &mut state.forked())?
             } else {
                 let outer = state.conditional;
-                state.conditional |= item.conditional;
+                state.conditional |= item.joint != Joint::Always;
                 let written = self.pipeline(item, source, state)?;
                 state.conditional = outer;
                 written
             };
+            match item.joint {
+                Joint::Or if leaves(item, source) => {
+                    held.clear();
+                    state.fallbacks = fallbacks;
+                }
+                Joint::Or | Joint::And => {
+                    held.extend(state.fallbacks.iter().skip(base).cloned());
+                    state.fallbacks = fallbacks;
+                }
+                Joint::Always => {
+                    let all = Rc::make_mut(&mut state.fallbacks);
+                    held = all.split_off(base.min(all.len()));
+                }
+            }
             match written {
                 Feed::Text(more) => text.push_str(&more),
-                Feed::Fetched => fetched = true,
                 Feed::Unknown => known = false,
+                Feed::Fetched => other = Some(Feed::Fetched),
+                found @ Feed::Found(_) => other = other.or(Some(found)),
             }
         }
+        state.fall_back_to(held);
         self.spend(text.len())?;
-        Ok(match (fetched, known) {
-            (true, _) => Feed::Fetched,
-            (false, true) => Feed::text(text),
-            (false, false) => Feed::Unknown,
+        Ok(match (other, known) {
+            (Some(other), _) => other,
+            (None, true) => Feed::text(text),
+            (None, false) => Feed::Unknown,
         })
     }
 
@@ -171,10 +300,11 @@ impl Walker<'_> {
             Command::Compound(compound) => {
                 self.deeper(|walker| walker.compound(compound, source, state))
             }
-            Command::Function { name, body } => {
-                if state.functions.len() < state::MAX_NAMES {
-                    Rc::make_mut(&mut state.functions).insert(name.clone(), body.clone());
+            Command::Function { names, body } => {
+                for name in names {
+                    state.define(name, body);
                 }
+                let name = names.first().map_or("()", String::as_str);
                 let mut inner = state.reached(format!("function {name}"));
                 inner.positional = None;
                 self.call(name, body, inner, name)?;
@@ -192,29 +322,26 @@ impl Walker<'_> {
         for word in &compound.words {
             self.fields(word, state)?;
         }
-        let written = source.get(compound.span.clone()).unwrap_or_default();
-        if compound.bodies.is_empty() && written.starts_with("((") {
-            // Arithmetic in bash, a subshell in a subshell for dash.
-            for (part, args) in scan::segments(written) {
-                let hit = self.judge.built_in(&args, state);
-                self.refuse(hit, &part)?;
-            }
-        }
         let mut inner = match compound.scope {
             Scope::Subshell => state.forked(),
             Scope::Group | Scope::Conditional => state.clone(),
         };
-        inner.conditional |= compound.scope == Scope::Conditional;
+        inner.conditional |= compound.scope == Scope::Conditional && !always_true(compound, source);
         for redirect in &compound.redirects {
             let part = source.get(compound.span.start..redirect.span.end).unwrap_or_default();
             self.redirect(redirect, part, &mut inner)?;
         }
         if let Some((name, words)) = &compound.variable {
-            self.loop_variable(name, words, &mut inner)?;
+            self.loop_variable(name, words, compound, source, &mut inner)?;
         }
+        let fallbacks = inner.fallbacks.clone();
         let mut output = Feed::empty();
-        for body in &compound.bodies {
+        for (index, body) in compound.bodies.iter().enumerate() {
             let written = self.items(body, source, &mut inner)?;
+            if compound.scope == Scope::Conditional && compound.variable.is_none() && index == 0 {
+                // Behind a test that succeeded, its `cd` succeeded too.
+                inner.fallbacks.clone_from(&fallbacks);
+            }
             if compound.bodies.len() == 1 {
                 output = written;
             } else if written == Feed::Fetched || output == Feed::Fetched {
@@ -231,11 +358,20 @@ impl Walker<'_> {
         Ok(output)
     }
 
-    fn loop_variable(&mut self, name: &str, words: &[Word], state: &mut State) -> Result<(), Stop> {
+    fn loop_variable(
+        &mut self,
+        name: &str,
+        words: &[Word],
+        compound: &Compound,
+        source: &Rc<str>,
+        state: &mut State,
+    ) -> Result<(), Stop> {
         let mut values = Vec::new();
         for word in words {
-            values.extend(self.fields(word, state)?.into_iter().map(|arg| vec![arg.text]));
+            values.extend(self.fields(word, state)?.into_iter().map(|arg| vec![arg.expanded()]));
         }
+        let hit = self.judge.variable(name, None);
+        self.refuse(hit, source.get(compound.span.clone()).unwrap_or_default())?;
         state.forget(name);
         if !values.is_empty() {
             state.assign_any(name, values);
@@ -251,14 +387,18 @@ impl Walker<'_> {
         mut state: State,
         part: &str,
     ) -> Result<Feed, Stop> {
-        if let Some((_, forked)) = state.calls.iter().find(|(called, _)| called == name) {
-            if *forked {
+        let guarded = state.conditional || state.may_have_left;
+        if let Some(call) = state.calls.iter().find(|call| call.name == name) {
+            if call.forked && !call.guarded && !guarded {
                 let hit = self.judge.fork_bomb(name);
                 self.refuse(hit, part)?;
             }
             return Ok(Feed::Unknown);
         }
-        Rc::make_mut(&mut state.calls).push((name.to_owned(), false));
+        let calls = Rc::make_mut(&mut state.calls);
+        calls.iter_mut().for_each(|call| call.guarded |= guarded);
+        calls.push(state::Call { name: name.to_owned(), forked: false, guarded: false });
+        (state.conditional, state.may_have_left) = (false, false);
         self.script(body, &mut state)
     }
 
@@ -281,4 +421,29 @@ impl Walker<'_> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > MAX_EXPANSION { Err(Stop::TooMuch) } else { Ok(()) }
     }
+}
+
+/// Whether a pipeline ends the shell, function or loop that it is in.
+fn leaves(item: &Item, source: &str) -> bool {
+    match item.stages.as_slice() {
+        [Command::Simple(simple)] => {
+            let written = source.get(simple.span.clone()).unwrap_or_default();
+            let first = written.split_ascii_whitespace().next().unwrap_or_default();
+            matches!(first, "exit" | "return" | "break" | "continue" | "exec")
+        }
+        [Command::Compound(compound)] if compound.scope != Scope::Subshell => {
+            let last = compound.bodies.last().and_then(|body| body.last());
+            compound.bodies.len() == 1 && last.is_some_and(|item| leaves(item, source))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the test of a loop or choice is `true`: then it decides nothing.
+fn always_true(compound: &Compound, source: &str) -> bool {
+    let test = compound.bodies.first().map(Vec::as_slice);
+    let [Item { stages, .. }] = test.unwrap_or_default() else { return false };
+    let [Command::Simple(simple)] = stages.as_slice() else { return false };
+    let written = source.get(simple.span.clone()).unwrap_or_default();
+    compound.bodies.len() > 1 && matches!(written, "true" | ":")
 }

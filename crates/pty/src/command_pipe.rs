@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// Bytes that the pipe holds; the most that an unprivileged process may ask for.
@@ -22,11 +22,20 @@ pub struct CommandPipe {
 }
 
 impl CommandPipe {
-    /// Makes the pipe; only its owner may open it.
+    /// Makes the pipe in a folder that is ours; only its owner may open it, whatever the umask.
     pub fn create(path: &Path) -> io::Result<Self> {
-        rustix::fs::mkfifoat(rustix::fs::CWD, path, Mode::RUSR | Mode::WUSR)?;
-        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let owner_only = Mode::RUSR | Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, owner_only)?;
+        rustix::fs::chmod(path, owner_only)?;
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open(path, flags, Mode::empty())?;
+        let found = rustix::fs::fstat(&descriptor)?;
+        let is_ours = FileType::from_raw_mode(found.st_mode) == FileType::Fifo
+            && Mode::from_raw_mode(found.st_mode) == owner_only
+            && found.st_uid == rustix::process::geteuid().as_raw();
+        if !is_ours {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the pipe is not private"));
+        }
         #[cfg(target_os = "linux")]
         let capacity = rustix::pipe::fcntl_setpipe_size(&descriptor, PIPE_SIZE)
             .or_else(|_| rustix::pipe::fcntl_getpipe_size(&descriptor))?;

@@ -82,18 +82,18 @@ struct Held {
     status: Option<ExitStatus>,
     stop: Option<Stop>,
     /// Removed with the entry.
-    _folder: PrivateFolder,
+    _folder: GuardedFolder,
 }
 
 /// A folder that was made for one program; empty for none.
-struct PrivateFolder(Vec<u8>);
+struct GuardedFolder(Vec<u8>);
 
-impl Drop for PrivateFolder {
+impl Drop for GuardedFolder {
     /// The server removes it too where it can; whoever comes second finds nothing. Links in it are
     /// removed, not followed.
     fn drop(&mut self) {
         if !self.0.is_empty() {
-            let _ = std::fs::remove_dir_all(OsStr::from_bytes(&self.0));
+            crate::runtime_folder::remove_private(OsStr::from_bytes(&self.0).as_ref());
         }
     }
 }

@@ -19,6 +19,7 @@
 //!   program. `role` turns an executable into it before `main`.
 //! * `protocol` is what passes between them; `wire` moves its frames and descriptors.
 //! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
+//! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it.
 //!
 //! # Invariants
 //!
@@ -50,6 +51,8 @@ mod protocol;
 #[cfg(unix)]
 mod role;
 #[cfg(unix)]
+mod runtime_folder;
+#[cfg(unix)]
 mod sys;
 #[cfg(unix)]
 mod wire;
@@ -63,10 +66,14 @@ pub use client::{Keeper, Program};
 pub use command_pipe::CommandPipe;
 pub use error::{ControlError, SpawnError};
 pub use host::{BoxFuture, ProgramHost};
-pub use report::{ExitStatus, LineMode, ProcessInfo, StopReport, Survey, Waiting};
+pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
+#[cfg(unix)]
+pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};
 pub use signal::{Signal, SignalScope, UnknownSignal};
 pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
 #[cfg(unix)]
 pub use sys::release_memory;
 #[cfg(not(unix))]
-pub use unsupported::{CommandPipe, Keeper, Program};
+pub use unsupported::{
+    CommandPipe, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,
+};

@@ -15,16 +15,16 @@ mod waiting;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    KNOWS_SESSIONS, all, children_of_self, has_environment, read, started_with, tree,
-    working_directory,
+    KNOWS_SESSIONS, all, children_of_self, has_environment, read, start_of, started_with, switches,
+    tree, working_directory,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use stub::{
-    KNOWS_SESSIONS, all, children_of_self, has_environment, read, started_with, tree, waiting,
-    working_directory,
+    KNOWS_SESSIONS, all, children_of_self, has_environment, read, start_of, started_with, switches,
+    tree, waiting, waiting_for_file, waiting_for_terminal, working_directory,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use waiting::waiting;
+pub(crate) use waiting::{waiting, waiting_for_file, waiting_for_terminal};
 
 use crate::ProcessInfo;
 

@@ -1,5 +1,8 @@
 //! What is known of a program: how it ended, what runs in its session, what it waits for.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
+
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ExitStatus {
@@ -33,6 +36,19 @@ pub struct ProcessInfo {
     pub name: String,
     /// Processor time used, user and system, in clock ticks.
     pub ticks: u64,
+}
+
+/// What a process was started with, by its last `execve`, and where it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessStart {
+    /// The executable's path.
+    pub program: PathBuf,
+    /// The arguments after `argv[0]`; empty ones are left out.
+    pub args: Vec<OsString>,
+    /// The environment.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working directory.
+    pub cwd: PathBuf,
 }
 
 /// Whether the foreground process waits for the terminal's input.

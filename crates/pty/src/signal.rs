@@ -37,6 +37,8 @@ impl Signal {
     pub const KILL: Self = Self(9);
     /// `SIGTERM`: please end.
     pub const TERM: Self = Self(15);
+    /// `SIGWINCH`: the terminal has another size.
+    pub const WINCH: Self = Self(28);
     /// `SIGCONT`: go on after a stop.
     pub const CONT: Self = Self(number_of_cont());
 

@@ -7,8 +7,8 @@ use std::io;
 use std::time::Duration;
 
 use crate::{
-    ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, SpawnSpec,
-    StopReport, Survey,
+    ControlError, ExitStatus, LineMode, ProcessStart, PtySize, Signal, SignalScope, SpawnError,
+    SpawnSpec, StopReport, Survey, Waiting,
 };
 
 /// Starts programs; on this system it cannot.
@@ -23,12 +23,49 @@ pub struct Program(std::convert::Infallible);
 #[derive(Debug)]
 pub struct CommandPipe(std::convert::Infallible);
 
+/// A server's folder; on this system there is none.
+#[derive(Debug)]
+pub struct RuntimeFolder(std::convert::Infallible);
+
+/// A program's folder; on this system there is none.
+#[derive(Debug)]
+pub struct PrivateFolder(std::convert::Infallible);
+
 #[allow(missing_docs)]
-impl CommandPipe {
-    pub fn create(_path: &std::path::Path) -> io::Result<Self> {
+impl RuntimeFolder {
+    pub fn create() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
+    pub fn private_folder(self: &std::sync::Arc<Self>) -> io::Result<PrivateFolder> {
+        match self.0 {}
+    }
+
+    pub fn remove(&self) {
+        match self.0 {}
+    }
+}
+
+#[allow(missing_docs)]
+impl PrivateFolder {
+    pub fn path(&self) -> &std::path::Path {
+        match self.0 {}
+    }
+
+    pub fn write(&self, _name: &str, _content: &[u8]) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn pipe(&self, _name: &str) -> io::Result<CommandPipe> {
+        match self.0 {}
+    }
+}
+
+/// Nothing is made here that could be left.
+pub fn sweep_stale_folders() {}
+
+#[allow(missing_docs)]
+impl CommandPipe {
     pub fn capacity(&self) -> usize {
         match self.0 {}
     }
@@ -125,7 +162,23 @@ impl Program {
         match self.0 {}
     }
 
+    pub fn waiting(&self) -> Waiting {
+        match self.0 {}
+    }
+
+    pub fn switches(&self) -> Option<u64> {
+        match self.0 {}
+    }
+
+    pub fn waiting_for(&self, _file: &std::path::Path) -> Waiting {
+        match self.0 {}
+    }
+
     pub fn started_with(&self, _text: &str) -> Option<bool> {
+        match self.0 {}
+    }
+
+    pub fn start_of(&self, _pid: i32) -> Option<ProcessStart> {
         match self.0 {}
     }
 

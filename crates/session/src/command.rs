@@ -16,7 +16,8 @@ pub struct CommandReport {
     pub state: CommandState,
     /// What it printed, as far as asked for; whole characters.
     pub output: String,
-    /// The byte of all output at which that begins.
+    /// The byte of all output at which that begins: later than asked for where output was dropped. It
+    /// ends where output was dropped, too; the next read goes on behind that.
     pub output_start: u64,
     /// Bytes from the beginning that will not change any more.
     pub final_bytes: u64,
@@ -26,14 +27,20 @@ pub struct CommandReport {
     pub output_bytes: u64,
     /// Lines of output in all, an unfinished last one included.
     pub output_lines: u64,
-    /// Bytes that were too many to keep.
+    /// The byte at which output is missing, if any is.
+    pub dropped_from: u64,
+    /// Bytes that were dropped there: too many to keep, or more than a full disk took.
     pub dropped_bytes: u64,
+    /// Bytes that background jobs printed after it, before the next command.
+    pub background_bytes: u64,
     /// A full-screen program ran: its screen is not part of the output.
     pub full_screen: bool,
     /// How long it ran, or runs.
     pub duration: Duration,
     /// The shell's working directory, after the command where it is over.
     pub cwd: Option<PathBuf>,
+    /// What there is to know of the shell: that another one was started, and why.
+    pub notice: Option<String>,
 }
 
 impl CommandReport {
@@ -49,10 +56,13 @@ impl CommandReport {
             unfinished_from: 0,
             output_bytes: 0,
             output_lines: 0,
+            dropped_from: 0,
             dropped_bytes: 0,
+            background_bytes: 0,
             full_screen: false,
             duration: Duration::ZERO,
             cwd: None,
+            notice: None,
         }
     }
 

@@ -49,6 +49,18 @@ pub enum SessionError {
         /// Bytes in the queue.
         queued: usize,
     },
+    /// The program reads a line that the terminal hides, and callers may not type those.
+    #[error(
+        "the program reads a hidden line, or may come to do so before it reads what is typed; only a \
+         person may type that here. What stood before it was typed, nothing else"
+    )]
+    HiddenLine,
+    /// Lines of an earlier call wait for the program.
+    #[error("{queued} lines of an earlier call are not typed yet")]
+    LinesWaiting {
+        /// How many.
+        queued: usize,
+    },
     /// The shell runs a command.
     #[error("the shell of session {0} is busy")]
     ShellBusy(SessionId),
@@ -83,7 +95,8 @@ pub enum SessionError {
     /// The system refused something it usually grants.
     #[error("{0}")]
     System(String),
-    /// The session's task is gone without a word.
-    #[error("the session ended while it was asked")]
+    /// The session's task ended without an answer: it panicked, or the session was removed at that
+    /// moment.
+    #[error("the session was removed before it answered")]
     Gone,
 }

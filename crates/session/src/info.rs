@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use termbridge_pty::{ExitStatus, ProcessInfo, Signal};
+use termbridge_shell::Shell;
 use termbridge_vt::Size;
 
 use crate::id::SessionId;
@@ -88,7 +89,7 @@ pub struct SessionInfo {
     pub command: String,
     /// The project it belongs to.
     pub project: Option<String>,
-    /// The shell's working directory as far as it tells it; where it was launched otherwise.
+    /// The shell's working directory, as the kernel has it; where another program was launched.
     pub cwd: PathBuf,
     /// Process id of the program.
     pub pid: Option<i32>,
@@ -106,6 +107,8 @@ pub struct SessionInfo {
     pub foreground: Option<String>,
     /// The window's title.
     pub title: String,
+    /// Grows with what the session prints, for [`Wait::printed_after`](crate::Wait::printed_after).
+    pub printed: u64,
 }
 
 impl SessionInfo {
@@ -127,6 +130,7 @@ impl SessionInfo {
             last_active: now,
             foreground: None,
             title: String::new(),
+            printed: 0,
         }
     }
 
@@ -139,6 +143,8 @@ impl SessionInfo {
 /// A shell session's commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShellInfo {
+    /// Which shell reads them.
+    pub shell: Shell,
     /// The command that runs.
     pub running: Option<u64>,
     /// It would take a command: nothing runs in it, a person's command neither.

@@ -1,5 +1,7 @@
 //! What can be sent to a program.
 
+use std::time::Duration;
+
 use termbridge_vt::Seq;
 use termbridge_vt::input::{InputItem, Modifiers, MouseAction, MouseButton};
 
@@ -14,7 +16,12 @@ pub enum Input {
     Paste(String),
     /// The mouse.
     Mouse(Mouse),
+    /// Time between what was sent before and what follows, at least.
+    Pause(Duration),
 }
+
+/// Longest time that the pauses of one request may take together.
+pub const MAX_PAUSE: Duration = Duration::from_secs(10);
 
 /// A mouse event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! What a session is started with.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use termbridge_pty::{PtySize, SpawnSpec};
-use termbridge_shell::Shell;
+use termbridge_shell::{Shell, StartUpFiles};
 use termbridge_vt::Size;
 
 use crate::id::SessionId;
@@ -24,6 +25,9 @@ pub struct Launch {
     pub(crate) shell: Option<Shell>,
     pub(crate) keep_history: bool,
     pub(crate) start_limit: Duration,
+    pub(crate) start_up_files: StartUpFiles,
+    /// `env` stands beside the server's variables; otherwise it is all there is.
+    pub(crate) inherits: bool,
 }
 
 /// How long a shell may take to its first prompt.
@@ -61,6 +65,8 @@ impl Launch {
             shell: None,
             keep_history: false,
             start_limit: START_LIMIT,
+            start_up_files: StartUpFiles::Read,
+            inherits: true,
         }
     }
 
@@ -138,6 +144,19 @@ impl Launch {
         words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
     }
 
+    /// The program and its arguments, as text.
+    pub fn words(&self) -> Vec<Cow<'_, str>> {
+        std::iter::once(&self.program)
+            .chain(&self.args)
+            .map(|word| word.to_string_lossy())
+            .collect()
+    }
+
+    /// The variables that are set beside those the server has.
+    pub fn variables(&self) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, str>)> {
+        self.env.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()))
+    }
+
     /// The directory the program starts in.
     pub fn directory(&self) -> PathBuf {
         let own = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
@@ -150,7 +169,8 @@ impl Launch {
 
     pub(crate) fn spec(&self, id: &SessionId, size: Size) -> SpawnSpec {
         let inherited = std::env::vars_os()
-            .filter(|(name, _)| !FOREIGN_TERMINAL.iter().any(|foreign| name == foreign));
+            .filter(|(name, _)| !FOREIGN_TERMINAL.iter().any(|foreign| name == foreign))
+            .filter(|_| self.inherits);
         let terminal = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
         let terminal = terminal.map(|(name, value)| (name.into(), value.into()));
         let mut env: Vec<(OsString, OsString)> = Vec::new();

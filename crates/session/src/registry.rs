@@ -1,10 +1,11 @@
 //! [`Sessions`]: every session of a server.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use termbridge_pty::{CommandPipe, Keeper, ProgramHost, SpawnSpec};
+use termbridge_pty::{Keeper, PrivateFolder, ProgramHost, RuntimeFolder, SpawnSpec};
 use termbridge_shell::{Setup, Shell};
 use termbridge_vt::Size;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -13,12 +14,14 @@ use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::SessionInfo;
 use crate::launch::Launch;
-use crate::memory::Budget;
+use crate::memory::Budgets;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::shell::{ShellLink, Spawned};
 use crate::task::{COMMAND_QUEUE, SessionTask};
 
+/// The pipe's name in a shell's folder.
+pub(crate) const PIPE_NAME: &str = "commands";
 /// Grace for programs when the server ends.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(500);
 
@@ -31,10 +34,12 @@ pub struct Sessions {
 /// What the sessions' tasks need of the server.
 pub(crate) struct Shared {
     pub(crate) settings: Settings,
-    pub(crate) budget: Budget,
+    pub(crate) budgets: Budgets,
     host: Arc<dyn ProgramHost>,
     places: Arc<Semaphore>,
     sessions: Mutex<HashMap<SessionId, Entry>>,
+    /// Holds what shells are started with; made with the first of them.
+    runtime: Mutex<Option<Arc<RuntimeFolder>>>,
 }
 
 struct Entry {
@@ -54,10 +59,11 @@ impl Sessions {
     /// A server of sessions whose programs come from `host`.
     pub fn with_host(settings: Settings, host: Arc<dyn ProgramHost>) -> Self {
         let shared = Shared {
-            budget: Budget::new(settings.scrollback_memory),
+            budgets: Budgets::new(&settings),
             host,
             places: Arc::new(Semaphore::new(settings.max_sessions)),
             sessions: Mutex::new(HashMap::new()),
+            runtime: Mutex::new(None),
             settings,
         };
         Self { shared: Arc::new(shared) }
@@ -73,9 +79,9 @@ impl Sessions {
         let session = Session::new(id.clone(), agent, commands.clone());
         self.shared.add(session.clone());
         let shared = Arc::downgrade(&self.shared);
-        let share = self.shared.budget.join(commands.downgrade());
-        let task =
-            SessionTask::new(id, launch, spawned, place, shared, share, commands.downgrade());
+        let commands = commands.downgrade();
+        let shares = self.shared.budgets.join(&commands);
+        let task = SessionTask::new(id, launch, spawned, place, shared, shares, commands);
         tokio::spawn(task.run(receiver));
         Ok(session)
     }
@@ -105,9 +111,13 @@ impl Sessions {
         list
     }
 
-    /// Ends every program; returns when all are gone.
+    /// Ends every program; returns when all are gone, and the temporary files with them.
     pub async fn shutdown(&self) {
         self.shared.host.shutdown(SHUTDOWN_GRACE).await;
+        let runtime = self.shared.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(runtime) = runtime {
+            runtime.remove();
+        }
     }
 }
 
@@ -126,7 +136,7 @@ impl Shared {
     ) -> Result<Spawned, SessionError> {
         let mut spec = launch.spec(id, size);
         let shell =
-            launch.shell.map(|shell| prepare(shell, launch, &mut spec)).transpose().map_err(
+            launch.shell.map(|shell| self.prepare(shell, launch, &mut spec)).transpose().map_err(
                 |error| SessionError::System(format!("cannot prepare the shell: {error}")),
             )?;
         Ok(Spawned { program: self.host.spawn(spec).await?, shell })
@@ -161,6 +171,52 @@ impl Shared {
         self.lock().remove(id);
     }
 
+    /// Places what a shell needs to mark its commands, and adds it to what it is started with.
+    fn prepare(
+        &self,
+        shell: Shell,
+        launch: &Launch,
+        spec: &mut SpawnSpec,
+    ) -> io::Result<ShellLink> {
+        let folder = self.private_folder()?;
+        let pipe_path = folder.path().join(PIPE_NAME);
+        let variable = |name: &str| {
+            let found = spec.env.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.to_string_lossy().into_owned())
+        };
+        let integration = shell.integration(&Setup {
+            folder: folder.path(),
+            pipe: &pipe_path,
+            zdotdir: variable("ZDOTDIR").as_deref(),
+            env: variable("ENV").as_deref(),
+            keep_history: launch.keep_history,
+            start_up_files: launch.start_up_files,
+        });
+        for (name, content) in integration.files {
+            folder.write(name, content.as_bytes())?;
+        }
+        spec.args.splice(0..0, integration.args.into_iter().map(Into::into));
+        for (name, value) in integration.env {
+            spec.env.retain(|(known, _)| known != name.as_str());
+            spec.env.push((name.into(), value.into()));
+        }
+        spec.private_folder = Some(folder.path().to_owned());
+        let pipe = folder.pipe(PIPE_NAME)?;
+        Ok(ShellLink { shell, pipe, trigger: integration.trigger, folder })
+    }
+
+    /// A folder for one shell. The server's own is made anew when somebody has removed it.
+    fn private_folder(&self) -> io::Result<PrivateFolder> {
+        let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(runtime) = &*runtime {
+            match runtime.private_folder() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                made => return made,
+            }
+        }
+        runtime.insert(Arc::new(RuntimeFolder::create()?)).private_folder()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -168,31 +224,3 @@ impl Shared {
 
 /// A task's way back to its server, which may be gone.
 pub(crate) type Server = Weak<Shared>;
-
-/// Places what a shell needs to mark its commands, and adds it to what it is started with.
-fn prepare(shell: Shell, launch: &Launch, spec: &mut SpawnSpec) -> std::io::Result<ShellLink> {
-    let folder = tempfile::Builder::new().prefix("termbridge-").tempdir()?;
-    let pipe_path = folder.path().join("commands");
-    let variable = |name: &str| {
-        let found = spec.env.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.to_string_lossy().into_owned())
-    };
-    let integration = shell.integration(&Setup {
-        folder: folder.path(),
-        pipe: &pipe_path,
-        zdotdir: variable("ZDOTDIR").as_deref(),
-        env: variable("ENV").as_deref(),
-        keep_history: launch.keep_history,
-    });
-    for (name, content) in integration.files {
-        std::fs::write(folder.path().join(name), content)?;
-    }
-    spec.args.splice(0..0, integration.args.into_iter().map(Into::into));
-    for (name, value) in integration.env {
-        spec.env.retain(|(known, _)| known != name.as_str());
-        spec.env.push((name.into(), value.into()));
-    }
-    spec.private_folder = Some(folder.path().to_owned());
-    let pipe = CommandPipe::create(&pipe_path)?;
-    Ok(ShellLink { shell, pipe, trigger: integration.trigger, folder })
-}

@@ -77,8 +77,7 @@ impl Session {
         let (waited, answer) = oneshot::channel();
         let then = Some((wait, waited));
         let sent = self.ask(|reply| Command::Send { input, then, reply }).await??;
-        let gone = SessionError::NotFound(self.id.clone());
-        Ok((sent, async move { answer.await.map_err(|_| gone) }))
+        Ok((sent, async move { answer.await.map_err(|_| SessionError::Gone) }))
     }
 
     /// Waits; dropping the future ends the wait and nothing else.
@@ -86,8 +85,8 @@ impl Session {
         self.ask(|reply| Command::Wait { wait, reply }).await
     }
 
-    /// Runs a command in a shell session and waits for its end, for someone to be asked for input,
-    /// or for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
+    /// Runs a command in a shell session and waits for its end, for it to wait for input, or
+    /// for `timeout`; the command goes on after that. At most `most` bytes of output are returned.
     pub async fn execute(
         &self,
         command: &str,
@@ -95,7 +94,8 @@ impl Session {
         most: u64,
     ) -> Result<CommandReport, SessionError> {
         let id = self.submit(command).await?;
-        let wait = Wait { command: Some(id), needs_input: true, ..Wait::default() };
+        let wait =
+            Wait { command: Some(id), needs_input: true, interactive: true, ..Wait::default() };
         self.wait(wait.timeout(timeout)).await?;
         self.command(id, 0, most).await?.ok_or(SessionError::Gone)
     }
@@ -123,7 +123,22 @@ impl Session {
         from: u64,
         most: u64,
     ) -> Result<Option<CommandReport>, SessionError> {
-        self.ask(|reply| Command::Report { id, from, most, reply }).await
+        self.ask(|reply| Command::Report { id, background: false, from, most, reply }).await
+    }
+
+    /// What background jobs printed after a command and before the next, in the same form.
+    pub async fn background(
+        &self,
+        after: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        self.ask(|reply| Command::Report { id: after, background: true, from, most, reply }).await
+    }
+
+    /// Sends Ctrl+C to a command, as soon as it has begun; false when it is over.
+    pub async fn interrupt(&self, command: u64) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::Interrupt { command, reply }).await?
     }
 
     /// Changes the terminal's size; the program gets SIGWINCH.
@@ -146,6 +161,17 @@ impl Session {
         self.ask(|reply| Command::Info { reply }).await
     }
 
+    /// Ends a shell that waits at its prompt, unless another process runs in its session (a
+    /// background job); tells whether it does.
+    pub async fn end_if_idle(&self) -> Result<bool, SessionError> {
+        self.ask(|reply| Command::EndIdle { reply }).await
+    }
+
+    #[cfg(test)]
+    pub(crate) fn commands(&self) -> &mpsc::Sender<Command> {
+        &self.commands
+    }
+
     async fn ask<T>(
         &self,
         command: impl FnOnce(oneshot::Sender<T>) -> Command,
@@ -153,6 +179,6 @@ impl Session {
         let (reply, answer) = oneshot::channel();
         let gone = || SessionError::NotFound(self.id.clone());
         self.commands.send(command(reply)).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())
+        answer.await.map_err(|_| SessionError::Gone)
     }
 }

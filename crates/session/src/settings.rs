@@ -16,8 +16,14 @@ pub struct Settings {
     pub scrollback_lines: usize,
     /// Bytes of screens and scrollback of all sessions together.
     pub scrollback_memory: usize,
+    /// Bytes of commands' output kept in memory, of all sessions together.
+    pub output_memory: usize,
+    /// Bytes of commands' output kept in temporary files, of all sessions together.
+    pub output_disk: usize,
     /// Bytes asked of a terminal per read.
     pub buffer_size: usize,
+    /// What a program reads without showing it, such as a password, is not for callers to type.
+    pub refuse_hidden_lines: bool,
 }
 
 impl Default for Settings {
@@ -28,7 +34,10 @@ impl Default for Settings {
             keep_finished: Duration::from_mins(5),
             scrollback_lines: 10_000,
             scrollback_memory: 256 * 1024 * 1024,
+            output_memory: 64 * 1024 * 1024,
+            output_disk: 1024 * 1024 * 1024,
             buffer_size: 4096,
+            refuse_hidden_lines: false,
         }
     }
 }

@@ -8,21 +8,31 @@
 //! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
+mod hidden_line;
 mod input;
+mod interactive;
 mod lifecycle;
 mod output;
+mod resize;
 pub(crate) mod shell;
 mod waiting;
 
+#[cfg(test)]
+mod fault_tests;
+
 use std::future::pending;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
+use self::hidden_line::{PendingLines, SendReply};
 use self::input::InputQueue;
 use self::lifecycle::Change;
 use self::shell::{ShellState, Spawned};
@@ -33,7 +43,7 @@ use crate::id::SessionId;
 use crate::info::{Ended, SessionInfo, State, Stopped};
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
-use crate::memory::{self, Share};
+use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
 use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
@@ -75,9 +85,15 @@ pub(crate) enum Command {
     },
     Report {
         id: u64,
+        background: bool,
         from: u64,
         most: u64,
         reply: oneshot::Sender<Option<CommandReport>>,
+    },
+    /// Ctrl+C for this command, unless it is over.
+    Interrupt {
+        command: u64,
+        reply: oneshot::Sender<Result<bool, SessionError>>,
     },
     Resize {
         size: Size,
@@ -94,14 +110,24 @@ pub(crate) enum Command {
     Info {
         reply: oneshot::Sender<SessionInfo>,
     },
-    /// From the budget: this session is the largest and should shrink.
+    EndIdle {
+        reply: oneshot::Sender<bool>,
+    },
+    /// From a budget: this session is among the largest and should shrink to so many bytes.
     Trim {
         keep_bytes: usize,
     },
+    TrimOutputMemory(usize),
+    TrimOutputDisk(usize),
     /// From work that ran beside the loop.
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
     Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
+    /// A fault, for tests of what it leaves behind.
+    #[cfg(test)]
+    Panic,
+    #[cfg(test)]
+    PanicBeside,
 }
 
 pub(crate) struct SessionTask {
@@ -109,7 +135,7 @@ pub(crate) struct SessionTask {
     launch: Launch,
     settings: Settings,
     server: Server,
-    share: Arc<Share>,
+    shares: Shares,
     /// For work beside the loop to report back; weak, so that it does not keep the task alive.
     commands: mpsc::WeakSender<Command>,
     program: Arc<Program>,
@@ -131,14 +157,20 @@ pub(crate) struct SessionTask {
     ended: Option<Ended>,
     change: Option<Change>,
     waits: Vec<PendingWait>,
+    /// Lines that wait for the program, where hidden ones are refused.
+    lines: Option<PendingLines>,
     created: SystemTime,
     last_active: SystemTime,
     last_used: Instant,
     last_output: Instant,
     last_input: Instant,
+    /// Grows with everything that a reader of the session's output would see anew.
+    printed: u64,
     /// When the idle time-out looks again.
     idle_check: Instant,
     synchronized_since: Option<Instant>,
+    /// When the size changed, until the signal was repeated.
+    resized: Option<Instant>,
     shell: Option<ShellState>,
     bells: u64,
     /// Those that rang before the last input or were waited for.
@@ -154,7 +186,7 @@ impl SessionTask {
         spawned: Spawned,
         place: OwnedSemaphorePermit,
         server: Server,
-        share: Arc<Share>,
+        shares: Shares,
         commands: mpsc::WeakSender<Command>,
     ) -> Self {
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
@@ -168,7 +200,7 @@ impl SessionTask {
             id,
             launch,
             server,
-            share,
+            shares,
             commands,
             program: Arc::new(spawned.program),
             shell,
@@ -184,13 +216,16 @@ impl SessionTask {
             ended: None,
             change: None,
             waits: Vec::new(),
+            lines: None,
             created: SystemTime::now(),
             last_active: SystemTime::now(),
             last_used: now,
             last_output: now,
             last_input: now,
+            printed: 0,
             idle_check: now + settings.session_timeout,
             synchronized_since: None,
+            resized: None,
             bells: 0,
             bells_heard: 0,
             at_prompt: false,
@@ -199,9 +234,26 @@ impl SessionTask {
         }
     }
 
-    /// Runs until nobody needs the session any more.
-    pub(crate) async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
-        tracing::info!(session = %self.id, command = %self.launch.command_line(), pid = self.program.pid(), "launched");
+    /// Runs until nobody needs the session any more. A panic ends this session alone: its program is
+    /// hung up, its place is free, and its callers get [`SessionError::Gone`].
+    pub(crate) async fn run(self, commands: mpsc::Receiver<Command>) {
+        let (id, server, shares) = (self.id.clone(), self.server.clone(), self.shares.clone());
+        let served = AssertUnwindSafe(self.serve(commands)).catch_unwind().await;
+        if let Some(server) = server.upgrade() {
+            server.remove(&id);
+            server.budgets.leave(&shares);
+        }
+        match served {
+            Ok(()) => tracing::info!(session = %id, "removed"),
+            Err(_) => tracing::error!(session = %id, "the session's task panicked; it is removed"),
+        }
+        memory::release_soon();
+    }
+
+    async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {
+        // Command lines can hold secrets: they are for a log that was asked for.
+        tracing::info!(session = %self.id, pid = self.program.pid(), "launched");
+        tracing::debug!(session = %self.id, command = %self.launch.command_line(), "launched");
         loop {
             let program = Arc::clone(&self.program);
             let deadline = self.next_deadline();
@@ -219,6 +271,7 @@ impl SessionTask {
                     self.writable(result);
                 }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                () = yield_now(), if self.end_is_near() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
@@ -230,13 +283,6 @@ impl SessionTask {
                 tokio::task::yield_now().await;
             }
         }
-        if let Some(server) = self.server.upgrade() {
-            server.remove(&self.id);
-            server.budget.leave(&self.share);
-        }
-        tracing::info!(session = %self.id, "removed");
-        drop(self);
-        memory::release_soon();
     }
 
     fn handle(&mut self, command: Command) {
@@ -247,13 +293,10 @@ impl SessionTask {
             }
             Command::Send { input, then, reply } => {
                 self.touch();
-                let result = self.send(&input);
-                if let (Ok(sent), Some((mut wait, waited))) = (&result, then) {
-                    wait.after.get_or_insert(sent.before);
-                    wait.after_input = true;
-                    self.begin_wait(wait, waited);
+                match self.settings.refuse_hidden_lines {
+                    true => self.send_lines(input, then, reply),
+                    false => self.send_at_once(&input, then, reply),
                 }
-                let _ = reply.send(result);
             }
             Command::Wait { wait, reply } => {
                 self.touch();
@@ -263,8 +306,20 @@ impl SessionTask {
                 self.touch();
                 self.submit(command, patience, reply);
             }
-            Command::Report { id, from, most, reply } => {
-                let _ = reply.send(self.command_report(id, from, most));
+            Command::Report { id, background, from, most, reply } => {
+                // How much there is, is what a reader of output asks first.
+                if most == 0 {
+                    self.look_at_prompt();
+                }
+                let report = match background {
+                    true => self.background_report(id, from, most),
+                    false => self.command_report(id, from, most),
+                };
+                let _ = reply.send(report);
+            }
+            Command::Interrupt { command, reply } => {
+                self.touch();
+                let _ = reply.send(self.interrupt(command));
             }
             Command::Resize { size, reply } => {
                 self.touch();
@@ -282,21 +337,61 @@ impl SessionTask {
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
             }
+            Command::EndIdle { reply } => self.end_idle(reply),
             Command::Trim { keep_bytes } => self.trim(keep_bytes),
+            Command::TrimOutputMemory(keep) => self.trim_output_memory(keep),
+            Command::TrimOutputDisk(keep) => self.trim_output_disk(keep),
             Command::Surveyed(survey) => self.surveyed(survey),
             Command::StopDone(report) => self.stop_done(report),
             Command::Restarted(result) => self.restarted(result),
+            #[cfg(test)]
+            Command::Panic => panic!("a fault on request"),
+            #[cfg(test)]
+            Command::PanicBeside => self.lose_survey(),
         }
+    }
+
+    fn send_at_once(
+        &mut self,
+        input: &[Input],
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
+        reply: SendReply,
+    ) {
+        match self.send(input) {
+            Ok(sent) => self.answer_sent(sent, then, reply),
+            Err(error) => {
+                let _ = reply.send(Err(error));
+            }
+        }
+    }
+
+    /// Input was typed: the wait for what comes of it begins.
+    fn answer_sent(
+        &mut self,
+        sent: Sent,
+        then: Option<(Wait, oneshot::Sender<Waited>)>,
+        reply: SendReply,
+    ) {
+        if let Some((mut wait, waited)) = then {
+            wait.after.get_or_insert(sent.before);
+            wait.after_input = true;
+            self.begin_wait(wait, waited);
+        }
+        let _ = reply.send(Ok(sent));
     }
 
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
+        self.confirm_end();
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
+        self.repeat_resize_signal(now);
         self.finish_exit(now);
         self.give_up_parked(now);
+        self.settle_prompt(now);
         self.check_idle(now);
+        self.type_lines(now);
         self.judge_waits(now);
         self.ask_kernel(now);
     }
@@ -312,7 +407,13 @@ impl SessionTask {
         let waits = self.waits_deadline();
         let pace = self.input.deadline(Instant::now()).filter(|_| self.paces());
         let parked = self.parked_deadline();
-        [update, last_output, idle, removal, waits, pace, parked].into_iter().flatten().min()
+        let prompt = self.prompt_deadline();
+        let resize = self.resize_deadline();
+        let lines = self.lines_deadline();
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn touch(&mut self) {
@@ -367,18 +468,6 @@ impl SessionTask {
         Scrollback { text, total_lines }
     }
 
-    fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
-        self.running()?;
-        let size = size.clamped();
-        self.program
-            .resize(termbridge_pty::PtySize { cols: size.cols, rows: size.rows })
-            .map_err(|error| SessionError::System(format!("cannot resize: {error}")))?;
-        self.terminal.resize(size);
-        self.resize_output();
-        self.publish_memory();
-        Ok(self.terminal.size())
-    }
-
     fn info(&self) -> SessionInfo {
         SessionInfo {
             id: self.id.clone(),
@@ -395,6 +484,7 @@ impl SessionTask {
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
+            printed: self.printed,
         }
     }
 }

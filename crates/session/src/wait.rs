@@ -2,8 +2,8 @@
 //!
 //! A [`Wait`] is a list of conditions of which one has to come true, and a deadline. It is judged by
 //! the session's task after every piece of output, so nothing is polled and nothing scrolls by
-//! unseen. Only the two conditions that the kernel alone knows (`prompt`, `needs_input`) are asked
-//! for at intervals, while someone waits for them.
+//! unseen. Only the conditions that the kernel alone knows (`prompt`, `needs_input`, `interactive`) are
+//! asked for at intervals, while someone waits for them.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use regex::Regex;
 use termbridge_vt::{Found, Haystack, Seq};
 
 use crate::info::State;
+use crate::snapshot::Snapshot;
 
 /// What to wait for; the first condition that holds ends the wait.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +32,17 @@ pub struct Wait {
     pub prompt: bool,
     /// The foreground program reads a line from the terminal.
     pub needs_input: bool,
+    /// The foreground program has the terminal in raw mode and waits for keys.
+    pub interactive: bool,
     /// This command of a shell session is over.
     pub command: Option<u64>,
     /// The shell is free for a command.
     pub free: bool,
+    /// The program has taken its input and waits for more, as the kernel shows it: at once if the
+    /// screen changed, else only after [`UNCHANGED_GRACE`].
+    pub settled: bool,
+    /// Something was printed since [`SessionInfo::printed`](crate::SessionInfo::printed) was this.
+    pub printed_after: Option<u64>,
     /// The bell rang.
     pub bell: bool,
     /// The title contains this.
@@ -45,7 +53,24 @@ pub struct Wait {
     pub after_input: bool,
     /// When to give up.
     pub timeout: Option<Duration>,
+    /// What to copy at the moment when the wait ends.
+    pub look: Option<Look>,
 }
+
+/// What a wait brings back of the screen on which it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// The screen.
+    Screen,
+    /// The screen, and which rows changed since the wait began.
+    Changes,
+    /// The screen, and this many lines of history and screen as plain text.
+    Scrollback(usize),
+}
+
+/// How long a program that waits for input may leave the screen as it was: some paint a little later,
+/// and Escape is only told from the beginning of a sequence by the time after it.
+pub(crate) const UNCHANGED_GRACE: Duration = Duration::from_millis(150);
 
 /// Longest wait without a limit of its own.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -104,8 +129,11 @@ impl Wait {
             exit,
             prompt,
             needs_input,
+            interactive,
             command,
             free,
+            settled,
+            printed_after,
             bell,
             title,
             ..
@@ -116,7 +144,9 @@ impl Wait {
             && idle.is_none()
             && title.is_none()
             && command.is_none()
-            && !(*change || *exit || *prompt || *needs_input || *free || *bell)
+            && printed_after.is_none()
+            && !(*change || *exit || *prompt || *needs_input || *interactive)
+            && !(*free || *settled || *bell)
     }
 
     pub(crate) fn reads_text(&self) -> bool {
@@ -124,11 +154,11 @@ impl Wait {
     }
 
     pub(crate) fn watches_screen(&self) -> bool {
-        self.reads_text() || self.change || self.idle.is_some()
+        self.reads_text() || self.change || self.settled || self.idle.is_some()
     }
 
     pub(crate) fn asks_kernel(&self) -> bool {
-        self.prompt || self.needs_input
+        self.prompt || self.needs_input || self.interactive || self.settled
     }
 
     /// Whether it waits for a word of the shell, which may be lost.
@@ -182,10 +212,19 @@ pub enum Fired {
     Command,
     /// The shell is free for a command.
     Free,
+    /// Something was printed.
+    Printed,
     /// The program reads a line; a password when the terminal does not echo.
     NeedsInput {
         /// Whether what is typed shows.
         echo: bool,
+    },
+    /// The program waits for input.
+    Settled,
+    /// The program waits for keys.
+    Interactive {
+        /// It may be at work: it is at another machine, say, or another user's.
+        uncertain: bool,
     },
     /// The bell rang.
     Bell,
@@ -206,7 +245,10 @@ impl Fired {
             Self::Prompt => "prompt",
             Self::Command => "command",
             Self::Free => "free",
+            Self::Printed => "printed",
             Self::NeedsInput { .. } => "needs_input",
+            Self::Settled => "settled",
+            Self::Interactive { .. } => "interactive",
             Self::Bell => "bell",
             Self::Title(_) => "title",
         }
@@ -214,7 +256,7 @@ impl Fired {
 }
 
 /// How a wait ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Waited {
     /// What came true; `None` when time ran out or the program ended first.
     pub fired: Option<Fired>,
@@ -228,4 +270,8 @@ pub struct Waited {
     pub unanswered_query: Option<String>,
     /// The text is visible, but stood there before `after`.
     pub seen_before: bool,
+    /// Bytes of input that the program has not taken.
+    pub queued: usize,
+    /// The screen at the end, where the wait has a look.
+    pub snapshot: Option<Box<Snapshot>>,
 }

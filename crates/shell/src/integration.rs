@@ -5,11 +5,13 @@
 //!
 //! Marks (OSC 633, as VS Code's): `A` prompt begins, `B` prompt ended, `E` a line is about
 //! to run (what comes until `C` is of hooks), `C` output begins, `F` the shell
-//! asks for the rest of an unfinished command, `P;Cwd=PATH` (empty when the path has control
-//! characters), `D;STATUS;NONCE` command ended, after its directory. The nonce is asked for when a
-//! command has ended, through the named pipe, and changes with every command. A `D` without it stands
-//! in every prompt, for a command that took the hooks away.
+//! asks for the rest of an unfinished command, `D;STATUS;NONCE` command ended. The nonce comes through
+//! the named pipe with the command and changes with every command. After that mark the shell reads its
+//! pipe until it is answered ([`Shell::answer`]): the kernel shows that it waits there, so a mark that
+//! another process printed is not believed, whatever it knows. A `D` without nonce stands in every
+//! prompt, for a command that took the hooks away.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A shell whose commands can be told apart.
@@ -25,6 +27,18 @@ pub enum Shell {
     Posix,
 }
 
+/// Whether a shell reads the user's start-up files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartUpFiles {
+    /// It does.
+    Read,
+    /// It was told not to.
+    Skip,
+}
+
+/// Characters of a nonce.
+pub const NONCE_LENGTH: usize = 12;
+
 /// What a session says about the shell to be started.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup<'a> {
@@ -38,6 +52,8 @@ pub struct Setup<'a> {
     pub env: Option<&'a str>,
     /// Commands go into the shell's history, as if a person had typed them.
     pub keep_history: bool,
+    /// Whether the user's start-up files are read.
+    pub start_up_files: StartUpFiles,
 }
 
 /// What a shell is started with.
@@ -68,19 +84,78 @@ impl Shell {
         }
     }
 
+    /// The same, if commands can be told apart in it for sure.
+    pub fn known(program: &str) -> Option<Self> {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let is_known = matches!(name, "bash" | "zsh" | "fish" | "dash" | "sh" | "ksh" | "mksh");
+        is_known.then(|| Self::of(program))
+    }
+
+    /// Whether a shell that was started with these arguments reads commands from its terminal; with
+    /// which of the user's start-up files, if so.
+    pub fn reads_terminal(args: &[&str]) -> Option<StartUpFiles> {
+        let has_command = |arg: &&str| !arg.starts_with("--") && arg.contains('c');
+        if args.iter().any(|arg| !arg.starts_with(['-', '+']) || has_command(arg)) {
+            return None;
+        }
+        let skips =
+            |arg: &&str| matches!(*arg, "--norc" | "-f" | "--no-rcs" | "-N" | "--no-config");
+        Some(if args.iter().any(skips) { StartUpFiles::Skip } else { StartUpFiles::Read })
+    }
+
+    /// The file that this shell reads when it starts, as a person writes its name.
+    pub fn start_up_file(self) -> &'static str {
+        match self {
+            Self::Bash => "~/.bashrc",
+            Self::Zsh => "~/.zshrc",
+            Self::Fish => "~/.config/fish/config.fish",
+            Self::Posix => "$ENV",
+        }
+    }
+
+    /// A line for that file that keeps `command` out of sessions; `variable` is set in them.
+    pub fn guarded(self, variable: &str, command: &str) -> String {
+        match self {
+            Self::Fish => format!("test -n \"${variable}\"; or {command}"),
+            _ => format!("[ -n \"${variable}\" ] || {command}"),
+        }
+    }
+
     /// Whether it reads its lines with an editor of its own, key by key.
     pub fn has_line_editor(self) -> bool {
         self != Self::Posix
     }
 
+    /// What goes through the pipe for a command; `nonce` has [`NONCE_LENGTH`] characters.
+    pub fn message(self, text: &str, nonce: &str) -> Vec<u8> {
+        match self {
+            Self::Bash | Self::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
+            // It reads ahead, so all has to be one piece.
+            Self::Fish => format!("{nonce}{text}\0").into_bytes(),
+            // One line, for `read -r` and printf's `%b`.
+            Self::Posix => {
+                let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
+                format!("{escaped}\n{nonce}\n").into_bytes()
+            }
+        }
+    }
+
+    /// What goes through the pipe when the end of a command is known.
+    pub fn answer(self) -> &'static [u8] {
+        if self == Self::Posix { b"\n" } else { b"\0" }
+    }
+
     /// What to start it with.
     pub fn integration(self, setup: &Setup<'_>) -> Integration {
         let folder = setup.folder.display().to_string();
+        let read = setup.start_up_files == StartUpFiles::Read;
         let script = |text: &str| {
             text.replace("@PIPE@", &quoted(&setup.pipe.display().to_string()))
                 .replace("@ZDOTDIR@", &quoted(setup.zdotdir.unwrap_or_default()))
                 .replace("@ENV@", &quoted(setup.env.unwrap_or_default()))
+                .replace("@NONCE_LENGTH@", &NONCE_LENGTH.to_string())
                 .replace("@KEEP_HISTORY@", if setup.keep_history { "'1'" } else { "''" })
+                .replace("@START_UP_FILES@", if read { "'1'" } else { "''" })
         };
         match self {
             Self::Bash => Integration {
@@ -91,7 +166,8 @@ impl Shell {
                 trigger: b"\x1b[5151;1~",
             },
             Self::Zsh => Integration {
-                args: vec!["-i".into()],
+                // `-d` leaves out the system's files.
+                args: vec![if read { "-i" } else { "-id" }.into()],
                 env: vec![("ZDOTDIR".into(), folder)],
                 files: vec![
                     (".zshenv", script(include_str!("scripts/zshenv.zsh"))),
@@ -104,7 +180,7 @@ impl Shell {
                 args: vec![
                     "--init-command".into(),
                     format!("source {}", quoted(&format!("{folder}/init.fish"))),
-                    "-i".into(),
+                    if read { "-i" } else { "-iN" }.into(),
                 ],
                 env: Vec::new(),
                 files: vec![("init.fish", script(include_str!("scripts/init.fish")))],
@@ -123,4 +199,47 @@ impl Shell {
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What runs in place of a text with nothing to run: shells disagree on what that means.
+const NOTHING: &str = "true";
+
+/// The text that a shell gets for a command. Whatever judges a command has to judge this: nothing
+/// changes it afterwards. Applied to its own result it changes nothing.
+pub fn command_text(command: &str) -> Cow<'_, str> {
+    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
+    if command.lines().all(is_empty) {
+        return Cow::Borrowed(NOTHING);
+    }
+    if !command.contains("\r\n") {
+        return Cow::Borrowed(command);
+    }
+    let mut text = String::with_capacity(command.len());
+    for line in command.split_inclusive('\n') {
+        match line.strip_suffix('\n') {
+            Some(line) => text.extend([line.trim_end_matches('\r'), "\n"]),
+            None => text.push_str(line),
+        }
+    }
+    Cow::Owned(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::command_text;
+
+    #[test]
+    fn the_text_of_a_command_is_settled_once() {
+        for (command, text) in [
+            ("ls", "ls"),
+            ("", "true"),
+            (" \n# comment\r\n", "true"),
+            ("cat <<E\r\nx\r\nE\r\nls\r\n", "cat <<E\nx\nE\nls\n"),
+            ("a\rb", "a\rb"),
+            ("a\r\r\nb", "a\nb"),
+        ] {
+            assert_eq!(command_text(command), text, "{command:?}");
+            assert_eq!(command_text(text), text, "{command:?}");
+        }
+    }
 }

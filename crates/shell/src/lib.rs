@@ -1,7 +1,7 @@
 //! Shell integration: scripts that mark commands.
 //!
 //! A shell that was started with an [`Integration`] says where a prompt ends, where a command's
-//! output begins and where it ends, with exit status and working directory, by OSC 633 marks. A
+//! output begins and where it ends, with its exit status, by OSC 633 marks. A
 //! command does not get typed: it goes through a named pipe that the script reads in a widget of the
 //! shell's line editor, so that length, tabs, `!` and completion cannot spoil it.
 //!
@@ -10,4 +10,4 @@
 
 mod integration;
 
-pub use integration::{Integration, Setup, Shell};
+pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles, command_text};

@@ -114,3 +114,29 @@ impl History {
         Health { storage: self.storage.clone(), written, dropped, failed, last_error }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::{Entry, History, Limits, Query};
+
+    #[test]
+    fn a_fault_in_the_writer_or_a_reader_does_not_end_the_history() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("history.db");
+        let history = History::open(&path, Limits::default()).expect("opens").history;
+        history.record(Entry::new("s-1", "s", "echo before"));
+        history.flush().expect("written");
+        history.writer.panic();
+        history.record(Entry::new("s-2", "s", "echo after"));
+        history.flush().expect("the writer goes on");
+        for _ in 0..10 {
+            let read = || history.readers.with::<()>(|_| panic!("a fault on request"));
+            catch_unwind(AssertUnwindSafe(read)).expect_err("panics");
+        }
+        let page = history.search(&Query::new("")).expect("a reader is free");
+        assert_eq!(page.hits.len(), 2);
+        assert!(history.health().last_error.expect("reported").contains("internal fault"));
+    }
+}

@@ -68,7 +68,8 @@ impl Filter {
 /// A search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Words that must all occur; the last may be the beginning of a word. Empty lists the newest.
+    /// Words that must all occur, `OR` between alternatives, phrases in quotes, groups in
+    /// parentheses; the last word may be the beginning of one. Empty lists the newest.
     pub text: String,
     /// Where to look.
     pub scope: Scope,

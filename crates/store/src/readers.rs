@@ -36,7 +36,7 @@ impl Readers {
         &self,
         read: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let taken = self.take()?;
+        let (turn, taken) = self.take()?;
         let result = match taken {
             Some(connection) => Ok(connection),
             None => self.place.reader(self.timeout).map_err(StoreError::from),
@@ -51,17 +51,14 @@ impl Readers {
         if matches!(result, Err(StoreError::Corrupt(_))) {
             self.place.mark_suspect();
         }
-        let mut pool = self.lock();
-        pool.in_use -= 1;
-        self.returned.notify_one();
         // A connection that met an error is closed rather than trusted again.
         let (connection, value) = result?;
-        pool.idle.push(connection);
+        turn.give_back(connection);
         Ok(value)
     }
 
     /// An idle connection, or the right to open one.
-    fn take(&self) -> Result<Option<Connection>, StoreError> {
+    fn take(&self) -> Result<(Turn<'_>, Option<Connection>), StoreError> {
         let pool = self.lock();
         let (mut pool, waited) = self
             .returned
@@ -71,10 +68,28 @@ impl Readers {
             return Err(StoreError::Busy);
         }
         pool.in_use += 1;
-        Ok(pool.idle.pop())
+        Ok((Turn { readers: self }, pool.idle.pop()))
     }
 
     fn lock(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One of the [`READERS`] turns; free again when dropped, also by a panic.
+struct Turn<'a> {
+    readers: &'a Readers,
+}
+
+impl Turn<'_> {
+    fn give_back(self, connection: Connection) {
+        self.readers.lock().idle.push(connection);
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.readers.lock().in_use -= 1;
+        self.readers.returned.notify_one();
     }
 }

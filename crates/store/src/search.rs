@@ -12,6 +12,7 @@
 
 mod candidates;
 mod cursor;
+mod expression;
 mod score;
 mod snippet;
 mod terms;

@@ -12,6 +12,7 @@ mod batch;
 mod retention;
 mod shared;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
@@ -41,6 +42,9 @@ const TICK: Duration = Duration::from_secs(30);
 enum Message {
     Record(Box<Entry>),
     Flush(SyncSender<()>),
+    /// A fault, for tests of what it leaves behind.
+    #[cfg(test)]
+    Panic,
 }
 
 /// The sending side.
@@ -112,6 +116,12 @@ impl Writer {
         })
     }
 
+    #[cfg(test)]
+    pub(crate) fn panic(&self) {
+        let queue = self.queue.as_ref().expect("open");
+        queue.send(Message::Panic).expect("the writer lives");
+    }
+
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
@@ -146,7 +156,7 @@ impl Task {
         loop {
             let patience = if self.prune { Duration::ZERO } else { TICK };
             match self.messages.recv_timeout(patience) {
-                Ok(message) => self.write(message),
+                Ok(message) => self.write_surviving(message),
                 Err(RecvTimeoutError::Timeout) => self.prune = self.prune_step(),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -160,6 +170,13 @@ impl Task {
             && let Err(error) = live.end(&self.connection)
         {
             self.report(&error);
+        }
+    }
+
+    /// Writes a batch; a panic loses that batch and its transaction, not the thread.
+    fn write_surviving(&mut self, first: Message) {
+        if catch_unwind(AssertUnwindSafe(|| self.write(first))).is_err() {
+            self.shared.report(&"an internal fault: a batch of entries was lost");
         }
     }
 
@@ -179,6 +196,8 @@ impl Task {
                     flush = Some(done);
                     break;
                 }
+                #[cfg(test)]
+                Message::Panic => panic!("a fault on request"),
             }
             if batch.entries() >= BATCH_ENTRIES || batch.bytes() >= BATCH_BYTES {
                 break;

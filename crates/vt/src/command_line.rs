@@ -20,8 +20,8 @@ pub(crate) struct CommandLine {
 
 impl CommandLine {
     /// The prompt ended in this row and column.
-    pub(crate) fn begin(history: usize, row: usize, col: usize) -> Self {
-        Self { start: (history + row, col), end: None, history, given: false }
+    pub(crate) fn begin(history: usize, row: usize, col: usize, given: bool) -> Self {
+        Self { start: (history + row, col), end: None, history, given }
     }
 
     /// The output begins in this row and column.

@@ -290,6 +290,13 @@ impl Terminal {
         }
     }
 
+    /// Notes that the command which was given is over, begun or not: the next prompt's line is its own.
+    pub fn note_command_over(&mut self) {
+        if let Some(line) = &mut self.core.command_line {
+            line.given = false;
+        }
+    }
+
     /// Notes text that is about to be typed; `\r` and `\n` are Enter.
     pub fn note_typed(&mut self, text: &str) {
         if let Some(typing) = &mut self.typing {

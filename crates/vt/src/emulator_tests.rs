@@ -494,6 +494,40 @@ fn highlights_name_what_is_selected() {
 }
 
 #[test]
+fn highlights_leave_out_gutters_bars_and_prompts() {
+    let found = |rows: u16, bytes: &str| -> Vec<String> {
+        let mut terminal = terminal(30, rows);
+        terminal.feed(bytes.as_bytes());
+        terminal.screen().highlights().into_iter().map(|found| found.text).collect()
+    };
+    // Line numbers on their own background beside a selected word.
+    let number = |n: u16| format!("\x1b[{n};1H\x1b[100m {n:2} \x1b[m text");
+    let numbers = (1..=6).map(number).collect::<Vec<_>>().concat();
+    assert_eq!(found(10, &format!("{numbers}\x1b[3;8H\x1b[7mchosen\x1b[m")), ["chosen"]);
+    // A column of entries that are wide is a selection over several rows.
+    let entry = |n: u16| format!("\x1b[{n};3H\x1b[7mentry num {n}\x1b[m");
+    let rows = (1..=3).map(entry).collect::<Vec<_>>().concat();
+    assert_eq!(found(16, &rows).len(), 3);
+    // Keys at the bottom.
+    let keys = "\x1b[10;1HF1\x1b[46mHelp\x1b[m F2\x1b[46mSetup\x1b[m F3\x1b[46mQuit\x1b[m";
+    assert_eq!(found(10, keys), [""; 0]);
+    assert_eq!(found(10, &format!("{keys}\x1b[4;1H\x1b[46mrow\x1b[K\x1b[m")), ["row"]);
+    // A title and a state, with the cursor in the text; with no cursor they may be the selection.
+    let bar = |row: u16, text: &str| format!("\x1b[{row}H\x1b[7m{text:30}\x1b[m");
+    let bars = bar(1, "title") + &bar(9, "state");
+    assert_eq!(found(10, &format!("{bars}\x1b[4;1Htext")), [""; 0]);
+    assert_eq!(found(10, &format!("\x1b[?25l{bars}\x1b[5;1H\x1b[44mrow\x1b[m")), ["row"]);
+    assert_eq!(found(10, &format!("\x1b[?25l{}", bar(10, "last"))), ["last"]);
+    assert_eq!(found(10, &(bar(1, "first") + "\x1b[H")), ["first"]);
+    // A pager's prompt.
+    assert_eq!(found(10, "text\x1b[10;1H\x1b[7m(END)\x1b[m"), [""; 0]);
+    // However much is decorated, it is looked at in linear time.
+    let noise =
+        (0..20_000).map(|n| format!("\x1b[48;5;{}mx", n % 256)).collect::<Vec<_>>().concat();
+    assert!(found(200, &noise).len() <= 8);
+}
+
+#[test]
 fn a_selected_entry_in_a_window_may_have_the_background_around_the_window() {
     let mut terminal = terminal(20, 7);
     terminal.feed(b"\x1b[44m\x1b[2J");

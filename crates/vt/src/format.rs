@@ -16,6 +16,7 @@ pub use plain::plain;
 pub use raw::raw;
 pub use svg::svg;
 
+use crate::screen::{Cell, CellWidth};
 use crate::style::{Attributes, Color, Palette, Style};
 
 /// The SGR parameters that set `style` from the default, starting with the reset: `0;1;38;5;208`.
@@ -50,6 +51,38 @@ fn extended_color(selector: u8, color: Color) -> String {
         Color::Indexed(index) => format!("{selector};5;{index}"),
         Color::Rgb(r, g, b) => format!("{selector};2;{r};{g};{b}"),
     }
+}
+
+/// Cells of a run that are placed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// ASCII: every font has it, and in a monospaced one all of it is equally wide.
+    Together,
+    /// Single characters that may come from another font, with other widths.
+    Each,
+    /// A wide character, or one with combining marks.
+    Alone,
+}
+
+/// Cuts a run where what a browser knows of the characters' widths ends: the offset of each piece,
+/// how to place it, and its cells.
+pub(crate) fn pieces(run: &[Cell]) -> impl Iterator<Item = (usize, Placement, &[Cell])> {
+    let placement = |cell: &Cell| match cell.character {
+        _ if cell.combining.is_some() || cell.width != CellWidth::Single => Placement::Alone,
+        ' '..='~' => Placement::Together,
+        '\u{80}'..='\u{ffff}' => Placement::Each,
+        _ => Placement::Alone,
+    };
+    let joined = move |a: &Cell, b: &Cell| {
+        b.width == CellWidth::Continuation
+            || (placement(a) == placement(b) && placement(a) != Placement::Alone)
+    };
+    let mut offset = 0;
+    run.chunk_by(joined).filter_map(move |piece| {
+        let start = offset;
+        offset += piece.len();
+        piece.first().map(|first| (start, placement(first), piece))
+    })
 }
 
 /// Text and background colour as drawn: inversion, dimming and hiding applied.

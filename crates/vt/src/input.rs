@@ -23,6 +23,7 @@ mod key;
 mod kitty;
 mod layout;
 mod legacy;
+mod list;
 mod modes;
 mod mouse;
 mod names;

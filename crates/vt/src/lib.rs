@@ -20,6 +20,7 @@ mod convert;
 mod emulator;
 mod event;
 pub mod format;
+mod highlights;
 pub mod input;
 mod listener;
 mod modes;
@@ -34,7 +35,8 @@ pub use changes::Seq;
 pub use clean::CleanOutput;
 pub use emulator::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};
-pub use screen::{Cell, CellWidth, Cursor, CursorShape, Highlight, Row, Screen};
+pub use highlights::Highlight;
+pub use screen::{Cell, CellWidth, Cursor, CursorShape, Row, Screen};
 pub use search::{Found, Haystack};
 pub use style::{Attributes, Color, Palette, Style};
 

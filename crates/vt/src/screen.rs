@@ -1,8 +1,6 @@
 //! What a terminal shows, as plain data: an owned copy that outlives the next byte.
 
-use std::ops::Range;
-
-use crate::style::{Attributes, Color, Style};
+use crate::style::Style;
 
 /// How many columns a cell takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -148,99 +146,9 @@ pub struct Screen {
     pub title: String,
 }
 
-/// A stretch of cells that stands out from its surroundings, as a selected entry does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Highlight {
-    /// Row from 0.
-    pub row: u16,
-    /// First column from 0.
-    pub col: u16,
-    /// What stands there, trimmed.
-    pub text: String,
-}
-
-/// Most highlights that are reported; a screen with more is decorated, not selected.
-const MAX_HIGHLIGHTS: usize = 8;
-
 impl Screen {
     /// Number of columns.
     pub fn cols(&self) -> u16 {
         self.rows.first().map_or(0, |row| row.cells.len() as u16)
-    }
-
-    /// Stretches whose background differs from the one most of the screen has.
-    ///
-    /// A text view loses colour, and with it which entry of a menu is selected. A background that
-    /// covers more than a quarter of the screen is decoration (a panel, a status area) and left out,
-    /// except for text in a row of its own amid another: an entry in a window over that decoration.
-    pub fn highlights(&self) -> Vec<Highlight> {
-        let mut cells_by_background: Vec<(Background, usize)> = Vec::new();
-        let mut total = 0;
-        for cell in self.rows.iter().flat_map(|row| &row.cells) {
-            let background = Background::of(cell);
-            total += 1;
-            match cells_by_background.iter_mut().find(|(known, _)| *known == background) {
-                Some((_, count)) => *count += 1,
-                None => cells_by_background.push((background, 1)),
-            }
-        }
-        let Some((common, _)) = cells_by_background.iter().max_by_key(|(_, count)| *count) else {
-            return Vec::new();
-        };
-        let common = *common;
-        let stands_out = |background: Background| {
-            background != common
-                && cells_by_background
-                    .iter()
-                    .any(|(known, count)| *known == background && *count * 4 <= total)
-        };
-        let mut found = Vec::new();
-        for (row_index, row) in self.rows.iter().enumerate() {
-            let mut col = 0;
-            for run in row.cells.chunk_by(|a, b| Background::of(a) == Background::of(b)) {
-                let start = col;
-                col += run.len();
-                let background = Background::of(&run[0]);
-                if !stands_out(background) && !self.is_island(background, row_index, start..col) {
-                    continue;
-                }
-                let text = row.text_between(start, col);
-                let trimmed = text.trim();
-                if !trimmed.is_empty() {
-                    found.push(Highlight {
-                        row: row_index as u16,
-                        col: start as u16,
-                        text: trimmed.to_owned(),
-                    });
-                }
-            }
-        }
-        found.truncate(MAX_HIGHLIGHTS);
-        found
-    }
-
-    /// The columns of the row have other backgrounds on all sides.
-    fn is_island(&self, background: Background, row: usize, cols: Range<usize>) -> bool {
-        let differs = |row: Option<usize>| {
-            let cells = row.and_then(|row| self.rows.get(row)?.cells.get(cols.clone()));
-            cells.is_none_or(|cells| cells.iter().all(|cell| Background::of(cell) != background))
-        };
-        let amid = cols.start > 0 && cols.end < usize::from(self.cols());
-        amid && differs(row.checked_sub(1)) && differs(row.checked_add(1))
-    }
-}
-
-/// The background a person sees: inversion swaps it with the foreground.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Background {
-    color: Color,
-    inverse: bool,
-}
-
-impl Background {
-    fn of(cell: &Cell) -> Self {
-        let inverse = cell.style.attributes.contains(Attributes::INVERSE);
-        let color = if inverse { cell.style.fg } else { cell.style.bg };
-        Self { color, inverse: inverse && color == Color::Default }
     }
 }

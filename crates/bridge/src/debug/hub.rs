@@ -53,6 +53,8 @@ pub struct DebugSettings {
     pub backend: BackendChoice,
     /// The time of every tool, where the call does not say.
     pub timeout: Option<Duration>,
+    /// Whether metadata of the workspace becomes tools, also without a living editor to run them.
+    pub workspace_tools: bool,
     /// For adapters and programs.
     pub native: termbridge_dap::Settings,
     /// For editors.
@@ -71,6 +73,7 @@ impl DebugSettings {
             workspace,
             backend: BackendChoice::Auto,
             timeout: None,
+            workspace_tools: false,
             native,
             editor: termbridge_editor::Settings::default(),
         }
@@ -101,13 +104,21 @@ struct Shared {
 }
 
 impl Debugging {
-    /// Debugging with these tools; what is wrong with a workspace's own metadata is logged.
+    /// Debugging with these tools; what is wrong with a workspace's own metadata is logged. That becomes
+    /// tools where the user wants it or an editor runs the workspace's scripts already.
     pub(crate) fn new(settings: DebugSettings, native: NativeDebugger, reserved: &[&str]) -> Self {
-        let (catalog, warnings) = Catalog::with_workspace(&settings.workspace, reserved);
-        for warning in warnings {
-            tracing::warn!(target: "catalog", "{warning}");
-        }
         let editors = EditorBridge::new(settings.editor.clone());
+        let edited =
+            settings.backend != BackendChoice::Native && editors.has_live_host(&settings.workspace);
+        let catalog = if settings.workspace_tools || edited {
+            let (catalog, warnings) = Catalog::with_workspace(&settings.workspace, reserved);
+            for warning in warnings {
+                tracing::warn!(target: "catalog", "{warning}");
+            }
+            catalog
+        } else {
+            Catalog::own()
+        };
         let docs = OnceLock::new();
         Self { shared: Arc::new(Shared { settings, catalog, docs, editors, native }) }
     }

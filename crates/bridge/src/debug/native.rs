@@ -1,7 +1,8 @@
 //! The native backend: scripts over debug adapters that we start ourselves.
 //!
 //! One function for each script, in the file of its group; the data they give has the fields that
-//! the catalogue names. Programs, tasks and directories pass the policy before they run.
+//! the catalogue names. Programs, tasks and directories pass the policy before they run, and so do the
+//! compilers, test runners and language servers that run a project's code.
 
 mod breakpoints;
 mod code;
@@ -24,6 +25,7 @@ use termbridge_code::symbols::LanguageServers;
 use termbridge_dap::{
     DebugSession, DebugSessionId, Debugger, Environment, Hooks, Settings, TerminalLauncher,
 };
+use termbridge_session::Launch;
 
 use self::terminals::Terminals;
 use super::{DebugBackend, DebugCall, DebugFailure};
@@ -68,7 +70,7 @@ struct Shared {
 
 impl NativeDebugger {
     pub(crate) fn new(bridge: Bridge, workspace: PathBuf, settings: Settings) -> Self {
-        let environment = settings.environment.clone();
+        let environment = guarded(settings.environment.clone(), bridge.clone(), workspace.clone());
         let terminals = bridge.backend().screens().cloned().map(Terminals::new).map(Arc::new);
         let terminal = terminals.clone().map(|launcher| launcher as Arc<dyn TerminalLauncher>);
         let debugger = Debugger::with_hooks(settings, Hooks { terminal, tasks: None });
@@ -211,6 +213,15 @@ impl DebugBackend for NativeDebugger {
             }
         }
     }
+}
+
+/// An environment in which a project's compilers, test runners and language servers pass the policy.
+fn guarded(environment: Environment, bridge: Bridge, workspace: PathBuf) -> Environment {
+    environment.guarded(move |command| {
+        let cwd = command.cwd.clone().unwrap_or_else(|| workspace.clone());
+        let launch = Launch::new(&command.program).args(&command.args).cwd(cwd);
+        bridge.check_launch(&launch, None).map_err(|error| error.to_string())
+    })
 }
 
 fn read<T: DeserializeOwned>(call: &DebugCall) -> Result<T, DebugFailure> {

@@ -144,6 +144,11 @@ fn safety_reaches_the_annotations() {
     assert_eq!(hints("debug_stop"), hint(false, true, true));
     assert_eq!(hints("debug_set_variable"), hint(false, true, true));
     assert_eq!(hints("debug_evaluate"), hint(false, false, false));
+    assert_eq!(hints("bridge_status"), hint(true, false, true));
+    // Language servers run build scripts.
+    for name in ["symbol_navigate", "symbol_calls", "search_symbol_search"] {
+        assert_eq!(hints(name), hint(false, false, true), "{name}");
+    }
 }
 
 #[test]

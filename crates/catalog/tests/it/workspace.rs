@@ -49,11 +49,11 @@ fn a_file_in_the_scripts_folder_is_a_tool_on_the_next_start() {
     assert_eq!(warnings, []);
     let tool = catalog.get("deploy_preview_branch").expect("the new tool");
     assert_eq!(tool.origin(), &Origin::Workspace(folder.path().join(file)));
-    assert_eq!(tool.description(), "Does it. Use after debug_start.");
-    assert_eq!(tool.title(), "deploy_preview_branch");
+    assert_eq!(tool.description(), "[workspace] Does it. Use after debug_start.");
+    assert_eq!(tool.title(), "[workspace] deploy_preview_branch");
     assert_eq!(tool.category(), "deploy");
     assert_eq!(tool.timeout().map(|timeout| timeout.as_millis()), Some(7000));
-    assert!(tool.annotations().read_only);
+    assert!(!tool.annotations().read_only, "what it runs is the workspace's");
     let expected = json!({
         "type": "object",
         "properties": {
@@ -202,7 +202,7 @@ mcp:
     let (catalog, warnings) = Catalog::with_workspace(folder.path(), &[]);
     assert_eq!(warnings, []);
     let tool = catalog.get("deploy_all").expect("the tool");
-    assert_eq!(tool.description(), "Deploys all. USE FOR: deploying.");
+    assert_eq!(tool.description(), "[workspace] Deploys all. USE FOR: deploying.");
     let place = &tool.input_schema()["properties"]["where"];
     assert_eq!(
         place,

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use termbridge_bridge::{Bridge, NativeBackend};
@@ -15,8 +16,11 @@ use crate::config::Config;
 use crate::logging;
 
 /// Exit codes of a process that a signal ended, as shells count them.
+const HUNG_UP: u8 = 129;
 const INTERRUPTED: u8 = 130;
 const TERMINATED: u8 = 143;
+/// When folders of killed servers are looked for: not while the client waits for the first answer.
+const SWEEP_DELAY: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
     let config = Config::load(arguments)?;
@@ -41,16 +45,23 @@ async fn serve(config: &Config) -> Result<ExitCode> {
     let bridge = Bridge::new(backend, settings, config.policy()?, history);
     let server = McpServer::new(bridge.clone(), config.offer()?)?;
     let ending = server.clone();
+    let sweep = tokio::spawn(async {
+        tokio::time::sleep(SWEEP_DELAY).await;
+        tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders)
+    });
+    let mut hang_up = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let (reader, writer) = rmcp::transport::stdio_pipes();
+    let (reader, writer) = termbridge_mcp::stdio_pipes();
     let outcome = tokio::select! {
         served = server.serve(reader, writer) => {
             served.map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from)
         }
+        _ = hang_up.recv() => Ok(HUNG_UP.into()),
         _ = interrupt.recv() => Ok(INTERRUPTED.into()),
         _ = terminate.recv() => Ok(TERMINATED.into()),
     };
+    sweep.abort();
     ending.end_debugging().await;
     sessions.shutdown().await;
     bridge.close().await;

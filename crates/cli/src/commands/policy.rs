@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use serde_json::json;
-use termbridge_bridge::policy::{Decision, Explanation, Verdict, rule_names};
+use termbridge_bridge::policy::{Decision, Dialect, Explanation, Verdict, rule_names};
+use termbridge_bridge::session::command_text;
 
 use super::print;
 use crate::args::{PolicyAction, PolicyArguments};
@@ -16,12 +17,14 @@ const REFUSED: u8 = 1;
 pub(crate) fn run(arguments: PolicyArguments) -> Result<ExitCode> {
     match arguments.action {
         PolicyAction::Rules => print(&format!("{}\n", rule_names().join("\n"))),
-        PolicyAction::Test { command, cwd, json, config } => {
+        PolicyAction::Test { command, cwd, shell, json, config } => {
             let config = Config::of_file(config)?;
             let here = std::env::current_dir().context("the working directory cannot be used")?;
             let cwd = here.join(cwd.unwrap_or_default());
             let policy = config.policy()?;
-            let mut explanation = policy.explain(&command, &cwd, &config.bridge.home);
+            let dialect = Dialect::of(shell.as_deref().unwrap_or(&config.bridge.shell));
+            let text = command_text(&command);
+            let mut explanation = policy.explain(&text, dialect, &cwd, &config.bridge.home);
             let place = policy.check_path(&cwd);
             if !place.is_allowed() {
                 explanation.decision = place;

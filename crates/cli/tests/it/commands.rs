@@ -266,9 +266,35 @@ fn a_person_alone_may_type_a_password_where_the_policy_says_so() {
     let session = server.ok("execute_command", arguments).structured["session_id"].clone();
     let (code, _) = server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
     assert_eq!(code, "FORBIDDEN");
+    let keys = json!({"session_id": session, "keys": "Ctrl+C", "wait": {"prompt": true}});
+    server.ok("send_keys", keys);
+    let typed = json!({"session_id": session, "keys": "read -s p<Enter>secret<Enter>"});
+    let (code, text) = server.error("send_keys", typed);
+    assert_eq!(code, "FORBIDDEN", "{text}");
+    server.ok("send_keys", json!({"session_id": session, "keys": "Ctrl+C"}));
     let arguments = json!({"command": "read -p 'Name: ' p", "timeout_ms": PATIENCE_MS});
     let session = server.ok("execute_command", arguments).structured["session_id"].clone();
     server.ok("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
+}
+
+#[test]
+fn command_lines_are_logged_at_debug_alone() {
+    for (level, shown) in [("info", false), ("debug", true)] {
+        let environment = TestEnvironment::new();
+        let log = environment.path().join("log");
+        let path = log.display().to_string();
+        let mut server = environment
+            .server(TERMBRIDGE, &["--shell", "bash", "--log-level", level, "--log-file", &path]);
+        server.ok("execute_command", json!({"command": "echo token-in-a-command"}));
+        server.error("execute_command", json!({"command": "rm -rf / # token-refused"}));
+        server.launch(json!({"command": "true", "args": ["token-in-arguments"]}));
+        server.close();
+        let log = std::fs::read_to_string(log).expect("a log");
+        assert!(log.contains("launched"), "{log}");
+        for token in ["token-in-a-command", "token-refused", "token-in-arguments"] {
+            assert_eq!(log.contains(token), shown, "{level}, {token}: {log}");
+        }
+    }
 }
 
 #[test]
@@ -284,9 +310,10 @@ fn a_full_screen_program_gives_its_screen() {
     server.ok("wait_for", shown);
     let keys = json!({"session_id": session, "keys": ":q<Enter>", "wait": {"prompt": true}});
     server.ok("send_keys", keys);
-    let answer = server.ok("execute_command", json!({"command": command, "timeout_ms": 3000}));
+    let answer =
+        server.ok("execute_command", json!({"command": command, "timeout_ms": PATIENCE_MS}));
     let screen = answer.structured["screen"].as_str().unwrap_or_default();
-    assert_eq!(answer.structured["state"], "running");
+    assert_eq!(answer.structured["state"], "interactive");
     assert!(screen.contains("the text of the file"), "{}", answer.structured);
     assert!(answer.text.contains("the text of the file"), "{}", answer.text);
 }
@@ -464,11 +491,10 @@ fn marks_that_a_program_prints_change_nothing() {
     for shell in ["bash", "zsh", "fish", "dash"] {
         let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
         let mark = "printf '\\033]633;D;0\\007\\033]133;D;0\\007\\033]633;B\\007\\033]133;B\\007'";
-        // fish reads with its line editor, which is no question to the kernel.
-        let (timeout, state) =
-            if shell == "fish" { (700, "running") } else { (PATIENCE_MS, "needs_input") };
+        // fish reads with its line editor.
+        let state = if shell == "fish" { "interactive" } else { "needs_input" };
         let asks = json!({"command": format!("{mark}; read x; sh -c 'exit 9'"),
-            "timeout_ms": timeout});
+            "timeout_ms": PATIENCE_MS});
         let answer = server.ok("execute_command", asks).structured;
         assert_eq!(answer["state"], state, "{shell}: {answer}");
         let (session, id) = (answer["session_id"].clone(), answer["command_id"].clone());

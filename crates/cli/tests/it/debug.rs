@@ -6,6 +6,7 @@ mod command_line;
 mod criteria;
 mod flows;
 mod launch_json;
+mod read_only;
 mod terminal;
 mod tests_and_code;
 

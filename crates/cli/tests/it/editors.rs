@@ -40,6 +40,18 @@ fn vim_edits_and_saves() {
 }
 
 #[test]
+fn vims_numbers_and_bars_are_no_selection() {
+    let environment = TestEnvironment::new();
+    environment.write("rows.txt", "alpha\nbeta\ngamma\ndelta\n");
+    let mut app = vim(environment, "rows.txt");
+    let settings = ":set number hlsearch laststatus=2 | highlight LineNr ctermbg=darkgrey<Enter>";
+    app.keys_show(settings, "  4 delta");
+    app.keys("/gamma<Enter>", json!({"change": true}));
+    let screen = app.until("the match", |screen| screen.highlights_text("gamma"));
+    assert_eq!(screen.highlights(), ["gamma"], "{screen:?}");
+}
+
+#[test]
 fn vim_in_one_call() {
     let mut app = vim(TestEnvironment::new(), "one.txt");
     let (code, _) = app.keys_end("iHello <lt> 100 % süß 漢字<Escape>:wq<Enter>");
@@ -168,7 +180,8 @@ fn nano_edits_and_saves() {
     );
     app.wait_for(json!({"text": "Read 2 lines"}));
     let screen = app.keys("<Ctrl+K>", json!({"gone": "delete me"}));
-    assert!(screen.highlights_text("nano.txt"), "{screen:?}");
+    // Neither the title nor the keys at the bottom are a selection.
+    assert_eq!(screen.highlights(), [""; 0], "{screen:?}");
     app.keys_show("written by hand<Enter>", "written by hand");
     // Alt is a prefix that nano must tell from Escape.
     app.keys("<Alt+U>", json!({"change": true}));
@@ -182,4 +195,23 @@ fn nano_edits_and_saves() {
     assert_eq!(code, Some(0));
     assert!(!screen.is_alternate());
     assert_eq!(app.environment.read("nano.txt"), "written by hand\nkeep me\n");
+}
+
+#[test]
+fn emacs_takes_chords_as_models_write_them() {
+    let environment = TestEnvironment::new();
+    let path = environment.write("code.txt", "one\ntwo\n");
+    let mut app =
+        App::launch(environment, json!({"command": program("emacs"), "args": ["-Q", "-nw", path]}));
+    app.wait_for(json!({"text": "two"}));
+    app.keys("Ctrl+e x Down Home C-k C-k", json!({"gone": "two"}));
+    app.keys_show("C-x C-s", "Wrote");
+    assert_eq!(app.environment.read("code.txt"), "onex\n");
+    // A mixture is refused before anything is typed.
+    let arguments = json!({"session_id": app.id(), "keys": "C-x save"});
+    let (code, message) = app.server.error("send_keys", arguments);
+    assert_eq!(code, "INVALID_INPUT");
+    assert!(message.contains("`<C-x>save`") && message.contains("`text`"), "{message}");
+    assert_eq!(app.keys_end("Ctrl+x Ctrl+c").0, Some(0));
+    assert_eq!(app.environment.read("code.txt"), "onex\n");
 }

@@ -1,4 +1,4 @@
-//! The fruit menu of `tests/programs` in five frameworks: one table, the same steps for each.
+//! The fruit menu of `tests/programs` in five frameworks: the same steps for each, each a test.
 
 use serde_json::json;
 use termbridge_testkit::TestEnvironment;
@@ -15,8 +15,6 @@ enum Framework {
 }
 
 impl Framework {
-    const ALL: [Self; 5] = [Self::Curses, Self::Textual, Self::Ink, Self::BubbleTea, Self::Ratatui];
-
     fn command(self) -> Vec<String> {
         let python = || built("test-venv/bin/python");
         match self {
@@ -76,9 +74,10 @@ fn moves_filters_resizes_and_chooses(framework: Framework) {
     });
 
     for (cols, rows) in [(100, 30), (60, 15)] {
-        app.resize(cols, rows);
         let size = format!("Size: {cols}x{rows}");
-        app.until(&size, |screen| screen.row(9) == size && is_selected(screen, 2, "Apple"));
+        app.resize_shows(cols, rows, |screen| {
+            screen.row(9) == size && is_selected(screen, 2, "Apple")
+        });
     }
 
     app.keys_show("<Down*2>", "> Cherry");
@@ -116,39 +115,57 @@ fn a_click_selects(framework: Framework) {
     assert!(screen.contains("You chose: Elderberry"), "{framework:?}");
 }
 
-#[test]
-fn menus_move_filter_resize_and_choose() {
-    for framework in Framework::ALL {
-        moves_filters_resizes_and_chooses(framework);
-    }
+fn restarts_on_a_clean_screen(framework: Framework) {
+    let mut app = framework.start();
+    app.keys_show("<Down*2>", "> Cherry");
+    app.call("restart_app", json!({}));
+    app.until("the first screen again", |screen| {
+        is_selected(screen, 2, "Apple") && screen.row(9) == "Size: 80x24"
+    });
+    app.keys_show("Down", "> Banana");
+    let (code, screen) = app.keys_end("Enter");
+    assert_eq!(code, Some(0), "{framework:?}");
+    assert!(screen.contains("You chose: Banana"), "{framework:?}");
+}
+
+/// The tests of one framework, in a module of its name.
+macro_rules! tests_of {
+    ($($name:ident: $framework:expr;)*) => {$(
+        mod $name {
+            use super::Framework;
+
+            #[test]
+            fn moves_filters_resizes_and_chooses() {
+                super::moves_filters_resizes_and_chooses($framework);
+            }
+
+            #[test]
+            fn ends_without_a_choice() {
+                super::ends_without_a_choice($framework);
+            }
+
+            #[test]
+            fn restarts_on_a_clean_screen() {
+                super::restarts_on_a_clean_screen($framework);
+            }
+        }
+    )*};
+}
+
+tests_of! {
+    curses: Framework::Curses;
+    textual: Framework::Textual;
+    ink: Framework::Ink;
+    bubbletea: Framework::BubbleTea;
+    ratatui: Framework::Ratatui;
 }
 
 #[test]
-fn menus_end_without_a_choice() {
-    for framework in Framework::ALL {
-        ends_without_a_choice(framework);
-    }
+fn textual_takes_clicks() {
+    a_click_selects(Framework::Textual);
 }
 
 #[test]
-fn menus_take_clicks() {
-    for framework in [Framework::Textual, Framework::BubbleTea] {
-        a_click_selects(framework);
-    }
-}
-
-#[test]
-fn a_menu_restarts_on_a_clean_screen() {
-    for framework in Framework::ALL {
-        let mut app = framework.start();
-        app.keys_show("<Down*2>", "> Cherry");
-        app.call("restart_app", json!({}));
-        app.until("the first screen again", |screen| {
-            is_selected(screen, 2, "Apple") && screen.row(9) == "Size: 80x24"
-        });
-        app.keys_show("Down", "> Banana");
-        let (code, screen) = app.keys_end("Enter");
-        assert_eq!(code, Some(0), "{framework:?}");
-        assert!(screen.contains("You chose: Banana"), "{framework:?}");
-    }
+fn bubbletea_takes_clicks() {
+    a_click_selects(Framework::BubbleTea);
 }

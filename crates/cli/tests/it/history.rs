@@ -61,6 +61,47 @@ fn commands_are_found_again_after_restart_and_kill() {
 }
 
 #[test]
+fn what_was_found_can_be_read_whole() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "seq 1 500; echo mango; false"}));
+    let ids = |server: &mut Server| {
+        let query = json!({"query": "mango AND \"seq 1\" OR nothing"});
+        let answer = server.ok("search_history", query).structured;
+        let entry = answer["entries"][0].clone();
+        assert!(entry["command_id"].is_u64(), "{answer}");
+        json!({"session_id": entry["session_id"], "command_id": entry["command_id"]})
+    };
+    let numbers: Vec<String> = (1..=500).map(|line| format!("{line}\n")).collect();
+    let expected = numbers.concat() + "mango\n";
+    let all = |server: &mut Server, mut ids: Value| {
+        ids["lines"] = 1000.into();
+        server.ok("get_terminal_output", ids).structured
+    };
+    let alive = ids(&mut server);
+    assert_eq!(all(&mut server, alive)["output"], expected);
+    assert_eq!(server.close(), Some(0));
+    // Another server has the history alone.
+    let mut server = bash(&environment);
+    let ids = ids(&mut server);
+    let answer = all(&mut server, ids.clone());
+    assert_eq!(answer["output"], expected);
+    assert_eq!((&answer["state"], &answer["exit_code"]), (&json!("done"), &json!(1)), "{answer}");
+    let part = |more: Value| {
+        let mut arguments = ids.clone();
+        arguments.as_object_mut().expect("ids").extend(more.as_object().cloned().expect("more"));
+        arguments
+    };
+    let mut output =
+        |more: Value| server.ok("get_terminal_output", part(more)).structured["output"].clone();
+    assert_eq!(output(json!({"lines": 2})), "500\nmango\n");
+    assert_eq!(output(json!({"offset": 9, "lines": 1})), "10\n");
+    assert_eq!(output(json!({"grep": "^mang"})), "501:mango\n");
+    let (code, _) = server.error("get_terminal_output", part(json!({"command_id": 99})));
+    assert_eq!(code, "SESSION_NOT_FOUND");
+}
+
+#[test]
 fn people_search_and_count() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);

@@ -1,20 +1,26 @@
 //! The built binary, driven as a client drives it.
 
 mod agents;
+mod background;
 mod clients;
 mod commands;
 mod compat;
 mod configuration;
 mod debug;
 mod editors;
+mod endings;
 mod examples;
 mod frameworks;
 mod history;
+mod interactive;
+mod pictures;
 mod policy;
 mod protocol;
 mod robustness;
 mod shells;
+mod start_up;
 mod support;
+mod temporary_files;
 mod viewers;
 mod views;
 

@@ -141,6 +141,112 @@ fn the_users_own_rules_hold() {
     assert_eq!(code, "PATH_NOT_ALLOWED");
 }
 
+/// For each shell, lines that run `touch` by its syntax, and lines that only look like it.
+const BY_SHELL: [(&str, &[&str], &[&str]); 4] = [
+    (
+        "bash",
+        &[
+            "cat <<E\r\nx\r\nE\r\ntouch ran\r\n",
+            "echo a\r#b; touch ran",
+            "cat <<$'E'\nx\nE\ntouch ran",
+            "echo \"${x:-'}\" '}\"; touch ran #'",
+            "echo ${a[$(touch ran)]}",
+        ],
+        &["cat <<'E'\r\ntouch ran\r\nE\r\n", "[[ touch == ran ]]; echo 'touch ran'"],
+    ),
+    (
+        "zsh",
+        &["{ touch ran }", "for x (a) touch ran", "echo /tmp(e:'touch ran':)", "cat =(touch ran)"],
+        &["echo '{ touch ran }'", "for x (touch) echo $x"],
+    ),
+    (
+        "fish",
+        &["echo (touch ran)", "begin; touch ran; end", "true; and touch ran", "t\\\nouch ran"],
+        &["echo '(touch ran)'", "echo 'it\\'s; touch ran'", "echo \"(touch ran)\""],
+    ),
+    (
+        "dash",
+        &[
+            "echo a &> /dev/null; touch ran",
+            "[[ a && touch ran",
+            "((touch ran))",
+            "f() touch ran; f",
+        ],
+        &["echo '((touch ran))'", "cat <<'E'\ntouch ran\nE"],
+    ),
+];
+
+#[test]
+fn each_shell_is_judged_by_its_own_syntax() {
+    let environment = TestEnvironment::new();
+    environment.write(".zshrc", "");
+    environment.write(".config/termbridge/config.toml", "[policy]\ndeny = [\"touch\"]\n");
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    for (shell, refused, harmless) in BY_SHELL {
+        let session = server.ok("create_session", json!({"shell": shell})).structured;
+        for command in refused {
+            let arguments = json!({"command": command, "session_id": session["session_id"]});
+            let (code, text) = server.error("execute_command", arguments);
+            assert_eq!(code, "COMMAND_BLOCKED", "{shell}: {command}: {text}");
+        }
+        for command in harmless {
+            let arguments = json!({"command": command, "session_id": session["session_id"]});
+            let answer = server.ok("execute_command", arguments).structured;
+            assert_eq!(answer["state"], "done", "{shell}: {command}: {answer}");
+        }
+    }
+    let (code, _) =
+        server.error("execute_command", json!({"command": "echo (touch ran)", "shell": "fish"}));
+    assert_eq!(code, "COMMAND_BLOCKED", "a shell that is still to be started");
+    assert!(!environment.path().join("ran").exists());
+}
+
+#[test]
+fn an_allow_list_holds_for_all_that_starts_something() {
+    let environment = TestEnvironment::new();
+    let rules = "[policy]\nallow = [\"echo\", \"TZ=*\"]\n";
+    environment.write(".config/termbridge/config.toml", rules);
+    environment.write("bash", "#!/bin/sh\nexec sleep 60\n");
+    environment.write("echo", "#!/bin/sh\nexec sleep 60\n");
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    server.ok("execute_command", json!({"command": "echo fine"}));
+    server.ok("execute_command", json!({"command": "# nothing to do"}));
+    for command in ["ls", "echo x > file", "A=1 echo x", "./echo x", "echo \"open", "PATH=."] {
+        let (code, text) = server.error("execute_command", json!({"command": command}));
+        assert_eq!(code, "COMMAND_BLOCKED", "{command}: {text}");
+    }
+    for (name, value) in [
+        ("LD_PRELOAD", "x.so"),
+        ("BASH_ENV", "x"),
+        ("PS0", "x"),
+        ("PS1", "$(ls)"),
+        ("PROMPT_COMMAND", "ls"),
+        ("BASH_FUNC_echo%%", "() { ls; }"),
+        ("PATH", "."),
+        ("ANY", "x"),
+    ] {
+        let env = json!({name: value});
+        for (tool, arguments) in [
+            ("create_session", json!({"env": env})),
+            ("execute_command", json!({"command": "echo x", "env": env})),
+            ("launch_app", json!({"command": "echo", "env": env})),
+        ] {
+            let (code, text) = server.error(tool, arguments);
+            assert_eq!(code, "COMMAND_BLOCKED", "{tool} with {name}: {text}");
+        }
+    }
+    server.ok("create_session", json!({"env": {"TZ": "UTC"}, "name": "named"}));
+    server.ok("create_session", json!({"shell": "/bin/sh"}));
+    let other = environment.path().join("bash").display().to_string();
+    let (_, text) = server.error("create_session", json!({"shell": other}));
+    assert!(text.contains("is no shell"), "{text}");
+    server.ok("launch_app", json!({"command": "echo", "args": ["; ls"]}));
+    for command in ["ls", "./echo"] {
+        let launched = json!({"command": command, "cwd": environment.path()});
+        assert_eq!(server.error("launch_app", launched).0, "COMMAND_BLOCKED", "{command}");
+    }
+}
+
 #[test]
 fn too_many_calls_are_refused_for_a_while() {
     let environment = TestEnvironment::new();
@@ -173,6 +279,10 @@ fn people_can_ask_the_policy() {
     let (json, _) = ask(&["test", "--json", "curl x | sh"]);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!((&json["allowed"], &json["rule"]), (&json!(false), &json!("pipe-to-shell")));
+    // Parentheses are a subshell to bash, a command substitution to fish.
+    assert_eq!(ask(&["test", "--shell", "fish", "echo (rm -rf /)"]).1, Some(1));
+    assert_eq!(ask(&["test", "--shell", "fish", "echo 'it\\'s; rm -rf /'"]).1, Some(0));
+    assert_eq!(ask(&["test", "cat <<E\r\nE\r\nrm -rf /\r\n"]).1, Some(1), "as the shell gets it");
     assert!(ask(&["rules"]).0.lines().any(|rule| rule == "remove-system"));
 }
 
@@ -204,7 +314,8 @@ fn every_decision_is_logged() {
         log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     let decisions: Vec<&Value> = lines.iter().filter(|line| line["target"] == "policy").collect();
     assert_eq!(decisions.len(), 2, "{log}");
-    assert_eq!(decisions[0]["command"], "echo fine");
+    assert_eq!(decisions[0]["message"], "command allowed");
+    assert!(!log.contains("echo fine"), "command lines are logged at debug only: {log}");
     assert_eq!(decisions[1]["rule"], "remove-system");
     assert_eq!(decisions[1]["agent"], "a");
 }

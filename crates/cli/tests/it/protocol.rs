@@ -125,7 +125,7 @@ fn bad_arguments_name_the_argument() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);
     let id = server.launch(json!({"command": "cat"}));
-    let table: [(&str, Value, &[&str]); 22] = [
+    let table: [(&str, Value, &[&str]); 26] = [
         ("launch_app", json!({}), &["`command` is missing", "string"]),
         ("launch_app", json!({"command": 5}), &["`command`", "the number 5", "a string"]),
         (
@@ -157,6 +157,18 @@ fn bad_arguments_name_the_argument() {
             json!({"session_id": id, "mouse": {"row": 1, "col": 1}}),
             &["not asked for mouse"],
         ),
+        (
+            "send_keys",
+            json!({"session_id": id, "keys": "a", "wait": {"txt": "x"}}),
+            &["`wait.txt`", "idle_ms"],
+        ),
+        (
+            "send_keys",
+            json!({"session_id": id, "keys": "a", "wait": {"idle_ms": "soon"}}),
+            &["`wait.idle_ms`", "an integer"],
+        ),
+        ("launch_app", json!({"command": "cat", "wait": {"exit": 1}}), &["`wait.exit`", "boolean"]),
+        ("launch_app", json!({"command": "cat", "wait": {"timeout_ms": 5}}), &["no condition"]),
         ("wait_for", json!({"session_id": id}), &["no condition"]),
         ("wait_for", json!({"session_id": id, "regex": "("}), &["`regex`", "unclosed group"]),
         ("stop_app", json!({"session_id": id, "signal": "TREM"}), &["`signal`", "TREM"]),

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use termbridge_mcp::client::Client;
 use termbridge_testkit::{Server, TestEnvironment};
 
 use crate::TERMBRIDGE;
@@ -58,7 +59,7 @@ fn all_gone(pids: &[u32]) {
 }
 
 /// The keeper of a server that has launched something.
-fn keeper(server: &Server) -> u32 {
+pub(crate) fn keeper(server: &Client) -> u32 {
     let pid = server.pid();
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("tasks");
     let children = tasks

@@ -152,6 +152,10 @@ impl App {
         Self { server, environment, id }
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Calls a tool on the session; it must succeed.
     #[track_caller]
     pub(crate) fn call(&mut self, tool: &str, mut arguments: Value) -> Answer {
@@ -208,19 +212,38 @@ impl App {
     /// Looks again after each change until the screen is as it should be.
     #[track_caller]
     pub(crate) fn until(&mut self, what: &str, wanted: impl Fn(&Screen) -> bool) -> Screen {
+        match self.try_until(wanted) {
+            Ok(screen) => screen,
+            Err(shown) => panic!("{what}: the screen does not come: {shown}"),
+        }
+    }
+
+    /// The screen wanted, or the text of the last one.
+    #[track_caller]
+    fn try_until(&mut self, wanted: impl Fn(&Screen) -> bool) -> Result<Screen, String> {
         let mut screen = self.screen();
         while !wanted(&screen) {
             let mut arguments = patient(json!({"change": true, "after": screen.seq()}));
             arguments["view"] = "plain".into();
             let mut answer = self.call("wait_for", arguments);
-            assert_eq!(
-                answer.structured["fired"], "change",
-                "{what}: the screen does not come: {}",
-                answer.text
-            );
+            if answer.structured["fired"] != "change" {
+                return Err(answer.text);
+            }
             screen = Screen(answer.structured["view"].take());
         }
-        screen
+        Ok(screen)
+    }
+
+    /// Resizes and waits for the screen that the program makes of it. A failure shows what the
+    /// program printed and what the kernel knows of its size and of `SIGWINCH`.
+    #[track_caller]
+    pub(crate) fn resize_shows(&mut self, cols: u64, rows: u64, wanted: impl Fn(&Screen) -> bool) {
+        self.resize(cols, rows);
+        if let Err(shown) = self.try_until(wanted) {
+            let bytes = self.call("view_screen", json!({"format": "ansi"})).text;
+            let programs = descendants(self.server.pid());
+            panic!("no screen of {cols}x{rows}: {shown}\n{bytes}\n{}", programs.join("\n"));
+        }
     }
 
     #[track_caller]
@@ -242,6 +265,34 @@ impl App {
         assert_eq!(row["state"], "exited", "{row}");
         row["exit_code"].as_i64()
     }
+}
+
+/// What the kernel knows of each process below one: its signals, its terminal's size, where it sleeps.
+fn descendants(root: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{root}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<u32> = lists
+        .flat_map(|list| list.split(' ').filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
+        .collect();
+    let mut all = Vec::new();
+    for pid in children {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}"));
+        let status = read("status").unwrap_or_default();
+        let signals: Vec<&str> = status
+            .lines()
+            .filter(|line| {
+                ["Name", "State", "Sig", "ShdPnd"].iter().any(|name| line.starts_with(name))
+            })
+            .collect();
+        let stty = std::process::Command::new("stty")
+            .args(["-F", &format!("/proc/{pid}/fd/0"), "size"])
+            .output();
+        let size = stty.map(|done| String::from_utf8_lossy(&done.stdout).trim().to_owned());
+        let sleeps = read("wchan").unwrap_or_default();
+        all.push(format!("{pid}: {signals:?}, rows and cols {size:?}, sleeps in {sleeps}"));
+        all.extend(descendants(pid));
+    }
+    all
 }
 
 fn patient(mut condition: Value) -> Value {

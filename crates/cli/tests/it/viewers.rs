@@ -26,7 +26,10 @@ fn less_pages_and_searches() {
     app.keys_show("n", "line 155");
     app.until("the next match", |screen| screen.row(0) == "line 155");
     app.keys_show("G", "(END)");
-    app.until("the end", |screen| screen.row(22) == "line 300");
+    let screen = app.until("the end", |screen| {
+        screen.row(22) == "line 300" && screen.row(23) == "(END)" && screen.cursor() == (23, 5)
+    });
+    assert!(!screen.highlights_text("END"), "{:?}", screen.highlights());
     app.keys("g", json!({"text": "line 001"}));
     let (code, screen) = app.keys_end("q");
     assert_eq!(code, Some(0));
@@ -48,6 +51,7 @@ fn htop_starts_and_quits() {
         });
         assert!(screen.is_alternate());
         assert!(screen.highlights_text("PID"), "{:?}", screen.highlights());
+        assert!(!screen.highlights_text("Help"), "{:?}", screen.highlights());
         // The help needs a key that is not text.
         app.keys_show("F1", "htop 3");
         app.keys_show("Escape", "F10Quit");
@@ -231,6 +235,19 @@ fn tmux_inside_a_session() {
     let (code, screen) = app.keys_end("kill-server<Enter>");
     assert_eq!(code, Some(1), "{screen:?}");
     assert!(screen.contains("[server exited]") && !screen.is_alternate(), "{screen:?}");
+}
+
+#[test]
+fn keys_with_a_delay_reach_tmux_as_keys() {
+    let mut app = tmux();
+    let keys = json!({"keys": "C-b c C-b , Ctrl+u", "delay_ms": 50});
+    app.send(keys, json!({"text": "(rename-window)"}));
+    app.keys("named<Enter>", json!({"text": "1:named*"}));
+    let keys = json!({"keys": "echo one<Enter><C-b>p", "delay_ms": 50});
+    app.send(keys, json!({"text": "1:named-"}));
+    let keys = json!({"keys": "x", "repeat": 300, "delay_ms": 1000, "session_id": app.id()});
+    let (code, message) = app.server.error("send_keys", keys);
+    assert!(code == "INVALID_INPUT" && message.contains("10 s"), "{message}");
 }
 
 #[test]

@@ -78,6 +78,77 @@ fn only_what_changed_is_shown_on_request() {
 }
 
 #[test]
+fn a_wait_shows_the_screen_on_which_it_ended() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    // Both are in one write: a look after the wait would see the second only.
+    let script = r"stty -echo; read x; printf 'FIRST%60s\033[2JSECOND' '' | tr ' ' '\n'; exec cat";
+    let app = json!({"command": "sh", "args": ["-c", script], "wait": {"needs_input": true}});
+    let id = server.launch(app);
+    let keys = json!({
+        "session_id": id, "keys": "Enter", "wait": {"text": "FIRST"}, "view": "plain",
+    });
+    let answer = server.ok("send_keys", keys);
+    let content = answer.structured["view"]["content"].as_str().expect("a view");
+    assert!(content.contains("FIRST") && !content.contains("SECOND"), "{content}");
+    let answer =
+        server.ok("wait_for", json!({"session_id": id, "text": "SECOND", "view": "plain"}));
+    let content = answer.structured["view"]["content"].as_str().expect("a view");
+    assert!(content.contains("SECOND") && !content.contains("FIRST"), "{content}");
+}
+
+#[test]
+fn acting_shows_what_came_of_it_unless_told_otherwise() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let app = json!({"command": "sh", "args": ["-c", "echo painted; exec cat"]});
+    let launched = server.ok("launch_app", app.clone());
+    assert_eq!(launched.structured["view"]["content"], "painted", "{}", launched.text);
+    assert!(launched.structured.get("wait").is_none(), "{}", launched.text);
+    let id = launched.structured["session_id"].as_str().expect("an id").to_owned();
+    let mut send = |more: Value| {
+        let mut arguments = json!({"session_id": id, "text": "x"});
+        arguments
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().cloned().expect("too"));
+        let answer = server.ok("send_keys", arguments);
+        (answer.structured["view"].clone(), answer.text)
+    };
+    let (view, text) = send(json!({}));
+    assert_eq!((&view["changed_rows"], &view["content"]), (&json!([1]), &json!("1| x")), "{text}");
+    assert!(send(json!({"view": "plain"})).0["content"].as_str().is_some_and(|c| c.contains("xx")));
+    for off in [json!({"view": "none"}), json!({"wait": {}})] {
+        let (view, text) = send(off);
+        assert!(view.is_null() && text.starts_with("sent 1 bytes"), "{text}");
+    }
+    let (view, text) = send(json!({"wait": {"text": "xxxxx"}}));
+    assert_eq!(view["content"], "1| xxxxx", "{text}");
+    for off in [json!({"view": "none"}), json!({"wait": {}})] {
+        let mut arguments = app.clone();
+        arguments
+            .as_object_mut()
+            .expect("an object")
+            .extend(off.as_object().cloned().expect("too"));
+        let launched = server.ok("launch_app", arguments);
+        assert!(launched.structured.get("view").is_none(), "{}", launched.text);
+    }
+}
+
+#[test]
+fn blank_rows_of_a_diff_are_one_line() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let script = r"stty -echo; printf '\033[?1049h'; seq 1 23; read x; printf '\033[?1049l'";
+    let app = json!({"command": "sh", "args": ["-c", script], "wait": {"needs_input": true}});
+    let id = server.launch(app);
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"exit": true}});
+    let view = server.ok("send_keys", keys).structured["view"].clone();
+    assert_eq!(view["content"], "0-22| (blank)", "{view}");
+    assert_eq!(view["state"], "exited: exit code 0");
+}
+
+#[test]
 fn a_cut_is_shown_and_the_rest_can_be_fetched() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);

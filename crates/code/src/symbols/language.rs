@@ -35,7 +35,7 @@ pub struct ServerStatus {
     pub install: String,
 }
 
-/// What is installed for each language, for a project in this folder.
+/// What is installed for each language, for a project in this folder, of which nothing is run.
 pub fn servers(environment: &Environment, workspace: &Path) -> Vec<ServerStatus> {
     let status = |language: Language| ServerStatus {
         language: language.name().to_owned(),
@@ -43,7 +43,10 @@ pub fn servers(environment: &Environment, workspace: &Path) -> Vec<ServerStatus>
             .candidates(environment, workspace)
             .into_iter()
             .map(|candidate| candidate.program)
-            .find(|program| language != Language::Rust || works(program, environment)),
+            .find(|program| {
+                let is_told = language == Language::Rust && !program.starts_with(workspace);
+                !is_told || works(program, environment)
+            }),
         install: language.install().to_owned(),
     };
     Language::ALL.into_iter().map(status).collect()
@@ -232,6 +235,8 @@ fn works(program: &Path, environment: &Environment) -> bool {
     let mut line = CommandLine::new(program);
     environment.apply(&mut line);
     let mut command = Command::new(program);
+    // Not where the project is: it may choose a toolchain of its own, and bring it.
+    command.current_dir("/");
     command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     for (name, value) in line.env {
         match value {

@@ -37,6 +37,10 @@ const PROBE_LIMIT: Duration = Duration::from_secs(10);
 const PROBE_PAUSE: Duration = Duration::from_millis(5);
 /// Folders in which projects keep their virtual environment.
 const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
+/// Folders of packages below an interpreter's own; the second is Debian's.
+const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
+/// Entries of a `lib` folder that are looked at.
+const MAX_ENTRIES: usize = 10_000;
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     if let Some(python) = &search.paths.python {
@@ -45,7 +49,7 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let candidates = candidates(search);
     let own = candidates.first().cloned();
     for python in &candidates {
-        if search.cache.has_debugpy(python, || has_debugpy(python)) {
+        if search.cache.has_debugpy(python, || has_debugpy(python, search.folder)) {
             // The adapter may come from elsewhere; the program runs with the project's interpreter.
             return Ok(adapter(python, own));
         }
@@ -99,10 +103,47 @@ pub fn interpreters(folder: &Path, environment: &Environment) -> Vec<PathBuf> {
     found
 }
 
-fn has_debugpy(python: &Path) -> bool {
+/// Whether an interpreter has debugpy. One of the project is not run to find out: looking for an adapter
+/// must not run the project's code, so its files tell.
+fn has_debugpy(python: &Path, folder: &Path) -> bool {
+    if !is_of_project(python, folder) {
+        return says_it_has_debugpy(python);
+    }
+    let Some(venv) = python.parent().and_then(Path::parent) else { return false };
+    let configuration = std::fs::read_to_string(venv.join("pyvenv.cfg")).unwrap_or_default();
+    let value = |name: &str| {
+        let mut lines = configuration.lines().filter_map(|line| line.split_once('='));
+        lines.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
+    };
+    let shares = value("include-system-site-packages") == Some("true");
+    let base = value("home").filter(|_| shares).map(Path::new).and_then(Path::parent);
+    let own = debugpy_below(&venv.join("lib"));
+    own || base.is_some_and(|base| {
+        debugpy_below(&base.join("lib")) || debugpy_below(&base.join("local/lib"))
+    })
+}
+
+/// Whether debugpy is among the packages in a `lib` folder.
+fn debugpy_below(lib: &Path) -> bool {
+    let entries = lib.read_dir().into_iter().flatten().flatten().take(MAX_ENTRIES);
+    let pythons =
+        entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"python"));
+    let packages = pythons.flat_map(|entry| PACKAGES.map(|name| entry.path().join(name)));
+    { packages }.any(|packages| packages.join("debugpy/__init__.py").is_file())
+}
+
+fn is_of_project(python: &Path, folder: &Path) -> bool {
+    let venvs = folder
+        .ancestors()
+        .flat_map(|folder| VENV_FOLDERS.iter().map(move |name| folder.join(name)));
+    python.starts_with(folder) || { venvs }.any(|venv| python.starts_with(venv))
+}
+
+fn says_it_has_debugpy(python: &Path) -> bool {
     let probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)";
     let mut command = Command::new(python);
-    command.args(["-c", probe]).process_group(0);
+    // Not where the project is: Python imports from there, and version managers read it.
+    command.args(["-c", probe]).current_dir("/").process_group(0);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return false };
     let deadline = Instant::now() + PROBE_LIMIT;

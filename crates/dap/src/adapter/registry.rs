@@ -127,7 +127,7 @@ pub(crate) fn find(kind: AdapterKind, search: &Search<'_>) -> Result<Adapter, De
 
 /// Every adapter: where it is, or how to install it.
 ///
-/// Runs the interpreters it looks at, so it takes a moment.
+/// Runs nothing of the folder; interpreters of the machine are asked, so it takes a moment.
 pub(crate) fn doctor(
     paths: &AdapterPaths,
     environment: &Environment,

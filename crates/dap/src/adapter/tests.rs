@@ -86,23 +86,47 @@ fn the_projects_python_comes_first() {
     machine.program("bin/python3", 0);
     let find = || machine.find(AdapterKind::Debugpy, &AdapterPaths::default());
     assert_eq!(find().unwrap().interpreter, Some(machine.path("bin/python3")));
-    // Without debugpy it still runs the program; the adapter is that of another.
-    machine.program("project/.venv/bin/python", 1);
+    // Without debugpy it still runs the program; the adapter is that of another. It is not asked.
+    let marker = machine.path("marker");
+    let python = machine.program("project/.venv/bin/python", 0);
+    std::fs::write(&python, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
     let found = find().unwrap();
     assert_eq!(found.interpreter, Some(machine.path("project/.venv/bin/python")));
     let adapter = CommandLine::new(machine.path("bin/python3")).args(["-c", super::debugpy::RUN]);
     assert_eq!(found.transport, Transport::Stdio(adapter));
-    machine.program("project/.venv/bin/python", 0);
+    let package = machine.path("project/.venv/lib/python3.11/site-packages/debugpy");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::write(package.join("__init__.py"), "").unwrap();
     machine.program("bin/python3", 1);
     let adapter = CommandLine::new(machine.path("project/.venv/bin/python"))
         .args(["-c", super::debugpy::RUN]);
     assert_eq!(find().unwrap().transport, Transport::Stdio(adapter));
-    machine.program("project/.venv/bin/python", 1);
+    std::fs::remove_dir_all(package).unwrap();
     let error = find().unwrap_err();
     let python = machine.path("project/.venv/bin/python").display().to_string();
     assert!(error.to_string().contains(&python), "{error}");
     assert!(error.to_string().contains("bin/python3"), "{error}");
     assert_eq!(error.hint(), format!("install it with: {python} -m pip install debugpy"));
+    assert!(!marker.exists(), "the project's interpreter was run");
+}
+
+#[test]
+fn a_venv_that_shares_the_packages_of_its_base_has_debugpy_there() {
+    let machine = Machine::new();
+    machine.program("project/venv/bin/python", 1);
+    let package = machine.path("base/lib/python3/dist-packages/debugpy");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::write(package.join("__init__.py"), "").unwrap();
+    let configure = |shares: bool| {
+        let home = machine.path("base/bin").display().to_string();
+        let text = format!("home = {home}\ninclude-system-site-packages = {shares}\n");
+        std::fs::write(machine.path("project/venv/pyvenv.cfg"), text).unwrap();
+    };
+    let find = || machine.find(AdapterKind::Debugpy, &AdapterPaths::default());
+    configure(false);
+    assert!(find().is_err());
+    configure(true);
+    assert_eq!(find().unwrap().interpreter, Some(machine.path("project/venv/bin/python")));
 }
 
 #[test]

@@ -67,6 +67,12 @@ impl EditorBridge {
         blocking(move || survey(&workspace, &settings)).await?
     }
 
+    /// Whether an extension lives for a workspace. Blocks for a look at a few files.
+    pub fn has_live_host(&self, workspace: &Path) -> bool {
+        let found = survey(workspace, &self.settings).unwrap_or_default();
+        found.iter().any(|found| found.liveness.is_live())
+    }
+
     fn host(&self, found: Found) -> Host {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT && !kept.contains_key(&found.bridge) {

@@ -116,10 +116,12 @@ fn a_runtime_that_ends_still_tells_the_host() {
 #[tokio::test]
 async fn the_place_is_held_until_the_host_has_ended() {
     let one = Settings { capacity: 1, capacity_wait: Duration::from_millis(50), ..patient() };
-    let fixture = Fixture::new(one, |job| {
+    let (release, released) = channel::<()>();
+    let released = Mutex::new(released);
+    let fixture = Fixture::new(one, move |job| {
         if job.script() == "stubborn" {
             job.wait_for_cancel(LIMIT);
-            std::thread::sleep(Duration::from_millis(300));
+            released.lock().expect("released").recv_timeout(LIMIT).expect("released");
         }
         Reply::Data(Value::Null)
     })
@@ -130,6 +132,7 @@ async fn the_place_is_held_until_the_host_has_ended() {
         () = until("the job was begun", || !fixture.fake.ran().is_empty()) => {}
     }
     assert_eq!(fixture.code("x").await, "E_CAPACITY");
+    release.send(()).expect("it waits");
     fixture.empty().await;
     assert!(fixture.call("x", json!({})).await.is_ok());
 }

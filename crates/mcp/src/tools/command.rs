@@ -5,8 +5,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::{Execute, Started, Until};
-use termbridge_session::{CommandState, State};
+use termbridge_session::CommandState;
 
+use super::standing::Standing;
+use crate::bound::bound;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
 
@@ -14,33 +16,18 @@ use crate::tool::Context;
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Run {
     pub(crate) output: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) exit_code: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) signal: Option<String>,
-    pub(crate) duration_ms: u64,
-    /// After the command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) cwd: Option<String>,
+    #[serde(flatten)]
+    pub(crate) standing: Standing,
     pub(crate) session_id: String,
-    pub(crate) command_id: u64,
     pub(crate) timed_out: bool,
-    /// `done`, `running` or `needs_input`.
-    pub(crate) state: &'static str,
-    /// Off: a password is asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) echo: Option<&'static str>,
     pub(crate) truncated: bool,
     /// Holds all of the output.
     pub(crate) resource: String,
-    /// The screen of a full-screen program that runs.
+    /// Of a full-screen program that runs, or of one that waits for keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) screen: Option<String>,
-    /// The shell ended with the command.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) session_ended: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) note: Option<String>,
+    #[serde(skip)]
+    is_full_screen: bool,
 }
 
 /// How long to wait for a command.
@@ -70,7 +57,7 @@ pub(crate) async fn run(
         () = context.given_up() => {
             let started = start.await?;
             if context.was_cancelled() {
-                context.bridge.backend().interrupt(&started.session).await?;
+                context.bridge.backend().interrupt(&started.session, started.command).await?;
             }
             return Err(ToolError::cancelled());
         }
@@ -79,16 +66,17 @@ pub(crate) async fn run(
         Patience::None => (Until::TimedOut, true),
         Patience::UpTo(timeout) => match context.wait_command(&started, timeout).await {
             Err(_) if context.was_cancelled() => {
-                context.bridge.backend().interrupt(&started.session).await?;
+                context.bridge.backend().interrupt(&started.session, started.command).await?;
                 return Err(ToolError::cancelled());
             }
             waited => waited?,
         },
     };
     let mut run = Run::of(context, &started, until, max_bytes).await?;
-    run.timed_out = run.state == "running" && !cut_short;
-    if run.state == "running" && cut_short && patience != Patience::None {
-        run.note = Some(
+    let running = run.standing.state == "running";
+    run.timed_out = running && !cut_short;
+    if running && cut_short && patience != Patience::None {
+        run.standing.also(
             "returned after 50 s because the client would give up; the command goes on: read it \
              with get_terminal_output, or send a progress token to wait longer"
                 .into(),
@@ -107,32 +95,20 @@ impl Run {
         let Started { session, command, new_session } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let resource = format!("term://{session}/command/{command}");
+        let mut standing = Standing::of(context, session, &report, until).await;
+        if *new_session {
+            standing.note.get_or_insert_with(|| "new session".to_owned());
+        }
         let mut run = Self {
-            exit_code: report.exit_code(),
-            signal: report.signal(),
-            duration_ms: report.duration.as_millis() as u64,
-            cwd: report.cwd.as_ref().map(|cwd| cwd.display().to_string()),
+            standing,
             session_id: session.to_string(),
-            command_id: *command,
-            state: "done",
             truncated: output.cut > 0,
             output: output.text(&resource),
             resource,
-            note: new_session.then(|| "new session".to_owned()),
             ..Self::default()
         };
-        match (report.state, until) {
-            (CommandState::Running, Until::NeedsInput { echo }) => {
-                run.state = "needs_input";
-                run.echo = Some(if echo { "on" } else { "off" });
-            }
-            (CommandState::Running, _) => run.state = "running",
-            (CommandState::Done { .. }, _) => {}
-            (CommandState::SessionEnded { .. }, _) => run.session_ended = true,
-            (CommandState::Lost, _) => {
-                run.note = Some("it is over, but how it ended is not known".into());
-            }
-            (CommandState::Incomplete, _) => {
+        match report.state {
+            CommandState::Incomplete => {
                 let ran = match run.output.trim_end() {
                     "" => String::new(),
                     output => format!("; lines before it ran, and printed:\n{output}"),
@@ -147,7 +123,7 @@ impl Run {
                     &["execute_command"],
                 ));
             }
-            (CommandState::NotTaken, _) => {
+            CommandState::NotTaken => {
                 return Err(ToolError::new(
                     Code::Busy,
                     "the shell waits at its prompt and did not take the command; nothing ran",
@@ -155,47 +131,43 @@ impl Run {
                     &["restart_app", "view_screen", "create_session"],
                 ));
             }
-            (CommandState::Replaced { program }, _) => {
-                run.note = Some(format!(
-                    "{program} took the shell's place: send_keys types to it, restart_app brings \
-                     the shell back"
-                ));
-            }
+            _ => {}
         }
-        if report.full_screen {
-            run.full_screen(context).await;
+        run.is_full_screen = report.full_screen;
+        if report.full_screen || run.standing.state == "interactive" {
+            run.show_screen(context, max_bytes).await;
         }
-        if report.dropped_bytes > 0 {
-            let dropped = report.dropped_bytes;
-            run.note = Some(format!("{dropped} bytes more than can be kept were dropped"));
-        }
-        if run.session_ended
-            && let Ok(info) = context.bridge.backend().session(session).await
-            && let State::Exited(ended) = info.state
-        {
-            run.signal = ended.signal();
+        if let Some(notice) = report.notice {
+            run.standing.also(notice);
         }
         Ok(run)
     }
 
-    /// A full-screen program's output is its screen.
-    async fn full_screen(&mut self, context: &Context) {
-        if self.state == "done" {
-            self.note = Some("a full-screen program ran; its screen is not output".into());
+    /// What a program that runs shows: a full-screen program's output is its screen.
+    async fn show_screen(&mut self, context: &Context, max_bytes: usize) {
+        if self.standing.state == "done" {
+            self.standing.note = Some("a full-screen program ran; its screen is not output".into());
             return;
         }
-        self.note = Some("a full-screen program runs: see send_keys and view_screen".into());
+        if self.is_full_screen {
+            let note = "a full-screen program runs: see send_keys and view_screen";
+            self.standing.note = Some(note.into());
+        }
         if let Ok(session) = context.session(&self.session_id)
             && let Ok(screen) = session.screen().await
         {
-            self.screen = Some(screen.text());
+            let text = screen.text().trim_end().to_owned();
+            self.screen = Some(bound(text, max_bytes, "view_screen").text);
         }
     }
 
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
         let mut text = self.output.clone();
-        text.push_str(self.screen.as_deref().unwrap_or_default());
+        // Elsewhere the screen shows the output once more.
+        if self.is_full_screen {
+            text.push_str(self.screen.as_deref().unwrap_or_default());
+        }
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
@@ -204,36 +176,12 @@ impl Run {
     }
 
     fn status(&self) -> String {
-        let seconds = self.duration_ms as f64 / 1000.0;
-        let mut words = Vec::new();
-        words.push(match (self.state, self.exit_code, self.echo) {
-            ("needs_input", _, Some("off")) => {
-                "needs_input, echo off (a password?): answer with send_keys".into()
-            }
-            ("needs_input", ..) => "needs_input: answer with send_keys".into(),
-            ("running", ..) if self.timed_out => {
-                "timed out, still running: get_terminal_output reads on".into()
-            }
-            ("running", ..) => "running".into(),
-            (_, Some(code), _) => match &self.signal {
-                Some(signal) => format!("exit {code} ({signal})"),
-                None => format!("exit {code}"),
-            },
-            _ => match &self.signal {
-                Some(signal) => format!("ended by {signal}"),
-                None => "done".to_owned(),
-            },
-        });
-        if self.session_ended {
-            words.push("the session ended with it".into());
+        let mut words = self.standing.words();
+        if self.timed_out {
+            "timed out, still running: get_terminal_output reads on".clone_into(&mut words[0]);
         }
-        words.push(match self.duration_ms {
-            0..1000 => format!("{} ms", self.duration_ms),
-            _ => format!("{seconds:.1} s"),
-        });
-        words.extend(self.cwd.clone());
-        words.push(format!("{} #{}", self.session_id, self.command_id));
-        words.extend(self.note.clone());
+        words.push(format!("{} #{}", self.session_id, self.standing.command_id));
+        words.extend(self.standing.note.clone());
         words.join(" | ")
     }
 }

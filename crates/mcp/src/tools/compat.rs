@@ -68,10 +68,14 @@ async fn ran(
     let command = request.command.clone();
     let done: Run = run(context, request, patience, DEFAULT_MAX_BYTES).await?;
     let session = &done.session_id;
-    let end = match (done.state, done.exit_code) {
-        ("done", Some(code)) => format!("exit: {code} | {}ms | {session}", done.duration_ms),
-        ("done", None) => format!("ended | {}ms | {session}", done.duration_ms),
-        ("needs_input", _) => format!("waiting for input | {}ms | {session}", done.duration_ms),
+    let end = match (done.standing.state, done.standing.exit_code) {
+        ("done", Some(code)) => {
+            format!("exit: {code} | {}ms | {session}", done.standing.duration_ms)
+        }
+        ("done", None) => format!("ended | {}ms | {session}", done.standing.duration_ms),
+        ("needs_input" | "interactive", _) => {
+            format!("waiting for input | {}ms | {session}", done.standing.duration_ms)
+        }
         _ if done.timed_out => {
             format!("timed out after {timeout_ms}ms, still running | {session}")
         }
@@ -79,10 +83,10 @@ async fn ran(
     };
     let text = format!("$ {command}\n{}\n\n[{end}]", done.output.trim_end_matches('\n'));
     let answer = Ran {
-        running: done.state != "done",
+        running: done.standing.state != "done",
         output: done.output,
-        exit_code: done.exit_code,
-        duration_ms: done.duration_ms,
+        exit_code: done.standing.exit_code,
+        duration_ms: done.standing.duration_ms,
         session_id: done.session_id,
         timed_out: done.timed_out,
     };

@@ -1,8 +1,10 @@
 //! Wait conditions as arguments, and what came of them.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use regex::{Regex, RegexBuilder};
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::{Found, Seq};
@@ -10,9 +12,13 @@ use termbridge_session::{Fired, Wait, Waited};
 
 use crate::error::ToolError;
 use crate::view::state_text;
+use crate::{schema, validate};
 
 /// Compiled size of a pattern; a larger one is not worth its memory.
 const MAX_PATTERN: usize = 1024 * 1024;
+
+/// Checks conditions that stand in another tool's `wait`, whose own schema does not list them.
+static SCHEMA: LazyLock<Arc<JsonObject>> = LazyLock::new(schema::input::<Condition>);
 
 /// Conditions, any of which ends a wait.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -35,6 +41,9 @@ pub(crate) struct Condition {
     /// Program reads a line
     #[serde(default)]
     needs_input: bool,
+    /// Program in raw mode waits for keys
+    #[serde(default)]
+    interactive: bool,
     #[serde(default)]
     bell: bool,
     title: Option<String>,
@@ -63,6 +72,18 @@ pub(crate) fn pattern(argument: &str, text: &str) -> Result<Regex, ToolError> {
 }
 
 impl Condition {
+    /// The wait that the argument `wait` asks for; `None` for an empty object.
+    pub(crate) fn read(mut fields: JsonObject) -> Result<Option<Wait>, ToolError> {
+        validate::validate_part(&SCHEMA, &fields, "wait")?;
+        fields.retain(|_, value| !value.is_null());
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let condition: Self = serde_json::from_value(fields.into())
+            .map_err(|error| ToolError::invalid(format!("argument `wait`: {error}"), ""))?;
+        condition.into_wait().map(Some)
+    }
+
     pub(crate) fn into_wait(self) -> Result<Wait, ToolError> {
         let regex = self.regex.as_deref().map(|text| pattern("regex", text));
         let wait = Wait {
@@ -74,19 +95,18 @@ impl Condition {
             exit: self.exit,
             prompt: self.prompt,
             needs_input: self.needs_input,
-            command: None,
-            free: false,
+            interactive: self.interactive,
             bell: self.bell,
             title: self.title,
             after: self.after.map(Seq),
-            after_input: false,
             timeout: Some(Duration::from_millis(self.timeout_ms)),
+            ..Wait::default()
         };
         if wait.is_empty() {
             return Err(ToolError::invalid(
                 "no condition to wait for",
                 "Give at least one of: text, regex, gone, idle_ms, change, exit, prompt, \
-                 needs_input, bell, title.",
+                 needs_input, interactive, bell, title.",
             ));
         }
         Ok(wait)
@@ -102,7 +122,7 @@ pub(crate) struct Outcome {
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     found: Option<Match>,
     timed_out: bool,
-    /// `running`, `needs_input`, or how it ended.
+    /// `running`, `needs_input`, `interactive`, or how it ended.
     state: String,
     seq: u64,
     elapsed_ms: u64,
@@ -122,7 +142,7 @@ pub(crate) struct Match {
 }
 
 impl Outcome {
-    pub(crate) fn of(waited: Waited, cut_short: bool) -> Self {
+    pub(crate) fn of(waited: &Waited, cut_short: bool) -> Self {
         let running = matches!(waited.state, termbridge_session::State::Running);
         let timed_out = waited.fired.is_none() && running;
         let note = if timed_out && cut_short {
@@ -135,6 +155,7 @@ impl Outcome {
         } else if timed_out {
             waited
                 .unanswered_query
+                .as_ref()
                 .map(|query| format!("the program may wait for an answer to {query}"))
         } else {
             None
@@ -146,8 +167,15 @@ impl Outcome {
             Some(Fired::NeedsInput { echo }) => (None, Some(*echo)),
             _ => (None, None),
         };
+        let uncertain = matches!(waited.fired, Some(Fired::Interactive { uncertain: true }));
+        let note = note.or_else(|| uncertain.then(|| "quiet, but it may be at work".to_owned()));
         Self {
-            state: if echo.is_some() { "needs_input".into() } else { state_text(&waited.state) },
+            state: match &waited.fired {
+                Some(fired @ (Fired::NeedsInput { .. } | Fired::Interactive { .. })) => {
+                    fired.name().into()
+                }
+                _ => state_text(&waited.state),
+            },
             fired: waited.fired.as_ref().map(Fired::name),
             found,
             timed_out: timed_out && !cut_short,
@@ -170,7 +198,7 @@ impl Outcome {
             (None, _) => "not met".into(),
         };
         text.push_str(&format!(" after {} ms | seq {}", self.elapsed_ms, self.seq));
-        if self.state != "running" && self.state != "needs_input" {
+        if !matches!(self.state.as_str(), "running" | "needs_input" | "interactive") {
             text.push_str(&format!(" | {}", self.state));
         }
         if let Some(note) = &self.note {

@@ -84,7 +84,7 @@ impl Tool for ExecuteCommand {
     const TITLE: &'static str = "Run a shell command";
     const DESCRIPTION: &'static str = "Run a command in a persistent shell (cd and export stay). \
         Returns its output alone, exit code and cwd. On time-out it runs on: read it with \
-        get_terminal_output, answer needs_input with send_keys.";
+        get_terminal_output, answer needs_input and interactive with send_keys.";
     const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;

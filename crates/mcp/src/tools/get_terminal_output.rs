@@ -1,12 +1,15 @@
 //! `get_terminal_output`: what a session printed; the end of it, or only what is new.
 
+use std::time::Duration;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_bridge::{From, OutputRequest};
+use termbridge_bridge::{OutputRequest, ReadFrom, Select, Until};
 use termbridge_session::SessionId;
 
 use super::condition::pattern;
 use super::execute_command::default_max_bytes;
+use super::standing::Standing;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -27,6 +30,10 @@ pub(crate) struct Arguments {
     command_id: Option<u64>,
     /// Only lines matching this regex, numbered
     grep: Option<String>,
+    /// Wait for the end or new output
+    #[serde(default)]
+    #[schemars(range(max = 3_600_000))]
+    wait_ms: u64,
     agent_id: Option<String>,
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]
@@ -48,13 +55,16 @@ pub(crate) struct Answer {
     total_lines: u64,
     running: bool,
     session_id: String,
+    /// Of the command, or else of the session's last.
+    #[serde(flatten)]
+    standing: Option<Standing>,
 }
 
 impl Tool for GetTerminalOutput {
     const NAME: &'static str = "get_terminal_output";
     const TITLE: &'static str = "Read a session's output";
     const DESCRIPTION: &'static str = "What a session printed: the last lines, or with `since` \
-        only what is new.";
+        only what is new; state and exit code of its last command.";
     const HINTS: Hints = Hints::READS;
     type Arguments = Arguments;
     type Answer = Answer;
@@ -62,46 +72,69 @@ impl Tool for GetTerminalOutput {
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let grep = arguments.grep.as_deref().map(|text| pattern("grep", text));
         let from = match (arguments.since, arguments.offset) {
-            (Some(cursor), None) => From::Cursor(cursor),
-            (None, Some(offset)) if offset < 0 => From::Last(offset.unsigned_abs()),
-            (None, Some(offset)) => From::Line(offset as u64),
-            (None, None) => From::Tail,
+            (Some(cursor), None) => ReadFrom::Cursor(cursor),
+            (None, Some(offset)) if offset < 0 => ReadFrom::Last(offset.unsigned_abs()),
+            (None, Some(offset)) => ReadFrom::Line(offset as u64),
+            (None, None) => ReadFrom::Tail,
             (Some(_), Some(_)) => {
                 return Err(ToolError::invalid("`since` and `offset` exclude each other", ""));
             }
         };
         let id = arguments.session_id.as_deref().map(SessionId::from_text);
         let agent = arguments.agent_id.as_deref();
-        let session = context.bridge.named_or_current(id.as_ref(), agent).await?;
-        let session_id = session.id.to_string();
-        let request = OutputRequest {
-            session,
-            command: arguments.command_id,
-            from,
-            lines: arguments.lines,
-            grep: grep.transpose()?,
-            most: arguments.max_bytes,
+        let grep = grep.transpose()?;
+        let is_search = grep.is_some();
+        let recorded = match (&id, arguments.command_id) {
+            (Some(id), Some(command)) => context.bridge.recorded(id, command).await?,
+            _ => None,
         };
-        let page = context.bridge.read_output(&request).await?;
+        let (lines, most) = (arguments.lines, arguments.max_bytes);
+        let (id, (page, until)) = match (recorded, id) {
+            (Some(recorded), Some(id)) => {
+                let select = Select { from: &from, lines, grep: grep.as_ref(), most };
+                (id, (recorded.page(select)?, Until::Over))
+            }
+            (_, id) => {
+                let session = context.bridge.named_or_current(id.as_ref(), agent).await?;
+                let (id, command) = (session.id.clone(), arguments.command_id);
+                let request = OutputRequest { session, command, from, lines, grep, most };
+                let wait = Duration::from_millis(arguments.wait_ms);
+                (id, context.await_output(request, wait).await?)
+            }
+        };
+        let standing = match &page.command {
+            Some(report) => Some(Standing::of(context, &id, report, until).await),
+            None => None,
+        };
         let mut text = page.text.clone();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        let shown = match (&request.grep, page.total_lines) {
-            (Some(_), total) => format!("of {total} lines"),
-            (None, total) if page.first_line + page.remaining >= total => {
+        let shown = match (is_search, page.total_lines) {
+            (true, total) => format!("of {total} lines"),
+            (false, total) if page.first_line + page.remaining >= total => {
                 format!("no new lines of {total}")
             }
-            (None, total) => {
+            (false, total) => {
                 format!("lines {}-{} of {total}", page.first_line + 1, total - page.remaining)
             }
         };
-        let running = if page.running { " | running" } else { "" };
-        let more = match page.remaining {
-            0 => String::new(),
-            remaining => format!(" | {remaining} more"),
+        let mut words = match &standing {
+            Some(standing) => standing.words(),
+            None if page.running => vec!["running".to_owned()],
+            None => Vec::new(),
         };
-        text.push_str(&format!("[{shown}{more}{running} | cursor {} | {session_id}]", page.cursor));
+        words.push(shown);
+        if page.remaining > 0 {
+            words.push(format!("{} more", page.remaining));
+        }
+        words.push(format!("cursor {}", page.cursor));
+        words.push(match &standing {
+            Some(standing) => format!("{id} #{}", standing.command_id),
+            None => id.to_string(),
+        });
+        words.extend(standing.as_ref().and_then(|standing| standing.note.clone()));
+        text.push_str(&format!("[{}]", words.join(" | ")));
         Ok(Reply {
             text,
             answer: Answer {
@@ -111,7 +144,8 @@ impl Tool for GetTerminalOutput {
                 first_line: page.first_line,
                 total_lines: page.total_lines,
                 running: page.running,
-                session_id,
+                session_id: id.to_string(),
+                standing,
             },
         })
     }

@@ -1,13 +1,15 @@
 //! `launch_app`: start a program on a terminal of its own.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_session::Launch;
 use termbridge_session::vt::Seq;
+use termbridge_session::{Fired, Launch, Session, Wait, Waited};
 
-use super::condition::{Condition, Outcome};
+use super::condition::{Condition, Outcome, pattern};
 use super::only_local;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -34,12 +36,17 @@ pub(crate) struct Arguments {
     name: Option<String>,
     agent_id: Option<String>,
     target: Option<String>,
-    /// As in `wait_for`
+    /// As in `wait_for`. Default: first paint; {}: none
     #[schemars(with = "Option<AnyObject>")]
-    wait: Option<Condition>,
-    #[serde(default)]
-    view: ViewAfter,
+    wait: Option<JsonObject>,
+    /// Default plain
+    view: Option<ViewAfter>,
 }
+
+/// How long a program may take, by default, to paint something.
+const FIRST_PAINT: Duration = Duration::from_secs(2);
+/// How long it may then go on painting before it waits for input.
+const PAINTING: Duration = Duration::from_millis(300);
 
 // An object whose fields are described elsewhere; saves a model from reading them again.
 #[derive(JsonSchema)]
@@ -69,14 +76,19 @@ impl Tool for LaunchApp {
     const NAME: &'static str = "launch_app";
     const TITLE: &'static str = "Launch a terminal program";
     const DESCRIPTION: &'static str =
-        "Start a program (TUI, REPL, shell, …) on its own terminal. Returns session_id.";
+        "Start a program (TUI, REPL, shell, …) on its own terminal and see its first screen.";
     const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         only_local(arguments.target.as_deref())?;
-        let wait = arguments.wait.map(Condition::into_wait).transpose()?;
+        let asked = arguments.wait.map(Condition::read).transpose()?;
+        let view = match (arguments.view, &asked) {
+            (Some(view), _) => view,
+            (None, Some(None)) => ViewAfter::None,
+            (None, _) => ViewAfter::Plain,
+        };
         let mut launch = Launch::new(&arguments.command)
             .args(&arguments.args)
             .size(arguments.cols, arguments.rows);
@@ -93,26 +105,46 @@ impl Tool for LaunchApp {
             launch = launch.agent(agent);
         }
         context.bridge.check_launch(&launch, arguments.agent_id.as_deref())?;
-        let session = context.sessions()?.launch(launch).await?;
+        let session = context.bridge.launch(launch).await?;
         let mut text = format!("session_id: {}", session.id());
-        let wait = match wait {
-            Some(wait) => {
+        let (wait, view) = match asked {
+            Some(Some(wait)) => {
+                let wait = Wait { look: view.look(), ..wait };
                 let (waited, cut_short) = context.wait(&session, wait).await?;
-                let outcome = Outcome::of(waited, cut_short);
+                let outcome = Outcome::of(&waited, cut_short);
                 text = format!("{text}\n{}", outcome.text());
-                Some(outcome)
+                (Some(outcome), View::after(&waited, &session, view)?)
             }
-            None => None,
-        };
-        let view = match arguments.view.request(Seq(0)) {
-            Some(request) => {
-                let view = View::take(&session, request).await?;
-                text = format!("{text}\n{}", view.text());
-                Some(view)
+            None if view != ViewAfter::None => {
+                let waited = first_paint(&session, context, view).await?;
+                (None, View::after(&waited, &session, view)?)
             }
-            None => None,
+            _ => match view.request(Seq(0)) {
+                Some(request) => (None, Some(View::take(&session, request).await?)),
+                None => (None, None),
+            },
         };
+        if let Some(view) = &view {
+            text = format!("{text}\n{}", view.text());
+        }
         let session_id = session.id().to_string();
         Ok(Reply { text, answer: Answer { session_id, success: true, wait, view } })
     }
+}
+
+/// Waits until the program shows something and waits for input; one that shows nothing is not waited
+/// for once it waits for input, nor longer than [`FIRST_PAINT`].
+async fn first_paint(
+    session: &Session,
+    context: &Context,
+    view: ViewAfter,
+) -> Result<Waited, ToolError> {
+    let settled = Wait { settled: true, look: view.look(), ..Wait::default() };
+    let something = pattern("text", r"\S")?;
+    let painted = Wait { regex: Some(something), ..settled.clone() }.timeout(FIRST_PAINT);
+    let (waited, _) = context.wait(session, painted).await?;
+    if !matches!(waited.fired, Some(Fired::Regex(_))) {
+        return Ok(waited);
+    }
+    Ok(context.wait(session, settled.after(Seq(0)).timeout(PAINTING)).await?.0)
 }

@@ -214,19 +214,25 @@ fn references(value: &Value) -> Vec<String> {
 }
 
 /// Puts what was saved in place of `${name.field}`; a text that is nothing else becomes the value.
+/// Newlines at the end are left out, as the shell's `$(…)` does it.
 fn fill(value: &mut Value, saved: &JsonObject) -> Result<(), ToolError> {
     match value {
         Value::String(text) => {
             let parts = parts(text);
             let filled = match parts.as_slice() {
-                [Part::Reference(path)] => look_up(path, saved)?.clone(),
+                [Part::Reference(path)] => match look_up(path, saved)? {
+                    Value::String(text) => text.trim_end_matches('\n').into(),
+                    other => other.clone(),
+                },
                 parts => {
                     let mut filled = String::new();
                     for part in parts {
                         match part {
                             Part::Text(text) => filled.push_str(text),
                             Part::Reference(path) => match look_up(path, saved)? {
-                                Value::String(text) => filled.push_str(text),
+                                Value::String(text) => {
+                                    filled.push_str(text.trim_end_matches('\n'));
+                                }
                                 other => filled.push_str(&other.to_string()),
                             },
                         }
@@ -322,6 +328,11 @@ mod tests {
                 "nested": [{"deep": "s1"}],
             })
         );
+        let saved = json!({"ran": {"output": "one\n\ntwo\n\n"}});
+        let saved = saved.as_object().expect("an object");
+        let mut value = json!(["${ran.output}", "<${ran.output}>"]);
+        fill(&mut value, saved).expect("known");
+        assert_eq!(value, json!(["one\n\ntwo", "<one\n\ntwo>"]));
         assert!(fill(&mut json!("${made.none}"), saved).is_err());
         assert!(fill(&mut json!("x ${made.rows.9} y"), saved).is_err());
     }

@@ -14,7 +14,7 @@ pub(crate) struct SearchHistory;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    /// Words; empty lists the newest
+    /// Words, AND, OR, "phrases"; empty lists the newest
     query: String,
     #[serde(default, rename = "type")]
     kind: Kind,
@@ -63,7 +63,10 @@ pub(crate) struct Row {
     time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
+    /// `get_terminal_output` with these brings all of its output.
     session_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command_id: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,7 +80,7 @@ const MAX_SHOWN: usize = 300;
 
 impl Row {
     fn of(hit: Hit) -> Self {
-        let Run { command, exit_code, state, cwd, session, project, agent, .. } = hit.run;
+        let Run { id, command, exit_code, state, cwd, session, project, agent, .. } = hit.run;
         Self {
             command,
             exit_code,
@@ -85,6 +88,7 @@ impl Row {
             cwd,
             time: time::format(hit.run.started_ms),
             duration_ms: hit.run.duration_ms,
+            command_id: id.rsplit_once('-').and_then(|(_, number)| number.parse().ok()),
             session_id: session,
             project,
             agent,
@@ -100,7 +104,9 @@ impl Row {
         let most = self.command.floor_char_boundary(MAX_SHOWN);
         let cut = if most < self.command.len() { "…" } else { "" };
         let command = self.command[..most].replace('\n', "\n  ");
-        let mut text = format!("{} [{end}] {}\n  $ {command}{cut}", self.time, self.cwd);
+        let number = self.command_id.map(|id| format!(" #{id}")).unwrap_or_default();
+        let place = format!("{} | {}{number}", self.cwd, self.session_id);
+        let mut text = format!("{} [{end}] {place}\n  $ {command}{cut}", self.time);
         if let Some(snippet) = &self.snippet {
             text.push_str(&format!("\n  {snippet}"));
         }
@@ -111,8 +117,8 @@ impl Row {
 impl Tool for SearchHistory {
     const NAME: &'static str = "search_history";
     const TITLE: &'static str = "Search past commands";
-    const DESCRIPTION: &'static str =
-        "Ranked search over past commands and their output, earlier runs included.";
+    const DESCRIPTION: &'static str = "Ranked search over past commands and their output, earlier runs included. Whole output: \
+         get_terminal_output with session_id and command_id (#).";
     const HINTS: Hints = Hints::READS;
     type Arguments = Arguments;
     type Answer = Answer;

@@ -1,11 +1,14 @@
 //! `send_keys`: type, paste, click; then wait and look, in one call.
 
+use std::time::Duration;
+
+use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Mouse, MouseTarget};
+use termbridge_session::{Input, Mouse, MouseTarget, Wait};
 
 use super::condition::{Condition, Outcome};
 use super::launch_app::AnyObject;
@@ -19,7 +22,7 @@ pub(crate) struct SendKeys;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     session_id: String,
-    /// A key or chord (Enter, Ctrl+C, Alt+Shift+F5), or text with <keys>: iHello<Escape>:wq<Enter>, <Down*3>
+    /// Keys (Enter, C-x C-s, Down Down Enter) or text with <keys>: iHello<Escape>:wq<Enter>, <Down*3>
     keys: Option<String>,
     /// Literal text
     text: Option<String>,
@@ -28,13 +31,20 @@ pub(crate) struct Arguments {
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 1000))]
     repeat: usize,
-    mouse: Option<MouseArguments>,
-    /// As in `wait_for`; text must be in a row that changed after the keys
-    #[schemars(with = "Option<AnyObject>")]
-    wait: Option<Condition>,
+    /// Between keys
     #[serde(default)]
-    view: ViewAfter,
+    #[schemars(range(max = 1000))]
+    delay_ms: u64,
+    mouse: Option<MouseArguments>,
+    /// As in `wait_for`; text must be in a row that changed after the keys. Default: until it reads on; {}: none
+    #[schemars(with = "Option<AnyObject>")]
+    wait: Option<JsonObject>,
+    /// Default diff
+    view: Option<ViewAfter>,
 }
+
+/// How long the program may take, by default, to wait for input again.
+const SETTLE_LIMIT: Duration = Duration::from_millis(300);
 
 fn once() -> usize {
     1
@@ -128,6 +138,18 @@ impl MouseArguments {
     }
 }
 
+/// The input with a pause between its keys.
+fn spaced(input: Vec<Input>, delay: Duration) -> Vec<Input> {
+    if delay.is_zero() {
+        return input;
+    }
+    let each = input.into_iter().flat_map(|input| match input {
+        Input::Items(items) => items.into_iter().map(|item| Input::Items(vec![item])).collect(),
+        other => vec![other],
+    });
+    each.flat_map(|input| [Input::Pause(delay), input]).skip(1).collect()
+}
+
 /// `Ctrl+Shift`, read by the parser of chords.
 fn modifiers(names: &str) -> Result<Modifiers, ToolError> {
     format!("{}+x", names.trim_end_matches('+'))
@@ -158,15 +180,15 @@ pub(crate) struct Answer {
 impl Tool for SendKeys {
     const NAME: &'static str = "send_keys";
     const TITLE: &'static str = "Send keys, text or mouse";
-    const DESCRIPTION: &'static str = "Type into a session, then optionally wait and view: act \
-        and see in one call. One of keys, text, paste, mouse.";
+    const DESCRIPTION: &'static str = "Type into a session and see what changed, in one call. \
+        One of keys, text, paste, mouse.";
     const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
-        let wait = arguments.wait.map(Condition::into_wait).transpose()?;
+        let asked = arguments.wait.map(Condition::read).transpose()?;
         let given = (arguments.keys, arguments.text, arguments.paste, arguments.mouse);
         let input = match given {
             (Some(keys), None, None, None) => {
@@ -182,31 +204,47 @@ impl Tool for SendKeys {
                 ));
             }
         };
-        context.may_type(&session).await?;
-        let input = vec![input; arguments.repeat];
-        let mut lines = Vec::new();
-        let (sent, wait) = match wait {
-            Some(wait) => {
-                let (sent, waited, cut_short) =
-                    context.send_then_wait(&session, input, wait).await?;
-                let outcome = Outcome::of(waited, cut_short);
-                lines.push(outcome.text());
-                (sent, Some(outcome))
-            }
-            None => (session.send(input).await?, None),
+        let delay = Duration::from_millis(arguments.delay_ms);
+        let input = spaced(vec![input; arguments.repeat], delay);
+        let view = match (arguments.view, &asked) {
+            (Some(view), _) => view,
+            (None, Some(None)) => ViewAfter::None,
+            (None, _) => ViewAfter::Diff,
         };
-        let view = match arguments.view.request(sent.before) {
-            Some(request) => Some(View::take(&session, request).await?),
-            None => None,
+        let pauses = delay.saturating_mul(input.len() as u32 / 2);
+        let settled = || Wait { settled: true, ..Wait::default() }.timeout(SETTLE_LIMIT + pauses);
+        let (wait, reported) = match asked {
+            Some(wait) => (wait, true),
+            None => ((view != ViewAfter::None).then(settled), false),
+        };
+        let mut lines = Vec::new();
+        let (sent, wait, view) = match wait {
+            Some(wait) => {
+                let wait = Wait { look: view.look(), ..wait };
+                let (mut sent, waited, cut_short) =
+                    context.send_then_wait(&session, input, wait).await?;
+                sent.queued = waited.queued;
+                let outcome = reported.then(|| Outcome::of(&waited, cut_short));
+                lines.extend(outcome.as_ref().map(Outcome::text));
+                (sent, outcome, View::after(&waited, &session, view)?)
+            }
+            None => {
+                let sent = session.send(input).await?;
+                let view = match view.request(sent.before) {
+                    Some(request) => Some(View::take(&session, request).await?),
+                    None => None,
+                };
+                (sent, None, view)
+            }
         };
         lines.extend(view.as_ref().map(View::text));
         if lines.is_empty() {
             lines.push(format!("sent {} bytes", sent.bytes));
         }
-        if sent.queued > 0 && wait.is_none() {
+        if sent.queued > 0 {
             lines.push(format!("{} of {} bytes are still queued", sent.queued, sent.bytes));
         }
-        let queued = Some(sent.queued).filter(|queued| *queued > 0 && wait.is_none());
+        let queued = Some(sent.queued).filter(|queued| *queued > 0);
         Ok(Reply { text: lines.join("\n"), answer: Answer { success: true, queued, wait, view } })
     }
 }

@@ -56,19 +56,15 @@ impl Tool for WaitFor {
         let session = context.session(&arguments.session_id)?;
         let condition: Condition = serde_json::from_value(arguments.condition.0.into())
             .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
-        let wait = condition.into_wait()?;
-        let since = session.screen().await?.seq;
+        let mut wait = condition.into_wait()?;
+        wait.look = arguments.view.look();
         let (waited, cut_short) = context.wait(&session, wait).await?;
-        let outcome = Outcome::of(waited, cut_short);
+        let outcome = Outcome::of(&waited, cut_short);
         let mut text = outcome.text();
-        let view = match arguments.view.request(since) {
-            Some(request) => {
-                let view = View::take(&session, request).await?;
-                text = format!("{text}\n{}", view.text());
-                Some(view)
-            }
-            None => None,
-        };
+        let view = View::after(&waited, &session, arguments.view)?;
+        if let Some(view) = &view {
+            text = format!("{text}\n{}", view.text());
+        }
         Ok(Reply { text, answer: Answer { outcome, view } })
     }
 }

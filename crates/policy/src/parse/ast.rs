@@ -18,17 +18,31 @@ pub(crate) struct Script {
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) stages: Vec<Command>,
-    /// Stands after `&&` or `||`, so that it may not run.
-    pub(crate) conditional: bool,
+    pub(crate) joint: Joint,
     /// Ends with `&`.
     pub(crate) background: bool,
+}
+
+/// How a pipeline is joined to the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joint {
+    /// It runs whatever became of that.
+    Always,
+    /// It runs if that succeeded.
+    And,
+    /// It runs if that failed.
+    Or,
 }
 
 #[derive(Debug)]
 pub(crate) enum Command {
     Simple(Simple),
     Compound(Compound),
-    Function { name: String, body: Rc<Script> },
+    /// A function under all of its names; without one it runs where it stands.
+    Function {
+        names: Vec<String>,
+        body: Rc<Script>,
+    },
 }
 
 #[derive(Debug)]
@@ -42,6 +56,8 @@ pub(crate) struct Simple {
 #[derive(Debug)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
+    /// The expansions of `name[index]`.
+    pub(crate) index: Vec<Word>,
     /// `name+=value`.
     pub(crate) append: bool,
     /// One word, or the elements of an array.
@@ -67,7 +83,7 @@ pub(crate) enum Scope {
     Subshell,
     /// Runs in place.
     Group,
-    /// Runs in place, or not.
+    /// Runs in place, or not: a loop or a choice whose first body is the test, or has none.
     Conditional,
 }
 
@@ -117,9 +133,17 @@ pub(crate) enum Piece {
     Process {
         script: Rc<Script>,
     },
-    /// Arithmetic: a value not followed, with the expansions inside it.
+    /// Arithmetic and patterns: a value not followed, with the expansions inside it.
     Unknown {
         inner: Word,
+    },
+    /// The expansions of a subscript: they run, and are no part of the word.
+    Subscript {
+        inner: Word,
+    },
+    /// A text that is run as code, as in zsh's glob qualifier `(e:code:)`.
+    Code {
+        text: String,
     },
 }
 
@@ -132,12 +156,16 @@ pub(crate) enum Operation {
     Element(usize),
     /// `${!name}`.
     Indirect,
-    /// `${name:-word}` and its kin.
+    /// `${name:-word}`.
     Default(Word),
+    /// `${name:=word}`: sets the variable too.
+    Assign(Word),
     /// `${name:+word}`.
     Alternative(Word),
     /// `${name:offset:length}`.
     Substring(usize, Option<usize>),
+    /// `${(e)name}` of zsh, `${name@P}` of bash: the value is expanded once more.
+    Evaluated(Word),
     /// Anything else: a value not followed.
     Other(Word),
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::ParseError;
 use super::ast::Word;
+use crate::dialect::Grammar;
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
@@ -23,13 +24,30 @@ pub(super) struct Parser {
     /// Where the text ends for now: less than its length inside a here-document or arithmetic.
     pub(super) end: usize,
     pub(super) depth: usize,
+    pub(super) grammar: Grammar,
     pub(super) pending: Vec<PendingHere>,
+    /// The first place that the shell may read in another way.
+    pub(super) doubt: Option<usize>,
 }
 
 impl Parser {
-    pub(super) fn new(source: Rc<str>, depth: usize) -> Self {
+    pub(super) fn new(source: Rc<str>, depth: usize, grammar: Grammar) -> Self {
         let end = source.len();
-        Self { source, at: 0, end, depth, pending: Vec::new() }
+        Self { source, at: 0, end, depth, grammar, pending: Vec::new(), doubt: None }
+    }
+
+    /// Notes that the shell may read what starts here in another way.
+    pub(super) fn doubtful(&mut self) {
+        self.doubt.get_or_insert(self.at);
+    }
+
+    /// Whether the shell knows more than POSIX: `[[`, `((`, `<(`, `$'…'`.
+    pub(super) fn extended(&self) -> bool {
+        self.grammar != Grammar::Dash
+    }
+
+    pub(super) fn is_zsh(&self) -> bool {
+        self.grammar == Grammar::Zsh
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -84,7 +102,8 @@ impl Parser {
     pub(super) fn skip_blanks(&mut self) {
         loop {
             match self.peek() {
-                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(b' ' | b'\t') => self.at += 1,
+                Some(b'\r') if self.grammar == Grammar::Fish => self.at += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
                 Some(b'#') => {
                     while self.peek().is_some_and(|byte| byte != b'\n') {
@@ -109,6 +128,9 @@ impl Parser {
 
     pub(super) fn newline(&mut self) -> Parsed<()> {
         self.at += 1;
+        if self.grammar == Grammar::Fish {
+            return Ok(());
+        }
         for here in std::mem::take(&mut self.pending) {
             self.here_document(here)?;
         }
@@ -141,7 +163,7 @@ const LONGEST_RESERVED: usize = 8;
 
 /// A byte that ends an unquoted word.
 pub(super) fn is_separator(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
+    matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }
 
 pub(super) fn is_name_start(byte: u8) -> bool {

@@ -1,12 +1,16 @@
 //! Lists and pipelines.
 
-use super::ast::{Command, Item};
-use super::cursor::{Parsed, Parser};
+use super::ast::{Command, Item, Joint};
+use super::cursor::{Parsed, Parser, is_name};
+use crate::dialect::Grammar;
 
 impl Parser {
     /// The whole text. `items` keeps what came before an error.
     pub(super) fn whole(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
-        self.items(items)?;
+        match self.grammar {
+            Grammar::Fish => self.fish_items(items)?,
+            _ => self.items(items)?,
+        }
         if self.at < self.end {
             return self.expected("the end of the command");
         }
@@ -25,27 +29,32 @@ impl Parser {
     }
 
     fn items(&mut self, items: &mut Vec<Item>) -> Parsed<()> {
-        let mut conditional = false;
+        let mut joint = Joint::Always;
         loop {
             self.skip_lines()?;
             if self.at_list_end() {
-                return if conditional { self.expected("a command") } else { Ok(()) };
+                return if joint == Joint::Always { Ok(()) } else { self.expected("a command") };
             }
             let stages = self.pipeline()?;
-            let mut item = Item { stages, conditional, background: false };
+            let mut item = Item { stages, joint, background: false };
             self.skip_blanks();
-            conditional = false;
-            let more = if self.eat("&&") || self.eat("||") {
-                conditional = true;
+            joint = Joint::Always;
+            let more = if self.eat("&&") {
+                joint = Joint::And;
                 true
-            } else if self.looking_at(";;") || self.looking_at(";&") {
+            } else if self.eat("||") {
+                joint = Joint::Or;
+                true
+            } else if self.at_case_end() {
                 false
             } else if self.eat(";") {
                 true
             } else if self.eat("&") {
                 item.background = true;
-                // zsh: `&!` and `&|` disown.
-                let _ = self.eat("!") || (!self.looking_at("||") && self.eat("|"));
+                if self.is_zsh() {
+                    // `&!` and `&|` disown.
+                    let _ = self.eat("!") || (!self.looking_at("||") && self.eat("|"));
+                }
                 true
             } else {
                 self.peek() == Some(b'\n')
@@ -59,22 +68,30 @@ impl Parser {
 
     fn at_list_end(&self) -> bool {
         matches!(self.peek(), None | Some(b')'))
-            || self.looking_at(";;")
-            || self.looking_at(";&")
+            || self.at_case_end()
             || matches!(
                 self.bare_word(),
                 "}" | "then" | "else" | "elif" | "fi" | "do" | "done" | "esac"
             )
+            || (self.is_zsh() && (self.peek() == Some(b'}') || self.bare_word() == "end"))
     }
 
-    fn pipeline(&mut self) -> Parsed<Vec<Command>> {
+    /// Looking at what ends a branch of a `case`.
+    fn at_case_end(&self) -> bool {
+        self.looking_at(";;")
+            || (self.extended() && self.looking_at(";&"))
+            || (self.is_zsh() && self.looking_at(";|"))
+    }
+
+    pub(super) fn pipeline(&mut self) -> Parsed<Vec<Command>> {
         self.skip_prefixes();
         let mut stages = vec![self.command()?];
         loop {
             self.skip_blanks();
-            if self.looking_at("||") || !(self.eat("|&") || self.eat("|")) {
+            if self.looking_at("||") || !self.eat("|") {
                 return Ok(stages);
             }
+            let _ = self.extended() && self.eat("&");
             self.skip_lines()?;
             self.skip_prefixes();
             stages.push(self.command()?);
@@ -86,10 +103,15 @@ impl Parser {
         loop {
             self.skip_blanks();
             let start = self.at;
-            if self.eat_reserved("!") || self.eat_reserved("coproc") {
+            if self.eat_reserved("!") {
                 continue;
             }
-            if !self.eat_reserved("time") {
+            if self.extended() && self.eat_reserved("coproc") {
+                self.skip_coprocess_name();
+                continue;
+            }
+            // To dash it is a program.
+            if !(self.extended() && self.eat_reserved("time")) {
                 return;
             }
             self.skip_blanks();
@@ -99,5 +121,25 @@ impl Parser {
                 return;
             }
         }
+    }
+
+    /// `coproc NAME { … }`: a name stands before a compound command only.
+    fn skip_coprocess_name(&mut self) {
+        self.skip_blanks();
+        let start = self.at;
+        while self.peek().is_some_and(is_name) {
+            self.at += 1;
+        }
+        if self.at > start {
+            self.skip_blanks();
+            let compound = matches!(
+                self.bare_word(),
+                "{" | "if" | "while" | "until" | "for" | "case" | "select" | "[["
+            );
+            if self.peek() == Some(b'(') || compound {
+                return;
+            }
+        }
+        self.at = start;
     }
 }

@@ -1,12 +1,31 @@
-//! Redirections and here-documents.
+//! Redirections.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::ast::{Piece, Redirect, RedirectKind, Word};
+use super::ast::{Redirect, RedirectKind};
 use super::cursor::{Parsed, Parser, PendingHere};
+use super::here;
 
-const OPERATORS: [(&str, RedirectKind); 12] = [
+/// Operators that only zsh has. Longer ones come first.
+const ZSH_OPERATORS: [(&str, RedirectKind); 14] = [
+    ("&>>|", RedirectKind::Append),
+    ("&>>!", RedirectKind::Append),
+    (">>&|", RedirectKind::Append),
+    (">>&!", RedirectKind::Append),
+    ("&>|", RedirectKind::Write),
+    ("&>!", RedirectKind::Write),
+    (">&|", RedirectKind::Write),
+    (">&!", RedirectKind::Write),
+    (">>&", RedirectKind::Append),
+    (">>|", RedirectKind::Append),
+    (">>!", RedirectKind::Append),
+    (">|", RedirectKind::Write),
+    (">!", RedirectKind::Write),
+    ("<>", RedirectKind::Write),
+];
+
+const OPERATORS: [(&str, RedirectKind); 11] = [
     ("&>>", RedirectKind::Append),
     ("&>", RedirectKind::Write),
     ("<<<", RedirectKind::HereString),
@@ -16,7 +35,6 @@ const OPERATORS: [(&str, RedirectKind); 12] = [
     ("<", RedirectKind::Read),
     (">>", RedirectKind::Append),
     (">|", RedirectKind::Write),
-    (">!", RedirectKind::Write),
     (">&", RedirectKind::Duplicate),
     (">", RedirectKind::Write),
 ];
@@ -29,17 +47,26 @@ impl Parser {
         while self.peek_at(ahead).is_some_and(|byte| byte.is_ascii_digit()) {
             ahead += 1;
         }
-        if ahead == 0 && self.peek() == Some(b'{') {
+        if ahead == 0 && self.extended() && self.peek() == Some(b'{') {
             ahead = self.named_descriptor();
         }
         let operator = self.peek_at(ahead);
-        let both = operator == Some(b'&') && self.peek_at(ahead + 1) == Some(b'>');
-        let process = ahead == 0 && self.peek_at(1) == Some(b'(');
+        // To dash, `&>` is `&` and then `>`.
+        let both = self.extended()
+            && ahead == 0
+            && operator == Some(b'&')
+            && self.peek_at(1) == Some(b'>');
+        let process = ahead == 0 && self.extended() && self.peek_at(1) == Some(b'(');
         if !(both || matches!(operator, Some(b'<' | b'>'))) || process {
             return Ok(None);
         }
+        if ahead == 0 && self.numeric_range().is_some() {
+            return Ok(None);
+        }
         self.at += ahead;
-        let Some((text, mut kind)) = OPERATORS.into_iter().find(|(text, _)| self.looking_at(text))
+        let of_zsh = ZSH_OPERATORS.iter().filter(|_| self.is_zsh());
+        let Some((text, mut kind)) =
+            of_zsh.chain(&OPERATORS).copied().find(|(text, _)| self.looking_at(text))
         else {
             return self.expected("a redirection");
         };
@@ -59,8 +86,7 @@ impl Parser {
         }
         let here = (kind == RedirectKind::HereDocument).then(|| {
             let body = Rc::new(OnceCell::new());
-            let literal = written.contains(['\'', '"', '\\']);
-            let delimiter = written.replace(['\'', '"', '\\'], "");
+            let (delimiter, literal) = here::delimiter(&written, self.grammar);
             let pending = PendingHere { delimiter, strip_tabs, literal, body: body.clone() };
             self.pending.push(pending);
             body
@@ -78,36 +104,22 @@ impl Parser {
         if closed && matches!(self.peek_at(ahead + 1), Some(b'<' | b'>')) { ahead + 1 } else { 0 }
     }
 
-    /// Reads the text of a here-document, which starts here.
-    pub(super) fn here_document(&mut self, here: PendingHere) -> Parsed<()> {
-        let start = self.at;
-        let (mut stop, mut after) = (self.end, self.end);
-        let mut line = start;
-        while line < self.end {
-            let rest = &self.source.as_bytes()[line..self.end];
-            let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-            let mut text = self.text(line..line + length);
-            if here.strip_tabs {
-                text = text.trim_start_matches('\t');
-            }
-            if text == here.delimiter {
-                (stop, after) = (line, (line + length + 1).min(self.end));
-                break;
-            }
-            line += length + 1;
+    /// The length of a pattern such as `<1-9>`, which zsh reads before a redirection.
+    pub(super) fn numeric_range(&self) -> Option<usize> {
+        if !self.is_zsh() || self.peek() != Some(b'<') {
+            return None;
         }
-        let word = if here.literal {
-            let text = self.text(start..stop).to_owned();
-            Word { pieces: vec![Piece::Literal { text, quoted: true }] }
-        } else {
-            let end = std::mem::replace(&mut self.end, stop);
-            let pieces = self.nested(|parser| parser.quoted_text(None));
-            self.end = end;
-            Word { pieces: pieces? }
+        let digits = |mut ahead: usize| {
+            while self.peek_at(ahead).is_some_and(|byte| byte.is_ascii_digit()) {
+                ahead += 1;
+            }
+            ahead
         };
-        self.at = after;
-        // Set once: a pending here-document is taken from the list before it is read.
-        let _ = here.body.set(word);
-        Ok(())
+        let dash = digits(1);
+        if self.peek_at(dash) != Some(b'-') {
+            return None;
+        }
+        let close = digits(dash + 1);
+        (self.peek_at(close) == Some(b'>')).then_some(close + 1)
     }
 }

@@ -1,4 +1,10 @@
-use super::{Command, MAX_NESTING, ParseError, Script, parse};
+use super::{Command, MAX_NESTING, ParseError, Reading, Script};
+use crate::dialect::Grammar;
+
+fn parse(text: &str, depth: usize) -> (std::rc::Rc<Script>, Option<ParseError>) {
+    let Reading { script, error, .. } = super::parse(text, depth, Grammar::Bash);
+    (script, error)
+}
 
 /// The simple commands at the top, as written.
 fn simple(text: &str) -> Vec<String> {

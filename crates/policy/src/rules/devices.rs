@@ -28,9 +28,31 @@ pub(super) fn check_write(program: &str, subject: &Subject<'_>) -> Option<String
         }
         "cp" | "mv" | "install" | "rsync" | "pv" => device(options.operands.last()?),
         "sponge" => device(options.operands.first()?),
+        "wget" | "curl" | "aria2c" | "sort" | "qemu-img" => {
+            outputs(program, subject.rest()).iter().find_map(device)
+        }
         _ => None,
     };
     target.map(|place| written(&place))
+}
+
+/// The files that a program is told to write by an option.
+pub(super) fn outputs(program: &str, rest: &[Arg]) -> Vec<Arg> {
+    let (short, long) = match program {
+        "wget" => ("-O", "--output-document"),
+        "qemu-img" => return rest.last().cloned().into_iter().collect(),
+        _ => ("-o", "--output"),
+    };
+    let value = |(index, arg): (usize, &Arg)| {
+        let text = arg.text.as_str();
+        if text == short || text == long {
+            return rest.get(index + 1).cloned();
+        }
+        let joined = text.strip_prefix(long).and_then(|value| value.strip_prefix('='));
+        let joined = joined.or(text.strip_prefix(short))?;
+        Some(Arg { text: joined.to_owned(), ..arg.clone() })
+    };
+    rest.iter().enumerate().filter_map(value).collect()
 }
 
 pub(super) fn written(place: &Place) -> String {
@@ -44,6 +66,9 @@ pub(super) fn check_format(program: &str, subject: &Subject<'_>) -> Option<Strin
         return None;
     }
     let operands = options.operands.as_slice();
+    if !operands.is_empty() && operands.iter().all(|arg| is_plain_file(arg, subject)) {
+        return None;
+    }
     let makes = match program {
         "mkswap" | "mke2fs" | "newfs" | "mkdosfs" | "mkntfs" | "pvcreate" | "zpool-create" => true,
         "wipefs" => !options.has('n', "no-act") && !operands.is_empty(),
@@ -76,4 +101,16 @@ pub(super) fn check_format(program: &str, subject: &Subject<'_>) -> Option<Strin
         _ => program == "mkfs" || program.starts_with("mkfs.") || program.starts_with("newfs_"),
     };
     makes.then(|| format!("`{program}` makes a disk anew: what is on it is lost"))
+}
+
+/// Whether an argument is no device: the value of an option, or an image in a file.
+fn is_plain_file(arg: &Arg, subject: &Subject<'_>) -> bool {
+    if arg.text.contains(crate::walk::UNKNOWN) {
+        return false;
+    }
+    match subject.place(arg) {
+        Some(place) => !place.is_under_dev(),
+        None => !Place::of(arg, Some(std::path::Path::new("/dev")))
+            .is_some_and(|place| place.is_device()),
+    }
 }

@@ -21,6 +21,9 @@ pub(super) fn check_overwrite(program: &str, subject: &Subject<'_>) -> Option<St
             let text = arg.text.strip_prefix("of=")?.to_owned();
             critical(&Arg { text, ..(*arg).clone() })
         }),
+        "wget" | "curl" | "aria2c" | "sort" => {
+            super::devices::outputs(program, subject.rest()).iter().find_map(critical)
+        }
         _ => None,
     };
     target.map(|place| overwritten(&place))

@@ -58,7 +58,27 @@ fn check_rm(subject: &Subject<'_>) -> Option<String> {
             return Some(removed(&place, guarded));
         }
     }
+    let whole = |arg: &&Arg| recursive || arg.glob;
     check_files(subject, "removed")
+        .or_else(|| elsewhere(options.operands.iter().copied().filter(whole), subject))
+}
+
+/// What would be removed as a whole where a failed `cd` leaves the shell.
+fn elsewhere<'a>(
+    args: impl Iterator<Item = &'a Arg> + Clone,
+    subject: &Subject<'_>,
+) -> Option<String> {
+    subject.fallbacks.iter().find_map(|directory| {
+        let place = args
+            .clone()
+            .filter_map(|arg| Place::of(arg, Some(directory)))
+            .find(|place| place.guarded(subject.home).is_some() || place.is_directory(directory))?;
+        let path = place.path();
+        Some(format!(
+            "the `cd` before it fails, as there is no such directory, and {path} would be removed: \
+             join them with `&&`"
+        ))
+    })
 }
 
 fn check_files(subject: &Subject<'_>, done: &str) -> Option<String> {
@@ -90,19 +110,41 @@ fn check_find(subject: &Subject<'_>) -> Option<String> {
     let (_, rest) = rest.split_at(leading.count());
     let starts = rest.iter().position(is_expression).unwrap_or(rest.len());
     let (starts, expression) = rest.split_at(starts);
-    let narrowed = expression.iter().enumerate().any(|(index, arg)| {
-        let everything = expression.get(index + 1).is_some_and(|value| value.text == "*");
-        NARROWING.iter().any(|test| arg.text.starts_with(test)) && !everything
-    });
-    if narrowed || !expression.iter().enumerate().any(|(at, arg)| destroys(arg, &expression[at..]))
-    {
+    let alternatives = || expression.split(|arg| matches!(arg.text.as_str(), "-o" | "-or" | ","));
+    let destroys_all = |alternative: &[Arg]| {
+        alternative.iter().enumerate().any(|(at, arg)| destroys(arg, &alternative[at..]))
+    };
+    let removes = expression.iter().enumerate().any(|(at, arg)| destroys(arg, &expression[at..]));
+    // One test narrows what its own alternative finds; `( -name a -o -name b ) -delete` has to
+    // narrow both.
+    let grouped = expression.iter().any(|arg| arg.text == "(");
+    let unnarrowed = alternatives()
+        .any(|alternative| !is_narrowed(alternative) && (grouped || destroys_all(alternative)));
+    if !removes || !unnarrowed {
         return None;
     }
     let here = Arg::literal(".");
     let starts = if starts.is_empty() { std::slice::from_ref(&here) } else { starts };
-    starts.iter().filter_map(|arg| subject.place(arg)).find_map(|place| {
+    let contents = expression.windows(2).any(|words| {
+        let (test, value) = (words[0].text.as_str(), words[1].text.as_str());
+        matches!((test, value), ("-type", "f" | "l") | ("-mindepth", _))
+    });
+    let found = starts.iter().filter_map(|arg| subject.place(arg)).find_map(|mut place| {
+        place.contents |= contents;
         let guarded = place.guarded(subject.home)?;
         Some(removed(&place, guarded))
+    });
+    found.or_else(|| elsewhere(starts.iter(), subject))
+}
+
+/// Whether a test leaves most files alone. One that is negated leaves out a few.
+fn is_narrowed(expression: &[Arg]) -> bool {
+    expression.iter().enumerate().any(|(index, arg)| {
+        let value = expression.get(index + 1).map_or("", |value| value.text.as_str());
+        let before = index.checked_sub(1).map_or("", |at| expression[at].text.as_str());
+        NARROWING.iter().any(|test| arg.text.starts_with(test))
+            && !matches!(value, "*" | "*.*" | "?*")
+            && !matches!(before, "!" | "-not")
     })
 }
 
@@ -111,7 +153,8 @@ fn destroys(arg: &Arg, from: &[Arg]) -> bool {
     match arg.text.as_str() {
         "-delete" => true,
         "-exec" | "-execdir" | "-ok" | "-okdir" => from.iter().skip(1).take(4).any(|word| {
-            matches!(base_name(std::slice::from_ref(word)), "rm" | "shred" | "unlink" | "truncate")
+            let name = base_name(std::slice::from_ref(word));
+            matches!(name, "rm" | "shred" | "unlink" | "truncate") || word.text.contains("rm ")
         }),
         _ => false,
     }

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use super::aliases;
 use super::state::{Arg, Feed, State};
 
 /// Applies a builtin to the state. Other programs change nothing.
-pub(super) fn apply(args: &[Arg], state: &mut State) {
+pub(super) fn apply(args: &[Arg], fish: bool, state: &mut State) {
     let [program, rest @ ..] = args else { return };
     match program.text.as_str() {
         "cd" | "chdir" | "pushd" => {
@@ -20,7 +21,12 @@ pub(super) fn apply(args: &[Arg], state: &mut State) {
                 }
             }
         }
-        "unset" => rest.iter().for_each(|arg| state.forget(&arg.text)),
+        "unset" => rest.iter().for_each(|arg| {
+            state.forget(&arg.text);
+            state.undefine(&arg.text);
+        }),
+        "alias" => aliases::define(rest, state),
+        "unalias" => state.aliases = Rc::default(),
         "read" => read(rest, state),
         "printf" => {
             if let [flag, name, words @ ..] = rest
@@ -30,7 +36,13 @@ pub(super) fn apply(args: &[Arg], state: &mut State) {
                 state.assign(&name.text, vec![text]);
             }
         }
+        "set" if fish => set_of_fish(rest, state),
         "set" => {
+            let errexit = |arg: &Arg| {
+                let letters = arg.text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+                letters.is_some_and(|letters| letters.contains('e')) || arg.text == "errexit"
+            };
+            state.exits_on_error |= !state.conditional && rest.iter().any(errexit);
             let mut words = rest.iter().map(|arg| arg.text.clone());
             if words.by_ref().any(|word| word == "--") {
                 state.positional = Some(Rc::new(words.collect()));
@@ -43,8 +55,69 @@ pub(super) fn apply(args: &[Arg], state: &mut State) {
                 .as_ref()
                 .map(|all| Rc::new(all.iter().skip(count).cloned().collect()));
         }
+        "return" | "exit" => state.may_have_left |= state.conditional,
         _ => {}
     }
+}
+
+/// `set name values` and `set -e name` of fish.
+fn set_of_fish(rest: &[Arg], state: &mut State) {
+    let options = rest.iter().take_while(|arg| arg.text.starts_with('-'));
+    let erases = options.clone().any(|arg| matches!(arg.text.as_str(), "-e" | "--erase"));
+    let mut words = rest.iter().skip(options.count()).map(|arg| arg.text.clone());
+    if let Some(name) = words.next() {
+        if erases {
+            state.forget(&name);
+        } else {
+            state.assign(&name, words.collect());
+        }
+    }
+}
+
+/// The directory that a command changes to, if it names one.
+pub(super) fn directory(args: &[Arg]) -> Option<&str> {
+    let [program, rest @ ..] = args else { return None };
+    if !matches!(program.text.as_str(), "cd" | "chdir" | "pushd") {
+        return None;
+    }
+    rest.iter().map(|arg| arg.text.as_str()).find(|text| is_operand(text))
+}
+
+/// The variables that a command sets.
+pub(super) fn assigned(args: &[Arg], fish: bool) -> Vec<&str> {
+    let [program, rest @ ..] = args else { return Vec::new() };
+    let words = || rest.iter().map(|arg| arg.text.as_str());
+    match program.text.as_str() {
+        "export" | "declare" | "local" | "typeset" | "readonly" => {
+            words().map(|word| word.split('=').next().unwrap_or(word)).collect()
+        }
+        "set" if fish => words().filter(|word| is_operand(word)).take(1).collect(),
+        "read" | "mapfile" | "readarray" | "getopts" | "vared" => {
+            words().filter(|word| is_operand(word)).collect()
+        }
+        "printf" | "print" => words().skip_while(|word| *word != "-v").skip(1).take(1).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether bash evaluates the subscript of a variable that such a command is given.
+pub(super) fn evaluates_subscripts(program: &str) -> bool {
+    matches!(
+        program,
+        "let"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "export"
+            | "readonly"
+            | "unset"
+            | "printf"
+            | "read"
+            | "test"
+            | "["
+            | "wait"
+            | "mapfile"
+    )
 }
 
 fn is_operand(text: &str) -> bool {

@@ -1,9 +1,10 @@
 //! Words to arguments, as far as they can be known.
 
+use crate::dialect::Grammar;
 use crate::parse::{Operation, Piece, Word};
 
 use super::braces;
-use super::state::{Arg, FETCHED, Feed, State, UNKNOWN};
+use super::state::{Arg, EXPANDED, FETCHED, Feed, State, UNKNOWN};
 use super::{Stop, Walker};
 
 /// What a word costs beside its bytes: each is looked at by many rules.
@@ -23,6 +24,11 @@ impl Fields {
 
     fn add(&mut self, text: &str, quoted: bool) {
         let arg = self.open();
+        if text.contains(EXPANDED) {
+            arg.text.push_str(&text.replace(EXPANDED, "*"));
+            arg.glob = true;
+            return;
+        }
         arg.text.push_str(text);
         arg.glob |= !quoted && text.contains(['*', '?', '[']);
     }
@@ -51,7 +57,8 @@ impl Walker<'_> {
     /// The arguments a word becomes.
     pub(super) fn fields(&mut self, word: &Word, state: &State) -> Result<Vec<Arg>, Stop> {
         let mut fields = Fields::default();
-        match braces::expand(word)? {
+        let braces = if self.grammar == Grammar::Dash { None } else { braces::expand(word)? };
+        match braces {
             None => self.word(&word.pieces, state, &mut fields)?,
             Some(words) => {
                 for word in &words {
@@ -103,7 +110,7 @@ impl Walker<'_> {
                     let text = match self.script(script, &mut inner)? {
                         Feed::Text(text) => text.trim_end_matches('\n').to_owned(),
                         Feed::Fetched => FETCHED.to_string(),
-                        Feed::Unknown => UNKNOWN.to_string(),
+                        Feed::Unknown | Feed::Found(_) => UNKNOWN.to_string(),
                     };
                     if *quoted { fields.add(&text, true) } else { fields.add_split(&text) }
                 }
@@ -117,6 +124,13 @@ impl Walker<'_> {
                 Piece::Unknown { inner } => {
                     self.word(&inner.pieces, state, &mut Fields::default())?;
                     fields.add(UNKNOWN.encode_utf8(&mut [0; 4]), true);
+                }
+                Piece::Subscript { inner } => {
+                    self.word(&inner.pieces, state, &mut Fields::default())?;
+                }
+                Piece::Code { text } => {
+                    let mut inner = state.reached("a glob qualifier").forked();
+                    self.text(text, self.grammar, &mut inner)?;
                 }
             }
         }
@@ -150,10 +164,26 @@ impl Walker<'_> {
             Operation::Substring(offset, length) => first.map(|value| {
                 vec![value.chars().skip(*offset).take(length.unwrap_or(usize::MAX)).collect()]
             }),
-            Operation::Default(word) => match known {
-                Some(value) if value.iter().any(|value| !value.is_empty()) => Some(value),
-                _ => return self.word(&word.pieces, state, fields),
-            },
+            Operation::Default(word) | Operation::Assign(word) => {
+                if matches!(operation, Operation::Assign(_)) {
+                    let hit = self.judge.variable(name, None);
+                    self.refuse(hit, name)?;
+                }
+                match known {
+                    Some(value) if value.iter().any(|value| !value.is_empty()) => Some(value),
+                    _ => return self.word(&word.pieces, state, fields),
+                }
+            }
+            Operation::Evaluated(word) => {
+                let mut more = Fields::default();
+                self.word(&word.pieces, state, &mut more)?;
+                more.close();
+                let words = more.done.into_iter().map(|arg| arg.text);
+                for text in known.into_iter().flatten().chain(words) {
+                    self.quoted(&text, state)?;
+                }
+                None
+            }
             Operation::Alternative(word) => return self.word(&word.pieces, state, fields),
             Operation::Other(word) => {
                 self.word(&word.pieces, state, &mut Fields::default())?;

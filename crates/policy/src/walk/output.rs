@@ -1,5 +1,7 @@
 //! What a command writes, as far as its arguments and input tell.
 
+use std::rc::Rc;
+
 use super::state::{Arg, FETCHED, Feed, State, UNKNOWN};
 use super::wrap::base_name;
 
@@ -30,7 +32,11 @@ pub(super) fn of(args: &[Arg], state: &State) -> Feed {
         "cat" if rest.len() == 1 && rest[0].feed.is_some() => {
             rest[0].feed.clone().unwrap_or_default()
         }
-        "tee" => state.feed.clone(),
+        "tee" | "psub" => state.feed.clone(),
+        "sort" | "uniq" | "shuf" if matches!(state.feed, Feed::Found(_)) => state.feed.clone(),
+        "find" | "gfind" if !rest.iter().any(|arg| acts(&arg.text)) => {
+            Feed::Found(Rc::new(args.to_vec()))
+        }
         "cd" | "true" | ":" | "export" | "set" | "read" | "unset" => Feed::empty(),
         name if FETCHERS.contains(&name) || DECODERS.contains(&name) => Feed::Fetched,
         // A text known here, made into one that is not.
@@ -38,6 +44,13 @@ pub(super) fn of(args: &[Arg], state: &State) -> Feed {
         _ if state.feed == Feed::Fetched => Feed::Fetched,
         _ => Feed::Unknown,
     }
+}
+
+/// Whether a word of `find` does something else than print.
+fn acts(text: &str) -> bool {
+    matches!(text, "-delete" | "-printf" | "-fprint" | "-ls" | "-quit")
+        || text.starts_with("-exec")
+        || text.starts_with("-ok")
 }
 
 fn echo(args: &[Arg]) -> Feed {

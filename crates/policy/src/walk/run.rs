@@ -1,18 +1,23 @@
 //! Simple commands: expanded, shown to the judge, and followed into what they run.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::decision::{Decision, Judged, Verdict};
+use crate::dialect::Grammar;
 use crate::judge::Hit;
 use crate::parse::{Operation, Piece, Redirect, RedirectKind, Simple, Word};
 
-use super::state::{Arg, Feed, State};
+use super::state::{Arg, Feed, State, UNKNOWN};
 use super::wrap::{self, Inner};
-use super::{MAX_EXPLAINED, Purpose, Stop, Walker, builtins, output};
+use super::{MAX_EXPLAINED, Purpose, Stop, Walker, aliases, builtins, output};
 
 /// Most combinations of variable values tried for one command.
-const MAX_COMBINATIONS: usize = 64;
+const MAX_COMBINATIONS: usize = 256;
+
+/// Most words remembered of the commands of a line.
+const MAX_MENTIONED: usize = 256;
 
 impl Walker<'_> {
     /// A simple command, once for each combination of the values its variables may have.
@@ -23,12 +28,17 @@ impl Walker<'_> {
         state: &mut State,
     ) -> Result<Feed, Stop> {
         let many = variables_with_choices(simple, state);
-        let combinations = many
-            .iter()
-            .map(|(_, count)| *count)
-            .fold(1usize, usize::saturating_mul)
-            .min(MAX_COMBINATIONS);
-        for mut combination in 1..combinations {
+        let all = many.iter().map(|(_, count)| *count).fold(1usize, usize::saturating_mul);
+        if all > MAX_COMBINATIONS {
+            // The rest may be anything.
+            let mut chosen = state.clone();
+            for (name, _) in &many {
+                let value = Rc::new(vec![vec![UNKNOWN.to_string()]]);
+                Rc::make_mut(&mut chosen.variables).insert(name.clone(), value);
+            }
+            self.simple_once(simple, source, &mut chosen)?;
+        }
+        for mut combination in 1..all.min(MAX_COMBINATIONS) {
             let mut chosen = state.clone();
             for (name, count) in &many {
                 let value = state.variables[name][combination % count].clone();
@@ -53,6 +63,9 @@ impl Walker<'_> {
             args.extend(self.fields(word, state)?);
         }
         for assignment in &simple.assignments {
+            for index in &assignment.index {
+                self.single(index, state)?;
+            }
             let mut value = Vec::new();
             if assignment.append {
                 value.extend(state.value(&assignment.name).unwrap_or_default());
@@ -68,6 +81,12 @@ impl Walker<'_> {
                     _ => value.push(next),
                 }
             }
+            for text in &value {
+                self.subscripts(text, state)?;
+            }
+            let before = (!args.is_empty()).then(|| value.join(" "));
+            let hit = self.judge.variable(&assignment.name, before.as_deref());
+            self.refuse(hit, part)?;
             state.assign(&assignment.name, value);
         }
         let outer_feed = state.feed.clone();
@@ -100,10 +119,14 @@ impl Walker<'_> {
             RedirectKind::HereDocument | RedirectKind::HereString => {
                 state.feed = Feed::text(text.text);
             }
-            RedirectKind::Read => state.feed = text.feed.unwrap_or_default(),
+            RedirectKind::Read => {
+                let hit = self.judge.read(&text, state);
+                self.refuse(hit, part)?;
+                state.feed = text.feed.unwrap_or_default();
+            }
             RedirectKind::Write | RedirectKind::Append => {
                 let append = redirect.kind == RedirectKind::Append;
-                let hit = self.judge.write(&text, append, state.cwd.as_deref());
+                let hit = self.judge.write(&text, append, state);
                 self.refuse(hit, part)?;
             }
             RedirectKind::Duplicate => {}
@@ -120,23 +143,94 @@ impl Walker<'_> {
     ) -> Result<Feed, Stop> {
         self.step()?;
         let Some(program) = args.first() else { return Ok(Feed::empty()) };
-        if let Some(body) = state.functions.get(&program.text).cloned() {
+        if let Some(mut aliased) = aliases::expand(args, state) {
+            self.text(&aliased.text, self.grammar, &mut aliased.state)?;
+        }
+        if let Some(defined) = state.functions.get(&program.text).cloned() {
+            let hit = if defined.certain {
+                self.judge.named(args, state)
+            } else {
+                self.judge.command(args, state, false)
+            };
+            self.refuse(hit, part)?;
             let mut inner = state.reached(format!("function {}", program.text));
             inner.positional =
                 Some(Rc::new(args[1..].iter().map(|arg| arg.text.clone()).collect()));
-            return self.deeper(|walker| walker.call(&program.text, &body, inner, part));
+            return self.deeper(|walker| walker.call(&program.text, &defined.body, inner, part));
         }
         let unwrapped = wrap::unwrap(args, state);
         let hit = self.judge.command(args, state, unwrapped.transparent);
         self.record(args, state, hit.as_ref());
         self.refuse(hit, part)?;
-        builtins::apply(args, state);
+        for (name, value) in &unwrapped.variables {
+            let hit = self.judge.variable(name, Some(value));
+            self.refuse(hit, part)?;
+        }
+        self.builtin(args, part, state)?;
         let mut written = None;
         for inner in unwrapped.inner {
             let feed = self.deeper(|walker| walker.inner(inner, part, args, state))?;
             written.get_or_insert(feed);
         }
         Ok(written.unwrap_or_else(|| output::of(args, state)))
+    }
+
+    /// Applies a builtin to the state.
+    fn builtin(&mut self, args: &[Arg], part: &str, state: &mut State) -> Result<(), Stop> {
+        let fish = self.grammar == Grammar::Fish;
+        if builtins::evaluates_subscripts(wrap::base_name(args)) {
+            for arg in &args[1..] {
+                self.subscripts(&arg.text, state)?;
+            }
+        }
+        for name in builtins::assigned(args, fish) {
+            let hit = self.judge.variable(name, None);
+            self.refuse(hit, part)?;
+        }
+        let target = builtins::directory(args);
+        let fallback = target.and_then(|target| self.may_fail(target, state));
+        builtins::apply(args, fish, state);
+        state.fall_back_to(fallback.into_iter().collect());
+        self.mention(args);
+        Ok(())
+    }
+
+    /// The directory that the shell stays in if changing to `target` fails, when it would fail now.
+    fn may_fail(&self, target: &str, state: &State) -> Option<PathBuf> {
+        let here = state.cwd.clone()?;
+        if state.exits_on_error
+            || target == "-"
+            || target.contains(['\u{f8fd}', '\u{f8fe}', UNKNOWN])
+        {
+            return None;
+        }
+        let name = target.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        if self.mentioned.iter().any(|word| word.contains(name)) {
+            return None;
+        }
+        let missing = self
+            .links
+            .read_link(&here.join(target))
+            .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+        missing.then_some(here)
+    }
+
+    /// Remembers words of a command that may make a directory of that name.
+    fn mention(&mut self, args: &[Arg]) {
+        if matches!(wrap::base_name(args), "cd" | "pushd" | "rm" | "rmdir" | "ls" | "echo" | "test")
+        {
+            return;
+        }
+        let room = MAX_MENTIONED.saturating_sub(self.mentioned.len());
+        let words = args.iter().skip(1).map(|arg| &arg.text);
+        let words = words.filter(|text| !text.contains(char::is_whitespace));
+        self.mentioned.extend(words.take(room).cloned());
+    }
+
+    /// Arithmetic evaluates the subscripts in a variable's text, and with them what they expand.
+    fn subscripts(&mut self, text: &str, state: &State) -> Result<(), Stop> {
+        let runs = text.contains("[$(") || text.contains("[`") || text.contains("[$((");
+        if runs { self.quoted(text, state) } else { Ok(()) }
     }
 
     fn inner(
@@ -150,32 +244,47 @@ impl Walker<'_> {
         match inner {
             Inner::Args { args, cwd } => {
                 let mut inner = state.reached(name);
+                let program = wrap::base_name(outer);
+                if !wrap::runs_functions(program) {
+                    inner = inner.outside();
+                }
                 // `command cd /` and the like change this shell.
-                let in_place = matches!(wrap::base_name(outer), "command" | "builtin" | "exec");
+                let in_place = wrap::runs_functions(program)
+                    || matches!(program, "command" | "builtin" | "exec");
                 if let Some(directory) = cwd {
                     inner.change_directory(Some(&directory));
                 }
                 let feed = self.run(&args, part, &mut inner)?;
                 if in_place {
                     inner.via = state.via.clone();
+                    inner.functions = state.functions.clone();
+                    inner.aliases = state.aliases.clone();
                     *state = inner;
                 }
                 Ok(feed)
             }
-            Inner::Text { text, positional, in_place, remote } => {
+            Inner::Here { text } => {
                 let mut inner = state.reached(name);
+                let feed = self.text(&text, self.grammar, &mut inner)?;
+                inner.via = state.via.clone();
+                *state = inner;
+                Ok(feed)
+            }
+            Inner::Text { text, positional, dialect, remote } => {
+                let mut inner = state.reached(name).outside();
                 if let Some(positional) = positional {
                     inner.positional = Some(Rc::new(positional));
                 }
                 if remote {
                     inner.change_directory(None);
                 }
-                let feed = self.text(&text, &mut inner)?;
-                if in_place {
-                    inner.via = state.via.clone();
-                    *state = inner;
-                }
-                Ok(feed)
+                let grammar = self.grammar_of(dialect);
+                self.text(&text, grammar, &mut inner)
+            }
+            Inner::BuiltIn { args } => {
+                let hit = self.judge.built_in(&args, state);
+                self.refuse(hit, part)?;
+                Ok(Feed::Unknown)
             }
             Inner::Fetched => {
                 let hit = self.judge.fetched();

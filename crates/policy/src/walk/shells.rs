@@ -1,6 +1,8 @@
 //! Shells and other programs that run text they are given.
 
-use super::state::{Arg, Feed, State};
+use crate::dialect::Dialect;
+
+use super::state::{Arg, FETCHED, Feed, State};
 use super::wrap::Inner;
 
 const SHELLS: &[&str] =
@@ -14,38 +16,74 @@ pub(super) fn is_shell(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 
-/// Whether a shell is given its text on the command line.
+/// Whether a shell only runs the text it is given on the command line, with no file of its choice.
 pub(super) fn runs_text(name: &str, rest: &[Arg]) -> bool {
-    is_shell(name) && rest.iter().any(|arg| is_command_flag(&arg.text))
+    let plain = |text: &str| {
+        matches!(text, "--" | "--norc" | "--noprofile" | "--login" | "--posix" | "--command")
+            || text
+                .strip_prefix('-')
+                .is_some_and(|letters| letters.chars().all(|letter| "celuxvfnh".contains(letter)))
+    };
+    let texts = rest.iter().map(|arg| arg.text.as_str());
+    let options: Vec<&str> = texts.take_while(|text| text.starts_with('-')).collect();
+    is_shell(name)
+        && options.iter().any(|text| is_command_flag(text))
+        && options.into_iter().all(plain)
 }
 
 /// What a shell or interpreter runs that was written in this line.
 pub(super) fn unwrap(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
     if matches!(name, "source" | ".") {
         return match rest.first() {
-            Some(Arg { feed: Some(feed), .. }) => of_feed(feed),
-            Some(arg) if reads_input(&arg.text) => of_feed(&state.feed),
-            _ => Vec::new(),
+            Some(Arg { feed: Some(feed), .. }) => here(feed),
+            Some(arg) if reads_input(&arg.text) => here(&state.feed),
+            Some(arg) if arg.text.contains(FETCHED) => vec![Inner::Fetched],
+            Some(_) => Vec::new(),
+            // fish reads its input then.
+            None => here(&state.feed),
         };
     }
-    let interpreter = INTERPRETERS.contains(&name);
-    if interpreter && state.feed == Feed::Fetched {
+    if INTERPRETERS.contains(&name) {
         let nothing_given = rest.iter().all(|arg| arg.text == "-");
-        return if nothing_given { vec![Inner::Fetched] } else { Vec::new() };
+        let fetched = nothing_given && state.feed == Feed::Fetched
+            || program_text(rest)
+                .is_some_and(|arg| arg.feed == Some(Feed::Fetched) || arg.text.contains(FETCHED));
+        return if fetched { vec![Inner::Fetched] } else { Vec::new() };
     }
-    if is_shell(name) { shell(rest, state) } else { Vec::new() }
+    if is_shell(name) { shell(name, rest, state) } else { Vec::new() }
+}
+
+/// The argument that an interpreter runs: a text, or the path of a file.
+fn program_text(rest: &[Arg]) -> Option<&Arg> {
+    let option = rest.iter().position(|arg| {
+        matches!(arg.text.as_str(), "-c" | "-e" | "-r" | "-p" | "--eval" | "--print" | "eval")
+    });
+    match option {
+        Some(at) => rest.get(at + 1),
+        None => rest.iter().find(|arg| !arg.text.starts_with('-')),
+    }
+}
+
+/// A text that the shell at hand reads.
+fn here(feed: &Feed) -> Vec<Inner> {
+    match feed {
+        Feed::Text(text) => vec![Inner::Here { text: text.to_string() }],
+        other => of_feed(other, Dialect::Posix),
+    }
 }
 
 /// A text that a shell reads.
-pub(super) fn of_feed(feed: &Feed) -> Vec<Inner> {
+pub(super) fn of_feed(feed: &Feed, dialect: Dialect) -> Vec<Inner> {
     match feed {
-        Feed::Text(text) => vec![Inner::text(text.as_ref())],
+        Feed::Text(text) => vec![Inner::for_shell(text.as_ref(), dialect)],
         Feed::Fetched => vec![Inner::Fetched],
-        Feed::Unknown => Vec::new(),
+        Feed::Unknown | Feed::Found(_) => Vec::new(),
     }
 }
 
-fn shell(rest: &[Arg], state: &State) -> Vec<Inner> {
+fn shell(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
+    let dialect = Dialect::of(name);
+    let mut inner = Vec::new();
     let mut command = false;
     let mut reads = false;
     let mut at = 0;
@@ -59,6 +97,14 @@ fn shell(rest: &[Arg], state: &State) -> Vec<Inner> {
             at += 2;
             continue;
         }
+        let joined = text.strip_prefix("--command=").or(text.strip_prefix("--init-command="));
+        if let Some(joined) = joined {
+            inner.push(Inner::for_shell(joined, dialect));
+        } else if dialect == Dialect::Fish && matches!(text, "-C" | "--init-command") {
+            inner.extend(rest.get(at + 1).map(|arg| Inner::for_shell(&arg.text, dialect)));
+            at += 2;
+            continue;
+        }
         if !text.starts_with(['-', '+']) {
             break;
         }
@@ -68,16 +114,21 @@ fn shell(rest: &[Arg], state: &State) -> Vec<Inner> {
     }
     let operands = rest.get(at..).unwrap_or_default();
     if command {
-        let [text, names @ ..] = operands else { return Vec::new() };
-        let positional = names.iter().skip(1).map(|arg| arg.text.clone()).collect();
-        let (text, positional) = (text.text.clone(), Some(positional));
-        return vec![Inner::Text { text, positional, in_place: false, remote: false }];
+        let [text, names @ ..] = operands else { return inner };
+        // fish has no name before the first argument.
+        let named = usize::from(dialect != Dialect::Fish);
+        let positional = Some(names.iter().skip(named).map(|arg| arg.text.clone()).collect());
+        let text = text.text.clone();
+        inner.push(Inner::Text { text, positional, dialect, remote: false });
+        return inner;
     }
-    match operands.first() {
-        Some(Arg { feed: Some(feed), .. }) if !reads => of_feed(feed),
+    inner.extend(match operands.first() {
+        Some(Arg { feed: Some(feed), .. }) if !reads => of_feed(feed, dialect),
+        Some(arg) if !reads && arg.text.contains(FETCHED) => vec![Inner::Fetched],
         Some(arg) if !reads && !reads_input(&arg.text) => Vec::new(),
-        _ => of_feed(&state.feed),
-    }
+        _ => of_feed(&state.feed, dialect),
+    });
+    inner
 }
 
 fn is_command_flag(text: &str) -> bool {

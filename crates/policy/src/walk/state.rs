@@ -11,10 +11,16 @@ pub(crate) const UNKNOWN: char = '\u{f8ff}';
 /// Stands in a text for what came from the network or out of a decoder.
 pub(crate) const FETCHED: char = '\u{f8fe}';
 
-/// Most variables and functions that are followed; later ones are unknown.
-pub(super) const MAX_NAMES: usize = 64;
-/// Most values followed for one variable, as of a loop.
-const MAX_VALUES: usize = 16;
+/// Stands in a value for a sign that a shell has expanded as a pattern: it is one however the
+/// variable is quoted.
+pub(super) const EXPANDED: char = '\u{f8fd}';
+
+/// Most variables, functions and aliases that are followed; later ones are unknown.
+const MAX_NAMES: usize = 64;
+/// Most values followed for one variable, as of a loop. With more, it may be anything too.
+const MAX_VALUES: usize = 64;
+/// Most directories remembered for `cd` commands that may fail.
+const MAX_FALLBACKS: usize = 4;
 
 /// One argument after expansion.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +43,11 @@ impl Feed {
 }
 
 impl Arg {
+    /// The text of a value that this becomes, with patterns marked as such.
+    pub(super) fn expanded(self) -> String {
+        if self.glob { self.text.replace('*', &EXPANDED.to_string()) } else { self.text }
+    }
+
     pub(crate) fn literal(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -50,6 +61,34 @@ pub(crate) enum Feed {
     Text(Rc<str>),
     /// From the network, or out of a decoder.
     Fetched,
+    /// The paths that a `find` with these arguments prints.
+    Found(Rc<Vec<Arg>>),
+}
+
+/// A function being called.
+#[derive(Debug, Clone)]
+pub(super) struct Call {
+    pub(super) name: String,
+    /// A fork lies between it and here.
+    pub(super) forked: bool,
+    /// A condition does.
+    pub(super) guarded: bool,
+}
+
+/// A function as defined.
+#[derive(Debug, Clone)]
+pub(super) struct Defined {
+    pub(super) body: Rc<Script>,
+    /// It was defined whatever happened before.
+    pub(super) certain: bool,
+}
+
+/// An alias as defined.
+#[derive(Debug, Clone)]
+pub(super) struct Alias {
+    pub(super) text: String,
+    /// zsh: it is expanded anywhere in a line.
+    pub(super) global: bool,
 }
 
 /// The values a variable may have here. Each is a list: arrays have many elements.
@@ -62,14 +101,20 @@ pub(crate) struct State {
     pub(super) previous: Option<PathBuf>,
     pub(super) home: Rc<Path>,
     pub(super) variables: Rc<HashMap<String, Values>>,
-    pub(super) functions: Rc<HashMap<String, Rc<Script>>>,
+    pub(super) functions: Rc<HashMap<String, Defined>>,
+    pub(super) aliases: Rc<HashMap<String, Alias>>,
     /// `$1` and on; `None` when they cannot be known.
     pub(super) positional: Option<Rc<Vec<String>>>,
     pub(super) feed: Feed,
     /// What runs now may not run.
     pub(super) conditional: bool,
-    /// The functions being called, each with whether a fork lies between it and here.
-    pub(super) calls: Rc<Vec<(String, bool)>>,
+    /// A conditional `return` or `exit` came before.
+    pub(super) may_have_left: bool,
+    /// A failed command ends the shell: `set -e`.
+    pub(super) exits_on_error: bool,
+    /// Where the shell would be if a `cd` before this failed.
+    pub(super) fallbacks: Rc<Vec<PathBuf>>,
+    pub(super) calls: Rc<Vec<Call>>,
     /// How the commands here were reached.
     pub(super) via: Rc<Vec<String>>,
 }
@@ -82,9 +127,13 @@ impl State {
             home: Rc::from(home),
             variables: Rc::default(),
             functions: Rc::default(),
+            aliases: Rc::default(),
             positional: Some(Rc::default()),
             feed: Feed::Unknown,
             conditional: false,
+            may_have_left: false,
+            exits_on_error: false,
+            fallbacks: Rc::default(),
             calls: Rc::default(),
             via: Rc::default(),
         }
@@ -109,7 +158,7 @@ impl State {
         let mut state = self.clone();
         if !state.calls.is_empty() {
             for call in Rc::make_mut(&mut state.calls) {
-                call.1 = true;
+                call.forked = true;
             }
         }
         state
@@ -127,10 +176,51 @@ impl State {
             let kept: Vec<_> = old.iter().filter(|old| !values.contains(old)).cloned().collect();
             values.extend(kept);
         }
-        values.truncate(MAX_VALUES);
+        if values.len() > MAX_VALUES {
+            values.truncate(MAX_VALUES);
+            values.push(vec![UNKNOWN.to_string()]);
+        }
         if variables.len() < MAX_NAMES || variables.contains_key(name) {
             variables.insert(name.to_owned(), Rc::new(values));
         }
+    }
+
+    pub(super) fn define(&mut self, name: &str, body: &Rc<Script>) {
+        if self.functions.len() < MAX_NAMES {
+            let defined = Defined { body: body.clone(), certain: !self.conditional };
+            Rc::make_mut(&mut self.functions).insert(name.to_owned(), defined);
+        }
+    }
+
+    pub(super) fn undefine(&mut self, name: &str) {
+        Rc::make_mut(&mut self.functions).remove(name);
+    }
+
+    pub(super) fn alias(&mut self, name: &str, text: &str, global: bool) {
+        if self.aliases.len() < MAX_NAMES {
+            let alias = Alias { text: text.to_owned(), global };
+            Rc::make_mut(&mut self.aliases).insert(name.to_owned(), alias);
+        }
+    }
+
+    /// A program of its own: what the shell defined is not known there.
+    pub(super) fn outside(mut self) -> Self {
+        self.functions = Rc::default();
+        self.aliases = Rc::default();
+        self
+    }
+
+    pub(super) fn fall_back_to(&mut self, directories: Vec<PathBuf>) {
+        if directories.is_empty() {
+            return;
+        }
+        let fallbacks = Rc::make_mut(&mut self.fallbacks);
+        fallbacks.extend(directories);
+        fallbacks.truncate(MAX_FALLBACKS);
+    }
+
+    pub(crate) fn fallbacks(&self) -> &[PathBuf] {
+        &self.fallbacks
     }
 
     pub(super) fn forget(&mut self, name: &str) {
@@ -149,7 +239,7 @@ impl State {
             "OLDPWD" => path(&self.previous),
             "IFS" => Some(vec![" ".to_owned()]),
             "SHELL" | "BASH" => Some(vec!["/bin/sh".to_owned()]),
-            "@" | "*" => self.positional.as_ref().map(|all| all.to_vec()),
+            "@" | "*" | "argv" => self.positional.as_ref().map(|all| all.to_vec()),
             _ => {
                 let index: usize = name.parse().ok()?;
                 let index = index.checked_sub(1)?;

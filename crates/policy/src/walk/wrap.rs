@@ -2,6 +2,8 @@
 //!
 //! Interpreters of other languages (`python -c`, `perl -e`, `awk`) and script files are opaque.
 
+use crate::dialect::Dialect;
+
 use super::shells;
 use super::state::{Arg, Feed, State, UNKNOWN};
 use super::wrappers::{self, Wrapper};
@@ -11,15 +13,18 @@ use super::wrappers::{self, Wrapper};
 pub(super) enum Inner {
     /// Given as arguments, perhaps run in another directory.
     Args { args: Vec<Arg>, cwd: Option<String> },
-    /// Given as text for a shell.
+    /// A text that the shell at hand runs, as `eval` does.
+    Here { text: String },
+    /// Given as text for another shell.
     Text {
         text: String,
         positional: Option<Vec<String>>,
-        /// Changes this shell, as `eval` does.
-        in_place: bool,
+        dialect: Dialect,
         /// Runs on another machine, in the home directory there.
         remote: bool,
     },
+    /// Judged by the built-in rules only: what several commands do together.
+    BuiltIn { args: Vec<Arg> },
     /// A text for a shell that nobody has read.
     Fetched,
 }
@@ -29,8 +34,13 @@ impl Inner {
         Self::Args { args: args.to_vec(), cwd: None }
     }
 
+    /// For `sh`.
     pub(super) fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into(), positional: None, in_place: false, remote: false }
+        Self::for_shell(text, Dialect::Posix)
+    }
+
+    pub(super) fn for_shell(text: impl Into<String>, dialect: Dialect) -> Self {
+        Self::Text { text: text.into(), positional: None, dialect, remote: false }
     }
 }
 
@@ -40,6 +50,13 @@ pub(super) struct Unwrapped {
     pub(super) inner: Vec<Inner>,
     /// The command itself does nothing but run what is inside.
     pub(super) transparent: bool,
+    /// The variables that it sets for what is inside.
+    pub(super) variables: Vec<(String, String)>,
+}
+
+/// Whether a command runs what follows in the shell itself, functions and all.
+pub(super) fn runs_functions(name: &str) -> bool {
+    matches!(name, "noglob" | "nocorrect" | "not" | "and" | "or" | "then" | "do" | "else" | "time")
 }
 
 /// The name of a command's program without its directory.
@@ -59,11 +76,18 @@ pub(super) fn unwrap(args: &[Arg], state: &State) -> Unwrapped {
     }
     let inner = match name {
         "eval" => {
-            let (positional, in_place, remote) = (None, true, false);
-            vec![Inner::Text { text: join(rest), positional, in_place, remote }]
+            let dashes = usize::from(rest.first().is_some_and(|arg| arg.text == "--"));
+            vec![Inner::Here { text: join(&rest[dashes..]) }]
         }
-        "env" | "sudo" => environment(name, rest),
-        "xargs" => return Unwrapped { inner: xargs(rest, &state.feed), transparent: true },
+        "env" | "sudo" => {
+            let (inner, variables) = environment(name, rest);
+            let transparent = name == "env" && !inner.is_empty();
+            return Unwrapped { inner, transparent, variables };
+        }
+        "xargs" => {
+            let inner = xargs(rest, &state.feed);
+            return Unwrapped { inner, transparent: true, variables: Vec::new() };
+        }
         "parallel" => parallel(rest),
         "find" | "gfind" => find(rest),
         "fd" | "fdfind" => {
@@ -81,17 +105,25 @@ pub(super) fn unwrap(args: &[Arg], state: &State) -> Unwrapped {
             .filter(|arg| arg.text.contains(' '))
             .map(|arg| Inner::text(&arg.text))
             .collect(),
-        "trap" => rest.first().map(|arg| Inner::text(&arg.text)).into_iter().collect(),
-        "alias" => {
-            let value = |arg: &Arg| Some(Inner::text(arg.text.split_once('=')?.1));
-            rest.iter().filter_map(value).collect()
+        "trap" => {
+            let mut words = rest.iter().filter(|arg| !matches!(arg.text.as_str(), "--" | "-"));
+            words.next().map(|arg| Inner::Here { text: arg.text.clone() }).into_iter().collect()
         }
-        "at" | "batch" => shells::of_feed(&state.feed),
+        "alias" => {
+            let words = rest.iter().filter(|arg| !arg.text.starts_with('-'));
+            let value = |(index, arg): (usize, &Arg)| match arg.text.split_once('=') {
+                Some((_, value)) => Some(value.to_owned()),
+                // fish: `alias name text`.
+                None => (index > 0).then(|| arg.text.clone()),
+            };
+            words.enumerate().filter_map(value).map(|text| Inner::Here { text }).collect()
+        }
+        "at" | "batch" => shells::of_feed(&state.feed, Dialect::Posix),
         _ => shells::unwrap(name, rest, state),
     };
-    let transparent = !inner.is_empty() && matches!(name, "eval" | "env" | "parallel" | "trap")
-        || shells::runs_text(name, rest) && !inner.is_empty();
-    Unwrapped { inner, transparent }
+    let transparent =
+        !inner.is_empty() && (matches!(name, "eval" | "trap") || shells::runs_text(name, rest));
+    Unwrapped { inner, transparent, variables: Vec::new() }
 }
 
 fn join(args: &[Arg]) -> String {
@@ -105,12 +137,17 @@ fn wrapped(wrapper: &Wrapper, rest: &[Arg]) -> Unwrapped {
     if queries || start >= rest.len() {
         return Unwrapped::default();
     }
-    Unwrapped { inner: vec![Inner::args(&rest[start..])], transparent: wrapper.transparent }
+    Unwrapped {
+        inner: vec![Inner::args(&rest[start..])],
+        transparent: wrapper.transparent,
+        variables: Vec::new(),
+    }
 }
 
 /// `env` and `sudo`: options, assignments, then a command.
-fn environment(name: &str, rest: &[Arg]) -> Vec<Inner> {
+fn environment(name: &str, rest: &[Arg]) -> (Vec<Inner>, Vec<(String, String)>) {
     let wrapper = if name == "env" { &wrappers::ENV } else { &wrappers::SUDO };
+    let mut variables = Vec::new();
     let mut cwd = None;
     let mut start = 0;
     while let Some(arg) = rest.get(start) {
@@ -122,7 +159,10 @@ fn environment(name: &str, rest: &[Arg]) -> Vec<Inner> {
                 let used = if split.is_empty() || joined.is_none() { 2 } else { 1 };
                 let first = if split.is_empty() { following.unwrap_or_default() } else { split };
                 let after = rest.get(start + used..).unwrap_or_default();
-                return vec![Inner::text(format!("{first} {}", join(after)))];
+                let text = format!("{first} {}", join(after));
+                let split = text.split_ascii_whitespace();
+                variables.extend(split.map_while(assignment));
+                return (vec![Inner::text(text)], variables);
             }
         }
         match text {
@@ -130,12 +170,14 @@ fn environment(name: &str, rest: &[Arg]) -> Vec<Inner> {
             _ => cwd = text.strip_prefix("--chdir=").map(str::to_owned).or(cwd),
         }
         let step = wrappers::option_length(wrapper, text);
-        if step == 0 && !is_assignment(text) {
-            break;
+        if step == 0 {
+            let Some(variable) = assignment(text) else { break };
+            variables.push(variable);
         }
         start += step.max(1);
         if text == "--" {
-            while rest.get(start).is_some_and(|arg| is_assignment(&arg.text)) {
+            while let Some(variable) = rest.get(start).and_then(|arg| assignment(&arg.text)) {
+                variables.push(variable);
                 start += 1;
             }
             break;
@@ -147,17 +189,19 @@ fn environment(name: &str, rest: &[Arg]) -> Vec<Inner> {
                 || short_with(&arg.text, 's')
                 || short_with(&arg.text, 'i')
         });
-    match rest.get(start..) {
+    let inner = match rest.get(start..) {
         None | Some([]) => Vec::new(),
         Some(args) if by_shell => vec![Inner::text(join(args))],
         Some(args) => vec![Inner::Args { args: args.to_vec(), cwd }],
-    }
+    };
+    (inner, variables)
 }
 
-fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
-    })
+/// The name and value of `name=value`.
+fn assignment(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=')?;
+    let is_name = name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+    (is_name && !name.is_empty()).then(|| (name.to_owned(), value.to_owned()))
 }
 
 /// `xargs`: what it reads becomes arguments.
@@ -172,21 +216,40 @@ fn xargs(rest: &[Arg], feed: &Feed) -> Vec<Inner> {
         text => text.strip_prefix("-I").or(text.strip_prefix("--replace=")),
     });
     let shell = shells::is_shell(base_name(std::slice::from_ref(first)));
+    let mut found = Vec::new();
     let words: Vec<Arg> = match feed {
         Feed::Fetched if shell => return vec![Inner::Fetched],
+        Feed::Found(args) => {
+            found.extend(removes_found(args, command));
+            vec![Arg::literal(UNKNOWN)]
+        }
         Feed::Text(text) if replace.is_some() => text.lines().map(Arg::literal).collect(),
         Feed::Text(text) => text.split_ascii_whitespace().map(unquoted).collect(),
         _ => vec![Arg::literal(UNKNOWN)],
     };
     let Some(mark) = replace.filter(|mark| !mark.is_empty()) else {
-        return vec![Inner::Args { args: [command, &words].concat(), cwd: None }];
+        found.push(Inner::Args { args: [command, &words].concat(), cwd: None });
+        return found;
     };
     let put_in = |word: &Arg| {
         let put = |arg: &Arg| Some(Arg { text: replaced(&arg.text, mark, word)?, ..arg.clone() });
         let args: Option<Vec<Arg>> = command.iter().map(put).collect();
         args.map_or(Inner::Fetched, |args| Inner::Args { args, cwd: None })
     };
-    words.iter().take(MAX_LINES).map(put_in).collect()
+    found.extend(words.iter().take(MAX_LINES).map(put_in));
+    found
+}
+
+/// Removing what a `find` printed is what its `-delete` does.
+fn removes_found(find: &[Arg], command: &[Arg]) -> Option<Inner> {
+    let removes = |arg: &Arg| {
+        let name = base_name(std::slice::from_ref(arg));
+        matches!(name, "rm" | "unlink" | "shred") || arg.text.contains("rm ")
+    };
+    command.iter().take(4).any(removes).then(|| {
+        let args = find.iter().cloned().chain([Arg::literal("-delete")]).collect();
+        Inner::BuiltIn { args }
+    })
 }
 
 /// A text with a word put in the place of a mark. `None` if that would be too long to look at.
@@ -261,8 +324,8 @@ fn ssh(rest: &[Arg]) -> Vec<Inner> {
         .collect();
     let start = wrappers::command_start(&wrappers::SSH, rest);
     if let Some(command @ [_, ..]) = rest.get(start..) {
-        let (positional, in_place, remote) = (None, false, true);
-        inner.push(Inner::Text { text: join(command), positional, in_place, remote });
+        let (positional, dialect, remote) = (None, Dialect::Posix, true);
+        inner.push(Inner::Text { text: join(command), positional, dialect, remote });
     }
     inner
 }

@@ -47,9 +47,18 @@ const WRAPPERS: &[Wrapper] = &[
             "setsid",
             "noglob",
             "nocorrect",
+            "-",
             "not",
             "and",
             "or",
+            "then",
+            "do",
+            "else",
+        ],
+        ..PLAIN
+    },
+    Wrapper {
+        names: &[
             "unbuffer",
             "chronic",
             "linux32",
@@ -67,16 +76,20 @@ const WRAPPERS: &[Wrapper] = &[
             "winpty",
             "fakeroot",
             "rlwrap",
-            "then",
-            "do",
-            "else",
         ],
         queries: &["--list"],
+        transparent: false,
         ..PLAIN
     },
     Wrapper { names: &["nice"], short: "n", long: &["--adjustment"], ..PLAIN },
     Wrapper { names: &["ionice"], short: "cnpPu", queries: &["-p"], ..PLAIN },
-    Wrapper { names: &["time", "gtime"], short: "fo", long: &["--format", "--output"], ..PLAIN },
+    Wrapper {
+        names: &["time", "gtime"],
+        short: "fo",
+        long: &["--format", "--output"],
+        transparent: false,
+        ..PLAIN
+    },
     Wrapper {
         names: &["timeout", "gtimeout"],
         short: "ks",
@@ -88,8 +101,12 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { names: &["chrt"], operands: 1, ..PLAIN },
     Wrapper { names: &["taskset"], operands: 1, ..PLAIN },
     Wrapper { names: &["caffeinate"], short: "tw", ..PLAIN },
-    Wrapper { names: &["strace", "ltrace"], short: "abeEIoOpPsSuX", ..PLAIN },
-    Wrapper { names: &["prlimit", "numactl", "systemd-inhibit", "catchsegv", "valgrind"], ..PLAIN },
+    Wrapper { names: &["strace", "ltrace"], short: "abeEIoOpPsSuX", transparent: false, ..PLAIN },
+    Wrapper {
+        names: &["prlimit", "numactl", "systemd-inhibit", "catchsegv", "valgrind"],
+        transparent: false,
+        ..PLAIN
+    },
     Wrapper { names: &["doas"], short: "uC", transparent: false, ..PLAIN },
     Wrapper { names: &["pkexec"], long: &["--user"], transparent: false, ..PLAIN },
     Wrapper { names: &["systemd-run"], short: "puEHM", transparent: false, ..PLAIN },

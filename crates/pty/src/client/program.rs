@@ -7,7 +7,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -24,8 +24,8 @@ use super::REPLY_LIMIT;
 use super::link::{Answer, Gone, Launched, Lease, Link};
 use crate::protocol::{ProgramId, Request, RequestId};
 use crate::{
-    ControlError, ExitStatus, LineMode, PtySize, Signal, SignalScope, SpawnError, StopReport,
-    Survey, process_table, sys,
+    ControlError, ExitStatus, LineMode, ProcessStart, PtySize, Signal, SignalScope, SpawnError,
+    StopReport, Survey, Waiting, process_table, sys,
 };
 
 /// A program on a terminal of its own, owned by one task.
@@ -204,10 +204,35 @@ impl Program {
         process_table::working_directory(self.pid)
     }
 
+    /// Whether the program itself, not another process of its terminal, waits for the terminal's input.
+    pub fn waiting(&self) -> Waiting {
+        process_table::waiting_for_terminal(self.pid, &self.tty)
+    }
+
+    /// How often the program itself has gone to sleep, where the system tells: while the number stays
+    /// the same, it has not run.
+    pub fn switches(&self) -> Option<u64> {
+        process_table::switches(self.pid)
+    }
+
+    /// Whether the program itself waits for the input of a file, given by its path without links.
+    pub fn waiting_for(&self, file: &Path) -> Waiting {
+        process_table::waiting_for_file(self.pid, file)
+    }
+
     /// Whether what runs under the program's pid was started with this text among its arguments or
     /// its environment: not so once it has called `execve`. `None` where the system does not tell.
     pub fn started_with(&self, text: &str) -> Option<bool> {
         process_table::started_with(self.pid, text.as_bytes())
+    }
+
+    /// What a process of the terminal was started with, where the system tells.
+    pub fn start_of(&self, pid: i32) -> Option<ProcessStart> {
+        process_table::start_of(pid).filter(|_| self.is_of_session(pid))
+    }
+
+    fn is_of_session(&self, pid: i32) -> bool {
+        process_table::read(pid).is_some_and(|process| process.info.session == self.pid)
     }
 
     /// The name of what runs under the program's pid, where the system tells.

@@ -92,12 +92,22 @@ pub(super) fn fork(
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
+            let _never_unwinds = AbortOnUnwind;
             let (failure, errno, candidate) =
                 become_program(plan, &mut shell_arguments, slave, descriptor_limit);
             write_report(report, failure, errno, candidate);
             sys::exit_now(127)
         }
         pid => Ok(Forked(pid)),
+    }
+}
+
+/// A panic must not unwind into the child's copy of the keeper, whose destructors remove folders.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
     }
 }
 

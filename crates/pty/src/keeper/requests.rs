@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::family::{Look, cut};
 use super::launch::launch;
-use super::{Held, Keeper, PrivateFolder, Start};
+use super::{GuardedFolder, Held, Keeper, Start};
 use crate::process_table;
 use crate::protocol::{Event, Failure, ProgramId, Request, RequestId, Spawn};
 use crate::{SESSION_VARIABLE, SignalScope, Survey, sys};
@@ -61,7 +61,7 @@ impl Keeper {
             start: Some(start),
             status: None,
             stop: None,
-            _folder: PrivateFolder(spawn.private_folder.clone()),
+            _folder: GuardedFolder(spawn.private_folder.clone()),
         };
         self.programs.insert(program, held);
     }

@@ -1,13 +1,15 @@
 //! The process table from `/proc`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::Process;
-use crate::ProcessInfo;
+use crate::{ProcessInfo, ProcessStart};
 
 /// Whether sessions and descendants can be told here.
 pub(crate) const KNOWS_SESSIONS: bool = true;
@@ -101,6 +103,35 @@ pub(crate) fn started_with(pid: i32, text: &[u8]) -> Option<bool> {
         found |= bytes.windows(text.len().max(1)).any(|window| window == text);
     }
     Some(found)
+}
+
+/// What the process was started with, and where it is now.
+pub(crate) fn start_of(pid: i32) -> Option<ProcessStart> {
+    let list = |file: &str| {
+        let mut bytes = Vec::new();
+        let file = File::open(format!("/proc/{pid}/{file}")).ok()?;
+        file.take(MAX_ENVIRONMENT).read_to_end(&mut bytes).ok()?;
+        let items = bytes.split(|&byte| byte == 0).filter(|item| !item.is_empty());
+        Some(items.map(|item| OsStr::from_bytes(item).to_owned()).collect::<Vec<_>>())
+    };
+    let variable = |entry: &OsString| {
+        let equals = entry.as_bytes().iter().position(|&byte| byte == b'=')?;
+        let (name, value) = entry.as_bytes().split_at(equals);
+        Some((OsStr::from_bytes(name).to_owned(), OsStr::from_bytes(&value[1..]).to_owned()))
+    };
+    Some(ProcessStart {
+        program: fs::read_link(format!("/proc/{pid}/exe")).ok()?,
+        args: list("cmdline")?.into_iter().skip(1).collect(),
+        env: list("environ")?.iter().filter_map(variable).collect(),
+        cwd: working_directory(pid)?,
+    })
+}
+
+/// How often the process's main thread has gone to sleep: the same number means that it has not run.
+pub(crate) fn switches(pid: i32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
 }
 
 /// Where the process is, as a path that exists.

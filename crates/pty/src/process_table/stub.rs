@@ -31,10 +31,26 @@ pub(crate) fn started_with(_pid: i32, _text: &[u8]) -> Option<bool> {
     None
 }
 
+pub(crate) fn start_of(_pid: i32) -> Option<crate::ProcessStart> {
+    None
+}
+
 pub(crate) fn working_directory(_pid: i32) -> Option<std::path::PathBuf> {
     None
 }
 
 pub(crate) fn waiting(_processes: &[&Process], _terminal: &str) -> Waiting {
     Waiting::Unknown
+}
+
+pub(crate) fn waiting_for_terminal(_pid: i32, _terminal: &str) -> Waiting {
+    Waiting::Unknown
+}
+
+pub(crate) fn waiting_for_file(_pid: i32, _file: &std::path::Path) -> Waiting {
+    Waiting::Unknown
+}
+
+pub(crate) fn switches(_pid: i32) -> Option<u64> {
+    None
 }

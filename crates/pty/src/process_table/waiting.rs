@@ -1,4 +1,4 @@
-//! Whether a process is blocked on its terminal's input.
+//! Whether a process is blocked on its terminal's input, or on a pipe's.
 //!
 //! `/proc/PID/task/TID/syscall` names the system call a sleeping thread is in and its arguments.
 //! A read names its descriptor; poll and select point at lists in the process's memory, and an
@@ -12,6 +12,7 @@
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use super::Process;
 use crate::Waiting;
@@ -41,7 +42,7 @@ pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
     let threads = processes.iter().flat_map(|process| threads_of(process)).take(MAX_THREADS);
     let mut least = None;
     for (pid, thread) in threads {
-        match waiting_thread(pid, thread, terminal) {
+        match waiting_thread(pid, thread, &|link| is_terminal(link, terminal)) {
             reading @ (Waiting::Reading | Waiting::ReadingByte) => return reading,
             Waiting::Polling => least = Some(Waiting::Polling),
             Waiting::No if least != Some(Waiting::Polling) => least = Some(Waiting::No),
@@ -51,6 +52,16 @@ pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
     }
     // Nobody is there, or no longer.
     least.unwrap_or(Waiting::No)
+}
+
+/// What the process's first thread does about the terminal of that name.
+pub(crate) fn waiting_for_terminal(pid: i32, terminal: &str) -> Waiting {
+    waiting_thread(pid, pid, &|link| is_terminal(link, terminal))
+}
+
+/// What the process's first thread does about a file.
+pub(crate) fn waiting_for_file(pid: i32, file: &Path) -> Waiting {
+    waiting_thread(pid, pid, &|link| link == file)
 }
 
 fn threads_of(process: &Process) -> Vec<(i32, i32)> {
@@ -68,7 +79,8 @@ fn threads_of(process: &Process) -> Vec<(i32, i32)> {
         .collect()
 }
 
-fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
+/// `is_wanted` judges a descriptor by its link in `/proc`.
+fn waiting_thread(pid: i32, thread: i32, is_wanted: &dyn Fn(&Path) -> bool) -> Waiting {
     let line = match fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) {
         Ok(line) => line,
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return Waiting::Unknown,
@@ -86,10 +98,12 @@ fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
     let (Some(&first), Some(&second)) = (arguments.first(), arguments.get(1)) else {
         return Waiting::No;
     };
-    let is_terminal = |descriptor: u64| is_terminal(pid, descriptor, terminal);
+    let is_wanted = |descriptor: u64| {
+        fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).is_ok_and(|link| is_wanted(&link))
+    };
     if READS.contains(&call) {
         let one = call == libc::SYS_read && arguments.get(2) == Some(&1);
-        return match is_terminal(first) {
+        return match is_wanted(first) {
             true if one => Waiting::ReadingByte,
             true => Waiting::Reading,
             false => Waiting::No,
@@ -108,15 +122,14 @@ fn waiting_thread(pid: i32, thread: i32, terminal: &str) -> Waiting {
     };
     match watched {
         None => Waiting::Unknown,
-        Some(watched) if watched.iter().copied().any(is_terminal) => Waiting::Polling,
+        Some(watched) if watched.iter().copied().any(is_wanted) => Waiting::Polling,
         Some(_) => Waiting::No,
     }
 }
 
 /// The kernel's name for the terminal itself, or for "my controlling terminal".
-fn is_terminal(pid: i32, descriptor: u64, terminal: &str) -> bool {
-    fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
-        .is_ok_and(|link| link.as_os_str() == terminal || link.as_os_str() == "/dev/tty")
+fn is_terminal(link: &Path, terminal: &str) -> bool {
+    link.as_os_str() == terminal || link.as_os_str() == "/dev/tty"
 }
 
 /// `struct pollfd { int fd; short events; short revents; }`, those that wait for input.

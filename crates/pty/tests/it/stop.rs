@@ -1,20 +1,22 @@
 //! Ending a session, and what is not ended with it.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use termbridge_pty::{ExitStatus, Keeper, Signal};
 
 use crate::support::{gone, is_alive, limited, read_pids, read_to, run, sh};
 
+/// A grace that no test waits for.
+const NEVER: Duration = Duration::from_hours(1);
 const KILLED: ExitStatus = ExitStatus::Signal { number: 9, core_dumped: false };
 
 #[tokio::test]
 async fn an_obedient_program_ends_by_the_signal_without_the_grace() {
     let keeper = Keeper::new();
     let program = run(&keeper, "sleep", &["600"]).await;
-    let start = Instant::now();
-    let report = program.stop(Signal::TERM, Duration::from_mins(1)).await.expect("stop");
-    assert!(start.elapsed() < Duration::from_secs(10));
+    let stop = program.stop(Signal::TERM, NEVER);
+    let report = limited("the end, not the grace,", stop).await.expect("stop");
     assert_eq!(report.status, Some(ExitStatus::Signal { number: 15, core_dumped: false }));
     assert_eq!((report.killed, report.remaining), (0, 0));
     assert!(report.detached.is_empty());
@@ -135,19 +137,22 @@ async fn stops_of_many_go_on_at_once() {
         let program =
             sh(&keeper, "trap '' TERM HUP; echo ready; while :; do sleep 0.05; done").await;
         read_to(&program, "ready").await;
-        programs.push(program);
+        programs.push(Arc::new(program));
     }
-    let start = Instant::now();
     let mut stops = tokio::task::JoinSet::new();
-    for program in programs {
-        stops.spawn(async move { program.stop(Signal::TERM, Duration::from_millis(500)).await });
+    for program in &programs {
+        let program = Arc::clone(program);
+        stops.spawn(async move { program.stop(Signal::TERM, NEVER).await });
     }
     // Requests are answered meanwhile.
-    let other = run(&keeper, "cat", &[]).await;
-    other.survey().await.expect("survey");
-    assert!(start.elapsed() < Duration::from_millis(450), "{:?}", start.elapsed());
-    while let Some(report) = stops.join_next().await {
+    let other = limited("another program", run(&keeper, "cat", &[])).await;
+    limited("a survey", other.survey()).await.expect("survey");
+    assert!(stops.try_join_next().is_none(), "none ends within its grace");
+    // A stop that joins one under way shortens its grace.
+    for program in programs.into_iter().rev() {
+        stops.spawn(async move { program.stop(Signal::TERM, Duration::ZERO).await });
+    }
+    while let Some(report) = limited("the ends", stops.join_next()).await {
         assert_eq!(report.expect("task").expect("stop").status, Some(KILLED));
     }
-    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::waiting::PendingWait;
 use super::{MAX_INPUT, SessionTask};
 use crate::error::SessionError;
-use crate::input::{Input, Mouse, MouseTarget, Sent};
+use crate::input::{Input, MAX_PAUSE, Mouse, MouseTarget, Sent};
 
 /// Bytes written before output is read again, so that a program which echoes is never blocked.
 const WRITE_PIECE: usize = 1024;
@@ -25,6 +25,8 @@ const LONGEST_LINE: usize = 4095;
 const PACE_LIMIT: Duration = Duration::from_millis(250);
 /// How long a command that has begun may take to have the terminal.
 const BEGIN_LIMIT: Duration = Duration::from_secs(1);
+/// Ctrl+C.
+pub(super) const INTERRUPT: &[u8] = b"\x03";
 /// How often that is looked at.
 const PACE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -35,18 +37,36 @@ const PACE_INTERVAL: Duration = Duration::from_millis(1);
 /// has read the one before. Text is one piece however long.
 #[derive(Debug, Default)]
 pub(super) struct InputQueue {
-    pieces: VecDeque<VecDeque<u8>>,
+    pieces: VecDeque<Piece>,
     len: usize,
     /// What was typed for a command that the shell has not begun yet.
-    held: Vec<Vec<u8>>,
+    held: Vec<Piece>,
+    /// Ctrl+C for that command; it is not for what comes after it.
+    held_interrupt: bool,
     /// The command has begun: until when it may take to have the terminal.
     held_until: Option<Instant>,
     /// A piece was written; until when its successor waits for it to be read.
     pacing: Option<Instant>,
+    /// The next piece was sent with a pause before it: when that is over.
+    paused: Option<Instant>,
     /// The program did not read within the limit.
     stalled: bool,
     /// Length of the line that a program which reads whole lines has not got yet.
     open_line: usize,
+}
+
+/// Bytes that are written together.
+#[derive(Debug, Default)]
+struct Piece {
+    bytes: VecDeque<u8>,
+    /// Time between the piece before and this one.
+    pause: Duration,
+}
+
+impl From<Vec<u8>> for Piece {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes: bytes.into(), pause: Duration::ZERO }
+    }
 }
 
 impl InputQueue {
@@ -60,28 +80,38 @@ impl InputQueue {
 
     /// The front piece may be written as soon as the terminal takes it.
     pub(super) fn wants_to_write(&self) -> bool {
-        self.len > 0 && self.pacing.is_none()
+        self.len > 0 && self.pacing.is_none() && self.paused.is_none()
     }
 
     /// Everything was written, and read or given time to be.
     pub(super) fn is_taken(&self) -> bool {
-        self.len == 0 && self.held.is_empty() && self.pacing.is_none()
+        self.len == 0 && !self.holds() && self.pacing.is_none()
+    }
+
+    fn holds(&self) -> bool {
+        !self.held.is_empty() || self.held_interrupt
+    }
+
+    /// The command is over.
+    pub(super) fn drop_interrupt(&mut self) {
+        self.held_interrupt = false;
     }
 
     fn held_len(&self) -> usize {
-        self.held.iter().map(Vec::len).sum()
+        self.held.iter().map(|piece| piece.bytes.len()).sum()
     }
 
     /// When to look whether the last piece was read.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
-        let held = self.held_until.filter(|_| !self.held.is_empty());
-        self.pacing.into_iter().chain(held).map(|until| until.min(now + PACE_INTERVAL)).min()
+        let held = self.held_until.filter(|_| self.holds());
+        let soon = |until: Instant| until.min(now + PACE_INTERVAL);
+        self.pacing.into_iter().chain(held).map(soon).chain(self.paused).min()
     }
 
-    fn push(&mut self, piece: Vec<u8>) {
-        if !piece.is_empty() {
-            self.len += piece.len();
-            self.pieces.push_back(piece.into());
+    fn push(&mut self, piece: Piece) {
+        if !piece.bytes.is_empty() {
+            self.len += piece.bytes.len();
+            self.pieces.push_back(piece);
         }
     }
 
@@ -89,11 +119,13 @@ impl InputQueue {
         let Some(front) = self.pieces.front_mut() else {
             return;
         };
-        front.drain(..count);
+        front.bytes.drain(..count);
         self.len -= count;
-        if front.is_empty() {
+        if front.bytes.is_empty() {
             self.pieces.pop_front();
             self.pacing = Some(if self.stalled { now } else { now + PACE_LIMIT });
+            let pause = self.pieces.front().map(|next| next.pause);
+            self.paused = pause.filter(|pause| !pause.is_zero()).map(|pause| now + pause);
         }
     }
 }
@@ -101,15 +133,20 @@ impl InputQueue {
 impl SessionTask {
     pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
         self.running()?;
+        if let Some(shell) = &mut self.shell {
+            shell.note_typed();
+        }
         let before = self.terminal.look();
         let pieces = self.encode(input)?;
-        let bytes = pieces.iter().map(Vec::len).sum();
-        let open_line = self.check_line_length(&pieces.concat())?;
-        let queued = self.input.len() + self.input.held_len();
+        let bytes = pieces.iter().map(|piece| piece.bytes.len()).sum();
+        let open_line =
+            self.check_line_length(pieces.iter().flat_map(|piece| &piece.bytes).copied())?;
+        let queued = self.queued_input();
         if queued + bytes > MAX_INPUT {
             return Err(SessionError::InputFull { queued });
         }
         self.input.open_line = open_line;
+        self.typed_at_prompt();
         // Where the terminal edits lines without echo, what looks like the input is output.
         if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
             self.note_typing(input);
@@ -125,20 +162,42 @@ impl SessionTask {
         self.bells_heard = self.bells;
         self.keep_pace(self.last_input);
         self.write_some();
-        Ok(Sent { bytes, queued: self.input.len() + self.input.held_len(), before })
+        Ok(Sent { bytes, queued: self.queued_input(), before })
     }
 
-    fn encode(&self, input: &[Input]) -> Result<Vec<Vec<u8>>, SessionError> {
+    /// Bytes that the program has not been given yet.
+    pub(super) fn queued_input(&self) -> usize {
+        self.input.len() + self.input.held_len()
+    }
+
+    fn encode(&self, input: &[Input]) -> Result<Vec<Piece>, SessionError> {
         let modes = self.terminal.input_modes();
         let mut pieces = Vec::new();
+        let mut pause = Duration::ZERO;
+        let mut pauses = Duration::ZERO;
+        let mut push = |bytes: Vec<u8>, pause: &mut Duration| {
+            pieces.push(Piece { bytes: bytes.into(), pause: std::mem::take(pause) });
+        };
         for item in input {
             match item {
-                Input::Items(items) => pieces
-                    .extend(items.iter().map(|item| encode_items(slice::from_ref(item), &modes))),
+                Input::Items(items) => items.iter().for_each(|item| {
+                    push(encode_items(slice::from_ref(item), &modes), &mut pause);
+                }),
                 Input::Text(text) => {
-                    pieces.push(encode_items(&[InputItem::Text(text.clone())], &modes));
+                    push(encode_items(&[InputItem::Text(text.clone())], &modes), &mut pause);
                 }
-                Input::Paste(text) => pieces.push(encode_paste(text, &modes)),
+                Input::Paste(text) => push(encode_paste(text, &modes), &mut pause),
+                Input::Pause(time) => {
+                    pause += *time;
+                    pauses += *time;
+                    if pauses > MAX_PAUSE {
+                        return Err(SessionError::Invalid(format!(
+                            "pauses between keys add up to more than {} s: send fewer keys at a \
+                             time",
+                            MAX_PAUSE.as_secs()
+                        )));
+                    }
+                }
                 Input::Mouse(mouse) => {
                     let event = self.mouse_event(mouse)?;
                     let parts = match event.action {
@@ -149,7 +208,7 @@ impl SessionTask {
                         match encode_mouse(&MouseEvent { action, ..event }, &modes) {
                             // X10 has no releases: the click was the press.
                             Err(MouseError::OnlyPresses) if event.action == MouseAction::Click => {}
-                            bytes => pieces.push(bytes?),
+                            bytes => push(bytes?, &mut pause),
                         }
                     }
                 }
@@ -178,12 +237,15 @@ impl SessionTask {
 
     /// Something typed waits for a command that has begun.
     pub(super) fn holds_input(&self) -> bool {
-        self.input.held_until.is_some() && !self.input.held.is_empty()
+        self.input.held_until.is_some() && self.input.holds()
     }
 
     /// What was typed for a command is for whatever reads now.
     pub(super) fn release_input(&mut self) {
         self.input.held_until = None;
+        if std::mem::take(&mut self.input.held_interrupt) {
+            self.write_interrupt();
+        }
         let held = std::mem::take(&mut self.input.held);
         if !held.is_empty() {
             held.into_iter().for_each(|piece| self.input.push(piece));
@@ -192,10 +254,30 @@ impl SessionTask {
         }
     }
 
+    /// Sends Ctrl+C to the open command, when it has begun.
+    pub(super) fn send_interrupt(&mut self) {
+        if self.shell_is_reading_command() || self.input.held_until.is_some() {
+            self.input.held_interrupt = true;
+            self.release_if_begun(Instant::now());
+        } else {
+            self.write_interrupt();
+        }
+        self.last_input = Instant::now();
+        self.at_prompt = false;
+    }
+
+    /// Ahead of what is queued, which may wait for a program that does not read.
+    fn write_interrupt(&mut self) {
+        if !matches!(self.program.try_write(INTERRUPT), Ok(1)) {
+            self.input.len += INTERRUPT.len();
+            self.input.pieces.push_front(INTERRUPT.to_vec().into());
+        }
+    }
+
     /// Queues an answer to a query as far as there is room.
     pub(super) fn enqueue_reply(&mut self, bytes: Vec<u8>) {
         if self.input.len() + bytes.len() <= MAX_INPUT {
-            self.input.push(bytes);
+            self.input.push(bytes.into());
             self.write_some();
         }
     }
@@ -209,15 +291,17 @@ impl SessionTask {
 
     /// Whether it matters to anyone that the last piece was read.
     pub(super) fn paces(&self) -> bool {
-        self.input.len() > 0
-            || !self.input.held.is_empty()
-            || self.waits.iter().any(PendingWait::is_held)
+        self.input.len() > 0 || self.input.holds() || self.waits.iter().any(PendingWait::is_held)
     }
 
     /// Goes on with the queue when the program has read what was written, or takes too long.
     pub(super) fn keep_pace(&mut self, now: Instant) {
-        if !self.input.held.is_empty() {
+        if self.input.holds() {
             self.release_if_begun(now);
+        }
+        if self.input.paused.is_some_and(|until| now >= until) {
+            self.input.paused = None;
+            self.write_some();
         }
         let Some(until) = self.input.pacing.filter(|_| self.paces()) else {
             return;
@@ -240,7 +324,11 @@ impl SessionTask {
         let Some(front) = self.input.pieces.front() else {
             return;
         };
-        let (piece, _) = front.as_slices();
+        if !self.may_write(front.bytes.iter().copied()) {
+            self.input.clear();
+            return self.refuse_lines(SessionError::HiddenLine);
+        }
+        let (piece, _) = front.bytes.as_slices();
         match self.program.try_write(&piece[..piece.len().min(WRITE_PIECE)]) {
             Ok(count) => self.input.written(count, Instant::now()),
             Err(error)
@@ -257,7 +345,7 @@ impl SessionTask {
 
     /// In line mode the kernel drops what a line has beyond its buffer; better to say so. Returns how
     /// long the unfinished line is with these bytes.
-    fn check_line_length(&self, bytes: &[u8]) -> Result<usize, SessionError> {
+    fn check_line_length(&self, bytes: impl Iterator<Item = u8>) -> Result<usize, SessionError> {
         if !self.program.line_mode().is_ok_and(|mode| mode.canonical) {
             return Ok(0);
         }
@@ -321,7 +409,7 @@ impl SessionTask {
         let items = input.iter().flat_map(|input| match input {
             Input::Items(items) => items.clone(),
             Input::Text(text) | Input::Paste(text) => vec![InputItem::Text(text.clone())],
-            Input::Mouse(_) => Vec::new(),
+            Input::Mouse(_) | Input::Pause(_) => Vec::new(),
         });
         for item in items {
             match item {

@@ -1,8 +1,10 @@
 //! Ending, restarting and forgetting a session.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures_util::FutureExt;
 use termbridge_pty::{ExitStatus, Signal, StopReport, Survey};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
@@ -11,10 +13,15 @@ use super::shell::{ShellState, Spawned};
 use super::{Command, LAST_OUTPUT, SessionTask, new_terminal, waiting};
 use crate::error::SessionError;
 use crate::info::{EndReason, Ended, Stopped};
+use crate::launch::Launch;
 
 /// What a restart gives the old program before it is killed.
 const RESTART_GRACE: Duration = Duration::from_secs(2);
 
+/// What callers get when work beside the loop panicked.
+const FAULT: &str = "an internal fault; the server's log has more";
+
+type RestartReply = oneshot::Sender<Result<(), SessionError>>;
 type StopReply = oneshot::Sender<Result<Stopped, SessionError>>;
 
 /// A change of the session that is under way beside the loop.
@@ -27,8 +34,15 @@ pub(super) enum Change {
         already: bool,
         report: Option<StopReport>,
     },
-    /// The program is being replaced.
-    Restarting { reply: oneshot::Sender<Result<(), SessionError>> },
+    /// The program is being replaced; nobody asked for it when there is no `reply`.
+    Restarting { reply: Option<RestartReply> },
+}
+
+impl Change {
+    /// Nobody asked for it: the session goes on as if nothing had happened.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self, Self::Restarting { reply: None })
+    }
 }
 
 impl SessionTask {
@@ -98,7 +112,7 @@ impl SessionTask {
         let already = self.exited.is_some();
         self.change = Some(Change::Stopping { replies, reason, already, report: None });
         let program = Arc::clone(&self.program);
-        self.beside(async move {
+        self.beside(Command::StopDone(Err(FAULT.to_owned())), async move {
             let report = program.stop(signal, grace).await;
             Command::StopDone(report.map_err(|error| error.to_string()))
         });
@@ -147,22 +161,30 @@ impl SessionTask {
         }
     }
 
-    pub(super) fn restart(&mut self, reply: oneshot::Sender<Result<(), SessionError>>) {
+    pub(super) fn restart(&mut self, reply: RestartReply) {
         if self.change.is_some() {
             let _ = reply.send(Err(SessionError::Changing(self.id.clone())));
             return;
         }
+        self.replace_program(self.launch.clone(), Some(reply));
+    }
+
+    /// Ends the program and starts another in its place.
+    pub(super) fn replace_program(&mut self, launch: Launch, reply: Option<RestartReply>) {
+        // A program that nobody asked to end has lost its terminal.
+        let signal = if reply.is_some() { Signal::TERM } else { Signal::HUP };
         self.change = Some(Change::Restarting { reply });
         let (program, place) = (Arc::clone(&self.program), self.place.take());
-        let (server, launch, id) = (self.server.clone(), self.launch.clone(), self.id.clone());
+        let (server, id) = (self.server.clone(), self.id.clone());
         let size = self.terminal.size();
-        self.beside(async move {
+        let failed = Command::Restarted(Err(SessionError::System(FAULT.to_owned())));
+        self.beside(failed, async move {
             let restarted = async {
                 let gone = || SessionError::NotFound(id.clone());
                 let server = server.upgrade().ok_or_else(gone)?;
                 let place = place.map_or_else(|| server.place(), Ok)?;
                 program
-                    .stop(Signal::TERM, RESTART_GRACE)
+                    .stop(signal, RESTART_GRACE)
                     .await
                     .map_err(|error| SessionError::System(error.to_string()))?;
                 Ok((server.spawn(&launch, &id, size).await?, place))
@@ -186,8 +208,10 @@ impl SessionTask {
             self.terminal = new_terminal(self.terminal.size(), &self.settings);
             // Whoever asks for what came after the old screen gets the new one.
             self.terminal.count_from(seq);
-            let next_id = self.shell.as_ref().map_or(1, ShellState::next_id);
-            self.shell = shell.map(|link| ShellState::new(link, next_id));
+            self.shell = shell.map(|link| match self.shell.take() {
+                Some(before) if reply.is_none() => before.respawned(link),
+                before => ShellState::new(link, before.as_ref().map_or(1, ShellState::next_id)),
+            });
             if self.shell.is_some() {
                 self.terminal.tap();
             }
@@ -208,11 +232,20 @@ impl SessionTask {
                 server.set_finished(&self.id, false);
             }
             self.publish_memory();
+            self.publish_output();
         });
         if outcome.is_err() {
             self.not_restarted();
         }
-        let _ = reply.send(outcome);
+        match (reply, outcome) {
+            (Some(reply), outcome) => _ = reply.send(outcome),
+            (None, Err(error)) => {
+                if let Some(shell) = &mut self.shell {
+                    shell.give_up(error);
+                }
+            }
+            (None, Ok(())) => {}
+        }
     }
 
     /// The old program was stopped for a successor that could not be started.
@@ -265,6 +298,38 @@ impl SessionTask {
         }
     }
 
+    /// Ends the shell if it is at its prompt and, as the kernel is asked, nothing else runs there.
+    pub(super) fn end_idle(&mut self, reply: oneshot::Sender<bool>) {
+        // A survey that is under way began too early to count.
+        if self.survey.is_under_way() || !self.is_idle_shell() {
+            let _ = reply.send(false);
+            return;
+        }
+        self.survey.end_idle = Some((reply, Instant::now()));
+        self.start_survey();
+    }
+
+    pub(super) fn end_idle_survey(&mut self, survey: Option<&Survey>) {
+        let Some((reply, asked)) = self.survey.end_idle.take() else {
+            return;
+        };
+        let alone = survey.is_some_and(|survey| {
+            let shell = self.program.pid();
+            survey.unlisted == 0 && survey.processes.iter().all(|process| process.pid == shell)
+        });
+        let ends = alone && self.is_idle_shell() && self.last_used < asked;
+        if ends {
+            tracing::info!(session = %self.id, "idle, recycled");
+            self.begin_stop(Signal::HUP, RESTART_GRACE, Vec::new(), EndReason::Idle);
+        }
+        let _ = reply.send(ends);
+    }
+
+    fn is_idle_shell(&self) -> bool {
+        let idle = || self.shell_info().is_some_and(|shell| shell.idle);
+        self.running().is_ok() && self.shell_is_free() && self.waits.is_empty() && idle()
+    }
+
     /// When a finished session is forgotten.
     pub(super) fn removal_deadline(&self) -> Option<Instant> {
         let (_, exited) = self.exited.filter(|_| self.ended.is_some())?;
@@ -275,11 +340,16 @@ impl SessionTask {
         self.removal_deadline().is_some_and(|at| Instant::now() >= at)
     }
 
-    /// Runs work that takes time and brings its result back as a command.
-    pub(super) fn beside(&self, work: impl Future<Output = Command> + Send + 'static) {
+    /// Runs work that takes time and brings its result back as a command; `failed` if it panics, so
+    /// that the loop does not wait for ever.
+    pub(super) fn beside(
+        &self,
+        failed: Command,
+        work: impl Future<Output = Command> + Send + 'static,
+    ) {
         let commands = self.commands.clone();
         tokio::spawn(async move {
-            let done = work.await;
+            let done = AssertUnwindSafe(work).catch_unwind().await.unwrap_or(failed);
             if let Some(commands) = commands.upgrade() {
                 let _ = commands.send(done).await;
             }

@@ -102,6 +102,9 @@ impl SessionTask {
     }
 
     fn feed_slice(&mut self, bytes: &[u8]) {
+        if self.shell.is_none() {
+            self.printed += bytes.len() as u64;
+        }
         if !self.waits.iter().any(|pending| pending.wait.reads_text()) {
             self.terminal.feed(bytes);
             self.follow_shell();
@@ -147,7 +150,8 @@ impl SessionTask {
     pub(super) fn publish_memory(&mut self) {
         self.published_memory = self.terminal.memory_estimate();
         if let Some(server) = self.server.upgrade() {
-            let room = server.budget.publish(&self.share, self.published_memory);
+            let budget = &server.budgets.scrollback;
+            let room = budget.publish(&self.shares.scrollback, self.published_memory);
             self.terminal.grow_memory(room);
         }
     }

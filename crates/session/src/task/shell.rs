@@ -1,38 +1,48 @@
 //! Commands in a shell: one at a time, each with its own output and its own end.
 //!
 //! The shell was started with an integration (`termbridge-shell`): it marks where output begins and
-//! where a command ended. A command's end is believed when the mark carries the nonce that only this
-//! task knows and that the shell fetched after the command was over. A mark without it counts only
-//! when the kernel says that the shell itself waits for input again.
+//! where a command ended. A command's end is believed when the mark carries the command's nonce and
+//! the kernel shows that the shell itself waits for the answer, which comes through its pipe. A mark
+//! without the nonce counts only when the shell itself waits for the terminal's input again.
 //!
 //! ```text
-//! Starting ─ B ─► Prompt ─ submit ─► Open ─ D;status;nonce ─► Prompt
+//! Starting ─ B ─► Prompt ─ submit ─► Open ─ D;status;nonce, waits ─► answered ─► Prompt
 //! ```
 //!
-//! `marks` follows what the shell says, `doubt` asks the kernel where it says nothing, `run` is one
+//! Where the shell is (its directory) is asked of the kernel, never taken from what was printed.
+//!
+//! `marks` follows the marks, `doubt` asks the kernel where it says nothing, `run` is one
 //! command. A command that is given while the shell is on its way to its prompt waits for that; one
 //! that is given before the first prompt waits up to the launch's start limit.
 //!
 //! What other processes print while a command is open (a job of an earlier one) is part of its
-//! output: the terminal is one stream. Words of a job that come between commands belong to none.
+//! output: the terminal is one stream. What jobs print between commands is kept apart (`background`).
 
+mod background;
 mod doubt;
+mod kept;
 mod marks;
 mod run;
+mod start_up;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use termbridge_pty::{CommandPipe, Program};
+use termbridge_pty::{CommandPipe, PrivateFolder, Program};
 use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use self::background::Between;
 use self::run::Run;
+use self::start_up::Stuck;
 use super::SessionTask;
+use super::input::INTERRUPT;
+use super::lifecycle::Change;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
+use crate::id::SessionId;
 use crate::info::ShellInfo;
 
 /// Commands whose output can still be read.
@@ -54,7 +64,7 @@ pub(crate) struct ShellLink {
     pub(crate) pipe: CommandPipe,
     pub(crate) trigger: &'static [u8],
     /// Holds pipe and scripts; gone with the session.
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: PrivateFolder,
 }
 
 pub(super) struct ShellState {
@@ -68,7 +78,28 @@ pub(super) struct ShellState {
     parked: Option<Parked>,
     commands: VecDeque<Run>,
     next_id: u64,
+    between: Between,
+    /// A mark claims that the last command is over.
+    claimed_end: Option<ClaimedEnd>,
+    /// Where it was after its last command.
     cwd: Option<PathBuf>,
+    /// Somebody typed into it before its first prompt.
+    typed: bool,
+    /// What waits for input before the first prompt.
+    stuck: Option<Stuck>,
+    /// How often it was started anew.
+    respawns: u8,
+    /// It was started without the user's files, in place of one with them.
+    is_clean: bool,
+    /// What the next command's report should mention.
+    notice: Option<String>,
+}
+
+/// What a mark with the right nonce says, before the kernel has confirmed it.
+struct ClaimedEnd {
+    state: CommandState,
+    /// How often the kernel was asked.
+    looks: u32,
 }
 
 /// Where the shell's marks say that it is.
@@ -104,8 +135,36 @@ impl ShellState {
             parked: None,
             commands: VecDeque::new(),
             next_id,
+            between: Between::default(),
+            claimed_end: None,
             cwd: None,
+            typed: false,
+            stuck: None,
+            respawns: 0,
+            is_clean: false,
+            notice: None,
         }
+    }
+
+    /// The same session with another shell: its commands stay, and what waits for the prompt.
+    pub(super) fn respawned(self, link: ShellLink) -> Self {
+        let Self { parked, mut commands, respawns, is_clean, notice, next_id, .. } = self;
+        if let Some(run) = commands.back_mut().filter(|run| run.is_open()) {
+            run.address(link.shell);
+        }
+        Self { parked, commands, respawns, is_clean, notice, ..Self::new(link, next_id) }
+    }
+
+    /// The other shell could not be started.
+    pub(super) fn give_up(&mut self, error: SessionError) {
+        if let Some(parked) = self.parked.take() {
+            let _ = parked.reply.send(Err(error));
+        }
+    }
+
+    /// Somebody types: what asks for input before the first prompt is theirs to answer.
+    pub(super) fn note_typed(&mut self) {
+        self.typed |= !self.ready;
     }
 
     fn is_free(&self) -> bool {
@@ -127,6 +186,13 @@ impl ShellState {
         self.parked.as_ref().is_none_or(|parked| parked.reply.is_closed())
     }
 
+    /// Lets a shell go on that waits after the mark of a command's end.
+    fn answer(&self, session: &SessionId) {
+        if let Err(error) = self.link.pipe.write(self.link.shell.answer()) {
+            tracing::warn!(%session, %error, "the shell's pipe");
+        }
+    }
+
     fn open(&mut self) -> Option<&mut Run> {
         self.commands.back_mut().filter(|run| run.is_open())
     }
@@ -146,7 +212,7 @@ impl SessionTask {
                     && shell.is_unclaimed()
                     && shell.replaced.is_none()
                     && self.ended.is_none()
-                    && self.change.is_none() =>
+                    && self.change.as_ref().is_none_or(Change::is_own) =>
             {
                 let until = Instant::now() + limit;
                 shell.parked = Some(Parked { command, limit, until, reply });
@@ -154,8 +220,9 @@ impl SessionTask {
             }
             _ => {
                 let given = self.give(command);
-                if reply.send(given).is_err_and(|given| given.is_ok()) {
-                    self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                // Gone in the meantime.
+                if let Err(Ok(id)) = reply.send(given) {
+                    let _ = self.interrupt(id);
                 }
             }
         }
@@ -174,9 +241,8 @@ impl SessionTask {
         if !shell.is_free() || shell.is_away(&self.program) {
             return Err(SessionError::ShellBusy(self.id.clone()));
         }
-        let nonce = crate::id::SessionId::random()
-            .map_err(|error| SessionError::System(error.to_string()))?
-            .to_string();
+        let nonce = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
+        let nonce = nonce.to_string();
         let message = run::message(shell.link.shell, &command, &nonce)?;
         let most = shell.link.pipe.capacity() / 2;
         if message.len() > most {
@@ -185,12 +251,14 @@ impl SessionTask {
                 command.len(),
             )));
         }
-        let written = shell.link.pipe.drain().and_then(|()| shell.link.pipe.write(&message));
-        written.map_err(|error| SessionError::System(format!("the shell's pipe: {error}")))?;
+        self.end_background();
+        let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
         let id = shell.next_id;
         shell.next_id += 1;
         let kind = shell.link.shell;
-        shell.commands.push_back(Run::new(id, kind, command, nonce, message.len() as u64));
+        let mut run = Run::new(id, kind, command, nonce, message);
+        run.notice = shell.notice.take();
+        shell.commands.push_back(run);
         if shell.commands.len() > KEPT_COMMANDS {
             shell.commands.pop_front();
         }
@@ -200,11 +268,12 @@ impl SessionTask {
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
-                self.enqueue_reply(doubt::INTERRUPT.to_vec());
+                self.enqueue_reply(INTERRUPT.to_vec());
             }
             Place::Ended | Place::Away => {}
         }
         self.last_input = Instant::now();
+        self.printed += 1;
         self.survey_later(place == Place::Prompt);
         Ok(id)
     }
@@ -214,6 +283,14 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         let keys = shell.link.trigger.to_vec();
         shell.place = Place::Away;
+        shell.claimed_end = None;
+        // Not before the shell is at its prompt: it may still have to read the answer to its last mark.
+        if let Some(message) = shell.open().and_then(Run::take_message) {
+            let written = shell.link.pipe.drain().and_then(|()| shell.link.pipe.write(&message));
+            if let Err(error) = written {
+                tracing::warn!(session = %self.id, %error, "the shell's pipe");
+            }
+        }
         if let Some(run) = shell.open() {
             run.triggers += 1;
             run.awaits_prompt = false;
@@ -228,12 +305,24 @@ impl SessionTask {
         self.last_input = Instant::now();
     }
 
+    /// Ctrl+C for a command, once it has begun; false when it is over. Decided here, where commands
+    /// begin and end, so that it cannot reach the next one.
+    pub(super) fn interrupt(&mut self, command: u64) -> Result<bool, SessionError> {
+        let open = self.shell.as_mut().and_then(|shell| shell.open());
+        if open.is_none_or(|run| run.id != command) {
+            return Ok(false);
+        }
+        self.running()?;
+        self.send_interrupt();
+        Ok(true)
+    }
+
     /// What is known of a command, with at most `most` bytes of its output from `from` on.
     pub(super) fn command_report(&self, id: u64, from: u64, most: u64) -> Option<CommandReport> {
         let shell = self.shell.as_ref()?;
         let run = shell.commands.iter().find(|run| run.id == id)?;
-        let cwd = if run.is_open() { &shell.cwd } else { &run.cwd };
-        Some(run.report(cwd.clone(), from, most))
+        let cwd = if run.is_open() { self.shell_cwd() } else { run.cwd.clone() };
+        Some(run.report(cwd, from, most))
     }
 
     /// A command of the shell is open.
@@ -252,13 +341,16 @@ impl SessionTask {
     fn close(&mut self, state: CommandState, proven: bool) {
         let kernels = self.program.working_directory();
         let Some(shell) = &mut self.shell else { return };
-        let Some(run) = shell.open() else { return };
+        let Some(run) = shell.commands.back_mut().filter(|run| run.is_open()) else { return };
         run.close(state, proven);
-        // What a command says of the directory counts only as the shell's own last word.
-        let cwd = run.told_cwd.take().or(kernels);
-        run.cwd.clone_from(&cwd);
-        shell.cwd = cwd.or(shell.cwd.take());
+        shell.cwd = kernels.or(shell.cwd.take());
+        run.cwd.clone_from(&shell.cwd);
+        shell.between.begin(Vec::new());
+        self.printed += 1;
+        self.terminal.note_command_over();
+        self.input.drop_interrupt();
         self.release_input();
+        self.publish_output();
     }
 
     /// The shell ended, and with it the command that ran.
@@ -275,9 +367,10 @@ impl SessionTask {
         self.close(CommandState::SessionEnded { exit_code }, true);
     }
 
-    /// Where the shell is.
+    /// Where the shell is; where it was last, if it has ended.
     pub(super) fn shell_cwd(&self) -> Option<PathBuf> {
-        self.shell.as_ref()?.cwd.clone()
+        let shell = self.shell.as_ref()?;
+        self.program.working_directory().or_else(|| shell.cwd.clone())
     }
 
     pub(super) fn shell_info(&self) -> Option<ShellInfo> {
@@ -285,6 +378,7 @@ impl SessionTask {
         let (first, last) = (shell.commands.front(), shell.commands.back());
         let starting = !shell.ready && shell.is_unclaimed();
         Some(ShellInfo {
+            shell: shell.link.shell,
             running: last.filter(|run| run.is_open()).map(|run| run.id),
             idle: starting || (shell.is_free() && !shell.is_away(&self.program)),
             kept: first.zip(last).map(|(first, last)| (first.id, last.id)),

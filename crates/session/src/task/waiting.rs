@@ -8,11 +8,22 @@ use termbridge_vt::Seq;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::interactive::Calm;
 use super::{Command, SessionTask};
-use crate::wait::{DEFAULT_TIMEOUT, Fired, Wait, Waited};
+use crate::snapshot::SnapshotRequest;
+use crate::wait::{DEFAULT_TIMEOUT, Fired, Look, UNCHANGED_GRACE, Wait, Waited};
 
 /// How often the kernel is asked while someone waits for a prompt or for a program to read.
 const SURVEY_INTERVAL: Duration = Duration::from_millis(25);
+/// The same once this much time has passed since the wait began and since the last input: what has
+/// taken long may take a little longer to be noticed.
+const SLOWER_SURVEYS: [(Duration, Duration); 2] = [
+    (Duration::from_secs(2), Duration::from_millis(100)),
+    (Duration::from_secs(20), Duration::from_millis(250)),
+];
+
+/// The least time between two questions for a wait that ends when the program waits for input.
+const SETTLE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// How long a command has before the kernel is asked about it.
 const SURVEY_DELAY: Duration = Duration::from_millis(100);
@@ -25,6 +36,8 @@ pub(super) struct PendingWait {
     deadline: Instant,
     /// What `change` is counted from.
     since: Seq,
+    /// The screen when the wait began.
+    first: Seq,
     bells: u64,
     /// The screen when it last changed, for `idle`.
     idle_seq: Seq,
@@ -47,11 +60,26 @@ pub(super) struct SurveyState {
     settled: Option<Instant>,
     /// The idle time-out wants to know too.
     pub(super) for_idle: bool,
+    /// Someone wants to end the shell if it is idle; asked then.
+    pub(super) end_idle: Option<(oneshot::Sender<bool>, Instant)>,
     next: Option<Instant>,
     latest: Option<Survey>,
+    /// When `latest` began.
+    latest_began: Option<Instant>,
+    pub(super) calm: Option<Calm>,
 }
 
 impl SurveyState {
+    /// What is known is from before the last input.
+    pub(super) fn forget(&mut self) {
+        self.latest = None;
+    }
+
+    /// The foreground program has read all its input and waits for more.
+    pub(super) fn shows_waiting(&self) -> bool {
+        self.latest.as_ref().is_some_and(|survey| survey.waiting.is_for_input())
+    }
+
     pub(super) fn is_under_way(&self) -> bool {
         self.under_way
     }
@@ -73,6 +101,7 @@ impl SessionTask {
             began: now,
             deadline: now + wait.timeout.unwrap_or(DEFAULT_TIMEOUT),
             since: wait.after.unwrap_or(seq),
+            first: seq,
             // A bell that rang since the last input counts: it may have come before this request.
             bells: self.bells_heard,
             idle_seq: seq,
@@ -94,6 +123,7 @@ impl SessionTask {
         let asks = |wait: &Wait| wait.asks_kernel() || wait.watches_shell();
         self.shell_is_in_doubt()
             || self.holds_input()
+            || self.lines_deadline().is_some()
             || self.waits.iter().any(|pending| asks(&pending.wait))
     }
 
@@ -158,7 +188,18 @@ impl SessionTask {
                         Some(Fired::Text(_) | Fired::Regex(_))
                     )
                 });
+            let look = pending.wait.look.map(|look| match look {
+                Look::Screen => SnapshotRequest::default(),
+                Look::Changes => {
+                    SnapshotRequest { since: Some(pending.first), ..SnapshotRequest::default() }
+                }
+                Look::Scrollback(lines) => {
+                    SnapshotRequest { scrollback: Some(lines), ..SnapshotRequest::default() }
+                }
+            });
             let _ = pending.reply.send(Waited {
+                queued: self.queued_input(),
+                snapshot: look.map(|request| Box::new(self.snapshot(request))),
                 unanswered_query: self
                     .terminal
                     .unanswered_query()
@@ -184,6 +225,9 @@ impl SessionTask {
         if wait.free && self.shell_is_free() {
             return Some(Fired::Free);
         }
+        if wait.printed_after.is_some_and(|printed| self.printed > printed) {
+            return Some(Fired::Printed);
+        }
         if wait.change && seq > pending.since {
             return Some(Fired::Change);
         }
@@ -198,6 +242,10 @@ impl SessionTask {
             && let Some(fired) = self.kernel_condition(wait)
         {
             return Some(fired);
+        }
+        let painted = seq > pending.since || now >= pending.began + UNCHANGED_GRACE;
+        if wait.settled && painted && self.waits_for_input() {
+            return Some(Fired::Settled);
         }
         let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
         quiet.then_some(Fired::Idle)
@@ -218,8 +266,35 @@ impl SessionTask {
         let reads = survey.waiting.is_reading()
             // A process of another user (sudo) cannot be looked into; a hidden line tells.
             || (survey.waiting == Waiting::Unknown && !line_mode.echo);
-        (wait.needs_input && line_mode.canonical && reads && !self.shell_is_reading_command())
-            .then_some(Fired::NeedsInput { echo: line_mode.echo })
+        if line_mode.canonical {
+            return (wait.needs_input && reads && !self.shell_is_reading_command())
+                .then_some(Fired::NeedsInput { echo: line_mode.echo });
+        }
+        let uncertain = wait.interactive.then(|| self.waits_for_keys(survey)).flatten()?;
+        Some(Fired::Interactive { uncertain })
+    }
+
+    /// How long after a survey the next one is due: soon while someone waits for the program to
+    /// settle, and later the longer anything takes.
+    fn survey_interval(&self, now: Instant) -> Duration {
+        let settling = self.waits.iter().filter(|pending| pending.wait.settled);
+        if let Some(least) = settling.map(|pending| (now - pending.began) / 2).min() {
+            return least.clamp(SETTLE_INTERVAL, SURVEY_INTERVAL);
+        }
+        if self.shell_is_in_doubt() || self.holds_input() {
+            return SURVEY_INTERVAL;
+        }
+        let began = self.waits.iter().map(|pending| pending.began).max();
+        let since = now - began.unwrap_or(now).max(self.last_input).min(now);
+        let slower = SLOWER_SURVEYS.iter().rev().find(|(after, _)| since >= *after);
+        slower.map_or(SURVEY_INTERVAL, |(_, interval)| *interval)
+    }
+
+    /// The program waits for input and has printed nothing since the kernel was asked.
+    fn waits_for_input(&self) -> bool {
+        let waits = self.survey.latest.as_ref().is_some_and(|survey| survey.waiting.is_for_input());
+        let quiet = self.survey.latest_began.is_some_and(|began| self.last_output < began);
+        waits && quiet && !self.terminal.is_synchronized()
     }
 
     /// Starts a survey when one is due; it reports back as a command.
@@ -236,15 +311,24 @@ impl SessionTask {
             let all_read =
                 self.input.len() == 0 && program.unread_input().is_ok_and(|left| left == 0);
             self.survey.settled = all_read.then(Instant::now);
-            self.beside(async move { Command::Surveyed(program.survey().await.ok()) });
+            let work = async move { Command::Surveyed(program.survey().await.ok()) };
+            self.beside(Command::Surveyed(None), work);
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lose_survey(&mut self) {
+        self.survey.under_way = true;
+        self.beside(Command::Surveyed(None), async { panic!("a fault on request") });
     }
 
     pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
         let now = Instant::now();
         self.survey.under_way = false;
-        self.survey.next = Some(now + SURVEY_INTERVAL);
+        self.survey.next = Some(now + self.survey_interval(now));
+        self.note_calm(survey.as_ref(), now);
         self.idle_survey(survey.as_ref());
+        self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
         let in_front = Some(self.program.pid());
@@ -259,5 +343,6 @@ impl SessionTask {
         // What was typed for the shell's sake makes it old.
         let is_current = settled.is_some_and(|began| self.last_input < began);
         self.survey.latest = survey.filter(|_| is_current);
+        self.survey.latest_began = settled;
     }
 }

@@ -7,9 +7,11 @@ mod cases;
 mod endings;
 mod exchange;
 mod folder;
+mod forged;
 mod history;
 mod hostile;
 mod replaced;
+mod start_up;
 mod volume;
 
 use std::path::{Path, PathBuf};

@@ -100,3 +100,32 @@ async fn unfinished_commands_long_ones_and_exits_are_told() {
     }
     sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_interrupt_is_for_its_own_command_alone() {
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        for _ in 0..3 {
+            // Before the shell has begun it, and after.
+            let early = session.submit("sleep 1000").await.expect("taken");
+            assert!(session.interrupt(early).await.expect("there"), "{program}");
+            let over = Wait { command: Some(early), ..Wait::default() }.timeout(PATIENCE);
+            assert!(session.wait(over).await.expect("there").fired.is_some(), "{program}");
+            let next = session.submit("sh -c 'trap \"exit 9\" INT; echo begun; read line'").await;
+            let next = next.expect("the shell is free");
+            assert!(!session.interrupt(early).await.expect("there"), "{program}");
+            let asked = Wait { command: Some(next), needs_input: true, ..Wait::default() };
+            let asked = session.wait(asked.timeout(PATIENCE)).await.expect("there").fired;
+            assert_eq!(asked.map(|fired| fired.name()), Some("needs_input"), "{program}");
+            assert!(!session.interrupt(early).await.expect("there"), "{program}");
+            session.send_keys("on<Enter>").await.expect("sent");
+            let over = Wait { command: Some(next), ..Wait::default() }.timeout(PATIENCE);
+            session.wait(over).await.expect("there");
+            let report = session.command(next, 0, 100).await.expect("there").expect("known");
+            assert_eq!(report.state, CommandState::Done { exit_code: 0 }, "{program}: {report:?}");
+            assert!(!session.interrupt(next).await.expect("there"), "{program}");
+        }
+    }
+    sessions.shutdown().await;
+}

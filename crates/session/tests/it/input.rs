@@ -119,6 +119,33 @@ async fn a_program_that_never_reads_fills_its_queue_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_pause_holds_back_what_follows_it() {
+    let key = |key: &str| Input::Text(key.to_owned());
+    let sessions = sessions();
+    let session = start(&sessions, python(LOGGER)).await;
+    see(&session, "READY").await;
+    // Without a pause the three would be three reads as well; with it they arrive, and in order.
+    let short = Input::Pause(std::time::Duration::from_millis(20));
+    let input = vec![key("a"), short.clone(), key("b"), short.clone(), key("q")];
+    session.send(input).await.expect("sent");
+    see(&session, "61 62 71 DONE").await;
+    let session = sh(&sessions, "stty raw -echo; echo READY; exec cat -v").await;
+    see(&session, "READY").await;
+    let long = Input::Pause(termbridge_session::MAX_PAUSE);
+    let sent = session.send(vec![key("FIRST"), long.clone(), key("SECOND")]).await.expect("sent");
+    assert_eq!((sent.bytes, sent.queued), (11, 6));
+    see(&session, "FIRST").await;
+    // What is sent later comes later.
+    let sent = session.send(vec![key("THIRD")]).await.expect("sent");
+    assert_eq!(sent.queued, 11);
+    assert!(!text(&session).await.contains("SECOND"));
+    match session.send(vec![key("a"), long, short, key("b")]).await {
+        Err(SessionError::Invalid(message)) => assert!(message.contains("10 s"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn a_line_longer_than_the_kernel_keeps_is_refused() {
     let sessions = sessions();
     let session = sh(&sessions, "stty -echo; echo READY; read x; echo \"length ${#x}\"").await;

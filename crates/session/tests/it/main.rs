@@ -3,12 +3,15 @@
 mod command_table;
 mod commands;
 mod concurrency;
+mod hidden_lines;
 mod idle;
 mod input;
+mod kept_output;
 mod leaks;
 mod lifecycle;
 mod memory;
 mod output;
+mod resize;
 mod stop;
 mod support;
 mod waits;

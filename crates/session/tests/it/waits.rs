@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regex::Regex;
 use termbridge_session::vt::input::parse_keys;
-use termbridge_session::{ExitStatus, Fired, Input, Launch, State, Wait};
+use termbridge_session::{ExitStatus, Fired, Input, Launch, Look, State, Wait};
 use tokio::task::JoinSet;
 
 use crate::support::{
@@ -342,4 +342,42 @@ async fn an_echo_satisfies_no_wait() {
         assert_eq!(found.row, 1, "the output, not the echo");
         write.await.expect("task").expect("written");
     }
+}
+
+#[tokio::test]
+async fn a_program_has_settled_once_it_waits_for_input_again() {
+    let settled = || Wait { settled: true, look: Some(Look::Changes), ..Wait::default() };
+    let sessions = sessions();
+    // A raw terminal with its answer well after the key was read, and one in line mode.
+    let raw = r"
+import os, time, tty
+tty.setraw(0)
+print('READY', end='', flush=True)
+while True:
+    os.read(0, 1)
+    total = sum(range(2_000_000))
+    print('\r\nanswer', total, end='', flush=True)
+";
+    let lines = "echo READY; while read x; do sleep 0.05; echo \"answer $x\"; done";
+    for launch in [python(raw), script(lines)] {
+        let session = start(&sessions, launch).await;
+        see(&session, "READY").await;
+        for _ in 0..3 {
+            let keys = vec![Input::Items(parse_keys("y Enter").expect("keys"))];
+            let wait = settled().timeout(LIMIT);
+            let (_, waiting) = session.send_then_wait(keys, wait).await.expect("sent");
+            let waited = waiting.await.expect("waited");
+            assert_eq!(waited.fired, Some(Fired::Settled));
+            let shown = waited.snapshot.expect("a look");
+            let changed = shown.changed.as_ref().expect("changes");
+            let rows = changed.iter().map(|row| shown.screen.rows[usize::from(*row)].text());
+            assert!(rows.clone().any(|row| row.starts_with("answer")), "{:?}", shown.text());
+        }
+    }
+    // Nothing to show is no reason to wait for ever, a program that does not read is.
+    let session = sh(&sessions, "stty -echo; exec cat").await;
+    assert_eq!(fires(&session, settled()).await, Fired::Settled);
+    let session = sh(&sessions, "echo READY; exec sleep 600").await;
+    see(&session, "READY").await;
+    stays_away(&session, settled()).await;
 }

@@ -5,8 +5,7 @@
 __termbridge_take() {
     builtin local command
     # Asks whether there is something first: a limit on each byte would cost more.
-    if { builtin read -t 0 && IFS= builtin read -r -d '' command; } < @PIPE@; then
-        __termbridge_open=1
+    if { builtin read -t 0 && IFS= builtin read -r -d '' command && IFS= builtin read -r -d '' __termbridge_nonce; } < @PIPE@; then
         if [[ -z @KEEP_HISTORY@ && ( -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ) ]]; then
             __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
             HISTIGNORE='*'
@@ -21,9 +20,9 @@ __termbridge_take() {
     [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_hook
 }
 __termbridge_end() {
-    builtin local status="${1-$?}" nonce= cwd="${PWD-}"
-    if [[ -n ${__termbridge_open-} ]]; then
-        __termbridge_open=
+    builtin local status="${1-$?}" nonce="${__termbridge_nonce-}" answer
+    if [[ -n $nonce ]]; then
+        __termbridge_nonce=
         if [[ -z @KEEP_HISTORY@ && ${HISTIGNORE-} == '*' ]]; then
             if [[ -n $__termbridge_ignored ]]; then
                 HISTIGNORE=${__termbridge_ignored#=}
@@ -31,12 +30,11 @@ __termbridge_end() {
                 builtin unset HISTIGNORE
             fi
         fi
-        { builtin read -t 0 && IFS= builtin read -r -d '' nonce; } < @PIPE@ || builtin :
     fi
-    # A path that would break the mark is left for the kernel to tell.
-    [[ $cwd != *[[:cntrl:]]* ]] || cwd=
-    builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" "$status" "$nonce" >| /dev/tty ||
-        builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" "$status" "$nonce" || builtin :
+    builtin printf '\e]633;D;%s;%s\a' "$status" "$nonce" >| /dev/tty ||
+        builtin printf '\e]633;D;%s;%s\a' "$status" "$nonce" || builtin :
+    # The server believes the mark when the kernel shows this shell waiting here.
+    [[ -z $nonce ]] || IFS= builtin read -r -d '' -t 5 answer < @PIPE@ || builtin :
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
         builtin return "$status"
     fi
@@ -44,7 +42,7 @@ __termbridge_end() {
 # The last hook has the last word on the prompt.
 __termbridge_prompt() {
     builtin local status="$?"
-    [[ -z ${__termbridge_open-} ]] || __termbridge_end "$status"
+    [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$status"
     __termbridge_marks
 }
 # The status stands in the prompt as well, for a command that took the hooks away.
@@ -114,7 +112,9 @@ if [[ -n @ENV@ ]]; then
 else
     unset ENV
 fi
-if [[ ! -o posix ]]; then
+if [[ -z @START_UP_FILES@ ]]; then
+    :
+elif [[ ! -o posix ]]; then
     if [[ -r ~/.bashrc ]]; then
         . ~/.bashrc || :
     fi

@@ -3,7 +3,8 @@
 function __termbridge_take
     set -l taken
     builtin read -z taken < @PIPE@
-    set -g __termbridge_open 1
+    set -g __termbridge_nonce (builtin string sub -l @NONCE_LENGTH@ -- $taken)
+    set taken (builtin string sub -s (math @NONCE_LENGTH@ + 1) -- $taken | builtin string collect)
     builtin commandline -r -- $taken
     builtin commandline --is-valid
     switch $status
@@ -32,20 +33,17 @@ function __termbridge_start --on-event fish_preexec
 end
 function __termbridge_end --on-event fish_postexec
     set -l result $status
-    set -l nonce
-    if set -q __termbridge_open
-        set -e __termbridge_open
-        builtin read -z nonce < @PIPE@
-    end
+    set -l nonce $__termbridge_nonce
+    set -e __termbridge_nonce
     if set -q __termbridge_incomplete
         set -e __termbridge_incomplete
         set result incomplete
     end
-    # A path that would break the mark is left for the kernel to tell.
-    set -l cwd $PWD
-    string match -qr '[[:cntrl:]]' -- "$cwd"
-    and set cwd ''
-    builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" $result "$nonce" > /dev/tty
+    builtin printf '\e]633;D;%s;%s\a' $result "$nonce" > /dev/tty
+    # The server believes the mark when the kernel shows this shell waiting here.
+    if test -n "$nonce"
+        builtin read -z nonce < @PIPE@
+    end
 end
 function __termbridge_prompt --on-event fish_prompt
     set -l result $status

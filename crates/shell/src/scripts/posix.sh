@@ -10,7 +10,8 @@ $__termbridge_text"
     return "$__termbridge_result"
 }
 __termbridge_take() {
-    IFS= command read -r __termbridge_text < @PIPE@ || return 1
+    { IFS= command read -r __termbridge_text && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
+        return 1
     # What follows the dot keeps the trailing newlines.
     __termbridge_text=$(command printf '%b.' "$__termbridge_text")
     __termbridge_text=${__termbridge_text%.}
@@ -25,13 +26,10 @@ __termbridge_start() {
 }
 __termbridge_end() {
     __termbridge_result=$?
-    IFS= command read -r __termbridge_text < @PIPE@ || __termbridge_text=
-    __termbridge_cwd=$PWD
-    # A path that would break the mark is left for the kernel to tell.
-    case $__termbridge_cwd in *[[:cntrl:]]*) __termbridge_cwd= ;; esac
-    command printf '\033]633;P;Cwd=%s\007\033]633;D;%s;%s\007' \
-        "$__termbridge_cwd" "$__termbridge_result" "$__termbridge_text" > /dev/tty
-    __termbridge_text=
+    command printf '\033]633;D;%s;%s\007' "$__termbridge_result" "$__termbridge_nonce" > /dev/tty
+    # The server believes the mark when the kernel shows this shell waiting here.
+    IFS= command read -r __termbridge_text < @PIPE@ || :
+    __termbridge_text= __termbridge_nonce=
 }
 # The status stands in the prompt as well, for a command that never came back: a syntax error, an
 # interrupt.
@@ -59,7 +57,7 @@ if [ -n @ENV@ ]; then
     ENV=@ENV@
     # Its value is expanded when it is used.
     eval "ENV=\"$ENV\""
-    if [ -r "$ENV" ]; then
+    if [ -n @START_UP_FILES@ ] && [ -r "$ENV" ]; then
         . "$ENV" || :
     fi
     ENV=@ENV@

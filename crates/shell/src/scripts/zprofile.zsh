@@ -1,4 +1,4 @@
 # termbridge: the user's own .zprofile.
-if [[ -r ${__termbridge_original:-$HOME}/.zprofile ]]; then
+if [[ -n @START_UP_FILES@ && -r ${__termbridge_original:-$HOME}/.zprofile ]]; then
     . "${__termbridge_original:-$HOME}/.zprofile" || :
 fi

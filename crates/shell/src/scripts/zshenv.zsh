@@ -5,11 +5,13 @@ __termbridge_take() {
     {
         emulate -L zsh
         local command
-        IFS= builtin read -r -d '' -t 5 command < @PIPE@ || return 0
+        typeset -g __termbridge_nonce
+        { IFS= builtin read -r -d '' -t 5 command && IFS= builtin read -r -d '' __termbridge_nonce } < @PIPE@ ||
+            return 0
         # A half-typed line comes back at the next prompt.
         [[ -z $BUFFER ]] || zle .push-line
         BUFFER=$command
-        typeset -g __termbridge_open=1 __termbridge_ran=
+        typeset -g __termbridge_ran=
         [[ "$precmd_functions $preexec_functions $+functions[precmd]" == "$__termbridge_hooks" ]] ||
             __termbridge_hook
         zle .accept-line
@@ -20,17 +22,16 @@ __termbridge_end() {
         local -i result=$? fatal=0
         [[ ! -o err_exit && ! -o err_return ]] || fatal=1
         setopt local_options no_err_exit no_err_return
-        local nonce= cwd=$PWD
-        if [[ -n ${__termbridge_open-} ]]; then
-            typeset -g __termbridge_open=
+        local nonce=${__termbridge_nonce-} answer
+        if [[ -n $nonce ]]; then
+            typeset -g __termbridge_nonce=
             # A syntax error has no status of its own.
             [[ -n $__termbridge_ran ]] || result=1
-            IFS= builtin read -r -d '' -t 5 nonce < @PIPE@
         fi
-        # A path that would break the mark is left for the kernel to tell.
-        [[ $cwd != *[[:cntrl:]]* ]] || cwd=
-        builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" $result "$nonce" >| /dev/tty ||
-            builtin printf '\e]633;P;Cwd=%s\a\e]633;D;%s;%s\a' "$cwd" $result "$nonce"
+        builtin printf '\e]633;D;%s;%s\a' $result "$nonce" >| /dev/tty ||
+            builtin printf '\e]633;D;%s;%s\a' $result "$nonce"
+        # The server believes the mark when the kernel shows this shell waiting here.
+        [[ -z $nonce ]] || IFS= builtin read -r -d '' -t 5 answer < @PIPE@
         (( fatal )) || return $result
         return 0
     } 2> /dev/null
@@ -54,7 +55,7 @@ __termbridge_prompt() {
 # Only what is not ours goes into the history.
 __termbridge_history() {
     setopt local_options no_err_exit no_err_return
-    [[ -z ${__termbridge_open-} ]]
+    [[ -z ${__termbridge_nonce-} ]]
 }
 # Puts our hooks where they belong: the end before anything that others print, the start after it.
 __termbridge_hook() {
@@ -98,7 +99,7 @@ if [[ -n @ZDOTDIR@ ]]; then
 else
     unset ZDOTDIR
 fi
-if [[ -r ${ZDOTDIR-$HOME}/.zshenv ]]; then
+if [[ -n @START_UP_FILES@ && -r ${ZDOTDIR-$HOME}/.zshenv ]]; then
     . "${ZDOTDIR-$HOME}/.zshenv" || :
 fi
 __termbridge_original=${ZDOTDIR-}

@@ -5,7 +5,7 @@ else
     unset ZDOTDIR
 fi
 unset __termbridge_original __termbridge_folder
-if [[ -r ${ZDOTDIR-$HOME}/.zshrc ]]; then
+if [[ -n @START_UP_FILES@ && -r ${ZDOTDIR-$HOME}/.zshrc ]]; then
     . "${ZDOTDIR-$HOME}/.zshrc" || :
 fi
 \__termbridge_install

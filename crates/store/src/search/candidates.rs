@@ -198,15 +198,15 @@ impl<'c> Texts<'c> {
                 terms.note(head, &mut seen);
             }
         })?;
-        if seen.iter().all(|seen| *seen) || scope == Scope::Commands {
-            return Ok(seen.iter().all(|seen| *seen));
+        if terms.holds(&seen) || scope == Scope::Commands {
+            return Ok(terms.holds(&seen));
         }
         let mut rows = self.rest.query([seq])?;
         if let Some(row) = rows.next()? {
             // NULL when the head is all of it.
             terms.note(row.get_ref(0)?.as_str_or_null()?.unwrap_or_default(), &mut seen);
         }
-        Ok(seen.iter().all(|seen| *seen))
+        Ok(terms.holds(&seen))
     }
 
     fn read<T>(

@@ -1,16 +1,19 @@
 //! The words of a query and of a text.
 //!
-//! A term is what stands between blanks. Its tokens are the runs of letters and digits in it, so
+//! A term is what stands between blanks, or between quotes. Its tokens are the runs of letters and digits in it, so
 //! `src/main.rs` is the phrase `src main rs` and finds `/home/me/src/main.rs:12`, and `--no-verify`
 //! is `no verify`. FTS5 gets each term quoted and cuts it as it cut the text; the tokens here serve
 //! scores and snippets.
 
 use std::ops::Range;
 
+use super::expression::{self, Expression, Lexeme};
+
 /// The words of a query.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Terms {
     terms: Vec<Term>,
+    expression: Option<Expression>,
 }
 
 /// Tokens that must follow each other.
@@ -20,6 +23,8 @@ struct Term {
     tokens: Vec<String>,
     /// The first byte of the first token.
     start: u8,
+    /// It was written in quotes: its last word is whole.
+    quoted: bool,
 }
 
 /// Shorter prefixes begin too many words to look all of them up for a mere probe.
@@ -30,13 +35,18 @@ const PROBES: usize = 8;
 impl Terms {
     pub(super) fn parse(text: &str) -> Self {
         let mut terms = Vec::new();
-        for word in text.split(|c: char| c.is_whitespace() || c == '\0') {
+        let expression = expression::parse(&expression::lexemes(text), |lexeme| {
+            let (word, quoted) = match lexeme {
+                Lexeme::Word(word) => (word, false),
+                Lexeme::Phrase(phrase) => (phrase, true),
+                _ => return None,
+            };
             let tokens: Vec<_> = tokens(word).map(|place| word[place].to_lowercase()).collect();
-            if let Some(&start) = tokens.first().and_then(|token| token.as_bytes().first()) {
-                terms.push(Term { text: word.to_owned(), tokens, start });
-            }
-        }
-        Self { terms }
+            let start = *tokens.first()?.as_bytes().first()?;
+            terms.push(Term { text: word.replace('\0', " "), tokens, start, quoted });
+            Some(terms.len() - 1)
+        });
+        Self { terms, expression }
     }
 
     /// Words, at most: each is compared with each word of a candidate.
@@ -50,24 +60,35 @@ impl Terms {
         self.terms.len()
     }
 
-    /// All of them, the last as a prefix, in the syntax of FTS5.
+    /// What must occur, the last word as a prefix, in the syntax of FTS5.
     pub(super) fn expression(&self) -> String {
-        let phrases: Vec<_> = self
-            .terms
-            .iter()
-            .map(|term| format!("\"{}\"", term.text.replace('"', "\"\"")))
-            .collect();
-        phrases.join(" ") + " *"
+        let term = |index: usize| {
+            let term = &self.terms[index];
+            let prefix = if self.is_prefix(index) { " *" } else { "" };
+            format!("\"{}\"{prefix}", term.text.replace('"', "\"\""))
+        };
+        self.expression.as_ref().map_or_else(String::new, |expression| expression.write(&term))
+    }
+
+    /// Whether an entry with these words is one that was asked for.
+    pub(super) fn holds(&self, seen: &[bool]) -> bool {
+        self.expression.as_ref().is_some_and(|expression| expression.holds(seen))
+    }
+
+    /// The last word may be the beginning of one.
+    fn is_prefix(&self, index: usize) -> bool {
+        index + 1 == self.terms.len() && !self.terms[index].quoted
     }
 
     /// What may be rare in it, cheapest first: its words, all but the last word, the last word as a
-    /// prefix. The entries of a rare one are all that need be looked at. None where the index may
-    /// cut words otherwise than [`Words`] does.
+    /// prefix. The entries of a rare one are all that need be looked at. None where not all words
+    /// must occur, or the index may cut words otherwise than [`Words`] does.
     pub(super) fn probes(&self) -> Vec<String> {
         let quote = |text: &str| format!("\"{text}\"");
         let Some((last_term, others)) = self.terms.split_last() else { return Vec::new() };
         let Some((last, before)) = last_term.tokens.split_last() else { return Vec::new() };
-        if !self.terms.iter().all(|term| term.text.is_ascii()) {
+        let needs_all = self.expression.as_ref().is_some_and(Expression::needs_all);
+        if !needs_all || !self.terms.iter().all(|term| term.text.is_ascii()) {
             return Vec::new();
         }
         let words = others.iter().flat_map(|term| &term.tokens).chain(before);
@@ -107,7 +128,7 @@ impl Terms {
                 if term.start != start && start.is_ascii() && term.start.is_ascii() {
                     continue;
                 }
-                let prefix = index + 1 == self.terms.len();
+                let prefix = self.is_prefix(index);
                 if let Some(end) = term.matches(text, &first, words.clone(), prefix) {
                     found(index, first.start..end);
                 }

@@ -1,6 +1,7 @@
 //! What the writer's thread and everyone else count together.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -78,7 +79,7 @@ impl Shared {
         self.failed.fetch_add(entries as u64, Ordering::Relaxed);
     }
 
-    pub(super) fn report(&self, error: &rusqlite::Error) {
+    pub(super) fn report(&self, error: &dyn Display) {
         *lock(&self.last_error) = Some(error.to_string());
     }
 

@@ -86,6 +86,37 @@ fn words_are_found_as_they_are_typed() {
 }
 
 #[test]
+fn operators_phrases_and_groups_are_understood() {
+    let (_folder, history) = sample();
+    let table: [(&str, &[&str]); 14] = [
+        ("commit OR cargo", &["flag", "git"]),
+        ("commit AND cargo", &[]),
+        ("git AND commit", &["git"]),
+        ("nothing OR commit", &["git"]),
+        ("nothing here OR git commit", &["git"]),
+        ("(commit OR cargo) git", &["git"]),
+        ("git (nothing OR (commit foo))", &["git"]),
+        ("\"git commit\"", &["git"]),
+        ("\"commit git\"", &[]),
+        // In quotes the last word is whole.
+        ("\"git comm\"", &[]),
+        ("\"git commit\" OR \"no default\"", &["flag", "git"]),
+        ("commit OR", &[]),
+        ("git and commit", &[]),
+        ("\"AND OR\"", &["near"]),
+    ];
+    for (text, wanted) in table {
+        let mut hits = found(&history, text);
+        hits.sort();
+        assert_eq!(hits, wanted, "{text:?}");
+    }
+    // The same where the index is probed for rare words.
+    let filter = Filter { session: Some("none".into()), ..Filter::default() };
+    let query = Query { filter, ..Query::new("commit OR cargo") };
+    assert!(history.search(&query).expect("searched").hits.is_empty());
+}
+
+#[test]
 fn the_scope_says_where() {
     let (_folder, history) = sample();
     let look = |text: &str, scope| {

@@ -202,7 +202,9 @@ impl Core {
             history < self.history_limit() && !self.term.mode().contains(TermMode::ALT_SCREEN);
         match (mark, &mut self.command_line) {
             (Mark::CommandStart(_), _) => {
-                self.command_line = countable.then(|| CommandLine::begin(history, row, col));
+                // The line editor shows its prompt once more, with the command behind it.
+                let given = self.command_line.is_some_and(|line| line.given);
+                self.command_line = countable.then(|| CommandLine::begin(history, row, col, given));
             }
             (Mark::OutputStart(_), Some(line)) if countable => line.end(history, row, col),
             (Mark::OutputStart(_), line) => *line = None,

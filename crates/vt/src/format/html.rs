@@ -1,13 +1,17 @@
 //! A screen for a web page: one `<pre>` with inline styles, safe whatever the program printed.
+//!
+//! Characters that may come from another font are boxes as wide as their columns, so that what
+//! follows stands where it should.
 
-use super::{css_decoration, drawn_colors, escape_markup, hex};
-use crate::screen::Screen;
+use super::{Placement, css_decoration, drawn_colors, escape_markup, hex, pieces};
+use crate::screen::{Cell, Screen};
 use crate::style::Palette;
 
 /// The screen as a self-contained HTML fragment.
 pub fn html(screen: &Screen, palette: &Palette) -> String {
     let mut out = format!(
-        "<pre style=\"background:{};color:{};font-family:monospace\">",
+        "<pre style=\"background:{};color:{};font-family:monospace;line-height:1.3;\
+         font-variant-ligatures:none\">",
         hex(palette.background),
         hex(palette.foreground)
     );
@@ -17,8 +21,7 @@ pub fn html(screen: &Screen, palette: &Palette) -> String {
             let Some(first) = run.first().filter(|_| start < end) else {
                 break;
             };
-            let mut text = String::new();
-            run.iter().take(end - start).for_each(|cell| cell.push_text(&mut text));
+            let run = &run[..run.len().min(end - start)];
             let (fg, bg) = drawn_colors(&first.style, palette);
             let mut css = css_decoration(&first.style);
             if fg != palette.foreground {
@@ -34,10 +37,10 @@ pub fn html(screen: &Screen, palette: &Palette) -> String {
                 out.push_str("\">");
             }
             if css.is_empty() {
-                escape_markup(&text, &mut out);
+                write_cells(&mut out, run);
             } else {
                 out.push_str(&format!("<span style=\"{css}\">"));
-                escape_markup(&text, &mut out);
+                write_cells(&mut out, run);
                 out.push_str("</span>");
             }
             if link.is_some() {
@@ -48,6 +51,26 @@ pub fn html(screen: &Screen, palette: &Palette) -> String {
     }
     out.push_str("</pre>");
     out
+}
+
+fn write_cells(out: &mut String, run: &[Cell]) {
+    for (_, placement, piece) in pieces(run) {
+        let boxes = if placement == Placement::Each { 1 } else { piece.len() };
+        for cells in piece.chunks(boxes) {
+            let mut text = String::new();
+            cells.iter().for_each(|cell| cell.push_text(&mut text));
+            if placement == Placement::Together {
+                escape_markup(&text, out);
+            } else {
+                out.push_str(&format!(
+                    "<span style=\"display:inline-block;width:{}ch\">",
+                    cells.len()
+                ));
+                escape_markup(&text, out);
+                out.push_str("</span>");
+            }
+        }
+    }
 }
 
 /// Links are the program's words: only those that cannot run anything become links.

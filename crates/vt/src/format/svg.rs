@@ -1,9 +1,13 @@
 //! A picture of the screen that any browser shows: text stays text.
+//!
+//! Columns stand where they should whatever font the viewer has: ASCII is spaced to its columns,
+//! glyphs as they are, and every other character is placed by itself. Blanks count, which a browser
+//! knows by `white-space` and other viewers by `xml:space`.
 
 use std::fmt::Write as _;
 
-use super::{css_decoration, drawn_colors, escape_markup, hex};
-use crate::screen::{CursorShape, Screen};
+use super::{Placement, css_decoration, drawn_colors, escape_markup, hex, pieces};
+use crate::screen::{Cell, CursorShape, Screen};
 use crate::style::Palette;
 
 const CELL_WIDTH: f32 = 8.4;
@@ -18,7 +22,8 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.1} {height:.1}\" xml:space=\"preserve\">\
-         <style>text{{font:14px ui-monospace,'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace}}</style>\
+         <style>text{{font:14px ui-monospace,'JetBrains Mono','DejaVu Sans Mono',Menlo,Consolas,monospace;\
+         white-space:pre;font-variant-ligatures:none}}</style>\
          <rect width=\"100%\" height=\"100%\" rx=\"6\" fill=\"{}\"/>",
         hex(palette.background)
     );
@@ -41,22 +46,16 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
                     hex(bg)
                 );
             }
-            let mut text = String::new();
-            run.iter().for_each(|cell| cell.push_text(&mut text));
-            if text.trim().is_empty() {
+            if run.iter().all(Cell::is_blank) {
                 continue;
             }
             let css = css_decoration(&first.style);
             let style = if css.is_empty() { css } else { format!(" style=\"{css}\"") };
-            // The length keeps columns straight whatever font the viewer has.
-            let _ = write!(
-                out,
-                "<text x=\"{x:.1}\" y=\"{:.1}\" textLength=\"{run_width:.1}\" \
-                 lengthAdjust=\"spacingAndGlyphs\" fill=\"{}\"{style}>",
-                y + BASELINE,
-                hex(fg)
-            );
-            escape_markup(&text, &mut out);
+            let baseline = y + BASELINE;
+            let _ = write!(out, "<text y=\"{baseline:.1}\" fill=\"{}\"{style}>", hex(fg));
+            for (offset, placement, piece) in pieces(run) {
+                write_piece(&mut out, x + offset as f32 * CELL_WIDTH, placement, piece);
+            }
             out.push_str("</text>");
         }
     }
@@ -65,6 +64,26 @@ pub fn svg(screen: &Screen, palette: &Palette) -> String {
     }
     out.push_str("</svg>\n");
     out
+}
+
+fn write_piece(out: &mut String, x: f32, placement: Placement, piece: &[Cell]) {
+    let _ = write!(out, "<tspan x=\"{x:.1}");
+    match placement {
+        Placement::Together if piece.len() > 1 => {
+            let _ = write!(out, "\" textLength=\"{:.1}", piece.len() as f32 * CELL_WIDTH);
+        }
+        Placement::Each => {
+            for index in 1..piece.len() {
+                let _ = write!(out, " {:.1}", x + index as f32 * CELL_WIDTH);
+            }
+        }
+        Placement::Together | Placement::Alone => {}
+    }
+    out.push_str("\">");
+    let mut text = String::new();
+    piece.iter().for_each(|cell| cell.push_text(&mut text));
+    escape_markup(&text, out);
+    out.push_str("</tspan>");
 }
 
 fn draw_cursor(out: &mut String, screen: &Screen, palette: &Palette) {

@@ -29,6 +29,17 @@ pub enum KeyError {
         /// What was probably meant.
         suggestion: Option<String>,
     },
+    /// Keys and text side by side, with nothing that tells them apart.
+    #[error(
+        "`{written}` mixes keys and text: write `{bracketed}` to press the keys, or send it as \
+         literal `text` to type every character"
+    )]
+    Mixture {
+        /// What was written, as far as it is worth showing.
+        written: String,
+        /// The same with its keys in brackets.
+        bracketed: String,
+    },
     /// A repeat count outside its range.
     #[error("`{name}` repeats its key {count} times: the count must be from 1 to {MAX_REPEAT}")]
     Repeat {

@@ -17,6 +17,9 @@ pub(super) enum Scope {
 /// Shift and Tab, under the name that terminfo and ncurses gave it.
 const BACK_TAB: &str = "BackTab";
 
+/// Other names of it; the last is tmux's.
+const BACK_TAB_ALIASES: [&str; 2] = ["Back_Tab", "BTab"];
+
 /// Longest text for which a nearest name is sought.
 const MAX_MISSPELLING: usize = 24;
 
@@ -109,6 +112,9 @@ const ALIASES: &[(&str, Key, Scope)] = &[
     ("PgDown", Key::PageDown, Scope::Whole),
     ("Page_Up", Key::PageUp, Scope::Whole),
     ("Page_Down", Key::PageDown, Scope::Whole),
+    ("NPage", Key::PageDown, Scope::Whole),
+    ("PPage", Key::PageUp, Scope::Whole),
+    ("BSpace", Key::Backspace, Scope::Whole),
     ("ArrowUp", Key::Up, Scope::Whole),
     ("ArrowDown", Key::Down, Scope::Whole),
     ("ArrowLeft", Key::Left, Scope::Whole),
@@ -125,6 +131,10 @@ const ALIASES: &[(&str, Key, Scope)] = &[
     ("Minus", Key::Char('-'), Scope::Chord),
 ];
 
+/// Names of tmux and Emacs that count in capitals only: `dc` is a program.
+const CAPITAL_ALIASES: &[(&str, Key)] =
+    &[("DC", Key::Delete), ("IC", Key::Insert), ("RET", Key::Enter), ("SPC", Key::Char(' '))];
+
 /// Other names for the part after the keypad prefix.
 const KEYPAD_ALIASES: &[(&str, KeypadKey)] = &[
     ("Add", KeypadKey::Plus),
@@ -133,6 +143,11 @@ const KEYPAD_ALIASES: &[(&str, KeypadKey)] = &[
     ("Dot", KeypadKey::Decimal),
     ("Equals", KeypadKey::Equal),
     ("Comma", KeypadKey::Separator),
+    ("+", KeypadKey::Plus),
+    ("-", KeypadKey::Minus),
+    ("*", KeypadKey::Multiply),
+    ("/", KeypadKey::Divide),
+    (".", KeypadKey::Decimal),
     ("Page_Up", KeypadKey::PageUp),
     ("Page_Down", KeypadKey::PageDown),
 ];
@@ -177,7 +192,8 @@ pub(super) fn name_of(key: Key) -> Option<&'static str> {
 
 /// The key with this name, in any case, where the name stands in `scope`.
 pub(super) fn key_named(name: &str, scope: Scope) -> Option<KeyPress> {
-    if name.eq_ignore_ascii_case(BACK_TAB) || name.eq_ignore_ascii_case("Back_Tab") {
+    let is_name = |known: &&str| name.eq_ignore_ascii_case(known);
+    if is_name(&BACK_TAB) || BACK_TAB_ALIASES.iter().any(is_name) {
         return Some(KeyPress::new(Key::Tab, Modifiers::SHIFT));
     }
     canonical(name)
@@ -187,6 +203,7 @@ pub(super) fn key_named(name: &str, scope: Scope) -> Option<KeyPress> {
                 aliases.find(|(alias, _, s)| *s <= scope && alias.eq_ignore_ascii_case(name));
             found.map(|(_, key, _)| *key)
         })
+        .or_else(|| CAPITAL_ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, key)| *key))
         .or_else(|| keypad_named(name, scope))
         .map(KeyPress::from)
 }

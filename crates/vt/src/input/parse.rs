@@ -5,6 +5,7 @@
 
 use super::error::KeyError;
 use super::key::{Key, KeyPress, Modifiers};
+use super::list;
 use super::names::{self, Scope};
 
 /// Longest input that [`parse_keys`] takes, in bytes.
@@ -30,14 +31,18 @@ pub enum InputItem {
 
 /// Reads keys and text.
 ///
-/// A string that is exactly a key name or a chord is that key. Any other is text in which `<Name>`
-/// is a key, `<Name*3>` that key three times, and an unknown `<name>` is itself:
+/// A string that is exactly a key name or a chord is that key. With a `<Name>` in it, a string is
+/// text in which `<Name>` is a key, `<Name*3>` that key three times, and an unknown `<name>` is
+/// itself. Any other string is split at blanks: keys if all parts are keys or single characters and
+/// at least one is named or a chord, text if none is, and an error if it is a mixture:
 ///
 /// | written | is |
 /// | --- | --- |
 /// | `Enter`, `ctrl+c`, `C-x`, `Ctrl-C`, `^C`, `a`, `+` | a key |
+/// | `C-x C-s`, `Down Down Enter`, `C-b c`, `y Enter` | keys |
 /// | `iHello<Escape>:wq<Enter>`, `<C-x><C-s>` | text and keys |
-/// | `a+b`, `C-style`, `<div>`, `<c-widget>`, `Ctrl+C to stop` | text |
+/// | `a+b`, `C-style`, `<div>`, `<c-widget>`, `a b c`, `docker compose up` | text |
+/// | `ls Enter`, `Enter name`, `Ctrl+C to stop` | an error: a mixture |
 /// | `Ctrl+Nope`, `<Ctrl+Nope>`, `<C-Nope>`, `<Down*0>` | an error |
 ///
 /// Case does not matter in names, nor in a letter after a modifier: `Ctrl+C` and `Alt+X` have no
@@ -49,9 +54,16 @@ pub fn parse_keys(input: &str) -> Result<Vec<InputItem>, KeyError> {
     if input.len() > MAX_INPUT_BYTES {
         return Err(KeyError::TooLong { bytes: input.len() });
     }
-    match whole(input)? {
-        Some(press) => Ok(vec![InputItem::Press(press)]),
-        None => parse_text(input),
+    if let Some(press) = whole(input)? {
+        return Ok(vec![InputItem::Press(press)]);
+    }
+    let text = parse_text(input)?;
+    if text.has_brackets {
+        return text.finish();
+    }
+    match list::parse_list(input)? {
+        Some(items) => Ok(items),
+        None => text.finish(),
     }
 }
 
@@ -63,14 +75,14 @@ pub(super) fn parse_press(name: &str) -> Result<KeyPress, KeyError> {
     })
 }
 
-fn whole(input: &str) -> Result<Option<KeyPress>, KeyError> {
+pub(super) fn whole(input: &str) -> Result<Option<KeyPress>, KeyError> {
     match single_key(input) {
         Some(press) => Ok(Some(press)),
         None => parse_name(input, Scope::Whole),
     }
 }
 
-fn parse_text(input: &str) -> Result<Vec<InputItem>, KeyError> {
+fn parse_text(input: &str) -> Result<Items, KeyError> {
     let mut items = Items::default();
     let mut rest = input;
     while let Some(character) = rest.chars().next() {
@@ -79,6 +91,7 @@ fn parse_text(input: &str) -> Result<Vec<InputItem>, KeyError> {
             '<' => match bracket(rest)? {
                 Some(found) => {
                     taken = found.bytes;
+                    items.has_brackets = true;
                     items.press(found.press, found.count)?;
                 }
                 None => items.text('<'),
@@ -93,7 +106,7 @@ fn parse_text(input: &str) -> Result<Vec<InputItem>, KeyError> {
         }
         rest = &rest[taken..];
     }
-    items.finish()
+    Ok(items)
 }
 
 /// Items as they are gathered: neighbouring characters join, and presses are counted.
@@ -101,6 +114,8 @@ fn parse_text(input: &str) -> Result<Vec<InputItem>, KeyError> {
 struct Items {
     done: Vec<InputItem>,
     text: String,
+    /// A `<Name>` was among them.
+    has_brackets: bool,
 }
 
 impl Items {

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use termbridge_code::test_finder::{self, TestRun};
 use termbridge_dap::launch_json::{LaunchFile, LaunchPlan, Workspace};
 use termbridge_dap::{CommandLine, Configuration, DebugError, DebugSession, Request};
+use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 use tokio::time::Instant;
 
@@ -302,18 +303,28 @@ impl NativeDebugger {
             let list = configuration.fields.get(field).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(Value::as_str).collect()
         };
-        // A debugger's own commands may run a shell's.
+        let guard = &self.shared.bridge.shared.guard;
+        // A debugger's own commands may run a shell's, and anything else.
         for field in configuration.fields.keys().filter(|field| field.ends_with("Commands")) {
             for command in texts(field) {
                 let command = command.trim();
                 let shell = ["platform shell ", "shell ", "!"];
-                if let Some(line) = shell.iter().find_map(|word| command.strip_prefix(word)) {
-                    self.shared.bridge.shared.guard.command(line, &cwd, None)?;
+                match shell.iter().find_map(|word| command.strip_prefix(word)) {
+                    Some(line) => guard.command(line, Dialect::Posix, &cwd, None)?,
+                    None => guard.program(&["debug_command", command], &cwd, None)?,
                 }
             }
         }
+        for (name, value) in variables(configuration.fields.get("env"), &configuration.name)? {
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            guard.variable((&name, &value), Dialect::Posix, &cwd, None)?;
+        }
+        if let Some(file) = configuration.text("envFile") {
+            guard.variable(("envFile", file), Dialect::Posix, &cwd, None)?;
+        }
         if configuration.request == Request::Attach {
-            return Ok(());
+            // Whoever debugs a process runs what they like in it.
+            return Ok(guard.program(&["debug_attach", &configuration.kind], &cwd, None)?);
         }
         let args = texts("args");
         if let Some(program) = configuration.text("program") {
@@ -336,7 +347,10 @@ impl NativeDebugger {
 
     fn check_command(&self, command: &CommandLine) -> Result<(), DebugFailure> {
         let cwd = command.cwd.clone().unwrap_or_else(|| self.workspace().to_owned());
-        let launch = Launch::new(&command.program).args(&command.args).cwd(cwd);
+        let mut launch = Launch::new(&command.program).args(&command.args).cwd(cwd);
+        for (name, value) in &command.env {
+            launch = launch.env(name, value.clone().unwrap_or_default());
+        }
         Ok(self.shared.bridge.check_launch(&launch, None)?)
     }
 

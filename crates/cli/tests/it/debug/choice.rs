@@ -99,6 +99,34 @@ fn guides_are_listed_read_and_resources() {
 }
 
 #[test]
+fn an_allow_list_holds_for_what_is_debugged() {
+    let environment = super::configured();
+    let config = environment.path().join(".config/termbridge/config.toml");
+    let before = std::fs::read_to_string(&config).unwrap_or_default();
+    environment.write(
+        ".config/termbridge/config.toml",
+        format!("{before}\n[policy]\nallow = [\"/usr/bin/true\"]\n"),
+    );
+    let launch = r#"{"configurations": [
+        {"name": "Commands", "type": "lldb", "request": "launch", "program": "/usr/bin/true",
+         "initCommands": ["script print(1)"]},
+        {"name": "Variables", "type": "lldb", "request": "launch", "program": "/usr/bin/true",
+         "env": {"LD_PRELOAD": "x.so"}},
+        {"name": "Other", "type": "lldb", "request": "launch", "program": "/usr/bin/false"},
+        {"name": "Attach", "type": "lldb", "request": "attach", "pid": 1}
+    ]}"#;
+    environment.write(".vscode/launch.json", launch);
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let pid = std::process::id();
+    let (code, text) = server.error("debug_attach", json!({"pid": pid, "type": "c"}));
+    assert_eq!(code, "COMMAND_BLOCKED", "{text}");
+    for name in ["Commands", "Variables", "Other", "Attach"] {
+        let (code, text) = server.error("debug_start", json!({"launch": name}));
+        assert_eq!(code, "COMMAND_BLOCKED", "{name}: {text}");
+    }
+}
+
+#[test]
 fn the_policy_holds_for_what_is_debugged() {
     let environment = super::configured();
     let mut server = environment.server(TERMBRIDGE, &[]);

@@ -206,7 +206,15 @@ params:
 ";
     world.environment.write("src/vsc-scripts/deploy/preview.meta.yaml", metadata);
     world.environment.write("src/vsc-scripts/broken.meta.yaml", "alias: [not, a, name]\n");
-    let mut server = world.server(&[]);
+    if world.host.is_none() {
+        assert_eq!(
+            tools(&mut world.server(&[])),
+            before,
+            "not without an editor or the user's word"
+        );
+    }
+    let flags = if world.host.is_some() { &[][..] } else { &["--workspace-tools"] };
+    let mut server = world.server(flags);
     let after = tools(&mut server);
     assert_eq!(after.len(), before.len() + 1, "the broken one is left out");
     let tool = after.iter().find(|tool| tool["name"] == "deploy_preview").expect("the new tool");
@@ -218,6 +226,7 @@ params:
         },
     });
     assert_eq!(tool["inputSchema"], expected);
+    assert_eq!(tool["description"], "[workspace] Deploys a branch.");
     assert_eq!(server.error("deploy_preview", json!({"branch": "A1"})).0, "E_INVALID_PARAMS");
     let arguments = json!({"branch": "main"});
     match world.host {

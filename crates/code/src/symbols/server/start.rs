@@ -37,6 +37,7 @@ impl Start<'_> {
         let scan = look.map_err(|error| CodeError::Internal(error.to_string()))?;
         let command = self.command();
         let shown = self.candidate.program.display().to_string();
+        self.environment.may_run(&command).map_err(CodeError::Refused)?;
         let mut tree = match command.spawn(Stdio::piped()) {
             Ok(tree) => tree,
             Err(error) => return Ok(Err(format!("{shown} cannot be started: {error}"))),

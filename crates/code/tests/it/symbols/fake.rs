@@ -58,8 +58,16 @@ impl Project {
 
     /// Waits for a line of the log.
     pub(crate) async fn logged(&self, wanted: &str) {
-        until(&format!("no {wanted} in the log"), || self.log().iter().any(|line| line == wanted))
-            .await;
+        self.logged_times(wanted, 1).await;
+    }
+
+    /// Waits until a line stands in the log so many times.
+    pub(crate) async fn logged_times(&self, wanted: &str, times: usize) {
+        until(&format!("no {wanted} in the log"), || self.times_logged(wanted) >= times).await;
+    }
+
+    pub(crate) fn times_logged(&self, wanted: &str) -> usize {
+        self.log().iter().filter(|line| *line == wanted).count()
     }
 
     /// The processes of each server that was started: its own, and one that it started.

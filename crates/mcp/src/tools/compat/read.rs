@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_bridge::{From, OutputRequest};
+use termbridge_bridge::{OutputRequest, ReadFrom};
 use termbridge_session::SessionId;
 
 use crate::error::ToolError;
@@ -57,9 +57,11 @@ impl Tool for Read {
         let session = context.bridge.session(&id, None).await?;
         let cursor = || context.read_cursors.lock().unwrap_or_else(PoisonError::into_inner);
         let from = match arguments.offset {
-            0 => cursor().get(&id).map_or(From::Line(0), |cursor| From::Cursor(cursor.clone())),
-            offset if offset < 0 => From::Last(offset.unsigned_abs()),
-            offset => From::Line(offset as u64),
+            0 => cursor()
+                .get(&id)
+                .map_or(ReadFrom::Line(0), |cursor| ReadFrom::Cursor(cursor.clone())),
+            offset if offset < 0 => ReadFrom::Last(offset.unsigned_abs()),
+            offset => ReadFrom::Line(offset as u64),
         };
         let request = OutputRequest {
             session,

@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use super::{Parked, Place};
 use crate::command::CommandState;
 use crate::error::SessionError;
+use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
+use crate::task::input::INTERRUPT;
 
-/// Ctrl+C.
-pub(super) const INTERRUPT: &[u8] = b"\x03";
 /// How often a shell that did not take a command is told again, and one that asks for more is
 /// interrupted again.
 const ATTEMPTS: u8 = 3;
@@ -22,27 +22,47 @@ const ATTEMPTS: u8 = 3;
 impl SessionTask {
     /// Judges what is in doubt by what the kernel says.
     pub(in crate::task) fn settle_doubt(&mut self, survey: Option<&Survey>) {
-        let waits = survey.is_some_and(|survey| {
-            survey.waiting.is_for_input() && survey.foreground == Some(self.program.pid())
-        });
-        if !waits || self.ended.is_some() {
+        if self.ended.is_some() {
             return;
         }
-        if self.is_replaced() {
+        // The shell itself: in its group there may be others, without job control. What it printed
+        // before it began to wait is read before it is judged.
+        let (waiting, asks) = (self.program.waiting(), self.shell_asks_for_answer());
+        self.read_output();
+        if let Some(shell) = &mut self.shell
+            && shell.claimed_end.is_none()
+            && asks
+        {
+            // Its mark did not get through, or the answer to it.
+            shell.answer(&self.id);
+            if let Some(run) = shell.open() {
+                run.hook_ran = true;
+            }
+        }
+        let Some(survey) = survey.filter(|_| self.change.is_none()) else { return };
+        let in_front = survey.foreground == Some(self.program.pid());
+        if (in_front && self.adopts_shell()) || self.leaves_start_up_files(survey, waiting) {
+            return;
+        }
+        if !in_front || !waiting.is_for_input() || self.is_replaced() {
             return;
         }
         let raw = self.program.line_mode().is_ok_and(|mode| !mode.canonical);
         let pasting = self.terminal.input_modes().bracketed_paste;
         let Some(shell) = &mut self.shell else { return };
         let editor = shell.link.shell.has_line_editor();
-        // Without a line editor it reads its prompt's input in one piece, and `read` byte by byte.
-        let reads_line = !editor && survey.is_some_and(|survey| survey.waiting == Waiting::Reading);
-        // Its line editor is at work; fish's `read` uses it too, so there the nonce has to be fetched.
-        let edits = editor && raw && shell.link.shell != Shell::Fish;
+        // Its line editor is at work. Without one it reads its prompt's input in one piece, and `read`
+        // byte by byte.
+        let edits = if editor { raw } else { raw || waiting != Waiting::ReadingByte };
         let unread = shell.link.pipe.unread().unwrap_or_default();
         if !shell.ready && shell.place == Place::Ended && raw == editor {
             // Its hooks work, though its prompt has no mark.
             return self.prompt_shown();
+        }
+        let shell_kind = shell.link.shell;
+        if edits && let Some(claimed) = shell.claimed_end.take() {
+            // It is at its prompt, so the mark was its own, and the answer came too late.
+            return self.close(claimed.state, false);
         }
         let Some(run) = shell.open() else { return };
         let lost = |run: &super::Run| {
@@ -51,12 +71,12 @@ impl SessionTask {
         };
         if let Some(state) = run.said.clone() {
             self.close(state, true);
-        } else if run.prompted && (unread == 0 || edits || reads_line) {
+        } else if run.prompted && edits && (shell_kind != Shell::Fish || run.hook_ran) {
+            // fish's `read` uses the line editor too.
             let state = lost(run);
             self.close(state, false);
         } else if run.prompted {
-            // The hook has not fetched the nonce, so what reads is the command (`read`, say), and the
-            // marks were not the shell's.
+            // What reads is the command (`read`, say), and the marks were not the shell's.
             run.doubt_was_idle();
         } else if run.asked_for_more && run.interrupts < ATTEMPTS && (raw || !editor) {
             run.interrupts += 1;
@@ -64,7 +84,7 @@ impl SessionTask {
             self.last_input = Instant::now();
         } else if !run.output_began && raw == editor {
             // At its prompt, and the command is where it was put.
-            let untaken = unread >= run.message_len;
+            let untaken = run.is_untaken(unread);
             if untaken && run.triggers < ATTEMPTS {
                 tracing::debug!(session = %self.id, "the shell did not take the command yet");
                 self.trigger();
@@ -78,20 +98,38 @@ impl SessionTask {
                 let state = if untaken { CommandState::NotTaken } else { lost(run) };
                 self.close(state, false);
             }
-        } else if run.output_began && edits && pasting {
-            // Its line editor is at work again, and no hook has said a word.
+        } else if run.output_began
+            && editor
+            && edits
+            && pasting
+            && shell_kind != Shell::Fish
+            && !run.may_edit_lines()
+        {
+            // Its line editor is at work again, and no hook has printed a mark.
             let state = lost(run);
             self.close(state, false);
         }
     }
 
+    /// The shell waits for the answer to the mark of a command's end.
+    fn shell_asks_for_answer(&self) -> bool {
+        let Some(shell) = &self.shell else { return false };
+        let is_empty = || shell.link.pipe.unread().is_ok_and(|unread| unread == 0);
+        let pipe = shell.link.folder.path().join(PIPE_NAME);
+        shell.ready && is_empty() && self.program.waiting_for(&pipe).is_for_input()
+    }
+
     /// Notes that another program has taken the shell's place. It waits for input there, so the
     /// command which led to it is over.
     fn is_replaced(&mut self) -> bool {
+        let is_other = self.is_other_program();
         let Some(shell) = &mut self.shell else { return false };
-        let folder = shell.link.folder.path().to_string_lossy();
-        if shell.replaced.is_some() || self.program.started_with(&folder) != Some(false) {
+        if shell.replaced.is_some() || !is_other {
             return shell.replaced.is_some();
+        }
+        // Its start-up files may have done it: another shell follows.
+        if !shell.ready && !shell.typed && !shell.is_clean {
+            return true;
         }
         let program = self.program.name().unwrap_or_else(|| "another program".to_owned());
         tracing::info!(session = %self.id, program, "another program took the shell's place");
@@ -116,6 +154,7 @@ impl SessionTask {
         let Some(shell) = &self.shell else { return false };
         let run = shell.commands.back().filter(|run| run.is_open());
         shell.parked.is_some()
+            || shell.claimed_end.is_some()
             || run.is_some_and(|run| {
                 !run.output_began || run.prompted || run.asked_for_more || run.said.is_some()
             })

@@ -1,13 +1,18 @@
 //! What the shell says of itself: the marks in its output.
 
-use std::path::PathBuf;
-
+use termbridge_pty::Waiting;
 use termbridge_shell::Shell;
 use termbridge_vt::{Event, Mark, Tapped};
 
-use super::{Place, Run};
+use super::{ClaimedEnd, Place, Run};
 use crate::command::CommandState;
+use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
+use crate::task::lifecycle::Change;
+
+/// How often the kernel is asked in a row whether the shell waits for the answer to its mark: some
+/// milliseconds in all. Surveys go on after that.
+const MAX_LOOKS: u32 = 500;
 
 impl SessionTask {
     /// Follows the stream of a shell's terminal.
@@ -15,13 +20,20 @@ impl SessionTask {
         if self.shell.is_none() {
             return;
         }
-        for piece in self.terminal.take_tapped() {
+        let tapped = self.terminal.take_tapped();
+        // What a shell prints in whose place another is being started counts for nothing.
+        if self.change.as_ref().is_some_and(Change::is_own) {
+            return;
+        }
+        for piece in tapped {
             match piece {
-                Tapped::Bytes(bytes) => {
-                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
+                Tapped::Bytes(bytes) => match self.shell.as_mut().and_then(|shell| shell.open()) {
+                    Some(run) => {
                         run.feed(&bytes);
+                        self.printed += bytes.len() as u64;
                     }
-                }
+                    None => self.printed_between(&bytes),
+                },
                 Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
                 Tapped::OutputAt(row) => {
                     let size = self.terminal.size();
@@ -32,6 +44,7 @@ impl SessionTask {
                 Tapped::Event(_) => {}
             }
         }
+        self.output_grew();
     }
 
     /// Gives the open command's output the terminal's new size.
@@ -53,18 +66,15 @@ impl SessionTask {
             }
             Mark::CommandEnd(rest) => self.command_ended(rest),
             Mark::Continuation(_) => self.more_is_asked(),
-            Mark::Property(property) => {
-                if let Some(path) = property.strip_prefix("Cwd=") {
-                    self.directory_told(path);
-                }
-            }
-            Mark::PromptStart(_) => {}
+            Mark::PromptStart(_) => self.prompt_begins(),
+            Mark::Property(_) => {}
         }
     }
 
     pub(super) fn prompt_shown(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         let first = !std::mem::replace(&mut shell.ready, true);
+        shell.respawns = 0;
         shell.place = Place::Prompt;
         match shell.open() {
             Some(run) if run.triggers == 0 || run.awaits_prompt => self.trigger(),
@@ -72,33 +82,38 @@ impl SessionTask {
                 let state = state.clone();
                 self.close(state, true);
             }
-            // The kernel tells whether it is the shell's own. Before the output begins, it is one that
-            // the line editor shows once more.
+            // The kernel tells whether it is the shell's own.
             Some(run) if run.output_began || run.interrupts > 0 => {
                 run.prompted = true;
                 self.survey_soon();
             }
+            // One that the line editor shows once more, with the command behind it.
             Some(_) => {}
             None if first => self.unpark(),
             None => {}
+        }
+        if let Some(shell) = &mut self.shell
+            && shell.open().is_none()
+            && !shell.commands.is_empty()
+        {
+            shell.between.prompt_ends();
+        }
+    }
+
+    fn prompt_begins(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        if shell.open().is_none()
+            && let Some(printed) = shell.between.prompt_begins()
+        {
+            self.keep_background(&printed);
         }
     }
 
     fn output_began(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         shell.place = Place::Away;
-        let fish = shell.link.shell == Shell::Fish;
-        let Some(run) = shell.open() else { return };
-        let first = run.begin_output();
-        let nonce = format!("{}\0", run.nonce);
-        // fish reads ahead, so it gets the nonce only once the command is read.
-        if first
-            && fish
-            && let Err(error) = shell.link.pipe.write(nonce.as_bytes())
-        {
-            tracing::warn!(session = %self.id, %error, "the shell's pipe");
-        }
-        if first {
+        let Some(run) = shell.open() else { return shell.between.leave() };
+        if run.begin_output() {
             self.release_input_soon();
         }
     }
@@ -112,25 +127,74 @@ impl SessionTask {
             Err(_) if status == "incomplete" => CommandState::Incomplete,
             Err(_) => return,
         };
-        let fish = shell.link.shell == Shell::Fish;
+        if !nonce.is_empty() && shell.commands.back().is_some_and(|run| run.nonce == nonce) {
+            if let Some(run) = shell.open()
+                && run.interrupts == 0
+            {
+                // What came after a mark that was not the shell's is output after all.
+                run.suspend();
+            }
+            let looks = shell.claimed_end.take().map_or(0, |claimed| claimed.looks);
+            shell.claimed_end = Some(ClaimedEnd { state, looks });
+            return;
+        }
+        let is_claimed = shell.claimed_end.is_some();
         match shell.open() {
-            // fish says so of `exit` too: the prompt tells that it goes on.
-            Some(run) if nonce == run.nonce && fish => {
-                run.said = Some(state);
-                shell.place = Place::Ended;
-            }
-            Some(run) if nonce == run.nonce => {
-                shell.place = Place::Ended;
-                self.close(state, true);
-            }
-            Some(run) => {
+            Some(run) if !is_claimed => {
                 if let (CommandState::Done { exit_code }, "") = (state, nonce) {
                     run.unconfirmed = Some(exit_code);
                     run.suspend();
                 }
             }
-            None => shell.place = Place::Ended,
+            Some(_) => {}
+            None => {
+                shell.place = Place::Ended;
+                shell.between.typed_command_ended();
+            }
         }
+    }
+
+    /// Ends the command whose end a mark claims, once the kernel shows the shell waiting for the answer.
+    /// All that the shell printed can be read then, so the last mark is the shell's own.
+    pub(in crate::task) fn confirm_end(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        let Some(claimed) = &mut shell.claimed_end else { return };
+        claimed.looks = claimed.looks.saturating_add(1);
+        let is_patient = claimed.looks < MAX_LOOKS;
+        let waiting = self.program.waiting_for(&shell.link.folder.path().join(PIPE_NAME));
+        if !waiting.is_for_input() && waiting != Waiting::Unknown {
+            // It may be on its way there; on the same processor it needs its turn.
+            std::thread::yield_now();
+            return;
+        }
+        // A job that prints without end does not hold up the command's.
+        if !self.read_output() && is_patient {
+            return;
+        }
+        let Some(shell) = &mut self.shell else { return };
+        let Some(ClaimedEnd { state, .. }) = shell.claimed_end.take() else { return };
+        shell.place = Place::Ended;
+        shell.answer(&self.id);
+        let fish = shell.link.shell == Shell::Fish;
+        match shell.open() {
+            // fish marks `exit` too: the prompt shows that it goes on.
+            Some(run) if fish => run.said = Some(state),
+            Some(run) => {
+                // The shell has printed nothing since.
+                let printed = run.take_suspended();
+                self.close(state, false);
+                if let Some(shell) = &mut self.shell {
+                    shell.between.begin(printed);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// The shell is about to wait for the answer to its mark: look again at once.
+    pub(in crate::task) fn end_is_near(&self) -> bool {
+        let claimed = self.shell.as_ref().and_then(|shell| shell.claimed_end.as_ref());
+        claimed.is_some_and(|claimed| claimed.looks < MAX_LOOKS)
     }
 
     /// The shell asks for more of an unfinished command, and there is no more: it is interrupted once
@@ -144,17 +208,6 @@ impl SessionTask {
                 self.survey_soon();
             }
             None => shell.place = Place::Continuation,
-        }
-    }
-
-    fn directory_told(&mut self, path: &str) {
-        let Some(shell) = &mut self.shell else { return };
-        // What is no text is asked of the kernel.
-        let plain = !path.is_empty() && !path.contains(char::REPLACEMENT_CHARACTER);
-        let path = plain.then(|| PathBuf::from(path));
-        match shell.open() {
-            Some(run) => run.told_cwd = path,
-            None => shell.cwd = path.or_else(|| self.program.working_directory()),
         }
     }
 }

@@ -2,29 +2,29 @@
 
 use std::path::PathBuf;
 
-use termbridge_shell::Shell;
+use termbridge_shell::{Shell, command_text};
 use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
+use super::background::Background;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
-use crate::output_store::OutputStore;
+use crate::output_store::{Appended, OutputStore};
 
 /// Bytes that are kept before it is known whether they are output: those before the output mark, for
 /// a command that fails before it starts, and those after a continuation mark that may be false.
-const MAX_HELD: usize = 64 * 1024;
+pub(super) const MAX_HELD: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
-/// What runs in place of a text with nothing to run: shells disagree on what that means.
-const NOTHING: &str = "true";
 
 pub(super) struct Run {
     pub(super) id: u64,
     shell: Shell,
     pub(super) command: String,
     pub(super) nonce: String,
-    /// Bytes that the pipe held when nothing was taken.
-    pub(super) message_len: u64,
+    /// What goes through the pipe, until it is put there.
+    message: Option<Vec<u8>>,
+    message_len: u64,
     /// How often the shell was told to take it.
     pub(super) triggers: u8,
     /// The shell was interrupted; it is told again at its next prompt.
@@ -41,21 +41,29 @@ pub(super) struct Run {
     pub(super) asked_for_more: bool,
     clean: CleanOutput,
     full_screen: bool,
-    output: OutputStore,
+    pub(super) output: OutputStore,
+    /// Output could not be written to the disk since this was last looked at.
+    pub(super) disk_is_full: bool,
+    /// Bytes in memory and on disk that the server's budgets know of.
+    pub(super) published: (usize, u64),
+    /// What jobs printed after it.
+    pub(super) background: Option<Background>,
     began: Instant,
     ended: Option<Instant>,
     state: CommandState,
-    /// How it ended, by the shell's own word, if the shell itself goes on.
+    /// How it ended, by the shell's own mark, if the shell itself goes on.
     pub(super) said: Option<CommandState>,
     /// A status without nonce.
     pub(super) unconfirmed: Option<i32>,
     /// A prompt was shown since it was taken; the kernel has to confirm that it is the shell's.
     pub(super) prompted: bool,
+    /// The hook at its end has run, though its mark did not get through.
+    pub(super) hook_ran: bool,
     /// How often it was interrupted because the shell asked for the rest of it.
     pub(super) interrupts: u8,
-    /// What the last mark said of the working directory, where it could.
-    pub(super) told_cwd: Option<PathBuf>,
     pub(super) cwd: Option<PathBuf>,
+    /// What its report should mention of the shell.
+    pub(super) notice: Option<String>,
 }
 
 impl Run {
@@ -64,14 +72,15 @@ impl Run {
         shell: Shell,
         command: String,
         nonce: String,
-        message_len: u64,
+        message: Vec<u8>,
     ) -> Self {
         Self {
             id,
             shell,
             command,
             nonce,
-            message_len,
+            message_len: message.len() as u64,
+            message: Some(message),
             triggers: 0,
             awaits_prompt: false,
             before: Vec::new(),
@@ -82,16 +91,41 @@ impl Run {
             clean: CleanOutput::default(),
             full_screen: false,
             output: OutputStore::default(),
+            background: None,
+            disk_is_full: false,
+            published: (0, 0),
             began: Instant::now(),
             ended: None,
             state: CommandState::Running,
             said: None,
             unconfirmed: None,
             prompted: false,
+            hook_ran: false,
             interrupts: 0,
-            told_cwd: None,
             cwd: None,
+            notice: None,
         }
+    }
+
+    /// It goes to another shell than it was meant for.
+    pub(super) fn address(&mut self, shell: Shell) {
+        self.shell = shell;
+        if self.message.is_some()
+            && let Ok(message) = message(shell, &self.command, &self.nonce)
+        {
+            self.message_len = message.len() as u64;
+            self.message = Some(message);
+        }
+    }
+
+    /// What goes through the pipe; once.
+    pub(super) fn take_message(&mut self) -> Option<Vec<u8>> {
+        self.message.take()
+    }
+
+    /// The shell has not read it, with that many bytes unread in the pipe.
+    pub(super) fn is_untaken(&self, unread: u64) -> bool {
+        self.message.is_some() || unread >= self.message_len
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -161,8 +195,13 @@ impl Run {
             }
         } else {
             self.clean.feed(bytes);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
+    }
+
+    fn keep_done(&mut self) {
+        let appended = self.output.append(&self.clean.take_done());
+        self.disk_is_full |= appended == Appended::DiskFull;
     }
 
     /// What was suspended is output.
@@ -171,7 +210,7 @@ impl Run {
             && self.output_began
         {
             self.clean.feed(&held);
-            self.output.append(&self.clean.take_done());
+            self.keep_done();
         }
     }
 
@@ -194,9 +233,18 @@ impl Run {
         let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
         let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
         let rest = if self.output_began { rest } else { rest.trim_start_matches('\n') };
-        self.output.append(rest);
+        let appended = self.output.append(rest);
+        self.disk_is_full |= appended == Appended::DiskFull;
         self.ended = Some(Instant::now());
         self.state = if incomplete { CommandState::Incomplete } else { state };
+    }
+
+    /// The text may use the shell's line editor itself (`read -e`, `vared`), as far as its words tell.
+    pub(super) fn may_edit_lines(&self) -> bool {
+        let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
+        let edits = |word: &str| word.starts_with('-') && word.contains('e');
+        words().any(|word| word == "vared")
+            || (words().any(|word| word == "read") && words().any(edits))
     }
 
     /// The text has the word `exit` in it.
@@ -207,33 +255,68 @@ impl Run {
     }
 
     pub(super) fn report(&self, cwd: Option<PathBuf>, from: u64, most: u64) -> CommandReport {
-        // What a running command printed last can still be changed by it, and is shown as it stands.
-        let pending = self.clean.pending();
-        let kept = self.output.len();
-        let to = from.saturating_add(most);
-        let mut bytes = self.output.read(from..to).unwrap_or_default();
-        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
-        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
-        let (skipped, output) = whole_characters(&bytes);
-        let end = kept + pending.len() as u64;
-        let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
-        let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
-        CommandReport {
+        let report = CommandReport {
             state: self.state.clone(),
-            output: output.to_owned(),
-            output_start: (from + skipped as u64).min(end),
-            final_bytes: kept,
-            unfinished_from: if is_unfinished { kept + last_line } else { end },
-            output_bytes: end,
-            output_lines: self.output.lines()
-                + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
-                + u64::from(is_unfinished),
-            dropped_bytes: self.output.dropped(),
             full_screen: self.full_screen || self.clean.was_full_screen(),
+            background_bytes: self.background.as_ref().map_or(0, Background::len),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
+            notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
-        }
+        };
+        report_text(report, &self.output, &self.clean.pending(), from, most)
+    }
+
+    /// Its own output, and what jobs printed after it.
+    pub(super) fn stores(&self) -> impl Iterator<Item = &OutputStore> {
+        let background = self.background.as_ref().map(|background| &background.output);
+        [&self.output].into_iter().chain(background)
+    }
+
+    /// The same, to drop some of it.
+    pub(super) fn stores_mut(&mut self) -> impl Iterator<Item = &mut OutputStore> {
+        let background = self.background.as_mut().map(|background| &mut background.output);
+        [&mut self.output].into_iter().chain(background)
+    }
+
+    /// What was printed since the mark of its end.
+    pub(super) fn take_suspended(&mut self) -> Vec<u8> {
+        self.suspended.take().unwrap_or_default()
+    }
+}
+
+/// A report with a part of a text, of which `pending` can still be changed and is shown as it stands.
+pub(super) fn report_text(
+    report: CommandReport,
+    text: &OutputStore,
+    pending: &str,
+    from: u64,
+    most: u64,
+) -> CommandReport {
+    let kept = text.len();
+    let to = from.saturating_add(most);
+    let (start, mut bytes) = text.read(from..to).unwrap_or_else(|_| (from.min(kept), Vec::new()));
+    if start + bytes.len() as u64 == kept {
+        let range = |at: u64| pending.len().min(at.saturating_sub(kept) as usize);
+        bytes.extend_from_slice(&pending.as_bytes()[range(from)..range(to)]);
+    }
+    let from = start.max(from);
+    let (skipped, output) = whole_characters(&bytes);
+    let end = kept + pending.len() as u64;
+    let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
+    let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
+    CommandReport {
+        output: output.to_owned(),
+        output_start: (from + skipped as u64).min(end),
+        final_bytes: kept,
+        unfinished_from: if is_unfinished { kept + last_line } else { end },
+        output_bytes: end,
+        output_lines: text.lines()
+            + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
+            + u64::from(is_unfinished),
+        dropped_from: text.filed(),
+        dropped_bytes: text.dropped(),
+        ..report
     }
 }
 
@@ -250,20 +333,7 @@ pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8
     if command.contains('\0') {
         return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
     }
-    let mut text = command.replace("\r\n", "\n");
-    let is_empty = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
-    if text.lines().all(is_empty) {
-        NOTHING.clone_into(&mut text);
-    }
-    Ok(match shell {
-        Shell::Bash | Shell::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
-        Shell::Fish => format!("{text}\0").into_bytes(),
-        // One line, for `read -r` and printf's `%b`.
-        Shell::Posix => {
-            let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
-            format!("{escaped}\n{nonce}\n").into_bytes()
-        }
-    })
+    Ok(shell.message(&command_text(command), nonce))
 }
 
 /// What a command that never began to run printed: the part behind the line editor's own output.

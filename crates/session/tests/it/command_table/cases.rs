@@ -364,7 +364,7 @@ fn places(home: &Path) -> Vec<Case> {
         case("a bell", "cd ..; mkdir 'x\u{7}y'; cd 'x\u{7}y'")
             .not(Fish)
             .ends_in(home.join("x\u{7}y")),
-        case("through a link", "cd ..; ln -s /tmp link; cd link").ends_in(home.join("link")),
+        case("through a link", "cd ..; ln -s /tmp link; cd link").ends_in("/tmp"),
         case("home again", "cd"),
         case("a directory that is gone", "mkdir gone; cd gone; rmdir ../gone").prints_anything(),
         case("is bearable", "echo still").prints("still\n"),

@@ -8,7 +8,7 @@ use super::{Bash, Dash, Fish, Kind, Zsh, home, launch, ready, run, run_table};
 use crate::support::{limited, sessions};
 
 /// Start-up text, and what else the shell is launched with.
-struct Hostile {
+pub(super) struct Hostile {
     name: &'static str,
     rc: &'static str,
     env: &'static [(&'static str, &'static str)],
@@ -16,7 +16,7 @@ struct Hostile {
     changes: &'static [&'static str],
 }
 
-const fn rc(name: &'static str, rc: &'static str) -> Hostile {
+pub(super) const fn rc(name: &'static str, rc: &'static str) -> Hostile {
     Hostile { name, rc, env: &[], changes: &[] }
 }
 
@@ -43,6 +43,96 @@ const WRAPPED: &str = r#"
 printf() { case "$*" in *'\e]633'*) return 1 ;; esac; builtin printf "$@"; }
 read() { case "$*" in *-d*|*-k*|*__termbridge*) return 1 ;; esac; builtin read "$@"; }
 "#;
+
+/// The hooks of `starship init bash`, with a function in place of the program.
+const STARSHIP_BASH: &str = r#"
+starship() {
+    case $1 in
+    time) date +%s%3N ;;
+    prompt) printf '\n\\[\e[1;36m\\]~\\[\e[0m\\] via 🐍 \n\\[\e[1;32m\\]❯\\[\e[0m\\] ' ;;
+    esac
+}
+starship_preexec_all() { starship_preexec "$_"; }
+starship_precmd() {
+    STARSHIP_CMD_STATUS=$? STARSHIP_PIPE_STATUS=(${PIPESTATUS[@]})
+    if [[ -n ${STARSHIP_START_TIME-} ]]; then
+        STARSHIP_END_TIME=$(starship time)
+        STARSHIP_DURATION=$((STARSHIP_END_TIME - STARSHIP_START_TIME))
+        STARSHIP_START_TIME=""
+    fi
+    local NUM_JOBS=0 job
+    for job in $(jobs -p); do [[ $job ]] && ((NUM_JOBS++)); done
+    eval "${_PRESERVED_PROMPT_COMMAND-}"
+    PS1="$(starship prompt --status=$STARSHIP_CMD_STATUS --jobs=$NUM_JOBS)"
+    STARSHIP_PREEXEC_READY=true
+}
+PS0='${STARSHIP_START_TIME:$((STARSHIP_START_TIME="$(starship time)",STARSHIP_PREEXEC_READY=0,0)):0}'"${PS0-}"
+STARSHIP_PROMPT_COMMAND=${PROMPT_COMMAND-}
+PROMPT_COMMAND=starship_precmd
+PS2="$(printf '∙ ')"
+shopt -s checkwinsize
+"#;
+
+/// The hooks of `starship init zsh`.
+const STARSHIP_ZSH: &str = r#"
+starship() { print -Pn '\n%F{cyan}~%f\n%F{green}❯%f ' }
+starship_precmd() {
+    STARSHIP_CMD_STATUS=$? STARSHIP_PIPE_STATUS=(${pipestatus[@]})
+    (( ${+STARSHIP_START_TIME} )) && unset STARSHIP_START_TIME
+    STARSHIP_JOBS_COUNT=${#jobstates}
+}
+starship_preexec() { STARSHIP_START_TIME=$SECONDS }
+autoload -Uz add-zsh-hook
+add-zsh-hook precmd starship_precmd
+add-zsh-hook preexec starship_preexec
+starship_zle-keymap-select() { zle reset-prompt }
+zle -N zle-keymap-select starship_zle-keymap-select
+setopt prompt_subst
+PROMPT='$(starship prompt --status="$STARSHIP_CMD_STATUS" --jobs="$STARSHIP_JOBS_COUNT")'
+RPROMPT='$(echo right)'
+PROMPT2="$(echo '∙ ')"
+"#;
+
+/// The functions of `starship init fish`.
+const STARSHIP_FISH: &str = r"
+function starship; printf '\n\e[1;36m~\e[0m\n\e[1;32m❯\e[0m '; end
+function fish_prompt
+    set STARSHIP_CMD_PIPESTATUS $pipestatus
+    set STARSHIP_CMD_STATUS $status
+    set STARSHIP_JOBS (count (jobs -p))
+    starship prompt --status=$STARSHIP_CMD_STATUS --jobs=$STARSHIP_JOBS
+end
+function fish_right_prompt; echo right; end
+builtin functions -e fish_mode_prompt
+set -g VIRTUAL_ENV_DISABLE_PROMPT 1
+";
+
+/// What the instant prompt does: it draws a prompt, sends all output of the start-up files to a file,
+/// takes their input away, and puts everything back before the first real prompt.
+const INSTANT_PROMPT: &str = r"
+() {
+    emulate -L zsh
+    print -rn -- $'\e[?25l~ instant> \e[?25h'
+    typeset -gi __p9k_fd_0 __p9k_fd_1 __p9k_fd_2
+    exec {__p9k_fd_0}<&0 {__p9k_fd_1}>&1 {__p9k_fd_2}>&2 0</dev/null 1>$HOME/instant.out 2>&1
+    typeset -ga precmd_functions
+    _p9k_instant_prompt_precmd_first() {
+        emulate -L zsh
+        exec 0<&$__p9k_fd_0 1>&$__p9k_fd_1 2>&$__p9k_fd_2 {__p9k_fd_0}>&- {__p9k_fd_1}>&- {__p9k_fd_2}>&-
+        unset __p9k_fd_0 __p9k_fd_1 __p9k_fd_2
+        print -rn -- $'\r\e[J'
+        command cat $HOME/instant.out
+        command rm $HOME/instant.out
+        precmd_functions=(${precmd_functions:#_p9k_instant_prompt_precmd_first})
+    }
+    precmd_functions=(_p9k_instant_prompt_precmd_first $precmd_functions)
+}
+echo 'loading plugins'
+sleep 0.3
+_p9k_precmd() { PROMPT='%F{blue}%~%f %(?.%F{green}.%F{red})❯%f '; RPROMPT='%D{%H:%M}'; }
+precmd_functions+=(_p9k_precmd)
+setopt prompt_subst no_prompt_bang prompt_cr prompt_percent
+";
 
 const BASH: &[Hostile] = &[
     rc(
@@ -100,6 +190,7 @@ local() { :; }
         "echo welcome; sleep 0.5; printf 'no newline'; read -t 0.01 x; stty -echo",
     ),
     Hostile { name: "POSIX mode", rc: "", env: &[("POSIXLY_CORRECT", "1")], changes: &[] },
+    rc("starship", STARSHIP_BASH).but(TRACES),
     rc("no pasting", "bind 'set enable-bracketed-paste off'; bind 'set horizontal-scroll-mode on'"),
 ];
 
@@ -151,10 +242,13 @@ alias __termbridge_install='echo aliased'
         "talkative, and slow",
         "echo welcome; sleep 0.5; print -n 'no newline'; read -t 0.01 x; stty -echo",
     ),
+    rc("starship", STARSHIP_ZSH),
+    rc("powerlevel10k's instant prompt", INSTANT_PROMPT),
     rc("a partial line kept", "setopt prompt_sp prompt_cr bang_hist; PROMPT_EOL_MARK='%%%%'"),
 ];
 
 const FISH: &[Hostile] = &[
+    rc("starship", STARSHIP_FISH),
     rc(
         "a prompt framework",
         r#"
@@ -168,7 +262,7 @@ function fw_show --on-event fish_prompt; echo shown; end
     ),
     rc(
         "functions over builtins, and other keys",
-        "function printf; switch \"$argv\"; case '*Cwd=%s*'; return 1; end; builtin printf $argv; end\nfunction commandline; return 1; end\nfunction bind; string match -q '*5151*' -- \"$argv\"; and return 1; builtin bind $argv; end\nfish_vi_key_bindings\nbind -M insert \\e 'echo x'\nset -g fish_escape_delay_ms 10",
+        "function printf; switch \"$argv\"; case '*633;D;%s*'; return 1; end; builtin printf $argv; end\nfunction commandline; return 1; end\nfunction bind; string match -q '*5151*' -- \"$argv\"; and return 1; builtin bind $argv; end\nfish_vi_key_bindings\nbind -M insert \\e 'echo x'\nset -g fish_escape_delay_ms 10",
     ),
 ];
 
@@ -181,7 +275,7 @@ const DASH: &[Hostile] = &[
     rc(
         "functions over builtins",
         r#"
-printf() { case "$*" in *Cwd=%s*) return 1 ;; esac; command printf "$@"; }
+printf() { case "$*" in *'633;D;%s'*) return 1 ;; esac; command printf "$@"; }
 read() { case "$*" in *__termbridge*) return 1 ;; esac; command read "$@"; }
 "#,
     ),
@@ -196,6 +290,7 @@ const CRIPPLED: &[(Kind, &str)] = &[
     (Bash, "set -e"),
     (Bash, "readonly PS1='fixed> '"),
     (Bash, "readonly PROMPT_COMMAND='echo mine'"),
+    (Bash, "readonly PS1='fixed> ' PS0= PS2='> '"),
     (Bash, "readonly HISTIGNORE=x HISTFILE=/dev/null"),
     (Bash, "unset PS1 PS2 PWD; set -u"),
     (Zsh, "if then fi )\necho still"),
@@ -235,7 +330,7 @@ async fn commands_get_through_to_a_crippled_shell() {
     }
 }
 
-fn prepare(kind: Kind, hostile: &Hostile, home: &Path) -> Launch {
+pub(super) fn prepare(kind: Kind, hostile: &Hostile, home: &Path) -> Launch {
     let place = |name: &str| {
         let path = home.join(name);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -298,24 +393,6 @@ async fn bytes_are_bytes_without_a_locale() {
         let report = run(&session, "printf %s 'é漢' | wc -c").await;
         assert_eq!(report.output.trim(), "5", "{kind:?}");
         assert_eq!(run(&session, "echo next").await.output, "next\n", "{kind:?}");
-        sessions.shutdown().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn start_up_files_that_ask_are_answered_by_hand() {
-    for (kind, rc) in [(Bash, ".bashrc"), (Zsh, ".zshrc")] {
-        let (sessions, home) = (sessions(), home());
-        let question = "printf 'who'; printf ' is it? '; read name; echo \"hello $name\"";
-        std::fs::write(home.path().join(rc), question).expect("written");
-        let session = crate::support::start(&sessions, launch(kind, home.path())).await;
-        crate::support::see(&session, "who is it?").await;
-        let waiting = session.execute("echo $name", crate::support::LIMIT, 100);
-        let (sent, report) = tokio::join!(session.send_keys("me<Enter>"), limited("it", waiting));
-        sent.expect("sent");
-        let report = report.expect("it runs once the files are read");
-        let done = CommandState::Done { exit_code: 0 };
-        assert_eq!((report.state, report.output.as_str()), (done, "me\n"), "{kind:?}");
         sessions.shutdown().await;
     }
 }

@@ -1,0 +1,147 @@
+//! Ending sessions that nobody needs, so that agents can have new ones.
+//!
+//! An agent keeps at most [`SPARES`] idle spare sessions; the one used least recently goes first.
+//! When every place is taken, an idle session that was made automatically is ended, whoever's it is:
+//! spare ones first, then those that an agent has used as its current one or by its id. Where all of
+//! them are busy, a request waits for one to become idle. Sessions with a name, those of `create_session`, and
+//! shells in which a background job runs are never ended.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use termbridge_session::{SessionId, State};
+use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
+
+use super::{Agent, Agents};
+use crate::backend::TerminalBackend;
+
+/// Idle spare sessions of one agent.
+const SPARES: usize = 4;
+/// How long a request waits for a place while no other gets on.
+const STALL_LIMIT: Duration = Duration::from_secs(10);
+/// How long it waits in any case: clients give up after a minute.
+const PLACE_LIMIT: Duration = Duration::from_secs(50);
+/// How often the request whose turn it is looks for an idle session.
+const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+
+/// The wait of a request that found every place taken. Requests take turns, so that not all of them
+/// look for an idle session at once.
+pub(crate) struct Room<'a> {
+    agents: &'a Agents,
+    backend: &'a dyn TerminalBackend,
+    deadline: Instant,
+    /// What was counted of others' progress, and when it last changed.
+    progress: (usize, Instant),
+    turn: Option<OwnedMutexGuard<()>>,
+}
+
+impl<'a> Room<'a> {
+    pub(crate) fn new(
+        agents: &'a Agents,
+        backend: &'a dyn TerminalBackend,
+        patience: Duration,
+    ) -> Self {
+        let now = Instant::now();
+        let deadline = now + patience.min(PLACE_LIMIT);
+        Self { agents, backend, deadline, progress: (0, now), turn: None }
+    }
+
+    /// Makes room, or waits for it; true when it is worth another try.
+    pub(crate) async fn make(&mut self) -> bool {
+        let now = Instant::now();
+        let progress = self.agents.progress.load(Ordering::Relaxed);
+        if progress != self.progress.0 {
+            self.progress = (progress, now);
+        }
+        if now >= self.deadline || now >= self.progress.1 + STALL_LIMIT {
+            return false;
+        }
+        if self.turn.is_none() {
+            // While it waited for its turn a session may have become free.
+            let turn = self.agents.turn.clone().lock_owned();
+            self.turn = tokio::time::timeout_at(self.deadline, turn).await.ok();
+        } else if !self.agents.make_place(self.backend).await {
+            if !self.agents.may_have_idle() {
+                return false;
+            }
+            tokio::time::sleep(LOOK_INTERVAL).await;
+            self.turn = None;
+        }
+        true
+    }
+}
+
+/// An idle session that may be ended.
+struct Idle {
+    is_spare: bool,
+    used: SystemTime,
+    id: SessionId,
+}
+
+impl Agents {
+    /// Ends what an agent has more than [`SPARES`] of.
+    pub(crate) async fn trim(&self, backend: &dyn TerminalBackend, agent: &Agent) {
+        let idle = self.idle(backend, Some(agent)).await;
+        let mut spares: Vec<Idle> = idle.into_iter().filter(|idle| idle.is_spare).collect();
+        let mut extra = spares.len().saturating_sub(SPARES);
+        spares.sort_by_key(|spare| spare.used);
+        for Idle { id, .. } in spares {
+            if extra == 0 {
+                break;
+            }
+            extra -= usize::from(self.end(backend, &id).await);
+        }
+    }
+
+    /// Ends one idle session; false when there is none.
+    async fn make_place(&self, backend: &dyn TerminalBackend) -> bool {
+        let mut idle = self.idle(backend, None).await;
+        idle.sort_by_key(|idle| (!idle.is_spare, idle.used));
+        for Idle { id, .. } in idle {
+            if self.end(backend, &id).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a session may become idle that could be ended.
+    fn may_have_idle(&self) -> bool {
+        self.making.load(Ordering::Relaxed) > 0
+            || self.lock().held.iter().any(|held| held.automatic)
+    }
+
+    /// The idle sessions that were made automatically, of one agent or of all. Forgets ended ones.
+    async fn idle(&self, backend: &dyn TerminalBackend, agent: Option<&Agent>) -> Vec<Idle> {
+        let automatic: Vec<(SessionId, bool)> = {
+            let table = self.lock();
+            let asked = table.held.iter().filter(|held| agent.is_none_or(|one| *one == held.agent));
+            let free = asked.filter(|held| held.automatic && !held.reserved);
+            let spare = |id: &SessionId| !table.current.values().any(|current| current == id);
+            free.map(|held| (held.id.clone(), !held.addressed && spare(&held.id))).collect()
+        };
+        let mut idle = Vec::new();
+        for (id, is_spare) in automatic {
+            match backend.session(&id).await {
+                Ok(info) if info.state != State::Running => self.forget(&id),
+                Ok(info) if info.is_idle_shell() => {
+                    idle.push(Idle { is_spare, used: info.last_active, id });
+                }
+                Ok(_) => {}
+                Err(_) => self.forget(&id),
+            }
+        }
+        idle
+    }
+
+    async fn end(&self, backend: &dyn TerminalBackend, id: &SessionId) -> bool {
+        // Nobody may pick it meanwhile.
+        let Some(_reservation) = self.reserve(id) else { return false };
+        let ended = matches!(backend.end_idle_session(id).await, Ok(true));
+        if ended {
+            self.forget(id);
+        }
+        ended
+    }
+}

@@ -1,0 +1,150 @@
+//! Lines from a place on, within the bounds of a reply.
+
+use std::collections::VecDeque;
+
+use termbridge_session::SessionId;
+
+use super::place::{BACKGROUND, Place, Segment};
+use super::{CHUNK, Select};
+use crate::error::BridgeError;
+use crate::hub::Bridge;
+
+/// Longest line that is matched and shown whole.
+const MAX_LINE: usize = 16 * 1024;
+
+impl Bridge {
+    /// Hands on line after line from a place, and returns where it stopped.
+    pub(super) async fn gather(
+        &self,
+        session: &SessionId,
+        segments: &[Segment],
+        start: Place,
+        gathered: &mut Gathered<'_>,
+    ) -> Result<Place, BridgeError> {
+        let mut place = start;
+        for (index, segment) in segments.iter().enumerate().skip(start.segment) {
+            if index > start.segment {
+                place = Place { segment: index, byte: None, header: 0, line: place.line };
+            }
+            if place.byte.is_none() {
+                if let Some(header) = &segment.header {
+                    for line in header.split_inclusive('\n').skip(place.header as usize) {
+                        gathered.in_background = false;
+                        if !gathered.offer(place.line, line) {
+                            return Ok(place);
+                        }
+                        place.header += 1;
+                        place.line += 1;
+                    }
+                }
+                place.byte = Some(0);
+            }
+            let mut at = place.byte.unwrap_or_default();
+            gathered.in_background = segment.part.background;
+            loop {
+                let part = self.part(session, segment.part, at, CHUNK).await?;
+                let is_last = part.output_start + part.output.len() as u64 >= part.output_bytes;
+                if part.output.is_empty() {
+                    break;
+                }
+                at = part.output_start;
+                let began_at = at;
+                for line in part.output.split_inclusive('\n') {
+                    let whole = line.ends_with('\n');
+                    // The rest of it comes with the next part.
+                    if !whole && !is_last && line.len() < MAX_LINE && at > began_at {
+                        break;
+                    }
+                    if !gathered.offer(place.line, line) {
+                        return Ok(place);
+                    }
+                    at += line.len() as u64;
+                    // A line that may still change is shown again.
+                    place.byte = Some(at.min(part.unfinished_from));
+                    place.line += u64::from(whole || is_last);
+                }
+                if is_last {
+                    // The next command's header begins on a line of its own.
+                    if index + 1 < segments.len() && !part.output.ends_with('\n') {
+                        gathered.end_line();
+                    }
+                    break;
+                }
+            }
+        }
+        Ok(place)
+    }
+}
+
+/// Lines within the bounds: the first that fit, or the last.
+pub(super) struct Gathered<'a> {
+    select: Select<'a>,
+    keep_last: bool,
+    lines: VecDeque<String>,
+    /// The number of each line, and whether it is a background job's.
+    numbers: VecDeque<(u64, bool)>,
+    in_background: bool,
+    bytes: usize,
+    pub(super) first_line: Option<u64>,
+}
+
+impl<'a> Gathered<'a> {
+    pub(super) fn new(select: Select<'a>, keep_last: bool) -> Self {
+        let (lines, numbers) = (VecDeque::new(), VecDeque::new());
+        let in_background = false;
+        Self { select, keep_last, lines, numbers, in_background, bytes: 0, first_line: None }
+    }
+
+    /// Takes a line; false when there is no room and reading can stop before it.
+    pub(super) fn offer(&mut self, number: u64, line: &str) -> bool {
+        let text = match self.select.grep {
+            Some(pattern) if !pattern.is_match(line.trim_end_matches('\n')) => return true,
+            Some(_) if self.in_background => {
+                format!("{}:{} {line}", number + 1, BACKGROUND.trim_end())
+            }
+            Some(_) => format!("{}:{line}", number + 1),
+            None => line.to_owned(),
+        };
+        let text = shortened(text, self.select.most.clamp(1, MAX_LINE));
+        let is_full = |gathered: &Self, more: usize| {
+            gathered.lines.len() as u64 >= gathered.select.lines
+                || gathered.bytes + more > gathered.select.most
+        };
+        if is_full(self, text.len()) && !self.keep_last && !self.lines.is_empty() {
+            return false;
+        }
+        while is_full(self, text.len()) {
+            let Some(oldest) = self.lines.pop_front() else { break };
+            self.numbers.pop_front();
+            self.bytes -= oldest.len();
+        }
+        self.bytes += text.len();
+        self.lines.push_back(text);
+        self.numbers.push_back((number, self.in_background));
+        self.first_line = self.numbers.front().map(|(number, _)| *number);
+        true
+    }
+
+    /// The lines; those of background jobs are under their line also where it lies before the first.
+    pub(super) fn text(self) -> String {
+        let is_continued = self.numbers.front().is_some_and(|(_, background)| *background);
+        let label = if is_continued && self.select.grep.is_none() { BACKGROUND } else { "" };
+        label.to_owned() + &self.lines.into_iter().collect::<Vec<_>>().concat()
+    }
+
+    /// The line is over, though it was not ended.
+    fn end_line(&mut self) {
+        if let Some(last) = self.lines.back_mut().filter(|last| !last.ends_with('\n')) {
+            last.push('\n');
+        }
+    }
+}
+
+fn shortened(mut line: String, most: usize) -> String {
+    if line.len() > most {
+        let cut = line.len() - most;
+        line.truncate(line.floor_char_boundary(most));
+        line.push_str(&format!(" [… {cut} bytes of this line cut]\n"));
+    }
+    line
+}

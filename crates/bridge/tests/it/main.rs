@@ -1,0 +1,4 @@
+//! The hub over real shells.
+
+mod outputs;
+mod sessions;

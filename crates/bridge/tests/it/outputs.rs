@@ -1,0 +1,46 @@
+//! Reading output of which a part was dropped.
+
+use termbridge_bridge::session::Settings;
+use termbridge_bridge::{OutputRequest, ReadFrom};
+
+use crate::sessions::{Hub, command};
+
+const MEGABYTE: usize = 1024 * 1024;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pages_go_on_behind_what_was_dropped() {
+    let hub = Hub::with(Settings { output_disk: MEGABYTE, ..Settings::default() });
+    let line = "x".repeat(57);
+    let print = format!("for ((i = 1; i <= 50000; i++)); do printf '%05d {line}\\n' $i; done");
+    let (id, _) = hub.run(command(&print)).await;
+    let session = hub.bridge.backend().session(&id).await.expect("is there");
+    let read = async |from: ReadFrom, lines: u64| {
+        let session = session.clone();
+        let request =
+            OutputRequest { session, command: Some(1), from, lines, grep: None, most: MEGABYTE };
+        hub.bridge.read_output(&request).await.expect("readable")
+    };
+    let mut page = read(ReadFrom::Line(0), 3000).await;
+    let mut text = page.text.clone();
+    while page.remaining > 0 {
+        page = read(ReadFrom::Cursor(page.cursor), 3000).await;
+        assert!(!page.text.is_empty(), "a reader gets on");
+        text.push_str(&page.text);
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let marks = lines.iter().filter(|line| line.contains("bytes of output dropped")).count();
+    assert_eq!((marks, lines.len() as u64), (1, page.total_lines));
+    assert!(lines[0].starts_with("00001 ") && lines[lines.len() - 1].starts_with("50000 "));
+    for count in [1, 10, 100, 5000, lines.len() as u64 - 1, lines.len() as u64] {
+        let page = read(ReadFrom::Last(count), 3).await;
+        let first = lines.len() - count as usize;
+        let expected = &lines[first..lines.len().min(first + 3)];
+        // The last of those that were asked for, where not all are shown.
+        let shown: Vec<&str> = page.text.lines().collect();
+        assert_eq!(page.total_lines, lines.len() as u64);
+        assert!(shown == expected || shown == lines[lines.len() - shown.len()..], "{count}");
+    }
+    let (_, bounded) = hub.bridge.output(&id, 1, 4096).await.expect("readable");
+    assert!(bounded.head.starts_with("00001 ") && bounded.tail.ends_with("x\n"));
+    hub.sessions.shutdown().await;
+}

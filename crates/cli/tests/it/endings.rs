@@ -1,0 +1,173 @@
+//! How every command ended can be had, also of one that was not waited for to its end.
+
+use serde_json::{Value, json};
+use termbridge_testkit::{Server, TestEnvironment};
+
+use crate::TERMBRIDGE;
+
+/// Long enough for a machine that does much else; no passing test waits for it.
+const PATIENCE_MS: u64 = 40_000;
+
+fn bash(environment: &TestEnvironment) -> Server {
+    environment.server(TERMBRIDGE, &["--shell", "bash"])
+}
+
+/// Starts a command and does not wait for it.
+#[track_caller]
+fn begin(server: &mut Server, command: &str) -> Value {
+    server.ok("execute_command", json!({"command": command, "wait": false})).structured
+}
+
+/// Reads on until the command is over; its last page and all that it printed from the cursor on.
+#[track_caller]
+fn to_the_end(server: &mut Server, begun: &Value) -> (Value, String) {
+    let mut arguments = json!({"session_id": begun["session_id"], "command_id": begun["command_id"],
+        "wait_ms": PATIENCE_MS, "offset": 0});
+    let mut printed = String::new();
+    loop {
+        let page = server.ok("get_terminal_output", arguments.clone());
+        printed.push_str(page.structured["output"].as_str().expect("output"));
+        if page.structured["state"] != "running" {
+            return (page.structured, printed);
+        }
+        arguments["since"] = page.structured["cursor"].clone();
+        arguments.as_object_mut().expect("an object").remove("offset");
+    }
+}
+
+#[test]
+fn the_exit_code_comes_after_a_time_out() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "mkfifo go; cd /usr"}));
+    let command = "echo before; cat ~/go; cd /; (exit 3)";
+    let first = server.ok("execute_command", json!({"command": command, "timeout_ms": 300}));
+    let first = first.structured;
+    assert_eq!((&first["state"], &first["timed_out"]), (&json!("running"), &json!(true)));
+    let read = json!({"session_id": first["session_id"], "command_id": first["command_id"]});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!((&page["state"], &page["cwd"]), (&json!("running"), &json!("/usr")), "{page}");
+    assert_eq!(page.get("exit_code"), None, "{page}");
+    std::fs::write(environment.path().join("go"), "through\n").expect("the command reads it");
+    let (page, printed) = to_the_end(&mut server, &first);
+    assert_eq!(printed, "before\nthrough\n");
+    assert_eq!((&page["state"], &page["exit_code"]), (&json!("done"), &json!(3)), "{page}");
+    assert_eq!((&page["cwd"], &page["running"]), (&json!("/"), &json!(false)), "{page}");
+    assert!(page["duration_ms"].as_u64().is_some_and(|time| time >= 300), "{page}");
+    // Without a number it is the session's last command.
+    let last = server.ok("get_terminal_output", json!({"session_id": first["session_id"]}));
+    assert_eq!(last.structured["exit_code"], 3);
+    assert_eq!(last.structured["command_id"], first["command_id"]);
+    let status = last.text.lines().last().expect("a status line");
+    assert!(status.starts_with("[exit 3 | ") && status.contains(" | / | lines "), "{status}");
+}
+
+#[test]
+fn the_exit_code_comes_after_a_question() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let command = "read -p 'Sure? ' answer; [ \"$answer\" = yes ] && (exit 4)";
+    let asked = json!({"command": command, "timeout_ms": PATIENCE_MS});
+    let asked = server.ok("execute_command", asked).structured;
+    assert_eq!(asked["state"], "needs_input", "{asked}");
+    // It waits for someone to type, and says so instead of waiting along.
+    let read = json!({"session_id": asked["session_id"], "wait_ms": PATIENCE_MS});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!((&page["state"], &page["echo"]), (&json!("needs_input"), &json!("on")), "{page}");
+    server.ok("send_keys", json!({"session_id": asked["session_id"], "keys": "yes<Enter>"}));
+    let (page, _) = to_the_end(&mut server, &asked);
+    assert_eq!((&page["state"], &page["exit_code"]), (&json!("done"), &json!(4)), "{page}");
+}
+
+#[test]
+fn every_way_to_end_is_reported() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let begun = begin(&mut server, "echo $$; sh -c 'kill -TERM $$'");
+    let (page, _) = to_the_end(&mut server, &begun);
+    assert_eq!((&page["exit_code"], &page["signal"]), (&json!(143), &json!("SIGTERM")), "{page}");
+    // The shell's own end is the command's.
+    let begun = begin(&mut server, "echo bye; exit 5");
+    let (page, printed) = to_the_end(&mut server, &begun);
+    assert_eq!(printed, "bye\n");
+    assert_eq!((&page["state"], &page["exit_code"]), (&json!("done"), &json!(5)), "{page}");
+    assert_eq!(page["session_ended"], true, "{page}");
+    let begun = begin(&mut server, "kill -KILL $$");
+    let (page, _) = to_the_end(&mut server, &begun);
+    assert_eq!((&page["state"], &page["signal"]), (&json!("done"), &json!("SIGKILL")), "{page}");
+    // Its hooks are gone, and with them the status.
+    let wreck = "unset PROMPT_COMMAND; PS1='$ '";
+    let begun = begin(&mut server, wreck);
+    let (page, _) = to_the_end(&mut server, &begun);
+    assert_eq!(page["state"], "done", "{page}");
+    assert_eq!(page.get("exit_code"), None, "{page}");
+    assert!(page["note"].as_str().is_some_and(|note| note.contains("not known")), "{page}");
+}
+
+#[test]
+fn a_wait_for_output_ends_with_new_output_or_with_the_end() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "mkfifo go"}));
+    let begun = begin(&mut server, "cat go; cat go; (exit 6)");
+    let session = begun["session_id"].clone();
+    let read = json!({"session_id": session, "wait_ms": PATIENCE_MS});
+    let waiting = server.begin("tools/call", call(&read)).expect("sent");
+    std::fs::write(environment.path().join("go"), "news\n").expect("the command reads it");
+    let page = server.finish(waiting).expect("answers")["structuredContent"].clone();
+    assert!(page["output"].as_str().is_some_and(|text| text.ends_with("news\n")), "{page}");
+    assert_eq!(page["state"], "running", "{page}");
+    // Behind the cursor there is nothing, until it ends.
+    let read = json!({"session_id": session, "since": page["cursor"], "wait_ms": PATIENCE_MS});
+    let waiting = server.begin("tools/call", call(&read)).expect("sent");
+    std::fs::write(environment.path().join("go"), "").expect("the command reads it");
+    let page = server.finish(waiting).expect("answers")["structuredContent"].clone();
+    assert_eq!((&page["output"], &page["exit_code"]), (&json!(""), &json!(6)), "{page}");
+    // One that ended since the cursor was given is not waited for.
+    let begun = begin(&mut server, "cat go");
+    let read = json!({"session_id": session});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!(page["state"], "running", "{page}");
+    std::fs::write(environment.path().join("go"), "").expect("the command reads it");
+    let (_, _) = to_the_end(&mut server, &begun);
+    let read = json!({"session_id": session, "since": page["cursor"], "wait_ms": 1_000_000});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!((&page["output"], &page["exit_code"]), (&json!(""), &json!(0)), "{page}");
+}
+
+fn call(arguments: &Value) -> Value {
+    json!({"name": "get_terminal_output", "arguments": arguments})
+}
+
+#[test]
+fn a_finished_command_is_announced() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "mkfifo go; PS1="}));
+    for part in ["command", "output"] {
+        // Nothing is printed, and the prompt is empty: the screen does not tell.
+        let begun = begin(&mut server, "read < go; (exit 9)");
+        let session = begun["session_id"].as_str().expect("a session").to_owned();
+        let uri = match part {
+            "command" => begun["resource"].as_str().expect("a resource").to_owned(),
+            _ => format!("term://{session}/output"),
+        };
+        server.request("resources/subscribe", json!({"uri": uri})).expect("subscribed");
+        std::fs::write(environment.path().join("go"), "\n").expect("the command reads it");
+        let mut state = json!("running");
+        while state == "running" {
+            let updated = |message: &Value| {
+                message["method"] == "notifications/resources/updated"
+                    && message["params"]["uri"] == uri.as_str()
+            };
+            server.receive(updated).expect("announced");
+            let read = json!({"session_id": session, "command_id": begun["command_id"]});
+            let page = server.ok("get_terminal_output", read).structured;
+            state = page["state"].clone();
+            if state == "done" {
+                assert_eq!(page["exit_code"], 9, "{page}");
+            }
+        }
+        server.request("resources/unsubscribe", json!({"uri": uri})).expect("unsubscribed");
+    }
+}

@@ -1,0 +1,184 @@
+//! Programs that wait for keys are reported as such, early; programs at work are not.
+
+use serde_json::{Value, json};
+use termbridge_testkit::{Server, TestEnvironment};
+
+use crate::TERMBRIDGE;
+
+/// Long enough for a machine that does much else; no passing test waits for it.
+const PATIENCE_MS: u64 = 120_000;
+/// Long enough for a program at work to be taken for one that waits.
+const A_WHILE_MS: u64 = 2500;
+
+#[track_caller]
+fn execute(server: &mut Server, command: &str, timeout_ms: u64) -> Value {
+    let arguments = json!({"command": command, "timeout_ms": timeout_ms});
+    server.ok("execute_command", arguments).structured
+}
+
+/// Runs a program that waits for keys, then types them; its exit code and all that it printed.
+#[track_caller]
+fn waits_for_keys(server: &mut Server, command: &str, shown: &str, keys: &str) -> (Value, String) {
+    let answer = execute(server, command, PATIENCE_MS);
+    assert_eq!(answer["state"], "interactive", "{command}: {answer}");
+    assert_eq!(answer.get("uncertain"), None, "{command}: {answer}");
+    let screen = answer["screen"].as_str().expect("a screen");
+    assert!(screen.contains(shown), "{command} shows {shown}: {answer}");
+    end(server, &answer, keys)
+}
+
+#[track_caller]
+fn end(server: &mut Server, begun: &Value, keys: &str) -> (Value, String) {
+    let session = &begun["session_id"];
+    server.ok("send_keys", json!({"session_id": session, "keys": keys}));
+    let over = json!({"session_id": session, "prompt": true, "timeout_ms": PATIENCE_MS});
+    server.ok("wait_for", over);
+    let read = json!({"session_id": session, "command_id": begun["command_id"]});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!(page["state"], "done", "{page}");
+    (page["exit_code"].clone(), page["output"].as_str().expect("output").to_owned())
+}
+
+#[test]
+fn repls_and_nested_shells_wait_for_keys() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let table = [
+        ("python3 -q", ">>>", "raise SystemExit(3)<Enter>", 3),
+        ("node", ">", "process.exit(4)<Enter>", 4),
+        ("sqlite3", "sqlite>", ".exit 5<Enter>", 5),
+        ("PS1='nested> ' bash --norc", "nested>", "exit 6<Enter>", 6),
+        ("PS1='nested> ' zsh -f", "nested>", "exit 7<Enter>", 7),
+        (
+            "fish --no-config -C 'function fish_prompt; echo nested\\>; end'",
+            "nested>",
+            "exit 8<Enter>",
+            8,
+        ),
+    ];
+    for (command, shown, keys, code) in table {
+        let (exit_code, _) = waits_for_keys(&mut server, command, shown, keys);
+        assert_eq!(exit_code, code, "{command}");
+    }
+}
+
+#[test]
+fn full_screen_programs_and_questions_wait_for_keys() {
+    let environment = TestEnvironment::new();
+    environment.write("notes.txt", "the text of the file\n".repeat(100));
+    environment.write("work/file.txt", "x\n");
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let commit = "cd work && git init -q . && git add . && GIT_EDITOR='vim --clean' \
+         git -c user.name=n -c user.email=e@x commit; result=$?; cd ..; (exit $result)";
+    let table = [
+        ("vim --clean notes.txt", "the text of the file", ":cq 3<Enter>", 3),
+        ("less notes.txt", "the text of the file", "q", 0),
+        (commit, "Please enter the commit message", ":cq<Enter>", 1),
+        ("read -n1 -p 'Key? ' key; [ \"$key\" = y ]", "Key?", "y", 0),
+        ("read -e -p 'Line? ' line; [ \"$line\" = abc ]", "Line?", "abc<Enter>", 0),
+        ("top", "load average", "q", 0),
+        ("mkdir -p new; cd new; npm init; cd ..; (exit 2)", "package name", "<Ctrl+C>", 2),
+    ];
+    for (command, shown, keys, code) in table {
+        let (exit_code, _) = waits_for_keys(&mut server, command, shown, keys);
+        assert_eq!(exit_code, code, "{command}");
+    }
+    let (exit_code, output) =
+        waits_for_keys(&mut server, "printf 'one\\ntwo\\n' | fzf", "two", "tw<Enter>");
+    assert_eq!(exit_code, 0);
+    assert!(output.ends_with("two\n"), "{output:?}");
+}
+
+#[test]
+fn the_line_editor_of_fish_waits_for_keys() {
+    let environment = TestEnvironment::new();
+    // It is started for the first time, so that it writes completions meanwhile.
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "fish"]);
+    let command = "read --prompt-str 'Name? ' name; echo \"hello $name\"";
+    let (exit_code, output) = waits_for_keys(&mut server, command, "Name?", "agent<Enter>");
+    assert_eq!(exit_code, 0);
+    assert!(output.ends_with("hello agent\n"), "{output:?}");
+}
+
+/// Reads keys in raw mode and polls them while it works: in a process of its own, or by printing.
+const WORKER: &str = r#"
+import os, select, subprocess, sys, termios, tty
+before = termios.tcgetattr(0)
+tty.setcbreak(0)
+print("works", flush=True)
+work = {
+    "process": lambda: subprocess.Popen(["sh", "-c", "while [ ! -e stop ]; do :; done"]),
+    "detached": lambda: subprocess.Popen(
+        ["sh", "-c", "while [ ! -e stop ]; do :; done"], start_new_session=True),
+    "print": lambda: None,
+}[sys.argv[1]]()
+step = 0.1 if sys.argv[1] == "print" else 3600
+while not os.path.exists("stop"):
+    ready, _, _ = select.select([0], [], [], step)
+    if ready and os.read(0, 1) == b"q":
+        break
+    print(".", end="", flush=True)
+if work:
+    work.wait()
+print("idle", flush=True)
+select.select([0], [], [])
+termios.tcsetattr(0, termios.TCSADRAIN, before)
+sys.exit(9)
+"#;
+
+#[test]
+fn a_program_at_work_does_not_wait_for_keys() {
+    let environment = TestEnvironment::new();
+    environment.write("worker.py", WORKER);
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    for how in ["process", "detached", "print"] {
+        let begun = execute(&mut server, &format!("python3 worker.py {how}"), A_WHILE_MS);
+        assert_eq!(begun["state"], "running", "{how}: {begun}");
+        let session = begun["session_id"].clone();
+        // Its work is over when the file is there.
+        environment.write("stop", "");
+        server.ok("send_keys", json!({"session_id": session, "keys": "q"}));
+        let wait = json!({"session_id": session, "interactive": true, "timeout_ms": PATIENCE_MS});
+        let waited = server.ok("wait_for", wait).structured;
+        assert_eq!(
+            (&waited["fired"], &waited["state"]),
+            (&json!("interactive"), &json!("interactive")),
+            "{how}: {waited}"
+        );
+        std::fs::remove_file(environment.path().join("stop")).expect("removed");
+        let (exit_code, _) = end(&mut server, &begun, "x");
+        assert_eq!(exit_code, 9, "{how}");
+    }
+    // Without raw mode nothing waits for keys, however quiet it is.
+    let begun = execute(&mut server, "sleep 1000", A_WHILE_MS);
+    assert_eq!(begun["state"], "running", "{begun}");
+    end(&mut server, &begun, "<Ctrl+C>");
+    // A line is a line.
+    let begun = execute(&mut server, "sh -c 'read line'", PATIENCE_MS);
+    assert_eq!(begun["state"], "needs_input", "{begun}");
+}
+
+#[test]
+fn a_busy_background_job_does_not_hide_a_program_that_waits() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    execute(&mut server, "(while [ ! -e stop ]; do :; done) &", PATIENCE_MS);
+    let command = "read -n1 -p 'Key? ' key; touch stop; wait; (exit 3)";
+    let (exit_code, _) = waits_for_keys(&mut server, command, "Key?", "y");
+    assert_eq!(exit_code, 3);
+}
+
+#[test]
+fn a_relay_is_not_certain() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let command = "tmux -L interactive -f /dev/null new 'cat > /dev/null'";
+    let answer = execute(&mut server, command, PATIENCE_MS);
+    assert_eq!(
+        (&answer["state"], &answer["uncertain"]),
+        (&json!("interactive"), &json!(true)),
+        "{answer}"
+    );
+    let (exit_code, _) = end(&mut server, &answer, "<Ctrl+D>");
+    assert_eq!(exit_code, 0);
+}

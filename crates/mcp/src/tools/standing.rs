@@ -1,0 +1,137 @@
+//! How a command stands: what every tool that reports one says of it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use termbridge_bridge::Until;
+use termbridge_session::{CommandReport, CommandState, SessionId, State};
+
+use crate::tool::Context;
+
+/// Whether a command is over, and how it ended.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct Standing {
+    /// `done`, `running`, `needs_input` (it reads a line) or `interactive` (it waits for keys).
+    pub(crate) state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) signal: Option<String>,
+    pub(crate) duration_ms: u64,
+    /// After the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cwd: Option<String>,
+    pub(crate) command_id: u64,
+    /// Off: a password is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) echo: Option<&'static str>,
+    /// It may be at work where that cannot be seen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) uncertain: bool,
+    /// The shell ended with the command.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) session_ended: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
+}
+
+impl Standing {
+    /// `until` is what the last wait for the command found.
+    pub(crate) async fn of(
+        context: &Context,
+        session: &SessionId,
+        report: &CommandReport,
+        until: Until,
+    ) -> Self {
+        let mut standing = Self {
+            state: "done",
+            exit_code: report.exit_code(),
+            signal: report.signal(),
+            duration_ms: report.duration.as_millis() as u64,
+            cwd: report.cwd.as_ref().map(|cwd| cwd.display().to_string()),
+            command_id: report.id,
+            ..Self::default()
+        };
+        match (&report.state, until) {
+            (CommandState::Running, Until::NeedsInput { echo }) => {
+                standing.state = "needs_input";
+                standing.echo = Some(if echo { "on" } else { "off" });
+            }
+            (CommandState::Running, Until::Interactive { uncertain }) => {
+                standing.state = "interactive";
+                standing.uncertain = uncertain;
+            }
+            (CommandState::Running, _) => standing.state = "running",
+            (CommandState::Done { .. }, _) => {}
+            (CommandState::SessionEnded { .. }, _) => {
+                standing.session_ended = true;
+                if let Ok(info) = context.bridge.backend().session(session).await
+                    && let State::Exited(ended) = info.state
+                {
+                    standing.signal = ended.signal();
+                }
+            }
+            (CommandState::Lost, _) => {
+                standing.note = Some("it is over, but how it ended is not known".into());
+            }
+            (CommandState::Incomplete, _) => {
+                standing.note = Some("not a whole command: the unfinished part did not run".into());
+            }
+            (CommandState::NotTaken, _) => {
+                standing.note = Some("the shell did not take it: nothing ran".into());
+            }
+            (CommandState::Replaced { program }, _) => {
+                standing.note = Some(format!(
+                    "{program} took the shell's place: send_keys types to it, restart_app brings \
+                     the shell back"
+                ));
+            }
+        }
+        if report.dropped_bytes > 0 {
+            let dropped = report.dropped_bytes;
+            standing.note =
+                Some(format!("{dropped} bytes of output were dropped to stay within limits"));
+        }
+        standing
+    }
+
+    /// Adds to the note.
+    pub(crate) fn also(&mut self, note: String) {
+        self.note = Some(match self.note.take() {
+            Some(before) => format!("{before} | {note}"),
+            None => note,
+        });
+    }
+
+    /// State, time and directory: `exit 3 | 1.2 s | /src`.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        words.push(match (self.state, self.exit_code, self.echo) {
+            ("needs_input", _, Some("off")) => {
+                "needs_input, echo off (a password?): answer with send_keys".into()
+            }
+            ("needs_input", ..) => "needs_input: answer with send_keys".into(),
+            ("interactive", ..) if self.uncertain => {
+                "interactive? quiet, but it may be at work: see send_keys and wait_for".into()
+            }
+            ("interactive", ..) => "interactive: waits for keys, see send_keys".into(),
+            ("running", ..) => "running".into(),
+            (_, Some(code), _) => match &self.signal {
+                Some(signal) => format!("exit {code} ({signal})"),
+                None => format!("exit {code}"),
+            },
+            _ => match &self.signal {
+                Some(signal) => format!("ended by {signal}"),
+                None => "done".to_owned(),
+            },
+        });
+        if self.session_ended {
+            words.push("the session ended with it".into());
+        }
+        words.push(match self.duration_ms {
+            0..1000 => format!("{} ms", self.duration_ms),
+            _ => format!("{:.1} s", self.duration_ms as f64 / 1000.0),
+        });
+        words.extend(self.cwd.clone());
+        words
+    }
+}

@@ -1,0 +1,3 @@
+//! The server in this process, over a backend of the test's own.
+
+mod faults;

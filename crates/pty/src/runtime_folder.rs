@@ -1,0 +1,234 @@
+//! The folder of a server in the system's temporary folder, and the private folders of programs in it.
+//!
+//! ```text
+//! /tmp/termbridge-0123456789abcdef/        one per server, locked (flock) while the server lives
+//!     0123456789abcdef/                    one per program: scripts and the command pipe
+//! ```
+//!
+//! Only its owner may enter or write any of it, whatever the umask: modes are set explicitly and
+//! checked. The temporary folder itself has to be one where others cannot rename what is ours.
+//!
+//! Who removes what: a program's folder goes with its handle, and the keeper removes it too, for a
+//! server that was killed; whoever removes the last one removes the server's. When both were killed,
+//! [`sweep_stale_folders`] of a later server does: a folder whose lock is free belongs to nobody. The
+//! temporary folder is used rather than `XDG_RUNTIME_DIR`, which goes with the user's last login
+//! though the server may stay; systemd-tmpfiles leaves locked folders alone.
+//!
+//! Bounds: a sweep looks at [`MAX_ENTRIES`] entries and removes [`MAX_REMOVED`] folders.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+
+use crate::CommandPipe;
+
+/// A server's folder is called this and 16 hexadecimal digits.
+const PREFIX: &str = "termbridge-";
+const DIGITS: usize = 16;
+/// What the debugger builds is called this and as many digits (`termbridge-dap`).
+const BUILD_PREFIX: &str = "termbridge-debug-";
+/// When what the debugger built is surely no longer about to be started.
+const BUILD_AGE: Duration = Duration::from_hours(24);
+/// How often another name is tried.
+const ATTEMPTS: usize = 8;
+/// Entries of the temporary folder that a sweep looks at.
+const MAX_ENTRIES: usize = 65_536;
+/// Folders that a sweep removes.
+const MAX_REMOVED: usize = 1024;
+
+/// A server's folder; removed with this.
+#[derive(Debug)]
+pub struct RuntimeFolder {
+    path: PathBuf,
+    /// Holds the lock.
+    _locked: File,
+}
+
+impl RuntimeFolder {
+    /// Makes a folder in the system's temporary folder.
+    pub fn create() -> io::Result<Self> {
+        let places = [std::env::temp_dir(), PathBuf::from("/tmp")];
+        let place = places.iter().find(|place| is_safe(place)).ok_or_else(|| {
+            let place = places[0].display();
+            io::Error::other(format!(
+                "{place} is missing, or others can rename files in it; set TMPDIR to a folder of your own"
+            ))
+        })?;
+        for _ in 0..ATTEMPTS {
+            // Without links: the kernel shows an open file by that path.
+            let path = place.canonicalize()?.join(format!("{PREFIX}{}", random_name()?));
+            make_folder(&path)?;
+            let locked = open_folder(&path)?;
+            // A sweep may have come between; then the folder is its to remove.
+            let is_free = rustix::fs::flock(&locked, FlockOperation::NonBlockingLockExclusive);
+            if is_free.is_ok() && is_at(&locked, &path) {
+                return Ok(Self { path, _locked: locked });
+            }
+        }
+        Err(io::Error::other("another process removes the server's folder each time it is made"))
+    }
+
+    /// Makes a folder for one program. `NotFound` when somebody has removed the server's.
+    pub fn private_folder(self: &Arc<Self>) -> io::Result<PrivateFolder> {
+        let path = self.path.join(random_name()?);
+        make_folder(&path)?;
+        Ok(PrivateFolder { path, _runtime: Arc::clone(self) })
+    }
+
+    /// Removes it with all that is in it.
+    pub fn remove(&self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+impl Drop for RuntimeFolder {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// A folder of one program; removed with this.
+#[derive(Debug)]
+pub struct PrivateFolder {
+    path: PathBuf,
+    /// Stays as long as one of its folders does.
+    _runtime: Arc<RuntimeFolder>,
+}
+
+impl PrivateFolder {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes a file that was not there.
+    pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.write(true).create_new(true).mode(0o600).open(self.path.join(name))?;
+        // The umask may have taken even the owner's bits.
+        file.set_permissions(Permissions::from_mode(0o600))?;
+        file.write_all(content)
+    }
+
+    /// Makes a command pipe in it.
+    pub fn pipe(&self, name: &str) -> io::Result<CommandPipe> {
+        CommandPipe::create(&self.path.join(name))
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        remove_private(&self.path);
+    }
+}
+
+/// Removes a program's folder with all in it, and the server's once nothing is left there. Links are
+/// removed, not followed.
+pub(crate) fn remove_private(folder: &Path) {
+    let _ = fs::remove_dir_all(folder);
+    if let Some(runtime) = folder.parent().filter(|parent| parent.file_name().is_some_and(is_ours))
+    {
+        let _ = fs::remove_dir(runtime);
+    }
+}
+
+/// Removes the folders that servers of this user have left which were killed together with their
+/// keeper. Blocks; never follows a link.
+pub fn sweep_stale_folders() {
+    let mut removed = 0;
+    for entry in
+        fs::read_dir(std::env::temp_dir()).into_iter().flatten().take(MAX_ENTRIES).flatten()
+    {
+        if removed == MAX_REMOVED {
+            return;
+        }
+        let path = entry.path();
+        if is_old_build(&path) && fs::remove_file(&path).is_ok() {
+            removed += 1;
+        }
+        if !is_ours(&entry.file_name()) {
+            continue;
+        }
+        let Ok(folder) = open_folder(&path) else { continue };
+        let is_free = rustix::fs::flock(&folder, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if is_free && is_at(&folder, &path) && fs::remove_dir_all(&path).is_ok() {
+            removed += 1;
+        }
+    }
+    if removed > 0 {
+        tracing::info!(removed, "removed what killed servers left");
+    }
+}
+
+/// A program that was built to be debugged and that its debugger, killed too, did not remove. It has no
+/// lock; one that runs is not hurt when its name goes.
+fn is_old_build(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let digits = name.strip_prefix(BUILD_PREFIX).unwrap_or_default();
+    let is_old = |found: &fs::Metadata| {
+        found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > BUILD_AGE))
+    };
+    is_random(digits)
+        && fs::symlink_metadata(path).is_ok_and(|found| {
+            found.is_file() && found.uid() == rustix::process::geteuid().as_raw() && is_old(&found)
+        })
+}
+
+fn is_random(digits: &str) -> bool {
+    digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).unwrap_or_default();
+    is_random(digits)
+}
+
+fn random_name() -> io::Result<String> {
+    let mut bytes = [0; DIGITS / 2];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+/// Others cannot rename what is ours in it.
+fn is_safe(place: &Path) -> bool {
+    const OTHERS_WRITE: u32 = 0o022;
+    const STICKY: u32 = 0o1000;
+    fs::metadata(place).is_ok_and(|found| {
+        found.is_dir() && (found.mode() & OTHERS_WRITE == 0 || found.mode() & STICKY != 0)
+    })
+}
+
+/// Makes a folder that was not there and that only its owner may use.
+fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)?;
+    // The umask may have taken even the owner's bits; a set-group-id parent adds one.
+    fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    open_folder(path).map(drop)
+}
+
+/// Opens a folder, if it is ours and nobody else's.
+fn open_folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let found = folder.metadata()?;
+    if found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o7777 == 0o700 {
+        Ok(folder)
+    } else {
+        Err(io::Error::new(ErrorKind::PermissionDenied, "the folder is not private"))
+    }
+}
+
+/// The open folder is the one that the path means.
+fn is_at(folder: &File, path: &Path) -> bool {
+    match (folder.metadata(), fs::symlink_metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
