@@ -27,6 +27,9 @@ const FLOODS: usize = 8;
 /// Time for the floods of all sessions.
 const FLOOD_LIMIT: Duration = Duration::from_mins(10);
 
+/// Longest time in which memory is awaited to go back.
+const RELEASE_LIMIT: Duration = Duration::from_secs(5);
+
 /// Hostile output: what it is, the size of its terminal, what is printed over and over.
 struct Hostile {
     name: &'static str,
@@ -127,7 +130,8 @@ fn start(server: &Path, home: &Path) -> Result<Client> {
     let config = home.join("config.toml");
     let history = home.join("history.db").display().to_string();
     std::fs::write(&config, format!("[history]\npath = {history:?}\n"))?;
-    client_at(home, server, &["--shell", "bash", "--config", &config.display().to_string()])
+    let config = config.display().to_string();
+    client_at(home, server, &["--shell", "bash", "--keep-finished", "0s", "--config", &config])
 }
 
 fn flood_memory(server: &Path, scale: &Scale) -> Result<()> {
@@ -159,7 +163,13 @@ fn flood_memory(server: &Path, scale: &Scale) -> Result<()> {
     for id in &sessions {
         client.call("stop_app", json!({"session_id": id, "signal": "KILL"}))?;
     }
-    let ended = memory(pid);
+    // Freed memory goes back to the system a moment after a session has ended.
+    let until = Instant::now() + RELEASE_LIMIT;
+    let mut ended = memory(pid);
+    while ended > idle + (2 << 20) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+        ended = memory(pid);
+    }
     let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let ratio = |bytes: u64| format!("{:.2}", bytes as f64 / idle as f64);
     let name = format!("memory after {FLOODS} x {} MB (floor: before)", scale.megabytes);

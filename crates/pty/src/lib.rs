@@ -71,6 +71,8 @@ pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Su
 pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};
 pub use signal::{Signal, SignalScope, UnknownSignal};
 pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
+#[cfg(unix)]
+pub use sys::release_memory;
 #[cfg(not(unix))]
 pub use unsupported::{
     CommandPipe, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,

@@ -178,3 +178,13 @@ fn errno_place() -> *mut libc::c_int {
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+/// Gives memory that was freed back to the system, as far as the allocator can. It may take some
+/// milliseconds, so not for a task.
+pub fn release_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it takes the allocator's own locks and no memory that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}

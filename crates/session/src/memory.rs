@@ -5,8 +5,9 @@
 //! to give up their oldest lines or commands, down to one level for all that are above it; it does
 //! not wait for that.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
@@ -15,6 +16,29 @@ use crate::task::Command;
 
 /// How much of the budget is left free by a trim, so that not every new line starts another.
 const HEADROOM: usize = 16;
+
+/// How long freed memory may wait for more of it before it goes back to the system.
+const RELEASE_DELAY: Duration = Duration::from_millis(100);
+
+/// Gives freed memory back to the system, soon and once for all that is freed until then.
+pub(crate) fn release_soon() {
+    static PENDING: AtomicBool = AtomicBool::new(false);
+    /// Also when the runtime ends before the time has come.
+    struct Done;
+    impl Drop for Done {
+        fn drop(&mut self) {
+            PENDING.store(false, Ordering::Release);
+        }
+    }
+    if !PENDING.swap(true, Ordering::AcqRel) {
+        let done = Done;
+        tokio::spawn(async move {
+            tokio::time::sleep(RELEASE_DELAY).await;
+            drop(done);
+            let _ = tokio::task::spawn_blocking(termbridge_pty::release_memory).await;
+        });
+    }
+}
 
 /// One session's part.
 #[derive(Debug)]
@@ -90,18 +114,23 @@ impl Budget {
     }
 
     /// Notes a session's estimate, and asks the largest to shrink when the sum is over the budget.
-    pub(crate) fn publish(&self, share: &Share, bytes: usize) {
+    /// Returns what is left of it.
+    pub(crate) fn publish(&self, share: &Share, bytes: usize) -> usize {
         let before = share.bytes.swap(bytes, Ordering::Relaxed);
-        if bytes <= before {
-            return;
+        // One that shrank is not asked again at once: it may have nothing more to give.
+        if bytes > before {
+            self.shrink_to(self.limit);
         }
-        self.shrink_to(self.limit);
+        self.limit.saturating_sub(self.sum())
+    }
+
+    fn sum(&self) -> usize {
+        self.lock().iter().map(|share| share.bytes.load(Ordering::Relaxed)).sum()
     }
 
     /// There is less room than the budget says: asks the largest to shrink a little.
     pub(crate) fn shed(&self) {
-        let sum: usize = self.lock().iter().map(|share| share.bytes.load(Ordering::Relaxed)).sum();
-        self.shrink_to(sum.saturating_sub(1).min(self.limit));
+        self.shrink_to(self.sum().saturating_sub(1).min(self.limit));
     }
 
     fn shrink_to(&self, limit: usize) {

@@ -43,7 +43,7 @@ use crate::id::SessionId;
 use crate::info::{Ended, SessionInfo, State, Stopped};
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
-use crate::memory::Shares;
+use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
 use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
@@ -145,6 +145,8 @@ pub(crate) struct SessionTask {
     buffer: Vec<u8>,
     /// Output that was read and not fed yet, because it takes the terminal long.
     unfed: Vec<u8>,
+    /// The estimate that the memory budget has.
+    published_memory: usize,
     /// Rows that passed since a text wait was last judged.
     unseen_rows: usize,
     input: InputQueue,
@@ -206,6 +208,7 @@ impl SessionTask {
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
             unfed: Vec::new(),
+            published_memory: 0,
             unseen_rows: 0,
             input: InputQueue::default(),
             hung_up: false,
@@ -244,6 +247,7 @@ impl SessionTask {
             Ok(()) => tracing::info!(session = %id, "removed"),
             Err(_) => tracing::error!(session = %id, "the session's task panicked; it is removed"),
         }
+        memory::release_soon();
     }
 
     async fn serve(mut self, mut commands: mpsc::Receiver<Command>) {

@@ -13,6 +13,7 @@
 //! is kept between feeds is bounded whatever the program prints.
 
 mod core;
+mod memory;
 
 pub(crate) use self::core::SOFT_RESET;
 
@@ -40,9 +41,6 @@ pub const MAX_COLS: u16 = 1000;
 pub const MIN_ROWS: u16 = 1;
 /// Tallest terminal.
 pub const MAX_ROWS: u16 = 1000;
-
-/// Bytes one cell costs in the emulator, for estimates.
-const CELL_BYTES: usize = 24;
 
 /// Columns and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,23 +233,21 @@ impl Terminal {
         (index < history).then(|| convert::row(&self.core.term.grid()[line][..]))
     }
 
-    /// Drops the oldest lines until `keep` are left; the limit itself stays.
-    pub fn trim_history(&mut self, keep: usize) {
-        self.core.trim_history(keep);
+    /// Drops the oldest lines until screens and history take about `bytes`, and keeps no more lines
+    /// than that from now on.
+    pub fn shrink_memory(&mut self, bytes: usize) {
+        self.core.shrink(bytes);
     }
 
-    /// Drops the oldest lines until screen and history take about `bytes`.
-    pub fn trim_memory(&mut self, bytes: usize) {
-        let size = self.size();
-        let lines = bytes / (usize::from(size.cols) * CELL_BYTES);
-        self.trim_history(lines.saturating_sub(2 * usize::from(size.rows)));
+    /// Memory is there again: a history that was shrunk may grow, if what that costs at least fits
+    /// into `room` bytes.
+    pub fn grow_memory(&mut self, room: usize) {
+        self.core.grow(room);
     }
 
-    /// Bytes that screen and history take, roughly.
+    /// Bytes that screens and history take, at most.
     pub fn memory_estimate(&self) -> usize {
-        let size = self.size();
-        let lines = self.core.primary_history_len() + 2 * usize::from(size.rows);
-        lines * usize::from(size.cols) * CELL_BYTES
+        self.core.memory()
     }
 
     /// The visible text to search in. Where something was typed and entered on the primary screen,
@@ -264,7 +260,7 @@ impl Terminal {
             None => Vec::new(),
         };
         let history = self.history_len();
-        let line = self.core.command_line.filter(|_| history < self.core.scrollback_lines);
+        let line = self.core.command_line.filter(|_| history < self.core.history_limit());
         if let Some(line) = line.filter(|_| !screen.alternate) {
             echo.extend(line.cells(&screen, history));
         }
@@ -274,7 +270,7 @@ impl Terminal {
     /// Notes that input starts now, at the cursor, unless a line is still being typed.
     pub fn begin_typing(&mut self) {
         let (screen, history) = (self.screen(), self.history_len());
-        let exact = history < self.core.scrollback_lines;
+        let exact = history < self.core.history_limit();
         self.typing = Some(match self.typing.take() {
             Some(typing) if !typing.is_over(&screen, history) => typing,
             Some(typing) => typing.next(&screen, history, exact),

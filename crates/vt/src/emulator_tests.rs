@@ -153,14 +153,21 @@ fn history_is_kept_up_to_its_limit_and_can_be_trimmed() {
     assert_eq!(terminal.history_row(100), None);
     let before = terminal.memory_estimate();
     terminal.feed(b"\x1b[?1049h");
-    terminal.trim_history(10);
+    let line = 20 * 24;
+    terminal.shrink_memory(20 * line);
     terminal.feed(b"\x1b[?1049l");
     assert_eq!(terminal.history_len(), 10);
     assert!(terminal.memory_estimate() < before);
     assert_eq!(terminal.history_row(9).map(|row| row.text()), Some("line 295".into()));
     assert!(terminal.take_events().iter().all(|event| !matches!(event, Event::Title(_))));
     terminal.feed(b"x\r\n".repeat(200).as_slice());
-    assert_eq!(terminal.history_len(), 100, "the limit itself stays");
+    assert_eq!(terminal.history_len(), 10, "no more than fits");
+    terminal.grow_memory(100 * line);
+    terminal.feed(b"x\r\n".repeat(200).as_slice());
+    assert_eq!(terminal.history_len(), 10, "too little room to grow");
+    terminal.grow_memory(10_000 * line);
+    terminal.feed(b"x\r\n".repeat(200).as_slice());
+    assert_eq!(terminal.history_len(), 100);
 }
 
 #[test]
@@ -580,4 +587,43 @@ fn keyboard_modes_can_be_pushed_without_end() {
     assert!(terminal.input_modes().kitty.is_empty());
     terminal.feed(b"still here");
     assert_eq!(terminal.screen().rows[0].text(), "still here");
+}
+
+#[test]
+fn links_and_marks_are_counted_and_bounded() {
+    let mut terminal = terminal(100, 50);
+    let plain = terminal.memory_estimate();
+    let link = "u".repeat(4000);
+    for number in 0..2000 {
+        terminal.feed(format!("\x1b]8;;http://{number}/{link}\x1b\\x").as_bytes());
+    }
+    let linked = terminal.memory_estimate() - plain;
+    assert!((8_000_000..=32_000_000).contains(&linked), "{linked} bytes for 8 MB of links");
+    for number in 0..10_000 {
+        terminal.feed(format!("\x1b]8;;http://{number}/{link}\x1b\\y").as_bytes());
+    }
+    assert!(terminal.memory_estimate() < 64 << 20, "{}", terminal.memory_estimate());
+    // Once the lines with links are gone, there is room for new ones.
+    terminal.feed(b"\x1b]8;;\x1b\\");
+    terminal.feed(&b"a line without links\r\n".repeat(100_000));
+    terminal.feed(b"\x1b]8;;http://new/\x1b\\z");
+    let screen = terminal.screen();
+    let cell = &screen.rows[usize::from(screen.cursor.row)].cells[0];
+    assert_eq!(cell.link.as_deref(), Some("http://new/"));
+    for _ in 0..100 {
+        terminal.feed("a\u{301}".repeat(5000).as_bytes());
+    }
+    assert!(terminal.memory_estimate() < 64 << 20, "{}", terminal.memory_estimate());
+}
+
+#[test]
+fn titles_can_be_pushed_without_end() {
+    let mut terminal = terminal(20, 5);
+    for number in 0..5000 {
+        terminal.feed(format!("\x1b]2;title {number}\x07\x1b[22;0t").as_bytes());
+    }
+    terminal.feed(b"\x1b]2;now\x07\x1b[23;0t");
+    assert_eq!(terminal.title(), "title 4999");
+    terminal.feed(&b"\x1b[23t".repeat(5000));
+    assert_eq!(terminal.title(), "title 4984", "the oldest that was kept");
 }

@@ -6,9 +6,10 @@ use termbridge_vt::{Event, Mark};
 use tokio::time::Instant;
 
 use super::{BATCH_READS, BATCH_TIME, SYNCHRONIZED_LIMIT, SessionTask};
+use crate::memory;
 
-/// History lines between two reports to the memory budget.
-const REPORT_LINES: usize = 256;
+/// Change of the estimate between two reports to the memory budget.
+const REPORT_BYTES: usize = 512 * 1024;
 
 /// Bytes that are fed between two looks at the clock.
 const SLICE: usize = 4096;
@@ -35,7 +36,6 @@ impl SessionTask {
     pub(super) fn read_output(&mut self) -> bool {
         let mut drained = false;
         let mut buffer = std::mem::take(&mut self.buffer);
-        let history = self.terminal.history_len();
         let until = Instant::now() + BATCH_TIME;
         let unfed = std::mem::take(&mut self.unfed);
         self.feed(&unfed, until);
@@ -62,7 +62,7 @@ impl SessionTask {
             }
         }
         self.buffer = buffer;
-        if self.terminal.history_len() / REPORT_LINES != history / REPORT_LINES {
+        if self.terminal.memory_estimate().abs_diff(self.published_memory) >= REPORT_BYTES {
             self.publish_memory();
         }
         self.unfed.is_empty() && (drained || self.hung_up)
@@ -147,19 +147,20 @@ impl SessionTask {
         }
     }
 
-    pub(super) fn publish_memory(&self) {
+    pub(super) fn publish_memory(&mut self) {
+        self.published_memory = self.terminal.memory_estimate();
         if let Some(server) = self.server.upgrade() {
-            server
-                .budgets
-                .scrollback
-                .publish(&self.shares.scrollback, self.terminal.memory_estimate());
+            let budget = &server.budgets.scrollback;
+            let room = budget.publish(&self.shares.scrollback, self.published_memory);
+            self.terminal.grow_memory(room);
         }
     }
 
     pub(super) fn trim(&mut self, keep_bytes: usize) {
-        self.terminal.trim_memory(keep_bytes);
+        self.terminal.shrink_memory(keep_bytes);
         tracing::debug!(session = %self.id, keep_bytes, "scrollback trimmed");
         self.publish_memory();
+        memory::release_soon();
     }
 }
 

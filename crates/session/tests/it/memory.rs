@@ -1,6 +1,8 @@
 //! The budget that all sessions share.
 
-use termbridge_session::{Sessions, Settings};
+use std::time::Duration;
+
+use termbridge_session::{Launch, Sessions, Settings};
 
 use crate::support::{exit_code, lines, sh, until};
 
@@ -75,4 +77,40 @@ async fn several_that_fill_up_at_once_share_the_budget() {
     all[0].restart().await.expect("restarts");
     crate::support::see(&all[0], "20000").await;
     until("the sum is within the budget", async || sum().await <= BUDGET + slack).await;
+}
+
+/// Resident memory of this process, which hosts the sessions.
+fn resident() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").expect("readable");
+    let pages: usize = statm.split(' ').nth(1).and_then(|pages| pages.parse().ok()).expect("pages");
+    pages * 4096
+}
+
+#[tokio::test]
+async fn wide_terminals_and_links_stay_within_the_budget_and_go_back_to_the_system() {
+    let budget = 4 * BUDGET;
+    let settings = Settings { scrollback_memory: budget, ..Settings::default() };
+    let sessions = Sessions::new(settings);
+    let before = resident();
+    let script = r#"BEGIN { link = sprintf("%03000d", 0)
+        for (n = 0; n < 1200; n++) printf "\033]8;;http://%d/%s\033\\link\033]8;;\033\\ e\314\201\n", n, link }"#;
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        let launch = Launch::new("awk").arg(script).size(1000, 50);
+        all.push(sessions.launch(launch).await.expect("starts"));
+    }
+    for session in &all {
+        exit_code(session).await;
+    }
+    let used = || resident().saturating_sub(before);
+    until("the sum is within the budget", async || used() <= budget + budget / 2).await;
+    drop(all);
+    sessions.shutdown().await;
+    drop(sessions);
+    let given_back = tokio::time::timeout(Duration::from_secs(20), async {
+        while used() > BUDGET {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    });
+    assert!(given_back.await.is_ok(), "{} bytes are still in use", used());
 }

@@ -7,6 +7,7 @@ use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
 use alacritty_terminal::vte::ansi::{Processor, Rgb};
 use unicode_width::UnicodeWidthChar;
 
+use super::memory::Extras;
 use super::{Options, Size};
 use crate::command_line::CommandLine;
 use crate::convert::{self, MAX_MARKS};
@@ -23,8 +24,10 @@ use crate::style::Palette;
 const MAX_REPLIES: usize = 64 * 1024;
 /// Events kept for an owner that does not take them.
 const MAX_EVENTS: usize = 1024;
-/// Longest window title; the emulator keeps a stack of them.
+/// Longest window title.
 const MAX_TITLE: usize = 1024;
+/// Titles that can be pushed; with more, the oldest are forgotten.
+const MAX_TITLES: usize = 16;
 /// Keyboard modes that can be pushed; the emulator panics at 4096. With more, the mode is set only.
 const MAX_KEYBOARD_MODES: usize = 1000;
 /// Zero-width characters between two looks for cells that have too many of them.
@@ -56,6 +59,12 @@ pub(super) struct Core {
     pub(super) tap: Option<Vec<Tapped>>,
     /// Lines of the primary screen's history, kept while the alternate screen hides them.
     hidden_history: usize,
+    /// The limit of the history, when memory is short.
+    pub(super) lowered: Option<usize>,
+    /// What hangs on cells.
+    pub(super) extras: Extras,
+    /// Titles that were pushed.
+    titles: Vec<String>,
     /// Keyboard modes on the stack of the primary and of the alternate screen.
     keyboard_modes: [usize; 2],
     /// Zero-width characters printed since they were last limited.
@@ -84,6 +93,9 @@ impl Core {
             frozen: None,
             tap: None,
             hidden_history: 0,
+            lowered: None,
+            extras: Extras::default(),
+            titles: Vec::new(),
             keyboard_modes: [0; 2],
             marks_printed: 0,
             command_line: None,
@@ -110,10 +122,17 @@ impl Core {
         }
     }
 
-    pub(super) fn trim_history(&mut self, keep: usize) {
-        self.term.set_options(config(keep.min(self.scrollback_lines)));
-        self.term.set_options(config(self.scrollback_lines));
-        self.hidden_history = self.hidden_history.min(keep);
+    /// Lines that are kept at most.
+    pub(super) fn history_limit(&self) -> usize {
+        self.lowered.unwrap_or(self.scrollback_lines)
+    }
+
+    /// Sets how many lines are kept; more than that are dropped.
+    pub(super) fn set_history_limit(&mut self, limit: usize) {
+        self.term.set_options(config(limit.min(self.scrollback_lines)));
+        self.hidden_history = self.hidden_history.min(limit);
+        // Lines can no longer be counted from where it began.
+        self.command_line = None;
         // Setting options repeats the title, which is no event.
         drop(self.listener.take());
     }
@@ -180,7 +199,7 @@ impl Core {
         let (row, col) = (point.line.0.max(0) as usize, point.column.0);
         // A full history does not grow, so that its lines cannot be counted.
         let countable =
-            history < self.scrollback_lines && !self.term.mode().contains(TermMode::ALT_SCREEN);
+            history < self.history_limit() && !self.term.mode().contains(TermMode::ALT_SCREEN);
         match (mark, &mut self.command_line) {
             (Mark::CommandStart(_), _) => {
                 // The line editor shows its prompt once more, with the command behind it.
@@ -309,6 +328,19 @@ impl Core {
         }
     }
 
+    /// Pushes the title or pops one; the emulator's own stack holds thousands.
+    fn title_stack(&mut self, csi: &Csi<'_>) {
+        if csi.parameter(0) == 22 {
+            if self.titles.len() == MAX_TITLES {
+                self.titles.remove(0);
+            }
+            self.titles.push(self.title.clone());
+        } else if let Some(title) = self.titles.pop() {
+            self.title.clone_from(&title);
+            self.event(Event::Title(Some(title).filter(|title| !title.is_empty())));
+        }
+    }
+
     /// Pushes a keyboard mode or pops some; each screen has its own stack.
     fn keyboard_mode(&mut self, csi: &Csi<'_>, sequence: &[u8]) {
         let screen = usize::from(self.term.mode().contains(TermMode::ALT_SCREEN));
@@ -352,6 +384,9 @@ impl Core {
                 self.pass_osc(&[number, b";", &text.as_bytes()[..cut]].concat(), terminator);
             }
             b"8" if rest.len() > MAX_LINK => {}
+            b"8" if rest.len() > 1 && !self.has_room(1, rest.len()) => {
+                self.pass_osc(b"8;;", terminator);
+            }
             _ if rest.ends_with(b"?")
                 && number != b"8"
                 && !matches!(number, b"0" | b"1" | b"2") =>
@@ -392,9 +427,19 @@ impl Sink for Core {
 
     fn pass(&mut self, bytes: &[u8]) {
         self.tap_bytes(bytes);
+        self.count_output(bytes.len());
+        let filtered;
+        let mut bytes = bytes;
         if !bytes.is_ascii() {
+            let is_mark = |c: &char| c.width() == Some(0);
             let characters = bytes.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
-            self.marks_printed += characters.filter(|c| c.width() == Some(0)).count();
+            let marks = characters.filter(is_mark).count();
+            self.marks_printed += marks;
+            if marks > 0 && !self.has_room(marks, 0) {
+                let text = String::from_utf8_lossy(bytes);
+                filtered = text.chars().filter(|c| !is_mark(c)).collect::<String>();
+                bytes = filtered.as_bytes();
+            }
         }
         // Only what a sequence cut off ends here within a character; vte would wait for its rest.
         match cut_character_len(bytes) {
@@ -438,10 +483,12 @@ impl Sink for Core {
             (None, b"!", b'p') => self.soft_reset(),
             (None, b"", b'b') => {
                 let count = csi.parameter(0).min(MAX_REPEAT);
-                // It may be a mark that is repeated.
+                // It may be a mark that is repeated; a cell takes no more of them than its limit.
                 self.marks_printed += usize::from(count);
+                self.count_output(usize::from(count));
                 self.advance(format!("\x1b[{count}b").as_bytes());
             }
+            (None, b"", b't') if matches!(csi.parameter(0), 22 | 23) => self.title_stack(&csi),
             (Some(b'<' | b'>'), b"", b'u') => self.keyboard_mode(&csi, sequence),
             _ => {
                 let size = self.window_size();
@@ -456,6 +503,7 @@ impl Sink for Core {
     }
 
     fn string(&mut self, introducer: u8, payload: &[u8], terminator: &'static [u8]) {
+        self.count_output(payload.len());
         match introducer {
             b']' => self.osc(payload, terminator),
             b'P' => self.device_control(payload),
@@ -471,6 +519,7 @@ impl Sink for Core {
         self.extra = ExtraModes::default();
         self.margins = None;
         self.keyboard_modes = [0; 2];
+        self.titles.clear();
         self.end_synchronized();
     }
 }
