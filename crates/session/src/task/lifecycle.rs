@@ -226,6 +226,8 @@ impl SessionTask {
             self.at_prompt = false;
             self.bells_heard = self.bells;
             self.survey = waiting::SurveyState::default();
+            // A command that waits for the new shell may need the kernel's word on its end.
+            self.survey_soon();
             self.last_output = now;
             self.idle_check = now + self.settings.session_timeout;
             if let Some(server) = self.server.upgrade() {
