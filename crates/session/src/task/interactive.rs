@@ -23,7 +23,7 @@ const UNCERTAIN_QUIET: Duration = Duration::from_secs(3);
 /// Clock ticks that an idle program may use meanwhile, for timers of its own.
 const IDLE_TICKS: u64 = 1;
 /// Programs that hand a terminal on to another one, by the kernel's name for them.
-const RELAYS: &[&str] = &[
+pub(super) const RELAYS: &[&str] = &[
     "abduco",
     "docker",
     "dtach",

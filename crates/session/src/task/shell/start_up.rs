@@ -23,6 +23,7 @@ use super::Place;
 use crate::command::CommandState;
 use crate::launch::Launch;
 use crate::task::SessionTask;
+use crate::task::interactive::RELAYS;
 
 /// How often in a row a shell is started anew that shows no prompt.
 const MAX_RESPAWNS: u8 = 3;
@@ -142,9 +143,11 @@ impl SessionTask {
         }
         let raw = self.program.line_mode().is_ok_and(|mode| !mode.canonical);
         let group = survey.processes.iter().filter(|process| process.group == in_front);
-        let mut others =
-            group.map(|process| process.pid).filter(|&pid| pid != leader || is_replaced);
-        (raw || survey.waiting.is_for_input()).then(|| others.next()).flatten()
+        let mut others = group.filter(|process| process.pid != leader || is_replaced);
+        let other = others.next()?;
+        // fish itself may have the terminal read key by key while its files run a program.
+        let holds_terminal = raw && (!fish || RELAYS.contains(&other.name.as_str()));
+        (holds_terminal || survey.waiting.is_for_input()).then_some(other.pid)
     }
 
     /// bash's line editor is at work though no hook has printed a mark.
