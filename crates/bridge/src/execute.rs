@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_policy::Dialect;
@@ -17,6 +18,8 @@ use crate::recorded::entry_id;
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
+/// Bytes of a command that the policy judges in well under a millisecond.
+const JUDGED_AT_ONCE: usize = 4096;
 /// How often a session is chosen anew because someone else was faster.
 const ATTEMPTS: u32 = 5;
 /// Bytes of output read for the history; it keeps head and tail of them.
@@ -90,7 +93,7 @@ impl Bridge {
             (None, Some(shell)) => dialect_of(shell),
             (None, None) => Dialect::of(&shared.settings.shell),
         };
-        shared.guard.command(&request.command, judged, cwd, agent)?;
+        self.judge(&request.command, judged, cwd, agent).await?;
         if request.shell.is_some() || request.env.is_some() {
             let shell = request.shell.as_deref().unwrap_or(&shared.settings.shell);
             let env = request.env.clone().unwrap_or_default();
@@ -110,6 +113,27 @@ impl Bridge {
                 self.start_anywhere(&request, &place, asked, current, room, patience).await
             }
         }
+    }
+
+    /// Whether a shell may run a command there. A long one is judged beside the other calls.
+    async fn judge(
+        &self,
+        command: &str,
+        dialect: Dialect,
+        cwd: &Path,
+        agent: Option<&str>,
+    ) -> Result<(), BridgeError> {
+        if command.len() <= JUDGED_AT_ONCE {
+            return self.shared.guard.command(command, dialect, cwd, agent);
+        }
+        let (shared, command, cwd) = (Arc::clone(&self.shared), command.to_owned(), cwd.to_owned());
+        let agent = agent.map(str::to_owned);
+        let judged = tokio::task::spawn_blocking(move || {
+            shared.guard.command(&command, dialect, &cwd, agent.as_deref())
+        });
+        // A judge that panicked has not allowed it.
+        let failed = || SessionError::System("the policy could not judge the command".into());
+        judged.await.unwrap_or_else(|_| Err(failed().into()))
     }
 
     /// Waits for a command, as the backend does.
@@ -200,7 +224,7 @@ impl Bridge {
         if let Some(dialect) = dialect.filter(|dialect| *dialect != place.dialect) {
             // Another shell than the one that the command was judged for.
             let agent = request.agent.as_deref();
-            self.shared.guard.command(&request.command, dialect, &place.cwd, agent)?;
+            self.judge(&request.command, dialect, &place.cwd, agent).await?;
         }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
         let started = Started { session: info.id.clone(), command, new_session: false };

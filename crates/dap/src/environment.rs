@@ -15,8 +15,10 @@ pub struct Environment {
 }
 
 /// Judges a command before it runs: the reason when it may not.
+type Judge = dyn Fn(&CommandLine) -> Result<(), String> + Send + Sync;
+
 #[derive(Clone)]
-struct Gate(Arc<dyn Fn(&CommandLine) -> Result<(), String> + Send + Sync>);
+struct Gate(Arc<Judge>);
 
 impl std::fmt::Debug for Gate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -271,6 +271,7 @@ fn forms_of_fish() {
             "rm -rf {/,x}",
             "{rm,-rf,/}",
             "{ rm -rf /; }",
+            ": ${x\n\nrm -rf /",
             "rm -rf ~ ",
             "rm -rf $HOME",
             "echo a& rm -rf /",

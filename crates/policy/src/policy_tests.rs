@@ -144,6 +144,7 @@ fn an_allow_list_fails_closed() {
         "ls \"${x:-'}\" '}\"; cat y #'",
         "x='$(cat y)'; ls ${x@P}",
         "ls $(ls <<E)\ncat y\nE\n",
+        "ls <<E\nwithout an end",
         // Variables.
         "LD_PRELOAD=/tmp/x.so ls",
         "PATH=. ls",

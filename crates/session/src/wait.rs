@@ -39,7 +39,7 @@ pub struct Wait {
     /// The shell is free for a command.
     pub free: bool,
     /// The program has taken its input and waits for more, as the kernel shows it: at once if the
-    /// screen changed, else only after [`UNCHANGED_GRACE`].
+    /// screen changed, else only after `UNCHANGED_GRACE`.
     pub settled: bool,
     /// Something was printed since [`SessionInfo::printed`](crate::SessionInfo::printed) was this.
     pub printed_after: Option<u64>,

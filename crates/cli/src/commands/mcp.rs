@@ -47,7 +47,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
     let ending = server.clone();
     let sweep = tokio::spawn(async {
         tokio::time::sleep(SWEEP_DELAY).await;
-        tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders)
+        drop(tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders));
     });
     let mut hang_up = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

@@ -66,6 +66,9 @@ impl Parser {
                 }
             }
         }
+        if braces > 0 {
+            return self.expected("`}`");
+        }
         Ok((self.at > start).then_some(Word { pieces }))
     }
 

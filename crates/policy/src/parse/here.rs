@@ -10,14 +10,20 @@ impl Parser {
     pub(super) fn here_document(&mut self, here: PendingHere) -> Parsed<()> {
         let start = self.at;
         let (mut stop, mut after) = (self.end, self.end);
+        let mut ended = false;
         let mut line = start;
         while line < self.end {
             let (text, next) = self.here_line(line, &here);
             if text == here.delimiter {
                 (stop, after) = (line, next);
+                ended = true;
                 break;
             }
             line = next;
+        }
+        if !ended {
+            // Some shells wait for the rest, some run what there is.
+            self.doubtful();
         }
         let word = if here.literal {
             let text = self.text(start..stop).to_owned();
