@@ -90,6 +90,8 @@ fn beside(server: &Path, hostile: &Hostile, scale: &Scale) -> Result<()> {
     let mut client = start(server, home.path())?;
     let quiet = client.call("create_session", json!({"name": "quiet"}))?.structured;
     let quiet = &quiet["session_id"];
+    // The first command waits for the shell to start.
+    client.call("execute_command", json!({"command": "true", "session_id": quiet}))?;
     let mut floor = calls(&mut client, quiet, scale)?;
     let (cols, rows) = hostile.size;
     let loud =
@@ -103,6 +105,8 @@ fn beside(server: &Path, hostile: &Hostile, scale: &Scale) -> Result<()> {
         client.begin("tools/call", json!({"name": "wait_for", "arguments": arguments}))?;
     }
     let mut ours = calls(&mut client, quiet, scale)?;
+    let still = client.call("get_terminal_output", json!({"session_id": loud, "lines": 1}))?;
+    ensure!(still.structured["running"] == true, "{} ended: {}", hostile.name, still.text);
     times(&format!("beside {}", hostile.name), &mut ours, &mut floor);
     client.call("stop_app", json!({"session_id": loud, "signal": "KILL"}))?;
     client.close()?;
@@ -143,7 +147,8 @@ fn flood_memory(server: &Path, scale: &Scale) -> Result<()> {
     client.call("execute_command", json!({"command": "true"}))?;
     let idle = memory(pid);
     let mut sessions = Vec::new();
-    let command = format!("for i in $(seq {}); do cat {}; done", scale.megabytes, path.display());
+    let (count, path) = (scale.megabytes, path.display());
+    let command = format!("for i in $(seq {count}); do cat {path}; done; echo finished");
     for number in 0..FLOODS {
         let name = format!("flood-{number}");
         let session = client.call("create_session", json!({"name": name}))?;
@@ -158,6 +163,8 @@ fn flood_memory(server: &Path, scale: &Scale) -> Result<()> {
         while client.call("wait_for", arguments.clone())?.structured["timed_out"] == true {
             ensure!(Instant::now() < until, "the floods take too long");
         }
+        let last = client.call("get_terminal_output", json!({"session_id": id, "lines": 1}))?;
+        ensure!(last.text.contains("finished"), "not all was printed: {}", last.text);
     }
     let flooded = memory(pid);
     for id in &sessions {
