@@ -410,7 +410,8 @@ impl SessionTask {
         let prompt = self.prompt_deadline();
         let resize = self.resize_deadline();
         let lines = self.lines_deadline();
-        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize]
+        let end = self.end_deadline(Instant::now());
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize, end]
             .into_iter()
             .flatten()
             .min()

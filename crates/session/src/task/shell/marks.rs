@@ -1,8 +1,11 @@
 //! What the shell says of itself: the marks in its output.
 
+use std::time::Duration;
+
 use termbridge_pty::Waiting;
 use termbridge_shell::Shell;
 use termbridge_vt::{Event, Mark, Tapped};
+use tokio::time::Instant;
 
 use super::{ClaimedEnd, Place, Run};
 use crate::command::CommandState;
@@ -11,8 +14,11 @@ use crate::task::SessionTask;
 use crate::task::lifecycle::Change;
 
 /// How often the kernel is asked in a row whether the shell waits for the answer to its mark: some
-/// milliseconds in all. Surveys go on after that.
+/// milliseconds in all. After that it is asked at growing intervals: a shell on a busy machine may need
+/// longer to get there, and a forged mark must not keep us busy.
 const MAX_LOOKS: u32 = 500;
+/// Longest interval between two of those questions.
+const MAX_LOOK_INTERVAL: Duration = Duration::from_millis(25);
 
 impl SessionTask {
     /// Follows the stream of a shell's terminal.
@@ -195,6 +201,13 @@ impl SessionTask {
     pub(in crate::task) fn end_is_near(&self) -> bool {
         let claimed = self.shell.as_ref().and_then(|shell| shell.claimed_end.as_ref());
         claimed.is_some_and(|claimed| claimed.looks < MAX_LOOKS)
+    }
+
+    /// When to look again, once looking at once has not helped.
+    pub(in crate::task) fn end_deadline(&self, now: Instant) -> Option<Instant> {
+        let claimed = self.shell.as_ref().and_then(|shell| shell.claimed_end.as_ref())?;
+        let more = claimed.looks.checked_sub(MAX_LOOKS)?;
+        Some(now + Duration::from_millis((1 + more / 4).into()).min(MAX_LOOK_INTERVAL))
     }
 
     /// The shell asks for more of an unfinished command, and there is no more: it is interrupted once
