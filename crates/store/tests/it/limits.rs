@@ -9,7 +9,9 @@ use crate::support::{Folder, entry, fill, found, limits};
 
 /// What the writer takes from the queue, at most, before it needs the file that another holds.
 const FIRST_BATCH: usize = 1024;
-const LONG: i32 = 20;
+const QUEUE: usize = 4;
+/// Commands that run: more than a blocked writer can take the ends of.
+const LONG: usize = FIRST_BATCH + QUEUE + 20;
 
 /// A writer that waits for the file as long as the test holds it.
 fn blocked() -> Limits {
@@ -19,27 +21,29 @@ fn blocked() -> Limits {
 #[test]
 fn a_full_queue_drops_and_counts() {
     let folder = Folder::new();
-    let history = folder.open_with(Limits { queue_entries: 4, ..blocked() }).history;
-    let long = |number: i32| Entry::new(format!("long{number}"), "s1", "sleep 9");
-    (0..LONG).for_each(|number| fill(&history, [long(number)]));
+    let history = folder.open_with(Limits { queue_entries: QUEUE, ..blocked() }).history;
+    let long = |number: usize| Entry::new(format!("long{number}"), "s1", "sleep 9");
+    for start in (0..LONG).step_by(QUEUE) {
+        fill(&history, (start..LONG.min(start + QUEUE)).map(long));
+    }
     let holder = Connection::open(folder.path()).unwrap();
     holder.execute_batch("BEGIN IMMEDIATE").unwrap();
     let is_dropped = |entry: Entry| history.record(entry) == Recorded::Dropped;
     let fresh = (0..5000).map(|number| entry(&format!("c{number}"), "x", "", number));
     let dropped = fresh.filter(|entry| is_dropped(entry.clone())).count();
-    assert!(dropped >= 5000 - FIRST_BATCH - 4, "{dropped}");
-    let lost: Vec<i32> =
+    assert!(dropped >= 5000 - FIRST_BATCH - QUEUE, "{dropped}");
+    let lost: Vec<usize> =
         (0..LONG).filter(|number| is_dropped(long(*number).exit_code(0))).collect();
-    assert!(!lost.is_empty());
+    assert!(lost.len() >= 20, "{}", lost.len());
     let dropped = (dropped + lost.len()) as u64;
     assert_eq!(history.health().dropped, dropped);
-    let sleeping = history.search(&Query::new("sleep")).unwrap().hits.len();
-    assert_eq!(sleeping, LONG as usize, "reading goes on");
+    let sleeping = history.search(&Query::new("sleep")).unwrap();
+    assert!(!sleeping.hits.is_empty(), "reading goes on");
     holder.execute_batch("COMMIT").unwrap();
     history.flush().unwrap();
     let health = history.health();
     assert_eq!((health.failed, health.last_error), (0, None));
-    assert_eq!(health.written, 5000 + 2 * LONG as u64 - dropped);
+    assert_eq!(health.written, (5000 + 2 * LONG) as u64 - dropped);
     for number in lost {
         let long = history.get(&format!("long{number}")).unwrap().unwrap();
         assert_eq!(long.run.state, State::Lost, "its end was dropped, so it does not run for ever");
