@@ -41,9 +41,13 @@ impl Bridge {
             }
             let mut at = place.byte.unwrap_or_default();
             gathered.in_background = segment.part.background;
+            // A program that prints faster than this reads is not followed.
+            let mut end = None;
             loop {
                 let part = self.part(session, segment.part, at, CHUNK).await?;
-                let is_last = part.output_start + part.output.len() as u64 >= part.output_bytes;
+                let reached = part.output_start + part.output.len() as u64;
+                let is_last = reached >= part.output_bytes;
+                let is_enough = reached >= *end.get_or_insert(part.output_bytes);
                 if part.output.is_empty() {
                     break;
                 }
@@ -68,6 +72,9 @@ impl Bridge {
                     if index + 1 < segments.len() && !part.output.ends_with('\n') {
                         gathered.end_line();
                     }
+                    break;
+                }
+                if is_enough {
                     break;
                 }
             }

@@ -1,9 +1,10 @@
-//! Reading output of which a part was dropped.
+//! Reading output that grows, and output of which a part was dropped.
 
+use regex::Regex;
 use termbridge_bridge::session::Settings;
 use termbridge_bridge::{OutputRequest, ReadFrom};
 
-use crate::sessions::{Hub, command};
+use crate::sessions::{Hub, LIMIT, command};
 
 const MEGABYTE: usize = 1024 * 1024;
 
@@ -42,5 +43,27 @@ async fn pages_go_on_behind_what_was_dropped() {
     }
     let (_, bounded) = hub.bridge.output(&id, 1, 4096).await.expect("readable");
     assert!(bounded.head.starts_with("00001 ") && bounded.tail.ends_with("x\n"));
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_prints_without_end_is_read_to_where_it_was() {
+    let hub = Hub::with(Settings::default());
+    let started = hub.bridge.start(command("yes"), LIMIT).await.expect("starts");
+    let session = async || hub.bridge.backend().session(&started.session).await.expect("is there");
+    while session().await.printed < 4 * MEGABYTE as u64 {
+        tokio::task::yield_now().await;
+    }
+    let request = OutputRequest {
+        session: session().await,
+        command: Some(started.command),
+        from: ReadFrom::Line(0),
+        lines: 10,
+        grep: Some(Regex::new("no such line").expect("a pattern")),
+        most: MEGABYTE,
+    };
+    let page = tokio::time::timeout(LIMIT, hub.bridge.read_output(&request)).await;
+    let page = page.expect("does not run after the program").expect("readable");
+    assert!(page.running && page.text.is_empty(), "{page:?}");
     hub.sessions.shutdown().await;
 }

@@ -14,7 +14,7 @@ use termbridge_bridge::{
 use tokio::task::JoinSet;
 
 /// Nothing here takes this long unless it hangs.
-const LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 pub(crate) struct Hub {
     pub(crate) bridge: Bridge,
