@@ -41,6 +41,7 @@ pub(super) struct Run {
     pub(super) asked_for_more: bool,
     clean: CleanOutput,
     full_screen: bool,
+    ends_in_prompt: bool,
     pub(super) output: OutputStore,
     /// Output could not be written to the disk since this was last looked at.
     pub(super) disk_is_full: bool,
@@ -90,6 +91,7 @@ impl Run {
             asked_for_more: false,
             clean: CleanOutput::default(),
             full_screen: false,
+            ends_in_prompt: false,
             output: OutputStore::default(),
             background: None,
             disk_is_full: false,
@@ -214,6 +216,12 @@ impl Run {
         }
     }
 
+    /// Another shell took this one's place: what it left unfinished in the last line is its prompt.
+    pub(super) fn drop_prompt(&mut self) {
+        self.resume();
+        self.ends_in_prompt = true;
+    }
+
     /// It is over; its output is complete. `proven` is an end by the shell's own word.
     pub(super) fn close(&mut self, state: CommandState, proven: bool) {
         let incomplete = self.interrupts > 0 || state == CommandState::Incomplete;
@@ -233,7 +241,12 @@ impl Run {
         let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
         let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
         let rest = if self.output_began { rest } else { rest.trim_start_matches('\n') };
-        let appended = self.output.append(rest);
+        let end = if self.ends_in_prompt {
+            rest.rfind('\n').map_or(0, |end| end + 1)
+        } else {
+            rest.len()
+        };
+        let appended = self.output.append(&rest[..end]);
         self.disk_is_full |= appended == Appended::DiskFull;
         self.ended = Some(Instant::now());
         self.state = if incomplete { CommandState::Incomplete } else { state };

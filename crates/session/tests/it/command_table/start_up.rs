@@ -145,8 +145,13 @@ async fn an_exec_of_another_shell_keeps_directory_and_environment() {
             let session = ready(&sessions, launch(kind, home.path())).await;
             let export = if kind == Fish { "set -gx KEPT 'a b'" } else { "export KEPT='a b'" };
             run(&session, &format!("mkdir sub; cd sub; {export}")).await;
-            let report = run(&session, command).await;
+            let report = run(&session, &format!("echo before; {command}")).await;
             assert_eq!(report.state, DONE, "{kind:?}: {command}: {report:?}");
+            let (printed, greets) = (&report.output, command.contains("fish"));
+            assert!(
+                printed == "before\n" || greets && printed.ends_with('\n'),
+                "no prompt: {kind:?}: {command}: {printed:?}"
+            );
             assert!(
                 report.notice.is_some_and(|notice| notice.contains("started anew")),
                 "{command}"
