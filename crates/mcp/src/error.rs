@@ -247,7 +247,10 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         Spawn::BadCwd { .. } => (Code::InvalidInput, "Give an existing directory as `cwd`."),
         Spawn::ResourceLimit { .. } => (Code::ResourceLimit, "Stop a session with stop_app."),
         Spawn::Unsupported => (Code::NotSupported, ""),
-        Spawn::KeeperGone | Spawn::KeeperStart { .. } | Spawn::Terminal { .. } => {
+        Spawn::KeeperGone
+        | Spawn::KeeperSilent { .. }
+        | Spawn::KeeperStart { .. }
+        | Spawn::Terminal { .. } => {
             (Code::InternalError, "Try once more; see the server's log if it stays.")
         }
         _ => (Code::InvalidInput, ""),

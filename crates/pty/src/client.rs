@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use crate::protocol::{Request, RequestId};
 use crate::{SpawnError, SpawnSpec};
-use link::{Answer, Gone, Link};
+use link::{Answer, Link, NoAnswer};
 
 pub use program::Program;
 
@@ -63,7 +63,8 @@ impl Keeper {
             Ok(Answer::SpawnFailed { failure, errno, path }) => {
                 Err(translate::spawn_error(&spec, &spawn, failure, errno, &path))
             }
-            Ok(_) | Err(Gone) => Err(SpawnError::KeeperGone),
+            Err(NoAnswer::Silent(limit)) => Err(SpawnError::KeeperSilent { limit }),
+            Ok(_) | Err(NoAnswer::Gone) => Err(SpawnError::KeeperGone),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Why a program was not started.
 #[derive(Debug, thiserror::Error)]
@@ -80,9 +81,15 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
-    /// The keeper died or did not answer; the next spawn starts another.
+    /// The keeper died; the next spawn starts another.
     #[error("the keeper process is gone; try again")]
     KeeperGone,
+    /// The keeper did not answer in time.
+    #[error("the keeper process did not answer for {} s: it is stopped or the machine is overloaded; try again", limit.as_secs())]
+    KeeperSilent {
+        /// How long it had.
+        limit: Duration,
+    },
     /// This system has no pseudo-terminals that the crate knows.
     #[error("terminals are not supported on this system")]
     Unsupported,
@@ -98,9 +105,15 @@ pub enum ControlError {
     /// The system refused.
     #[error("{0}")]
     Refused(#[source] io::Error),
-    /// The keeper died or did not answer.
+    /// The keeper died.
     #[error("the keeper process is gone")]
     KeeperGone,
+    /// The keeper did not answer in time.
+    #[error("the keeper process did not answer for {} s: it is stopped or the machine is overloaded", limit.as_secs())]
+    KeeperSilent {
+        /// How long it had.
+        limit: Duration,
+    },
     /// This system has no pseudo-terminals that the crate knows.
     #[error("terminals are not supported on this system")]
     Unsupported,

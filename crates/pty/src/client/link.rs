@@ -18,9 +18,14 @@ use crate::{ExitStatus, StopReport, Survey};
 /// Questions that wait for the connection task.
 pub(super) const CALL_QUEUE: usize = 64;
 
-/// The keeper died or did not answer in time.
+/// Why there is no answer.
 #[derive(Debug)]
-pub(super) struct Gone;
+pub(super) enum NoAnswer {
+    /// The keeper died.
+    Gone,
+    /// It did not answer within this time.
+    Silent(Duration),
+}
 
 /// A question on its way.
 pub(super) struct Call {
@@ -121,13 +126,16 @@ impl Link {
         frame: Vec<u8>,
         label: String,
         limit: Duration,
-    ) -> Result<Answer, Gone> {
+    ) -> Result<Answer, NoAnswer> {
         let (reply, answer) = oneshot::channel();
         let asked = async {
-            self.calls.send(Call { request, frame, label, reply }).await.map_err(|_| Gone)?;
-            answer.await.map_err(|_| Gone)
+            self.calls
+                .send(Call { request, frame, label, reply })
+                .await
+                .map_err(|_| NoAnswer::Gone)?;
+            answer.await.map_err(|_| NoAnswer::Gone)
         };
-        tokio::time::timeout(limit, asked).await.unwrap_or(Err(Gone))
+        tokio::time::timeout(limit, asked).await.unwrap_or(Err(NoAnswer::Silent(limit)))
     }
 
     /// Lets go of the link and waits for the connection's end, no longer than `limit`.

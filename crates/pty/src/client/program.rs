@@ -21,7 +21,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 
 use super::REPLY_LIMIT;
-use super::link::{Answer, Gone, Launched, Lease, Link};
+use super::link::{Answer, Launched, Lease, Link, NoAnswer};
 use crate::protocol::{ProgramId, Request, RequestId};
 use crate::{
     ControlError, ExitStatus, LineMode, ProcessStart, PtySize, Signal, SignalScope, SpawnError,
@@ -312,7 +312,10 @@ impl Program {
         let frame =
             frame.map_err(|malformed| ControlError::Refused(io::Error::other(malformed)))?;
         let answer = self.link.ask(request, frame, String::new(), limit).await;
-        answer.map_err(|Gone| ControlError::KeeperGone)
+        answer.map_err(|error| match error {
+            NoAnswer::Gone => ControlError::KeeperGone,
+            NoAnswer::Silent(limit) => ControlError::KeeperSilent { limit },
+        })
     }
 }
 

@@ -6,9 +6,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::Signal as Raw;
-use termbridge_pty::{ControlError, ExitStatus, Keeper, Signal, SignalScope, SpawnSpec};
+use termbridge_pty::{
+    ControlError, ExitStatus, Keeper, Signal, SignalScope, SpawnError, SpawnSpec,
+};
 
-use crate::support::{gone, is_alive, limited, read_pids, sh, sh_spec, wait_gone};
+use crate::support::{gone, is_alive, limited, read_pids, run, sh, sh_spec, wait_gone};
 
 /// Plain jobs, jobs that ignore signals, and detached ones.
 const SCRIPT: &str = "trap '' HUP TERM INT; sleep 600 & echo A=$!; \
@@ -82,6 +84,25 @@ async fn a_private_folder_goes_with_its_program() {
     keeper.spawn(spec).await.expect_err("no such program");
     keeper.shutdown(Duration::ZERO).await;
     assert!(!folder.exists());
+}
+
+#[tokio::test]
+async fn a_keeper_that_does_not_answer_is_not_said_to_be_gone() {
+    let keeper = Keeper::new();
+    let program = run(&keeper, "cat", &[]).await;
+    let pid = rustix::process::Pid::from_raw(keeper.pid().expect("keeper") as i32).expect("pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("stop");
+    // The limits run out at once.
+    tokio::time::pause();
+    let error = keeper.spawn(SpawnSpec::new("true")).await.expect_err("no answer");
+    assert!(matches!(error, SpawnError::KeeperSilent { .. }), "{error}");
+    let error = program.signal(Signal::TERM, SignalScope::Leader).await.expect_err("no answer");
+    assert!(matches!(error, ControlError::KeeperSilent { .. }), "{error}");
+    tokio::time::resume();
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("continue");
+    let again = limited("a program", sh(&keeper, "exit 4")).await;
+    assert_eq!(again.exited().await, ExitStatus::Code(4));
+    limited("shutdown", keeper.shutdown(Duration::ZERO)).await;
 }
 
 #[tokio::test]
