@@ -119,4 +119,10 @@ pub struct LineMode {
     pub signals: bool,
     /// Input is taken as UTF-8 (`IUTF8`).
     pub utf8: bool,
+    /// A return is read as a newline (`ICRNL`).
+    pub return_is_newline: bool,
+    /// A newline is read as a return (`INLCR`).
+    pub newline_is_return: bool,
+    /// Output is processed (`OPOST`).
+    pub processes_output: bool,
 }

@@ -202,7 +202,7 @@ impl Shared {
         }
         spec.private_folder = Some(folder.path().to_owned());
         let pipe = folder.pipe(PIPE_NAME)?;
-        Ok(ShellLink { shell, pipe, trigger: integration.trigger, folder })
+        Ok(ShellLink { shell, pipe, folder })
     }
 
     /// A folder for one shell. The server's own is made anew when somebody has removed it.

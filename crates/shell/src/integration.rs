@@ -65,13 +65,22 @@ pub struct Integration {
     pub env: Vec<(String, String)>,
     /// Files to place in the private folder: name and content.
     pub files: Vec<(&'static str, String)>,
-    /// Keys that make the shell read a command from the pipe and run it.
-    pub trigger: &'static [u8],
 }
 
 impl Shell {
     /// The line that a verbose shell (`set -v`) prints of our hook, just before a command's end.
     pub const VERBOSE_HOOK: &'static str = "{ \\__termbridge_end; } 2> /dev/null\n";
+
+    /// Keys that make the shell read a command from the pipe and run it. A shell without a line editor
+    /// has its lines edited by the kernel (what somebody has half typed is erased first), unless a
+    /// program left the terminal in raw mode.
+    pub fn trigger(self, is_raw: bool) -> &'static [u8] {
+        match self {
+            Self::Bash | Self::Zsh | Self::Fish => b"\x1b[5151;1~",
+            Self::Posix if is_raw => b"__termbridge\n",
+            Self::Posix => b"\x15__termbridge\r",
+        }
+    }
 
     /// The shell that a program is, by its name.
     pub fn of(program: &str) -> Self {
@@ -163,7 +172,6 @@ impl Shell {
                 // For one that starts in POSIX mode.
                 env: vec![("ENV".into(), format!("{folder}/rc.bash"))],
                 files: vec![("rc.bash", script(include_str!("scripts/bash.sh")))],
-                trigger: b"\x1b[5151;1~",
             },
             Self::Zsh => Integration {
                 // `-d` leaves out the system's files.
@@ -174,7 +182,6 @@ impl Shell {
                     (".zprofile", script(include_str!("scripts/zprofile.zsh"))),
                     (".zshrc", script(include_str!("scripts/zshrc.zsh"))),
                 ],
-                trigger: b"\x1b[5151;1~",
             },
             Self::Fish => Integration {
                 args: vec![
@@ -184,14 +191,11 @@ impl Shell {
                 ],
                 env: Vec::new(),
                 files: vec![("init.fish", script(include_str!("scripts/init.fish")))],
-                trigger: b"\x1b[5151;1~",
             },
             Self::Posix => Integration {
                 args: vec!["-i".into()],
                 env: vec![("ENV".into(), format!("{folder}/env.sh"))],
                 files: vec![("env.sh", script(include_str!("scripts/posix.sh")))],
-                // The kernel edits its lines: what somebody has half typed is erased first.
-                trigger: b"\x15__termbridge\r",
             },
         }
     }

@@ -126,7 +126,15 @@ async fn line_mode_is_what_the_program_set() {
     let keeper = Keeper::new();
     let program =
         sh(&keeper, "echo a; read x; stty -echo; echo b; read x; stty raw; echo c; read x").await;
-    let cooked = LineMode { canonical: true, echo: true, signals: true, utf8: true };
+    let cooked = LineMode {
+        canonical: true,
+        echo: true,
+        signals: true,
+        utf8: true,
+        return_is_newline: true,
+        newline_is_return: false,
+        processes_output: true,
+    };
     read_to(&program, "a").await;
     assert_eq!(program.line_mode().expect("mode"), cooked);
     program.try_write(b"\n").expect("write");

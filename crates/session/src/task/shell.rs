@@ -21,6 +21,7 @@
 mod background;
 mod doubt;
 mod kept;
+mod line_editor;
 mod marks;
 mod run;
 mod start_up;
@@ -62,7 +63,6 @@ pub(crate) struct Spawned {
 pub(crate) struct ShellLink {
     pub(crate) shell: Shell,
     pub(crate) pipe: CommandPipe,
-    pub(crate) trigger: &'static [u8],
     /// Holds pipe and scripts; gone with the session.
     pub(crate) folder: PrivateFolder,
 }
@@ -281,7 +281,8 @@ impl SessionTask {
     /// Presses the keys that make the shell take the command from its pipe.
     fn trigger(&mut self) {
         let Some(shell) = &mut self.shell else { return };
-        let keys = shell.link.trigger.to_vec();
+        let is_raw = self.program.line_mode().is_ok_and(line_editor::is_left_raw);
+        let keys = shell.link.shell.trigger(is_raw).to_vec();
         shell.place = Place::Away;
         shell.claimed_end = None;
         // Not before the shell is at its prompt: it may still have to read the answer to its last mark.

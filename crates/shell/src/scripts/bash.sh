@@ -1,11 +1,13 @@
 # termbridge: marks commands of this shell. Functions come before the user's files, so that no alias of
 # theirs is read into them. Builtins are asked for as such, and marks go to the terminal itself: neither
 # a function of the same name nor a redirection of the shell's output may stand in the way. Errors and
-# traces (`set -x`) of the hooks go nowhere.
+# traces (`set -x`) of the hooks go nowhere. Variables have names of their own: what a command made
+# read-only cannot be made local either.
 __termbridge_take() {
-    builtin local command
+    # Without a name after it, `read` keeps blanks at both ends, whatever IFS is.
+    builtin local __termbridge_command REPLY
     # Asks whether there is something first: a limit on each byte would cost more.
-    if { builtin read -t 0 && IFS= builtin read -r -d '' command && IFS= builtin read -r -d '' __termbridge_nonce; } < @PIPE@; then
+    if { builtin read -t 0 && builtin read -r -d '' && __termbridge_command=$REPLY && builtin read -r -d '' && __termbridge_nonce=$REPLY; } < @PIPE@; then
         if [[ -z @KEEP_HISTORY@ && ( -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ) ]]; then
             __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
             HISTIGNORE='*'
@@ -13,15 +15,15 @@ __termbridge_take() {
         # Without a terminal to write to, the line editor and PS0 are silent.
         [[ -t 3 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
     else
-        command=
+        __termbridge_command=
     fi
-    READLINE_LINE=$command
-    READLINE_POINT=${#command}
+    READLINE_LINE=$__termbridge_command
+    READLINE_POINT=${#__termbridge_command}
     [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_hook
 }
 __termbridge_end() {
-    builtin local status="${1-$?}" nonce="${__termbridge_nonce-}" answer
-    if [[ -n $nonce ]]; then
+    builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" REPLY
+    if [[ -n $__termbridge_mark ]]; then
         __termbridge_nonce=
         if [[ -z @KEEP_HISTORY@ && ${HISTIGNORE-} == '*' ]]; then
             if [[ -n $__termbridge_ignored ]]; then
@@ -31,18 +33,18 @@ __termbridge_end() {
             fi
         fi
     fi
-    builtin printf '\e]633;D;%s;%s\a' "$status" "$nonce" >| /dev/tty ||
-        builtin printf '\e]633;D;%s;%s\a' "$status" "$nonce" || builtin :
+    builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
+        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" || builtin :
     # The server believes the mark when the kernel shows this shell waiting here.
-    [[ -z $nonce ]] || IFS= builtin read -r -d '' -t 5 answer < @PIPE@ || builtin :
+    [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 < @PIPE@ || builtin :
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
-        builtin return "$status"
+        builtin return "$__termbridge_status"
     fi
 }
 # The last hook has the last word on the prompt.
 __termbridge_prompt() {
-    builtin local status="$?"
-    [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$status"
+    builtin local __termbridge_status="$?"
+    [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
     __termbridge_marks
 }
 # The status stands in the prompt as well, for a command that took the hooks away.
@@ -58,38 +60,38 @@ __termbridge_fixed() {
 # Puts our hooks first and last: the first sees the command's own status and comes before anything that
 # others print.
 __termbridge_hook() {
-    builtin local each first='{ \__termbridge_end; } 2> /dev/null' last='{ \__termbridge_prompt; } 2> /dev/null'
+    builtin local __termbridge_each __termbridge_first='{ \__termbridge_end; } 2> /dev/null' __termbridge_last='{ \__termbridge_prompt; } 2> /dev/null'
     builtin local IFS=$'\n'
     ! __termbridge_fixed PROMPT_COMMAND || builtin return 0
-    builtin local -a others
-    others=()
-    for each in "${PROMPT_COMMAND[@]-}"; do
-        each=${each//"$first"/}
-        each=${each//"$last"/}
-        [[ $each != *[![:space:]\;]* ]] || others[${#others[@]}]=$each
+    builtin local -a __termbridge_others
+    __termbridge_others=()
+    for __termbridge_each in "${PROMPT_COMMAND[@]-}"; do
+        __termbridge_each=${__termbridge_each//"$__termbridge_first"/}
+        __termbridge_each=${__termbridge_each//"$__termbridge_last"/}
+        [[ $__termbridge_each != *[![:space:]\;]* ]] || __termbridge_others[${#__termbridge_others[@]}]=$__termbridge_each
     done
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)); then
-        PROMPT_COMMAND="$first"$'\n'"${others[*]-}"$'\n'"$last"
-    elif ((${#others[@]})); then
-        PROMPT_COMMAND=("$first" "${others[@]}" "$last")
+        PROMPT_COMMAND="$__termbridge_first"$'\n'"${__termbridge_others[*]-}"$'\n'"$__termbridge_last"
+    elif ((${#__termbridge_others[@]})); then
+        PROMPT_COMMAND=("$__termbridge_first" "${__termbridge_others[@]}" "$__termbridge_last")
     else
-        PROMPT_COMMAND=("$first" "$last")
+        PROMPT_COMMAND=("$__termbridge_first" "$__termbridge_last")
     fi
     # For a quick look, joined as with the usual IFS; with another one it is looked at closely.
     builtin unset -v IFS
     __termbridge_hooks="${PROMPT_COMMAND[*]}"
 }
 __termbridge_install() {
-    builtin local map
+    builtin local __termbridge_map
     # `!` is a character.
     builtin set +o histexpand || builtin :
     [[ -n @KEEP_HISTORY@ ]] || __termbridge_fixed HISTFILE || builtin unset HISTFILE || builtin :
-    for map in emacs-standard emacs-meta emacs-ctlx vi-insert vi-command; do
+    for __termbridge_map in emacs-standard emacs-meta emacs-ctlx vi-insert vi-command; do
         # This text is read with the aliases of the moment. `$_` is handed on as the last argument.
-        builtin bind -m "$map" -x '"\e[5151;2~": \__termbridge_take "$_" 3>&2 2> /dev/null'
-        builtin bind -m "$map" '"\e[5151;3~": accept-line'
+        builtin bind -m "$__termbridge_map" -x '"\e[5151;2~": \__termbridge_take "$_" 3>&2 2> /dev/null'
+        builtin bind -m "$__termbridge_map" '"\e[5151;3~": accept-line'
         # One key for both: a lost one must not run whatever stands in the line.
-        builtin bind -m "$map" '"\e[5151;1~": "\e[5151;2~\e[5151;3~"'
+        builtin bind -m "$__termbridge_map" '"\e[5151;1~": "\e[5151;2~\e[5151;3~"'
     done || builtin :
     builtin unset -f __termbridge_install __termbridge_builtin
     __termbridge_marks

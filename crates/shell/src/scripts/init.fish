@@ -3,8 +3,13 @@
 function __termbridge_take
     set -l taken
     builtin read -z taken < @PIPE@
+    if builtin test -z "$taken"
+        # Somebody else took it.
+        builtin commandline -f repaint
+        return
+    end
     set -g __termbridge_nonce (builtin string sub -l @NONCE_LENGTH@ -- $taken)
-    set taken (builtin string sub -s (math @NONCE_LENGTH@ + 1) -- $taken | builtin string collect)
+    set taken (builtin string sub -s (builtin math @NONCE_LENGTH@ + 1) -- $taken | builtin string collect)
     builtin commandline -r -- $taken
     builtin commandline --is-valid
     switch $status
@@ -60,7 +65,7 @@ function __termbridge_install
     for line in (builtin functions --handlers-type generic)
         set -l words (string split -n ' ' -- $line)
         if test "$words[1]" = fish_postexec; and test "$words[2]" != __termbridge_end
-            builtin functions -- $words[2] | source
+            builtin functions -- $words[2] | builtin source
         end
     end
     for mode in default insert visual replace replace_one paste

@@ -10,7 +10,8 @@ $__termbridge_text"
     return "$__termbridge_result"
 }
 __termbridge_take() {
-    { IFS= command read -r __termbridge_text && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
+    # An empty line is the answer to one who waits in vain.
+    { IFS= command read -r __termbridge_text && [ -n "$__termbridge_text" ] && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
         return 1
     # What follows the dot keeps the trailing newlines.
     __termbridge_text=$(command printf '%b.' "$__termbridge_text")

@@ -4,13 +4,13 @@
 __termbridge_take() {
     {
         emulate -L zsh
-        local command
+        local __termbridge_command
         typeset -g __termbridge_nonce
-        { IFS= builtin read -r -d '' -t 5 command && IFS= builtin read -r -d '' __termbridge_nonce } < @PIPE@ ||
+        { IFS= builtin read -r -d '' -t 5 __termbridge_command && IFS= builtin read -r -d '' __termbridge_nonce } < @PIPE@ ||
             return 0
         # A half-typed line comes back at the next prompt.
         [[ -z $BUFFER ]] || zle .push-line
-        BUFFER=$command
+        BUFFER=$__termbridge_command
         typeset -g __termbridge_ran=
         [[ "$precmd_functions $preexec_functions $+functions[precmd]" == "$__termbridge_hooks" ]] ||
             __termbridge_hook
@@ -19,20 +19,20 @@ __termbridge_take() {
 }
 __termbridge_end() {
     {
-        local -i result=$? fatal=0
-        [[ ! -o err_exit && ! -o err_return ]] || fatal=1
+        local -i __termbridge_result=$? __termbridge_fatal=0
+        [[ ! -o err_exit && ! -o err_return ]] || __termbridge_fatal=1
         setopt local_options no_err_exit no_err_return
-        local nonce=${__termbridge_nonce-} answer
-        if [[ -n $nonce ]]; then
+        local __termbridge_mark=${__termbridge_nonce-} __termbridge_answer
+        if [[ -n $__termbridge_mark ]]; then
             typeset -g __termbridge_nonce=
             # A syntax error has no status of its own.
-            [[ -n $__termbridge_ran ]] || result=1
+            [[ -n $__termbridge_ran ]] || __termbridge_result=1
         fi
-        builtin printf '\e]633;D;%s;%s\a' $result "$nonce" >| /dev/tty ||
-            builtin printf '\e]633;D;%s;%s\a' $result "$nonce"
+        builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "$__termbridge_mark" >| /dev/tty ||
+            builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "$__termbridge_mark"
         # The server believes the mark when the kernel shows this shell waiting here.
-        [[ -z $nonce ]] || IFS= builtin read -r -d '' -t 5 answer < @PIPE@
-        (( fatal )) || return $result
+        [[ -z $__termbridge_mark ]] || IFS= builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@
+        (( __termbridge_fatal )) || return $__termbridge_result
         return 0
     } 2> /dev/null
 }
@@ -47,6 +47,8 @@ __termbridge_start() {
 # that took the hooks away.
 __termbridge_prompt() {
     {
+        # `emulate -R zsh` brings these back.
+        setopt no_prompt_sp no_prompt_cr
         [[ ${PS1-} == *'633;B'* ]] || PS1=$'%{\e]633;D;%?\a\e]633;A\a%}'${PS1-}$'%{\e]633;B\a%}'
         [[ ${PS2-} == *'633;F'* ]] || PS2=$'%{\e]633;F\a%}'${PS2-}
         return 0
@@ -81,11 +83,11 @@ __termbridge_hook() {
 __termbridge_install() {
     {
         emulate -L zsh
-        local map
+        local __termbridge_map
         __termbridge_hook
         zle -N __termbridge_take
-        for map in emacs viins vicmd; do
-            bindkey -M $map '\e[5151;1~' __termbridge_take
+        for __termbridge_map in emacs viins vicmd; do
+            bindkey -M $__termbridge_map '\e[5151;1~' __termbridge_take
         done
         [[ -n @KEEP_HISTORY@ ]] || unset HISTFILE
         unfunction __termbridge_install

@@ -4,11 +4,11 @@
 //! Everything here rests on a survey that began after the last input was read: what waits for the
 //! terminal then has seen all that was sent.
 
-use termbridge_pty::{Survey, Waiting};
+use termbridge_pty::Survey;
 use termbridge_shell::Shell;
 use tokio::time::Instant;
 
-use super::{Parked, Place};
+use super::{Parked, Place, line_editor};
 use crate::command::CommandState;
 use crate::error::SessionError;
 use crate::registry::PIPE_NAME;
@@ -18,6 +18,8 @@ use crate::task::input::INTERRUPT;
 /// How often a shell that did not take a command is told again, and one that asks for more is
 /// interrupted again.
 const ATTEMPTS: u8 = 3;
+/// Surveys that have to show a shell which reads, but not for a command, before that is told.
+const UNHEARD_SURVEYS: u8 = 10;
 
 impl SessionTask {
     /// Judges what is in doubt by what the kernel says.
@@ -35,27 +37,30 @@ impl SessionTask {
         {
             // Its mark did not get through, or the answer to it.
             shell.answer(&self.id);
-            if let Some(run) = shell.open() {
-                run.hook_ran = true;
+            let posix = shell.link.shell == Shell::Posix;
+            match shell.open() {
+                // It waits for the command, which somebody else took from its pipe.
+                Some(run) if posix && !run.output_began => {
+                    return self.close(CommandState::NotTaken, false);
+                }
+                Some(run) => run.hook_ran = true,
+                None => {}
             }
         }
         let Some(survey) = survey.filter(|_| self.change.is_none()) else { return };
         let in_front = survey.foreground == Some(self.program.pid());
-        if (in_front && self.adopts_shell()) || self.leaves_start_up_files(survey, waiting) {
+        if (in_front && self.adopts_shell(waiting)) || self.leaves_start_up_files(survey, waiting) {
             return;
         }
         if !in_front || !waiting.is_for_input() || self.is_replaced() {
             return;
         }
-        let raw = self.program.line_mode().is_ok_and(|mode| !mode.canonical);
+        let Ok(mode) = self.program.line_mode() else { return };
         let pasting = self.terminal.input_modes().bracketed_paste;
         let Some(shell) = &mut self.shell else { return };
-        let editor = shell.link.shell.has_line_editor();
-        // Its line editor is at work. Without one it reads its prompt's input in one piece, and `read`
-        // byte by byte.
-        let edits = if editor { raw } else { raw || waiting != Waiting::ReadingByte };
+        let edits = line_editor::is_at_work(shell.link.shell, mode, waiting);
         let unread = shell.link.pipe.unread().unwrap_or_default();
-        if !shell.ready && shell.place == Place::Ended && raw == editor {
+        if !shell.ready && shell.place == Place::Ended && edits {
             // Its hooks work, though its prompt has no mark.
             return self.prompt_shown();
         }
@@ -71,18 +76,22 @@ impl SessionTask {
         };
         if let Some(state) = run.said.clone() {
             self.close(state, true);
-        } else if run.prompted && edits && (shell_kind != Shell::Fish || run.hook_ran) {
+        } else if run.prompted
+            && edits
+            && (shell_kind != Shell::Fish || run.hook_ran)
+            && !run.may_edit_lines()
+        {
             // fish's `read` uses the line editor too.
             let state = lost(run);
             self.close(state, false);
         } else if run.prompted {
             // What reads is the command (`read`, say), and the marks were not the shell's.
             run.doubt_was_idle();
-        } else if run.asked_for_more && run.interrupts < ATTEMPTS && (raw || !editor) {
+        } else if run.asked_for_more && run.interrupts < ATTEMPTS && edits {
             run.interrupts += 1;
             self.enqueue_reply(INTERRUPT.to_vec());
             self.last_input = Instant::now();
-        } else if !run.output_began && raw == editor {
+        } else if !run.output_began && edits {
             // At its prompt, and the command is where it was put.
             let untaken = run.is_untaken(unread);
             if untaken && run.triggers < ATTEMPTS {
@@ -95,14 +104,20 @@ impl SessionTask {
                 self.enqueue_reply(INTERRUPT.to_vec());
                 self.last_input = Instant::now();
             } else {
-                let state = if untaken { CommandState::NotTaken } else { lost(run) };
+                // What the prompt says is the status of the command before.
+                let state = if untaken { CommandState::NotTaken } else { CommandState::Lost };
                 self.close(state, false);
             }
+        } else if !run.output_began && run.is_untaken(unread) {
+            // What reads is not its line editor, and nobody knows that a command waits.
+            run.unheard += 1;
+            if run.unheard >= UNHEARD_SURVEYS {
+                self.close(CommandState::NotTaken, false);
+            }
         } else if run.output_began
-            && editor
             && edits
             && pasting
-            && shell_kind != Shell::Fish
+            && matches!(shell_kind, Shell::Bash | Shell::Zsh)
             && !run.may_edit_lines()
         {
             // Its line editor is at work again, and no hook has printed a mark.

@@ -27,6 +27,8 @@ pub(super) struct Run {
     message_len: u64,
     /// How often the shell was told to take it.
     pub(super) triggers: u8,
+    /// Surveys that showed the shell reading, but not for a command.
+    pub(super) unheard: u8,
     /// The shell was interrupted; it is told again at its next prompt.
     pub(super) awaits_prompt: bool,
     /// Raw bytes before the output mark.
@@ -83,6 +85,7 @@ impl Run {
             message_len: message.len() as u64,
             message: Some(message),
             triggers: 0,
+            unheard: 0,
             awaits_prompt: false,
             before: Vec::new(),
             output_began: false,

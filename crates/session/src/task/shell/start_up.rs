@@ -43,12 +43,16 @@ pub(super) struct Stuck {
 
 impl SessionTask {
     /// Takes over the shell that has replaced ours, if one has and commands can be told apart in it.
-    pub(super) fn adopts_shell(&mut self) -> bool {
+    pub(super) fn adopts_shell(&mut self, waiting: Waiting) -> bool {
         let Some(shell) = &self.shell else { return false };
         if shell.replaced.is_some() || shell.respawns >= MAX_RESPAWNS || !self.is_other_program() {
             return false;
         }
         let Some(start) = self.program.start_of(self.program.pid()) else { return false };
+        // In the middle of an `exec` the kernel shows no environment.
+        if start.env.is_empty() && !waiting.is_for_input() {
+            return false;
+        }
         let args: Vec<_> = start.args.iter().map(|arg| arg.to_string_lossy()).collect();
         let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
         let kind = Shell::known(&start.program.to_string_lossy());

@@ -3,8 +3,8 @@
 use termbridge_session::{CommandState, Wait};
 
 use super::folder::folder_of;
-use super::{ALL, Bash, Dash, Kind, Zsh, home, launch, over, ready, run};
-use crate::support::{see, sessions, stays_away};
+use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
+use crate::support::{limited, see, sessions, stays_away};
 
 /// Prints an end and a prompt with the nonce that it is given, goes on, and fails.
 const FORGER: &str = r#"
@@ -96,4 +96,88 @@ async fn where_the_shell_is_cannot_be_printed() {
         assert_eq!(report.cwd.as_deref(), Some(home.path()), "{kind:?}");
         sessions.shutdown().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_the_shell_reads_for_a_command_is_not_its_prompt() {
+    const PROMPT: &str = r"\033]633;D;42\007\033]633;A\007\033]633;B\007";
+    const PASTING: &str = r"\033[?2004h";
+    for (kind, read) in [
+        (Bash, "read -rsn1 key"),
+        (Bash, "read -rn 1 -t 600 key"),
+        (Bash, "read -re key"),
+        (Bash, "stty -icanon; read key; stty sane"),
+        (Zsh, "read -k1 key"),
+        (Zsh, "read -sk key"),
+        (Zsh, "vared -c key"),
+        (Dash, "stty raw; read key; stty sane"),
+        (Dash, "stty -icanon -echo; read key; stty sane"),
+    ] {
+        for printed in [PROMPT, PASTING] {
+            let (sessions, home) = (sessions(), home());
+            let session = ready(&sessions, launch(kind, home.path())).await;
+            let command = format!("printf '{printed}'; echo Go'?'; {read}; echo late; (exit 5)");
+            let id = session.submit(&command).await.expect("free");
+            see(&session, "Go?").await;
+            stays_away(&session, Wait { command: Some(id), ..Wait::default() }).await;
+            session.send_keys("y<Enter>").await.expect("sent");
+            // In raw mode nothing makes a line of it.
+            session.send_keys("<C-j>").await.expect("sent");
+            let report = over(&session, id).await;
+            let end = (report.state, report.output.contains("late\n"));
+            assert_eq!(end, (CommandState::Done { exit_code: 5 }, true), "{kind:?}: {read}");
+            assert_eq!(run(&session, "echo next").await.output, "next\n", "{kind:?}: {read}");
+            sessions.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_somebody_took_from_the_pipe_is_not_done() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        let folder = folder_of(session.info().await.expect("info").pid.expect("a pid"));
+        let thief = format!("cat {}/commands > /dev/null &", folder.display());
+        run(&session, &thief).await;
+        let report = limited("an answer", run(&session, "touch ran; (exit 7)")).await;
+        let ran = home.path().join("ran").exists();
+        let known = matches!(report.state, CommandState::Done { .. });
+        assert_eq!(known, ran, "{kind:?}: {report:?}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_that_a_command_fixed_change_nothing() {
+    let names = "status command nonce answer each first last others map result fatal taken text IFS \
+                 HISTIGNORE";
+    for kind in [Bash, Zsh, Dash] {
+        for name in names.split(' ') {
+            // zsh has these itself.
+            if kind != Bash && ["status", "IFS"].contains(&name) {
+                continue;
+            }
+            let (sessions, home) = (sessions(), home());
+            let session = ready(&sessions, launch(kind, home.path())).await;
+            run(&session, &format!("readonly {name}=3")).await;
+            for code in [7, 0] {
+                let command = format!("echo ' two  words '; (exit {code})");
+                let report = limited(name, run(&session, &command)).await;
+                let expected = (CommandState::Done { exit_code: code }, " two  words \n");
+                assert_eq!((report.state, report.output.as_str()), expected, "{kind:?}: {name}");
+            }
+            sessions.shutdown().await;
+        }
+    }
+    let (sessions, home) = (sessions(), home());
+    let session = ready(&sessions, launch(Fish, home.path())).await;
+    for name in ["math", "source", "printf", "commandline", "bind", "functions"] {
+        run(&session, &format!("function {name}; end")).await;
+        let report = limited(name, run(&session, "echo hi; sh -c 'exit 7'")).await;
+        // What fish's own prompt says of it may come before.
+        let end = (report.state, report.output.ends_with("hi\n"));
+        assert_eq!(end, (CommandState::Done { exit_code: 7 }, true), "{name}");
+    }
+    sessions.shutdown().await;
 }

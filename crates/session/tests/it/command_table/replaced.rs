@@ -148,6 +148,45 @@ async fn a_shell_without_its_keys_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_without_its_line_editor_says_so() {
+    for (kind, command) in [(Bash, "set +o emacs"), (Zsh, "unsetopt zle")] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, command).await;
+        let report = limited("an answer", session.execute("echo lost", LIMIT, 100)).await;
+        assert_eq!(report.expect("told").state, CommandState::NotTaken, "{kind:?}");
+        works_again(&session, kind).await;
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_left_in_raw_mode_is_bearable() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, "stty raw -echo").await;
+        for _ in 0..2 {
+            let report = limited("it", run(&session, "sh -c 'echo hi; exit 7'")).await;
+            let done = CommandState::Done { exit_code: 7 };
+            let output = report.output.replace('\r', "");
+            assert_eq!((report.state, output.trim()), (done, "hi"), "{kind:?}");
+        }
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn options_that_come_back_add_nothing() {
+    let (sessions, home) = (sessions(), home());
+    let session = ready(&sessions, launch(Zsh, home.path())).await;
+    run(&session, "emulate -R zsh").await;
+    assert_eq!(run(&session, "echo hi").await.output, "hi\n");
+    assert_eq!(run(&session, "printf hi").await.output, "hi");
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hooks_and_prompt_taken_at_once_are_bearable() {
     for (kind, command) in
         [(Bash, "unset PROMPT_COMMAND; PS1='$ '"), (Zsh, "precmd_functions=(); PS1='$ '")]

@@ -33,6 +33,7 @@ async fn a_shell_that_start_up_files_bring_is_adopted() {
             "yes fish\n",
         ),
         (Bash, "export FROM_RC=yes; exec sh", "echo $FROM_RC $0", "yes /usr/bin/dash\n"),
+        (Bash, "exec env -i FROM_RC=yes zsh", version, "yes zsh\n"),
         (Zsh, "export FROM_RC=yes; exec bash", version, "yes bash\n"),
         (Fish, "set -gx FROM_RC yes; exec bash", version, "yes bash\n"),
     ] {
