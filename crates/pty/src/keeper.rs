@@ -30,6 +30,7 @@ mod reap;
 mod requests;
 mod setup;
 mod stop;
+mod strangers;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -46,6 +47,7 @@ use crate::protocol::{Event, ProgramId, Request, RequestId};
 use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox};
 use ending::Ending;
 use stop::Stop;
+use strangers::Strangers;
 
 /// The keeper's whole life; `role` calls it instead of `main`.
 pub(crate) fn main() -> ! {
@@ -81,6 +83,7 @@ struct Held {
     start: Option<Start>,
     status: Option<ExitStatus>,
     stop: Option<Stop>,
+    strangers: Strangers,
     /// Removed with the entry.
     _folder: GuardedFolder,
 }

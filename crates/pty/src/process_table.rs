@@ -8,6 +8,8 @@
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(target_os = "linux")]
+mod relay;
 #[cfg(not(target_os = "linux"))]
 mod stub;
 #[cfg(target_os = "linux")]
@@ -18,13 +20,16 @@ pub(crate) use linux::{
     KNOWS_SESSIONS, all, children_of_self, has_environment, read, start_of, started_with, switches,
     tree, working_directory,
 };
+#[cfg(target_os = "linux")]
+pub(crate) use relay::beyond;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use stub::{
-    KNOWS_SESSIONS, all, children_of_self, has_environment, read, start_of, started_with, switches,
-    tree, waiting, waiting_for_file, waiting_for_terminal, working_directory,
+    KNOWS_SESSIONS, all, beyond, children_of_self, has_environment, read, start_of, started_with,
+    switches, tree, waiting, waiting_elsewhere, waiting_for_file, waiting_for_terminal,
+    working_directory,
 };
 #[cfg(target_os = "linux")]
-pub(crate) use waiting::{waiting, waiting_for_file, waiting_for_terminal};
+pub(crate) use waiting::{waiting, waiting_elsewhere, waiting_for_file, waiting_for_terminal};
 
 use crate::ProcessInfo;
 
@@ -35,6 +40,8 @@ pub(crate) struct Process {
     pub(crate) threads: u32,
     /// The controlling terminal's device number as `/proc` has it; 0 for none.
     pub(crate) terminal: u32,
+    /// The foreground group of that terminal; -1 for none.
+    pub(crate) foreground: i32,
     /// When it started, in ticks since boot: with the pid, its identity.
     pub(crate) start: u64,
 }

@@ -89,8 +89,11 @@ pub struct Survey {
     pub detached: Vec<ProcessInfo>,
     /// How many more there were than the two lists hold.
     pub unlisted: u32,
-    /// What the foreground group does.
+    /// What the foreground group does; where it does nothing about the terminal, though the terminal is
+    /// raw or hides what is typed, what any other process does that reads it.
     pub waiting: Waiting,
+    /// The foreground group runs others on terminals of its own (`script`, `sudo`): what those do there.
+    pub beyond: Option<Waiting>,
 }
 
 /// What came of stopping a program.

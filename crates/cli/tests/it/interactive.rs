@@ -169,6 +169,45 @@ fn a_busy_background_job_does_not_hide_a_program_that_waits() {
 }
 
 #[test]
+fn a_program_behind_another_terminal_counts() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    for command in [
+        "script -qec 'sleep 1000' /dev/null",
+        "python3 -c 'import pty; pty.spawn([\"sleep\", \"1000\"])'",
+    ] {
+        // Longer than it takes for a relay that cannot be looked into.
+        let begun = execute(&mut server, command, 2 * A_WHILE_MS);
+        assert_eq!(begun["state"], "running", "{command}: {begun}");
+        end(&mut server, &begun, "<Ctrl+C>");
+    }
+    let nested = "script -qec \"PS1='nested> ' bash --norc\" /dev/null";
+    let (exit_code, _) = waits_for_keys(&mut server, nested, "nested>", "exit 6<Enter>");
+    assert_eq!(exit_code, 6);
+    // mc has a shell of its own beside its screen, which does nothing.
+    let (exit_code, _) = waits_for_keys(&mut server, "mc -s", "Name", "<F10><Enter>");
+    assert_eq!(exit_code, 0);
+}
+
+#[test]
+fn a_password_that_an_agent_asks_for_is_asked_for_here() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    environment.write("home/.gnupg/gpg-agent.conf", "pinentry-program /usr/bin/pinentry-curses\n");
+    let command = "export GNUPGHOME=$PWD/home/.gnupg GPG_TTY=$(tty); chmod 700 $GNUPGHOME; \
+         echo secret > file; gpg -q --symmetric file";
+    let (exit_code, _) = waits_for_keys(&mut server, command, "Passphrase", "<Tab><Tab><Enter>");
+    assert_eq!(exit_code, 2);
+    execute(&mut server, "gpgconf --kill all", PATIENCE_MS);
+    let asked = execute(&mut server, "stty -echo; setsid -w sh -c 'read line'", PATIENCE_MS);
+    assert_eq!(
+        (&asked["state"], &asked["echo"]),
+        (&json!("needs_input"), &json!("off")),
+        "{asked}"
+    );
+}
+
+#[test]
 fn a_relay_is_not_certain() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);

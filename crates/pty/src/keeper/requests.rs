@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use super::family::{Look, cut};
 use super::launch::launch;
+use super::strangers::Strangers;
 use super::{GuardedFolder, Held, Keeper, Start};
 use crate::process_table;
 use crate::protocol::{Event, Failure, ProgramId, Request, RequestId, Spawn};
-use crate::{SESSION_VARIABLE, SignalScope, Survey, sys};
+use crate::{SESSION_VARIABLE, SignalScope, Survey, Waiting, sys};
 
 impl Keeper {
     pub(super) fn handle(&mut self, request: Request) {
@@ -61,6 +62,7 @@ impl Keeper {
             start: Some(start),
             status: None,
             stop: None,
+            strangers: Strangers::default(),
             _folder: GuardedFolder(spawn.private_folder.clone()),
         };
         self.programs.insert(program, held);
@@ -98,19 +100,26 @@ impl Keeper {
         }
     }
 
-    fn survey(&self, program: ProgramId) -> Option<Survey> {
-        let held = self.programs.get(&program)?;
+    fn survey(&mut self, program: ProgramId) -> Option<Survey> {
         let family = self.family(program, Look::Quick);
+        let held = self.programs.get_mut(&program)?;
         let foreground = foreground(held);
         let group: Vec<_> = family
             .members
             .iter()
             .filter(|process| Some(process.info.group) == foreground)
             .collect();
-        let waiting = process_table::waiting(&group, &held.tty);
+        let mut waiting = process_table::waiting(&group, &held.tty);
+        let waits = waiting.is_for_input();
+        let beyond = waits.then(|| process_table::beyond(&group, &family.detached)).flatten();
+        if waiting == Waiting::No
+            && let Some(stranger) = held.stranger_waits(&family)
+        {
+            waiting = stranger;
+        }
         let (processes, over) = cut(family.members.into_iter().map(|each| each.info).collect());
         let (detached, more) = cut(family.detached.into_iter().map(|each| each.info).collect());
-        Some(Survey { foreground, processes, detached, unlisted: over + more, waiting })
+        Some(Survey { foreground, processes, detached, unlisted: over + more, waiting, beyond })
     }
 }
 

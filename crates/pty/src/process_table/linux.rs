@@ -204,6 +204,7 @@ fn parse_stat(stat: &[u8]) -> Option<Process> {
         },
         threads: number(17)? as u32,
         terminal: number(4)? as u32,
+        foreground: number(5)? as i32,
         start: fields.get(19)?.parse().ok()?,
     })
 }
@@ -221,6 +222,7 @@ mod tests {
         assert_eq!((process.info.group, process.info.session), (40, 39));
         assert_eq!((process.info.state, process.info.ticks), ('S', 11));
         assert_eq!((process.threads, process.terminal, process.start), (3, 34816, 777));
+        assert_eq!(process.foreground, 42);
     }
 
     #[test]

@@ -43,6 +43,14 @@ pub(crate) fn waiting(_processes: &[&Process], _terminal: &str) -> Waiting {
     Waiting::Unknown
 }
 
+pub(crate) fn beyond(_group: &[&Process], _detached: &[Process]) -> Option<Waiting> {
+    None
+}
+
+pub(crate) fn waiting_elsewhere(_pids: &[i32], _terminal: &str) -> Option<(i32, Waiting)> {
+    None
+}
+
 pub(crate) fn waiting_for_terminal(_pid: i32, _terminal: &str) -> Waiting {
     Waiting::Unknown
 }

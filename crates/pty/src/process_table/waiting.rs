@@ -54,6 +54,14 @@ pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
     least.unwrap_or(Waiting::No)
 }
 
+/// The first of these processes that waits for the terminal of that name, which is not their own.
+pub(crate) fn waiting_elsewhere(pids: &[i32], terminal: &str) -> Option<(i32, Waiting)> {
+    pids.iter().find_map(|&pid| {
+        let waiting = waiting_thread(pid, pid, &|link| link.as_os_str() == terminal);
+        waiting.is_for_input().then_some((pid, waiting))
+    })
+}
+
 /// What the process's first thread does about the terminal of that name.
 pub(crate) fn waiting_for_terminal(pid: i32, terminal: &str) -> Waiting {
     waiting_thread(pid, pid, &|link| is_terminal(link, terminal))

@@ -128,7 +128,8 @@ impl Event {
                     .list(&survey.processes, encode_process)
                     .list(&survey.detached, encode_process)
                     .u32(survey.unlisted)
-                    .u8(waiting_code(survey.waiting));
+                    .u8(waiting_code(survey.waiting))
+                    .u8(survey.beyond.map_or(NOTHING_BEYOND, waiting_code));
             }
             Self::Exited { program, status } => {
                 frame = Encoder::new(EXITED);
@@ -175,6 +176,10 @@ impl Event {
                     detached: decode_processes(&mut body)?,
                     unlisted: body.u32()?,
                     waiting: waiting_of(body.u8()?)?,
+                    beyond: match body.u8()? {
+                        NOTHING_BEYOND => None,
+                        code => Some(waiting_of(code)?),
+                    },
                 },
             },
             EXITED => Self::Exited {
@@ -187,6 +192,9 @@ impl Event {
         Ok(decoded)
     }
 }
+
+/// In the place of a [`Waiting`].
+const NOTHING_BEYOND: u8 = u8::MAX;
 
 /// A kind byte and a number: 0 none, 1 exit code, 2 signal, 3 signal with core file, 4 lost.
 fn encode_status(frame: &mut Encoder, status: Option<ExitStatus>) {

@@ -63,6 +63,18 @@ fn events() -> Vec<Event> {
                 detached: vec![],
                 unlisted: 0,
                 waiting: Waiting::Reading,
+                beyond: None,
+            },
+        },
+        Event::Surveyed {
+            request,
+            survey: Survey {
+                foreground: None,
+                processes: vec![],
+                detached: vec![process.clone()],
+                unlisted: 1,
+                waiting: Waiting::Polling,
+                beyond: Some(Waiting::No),
             },
         },
         Event::Exited { program, status: ExitStatus::Code(255) },

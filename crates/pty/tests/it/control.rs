@@ -95,6 +95,47 @@ async fn a_survey_looks_into_poll_select_and_epoll() {
 }
 
 #[tokio::test]
+async fn a_survey_looks_at_terminals_that_the_foreground_holds() {
+    let keeper = Keeper::new();
+    let spawn = |command: &str| format!("import pty; pty.spawn({command})");
+    let inner = spawn("['cat']").replace('\'', "\"");
+    for (command, beyond) in [
+        ("['sleep', '600']", Waiting::No),
+        ("['cat']", Waiting::Reading),
+        (&*format!("['python3', '-c', '{inner}']"), Waiting::Reading),
+    ] {
+        let program = run(&keeper, "python3", &["-c", &spawn(command)]).await;
+        let is_wanted = |s: &Survey| {
+            s.waiting == Waiting::Polling
+                && s.beyond == Some(beyond)
+                && s.detached.iter().any(|each| ["sleep", "cat"].contains(&each.name.as_str()))
+        };
+        survey_until(&program, is_wanted).await;
+    }
+    let program = run(&keeper, "cat", &[]).await;
+    let survey = survey_until(&program, |s| s.waiting.is_reading()).await;
+    assert_eq!(survey.beyond, None);
+}
+
+#[tokio::test]
+async fn a_survey_finds_a_stranger_who_reads_the_terminal() {
+    let keeper = Keeper::new();
+    let program = sh(&keeper, "stty -echo -icanon; echo set; exec sleep 600").await;
+    read_to(&program, "set").await;
+    let terminal = std::fs::File::open(program.tty_name()).expect("our own terminal");
+    let mut stranger =
+        std::process::Command::new("cat").stdin(terminal).spawn().expect("cat starts");
+    let survey = survey_until(&program, |s| s.waiting.is_reading()).await;
+    assert_eq!(survey.processes.len(), 1, "{survey:?}");
+    stranger.kill().expect("killed");
+    stranger.wait().expect("gone");
+    survey_until(&program, |s| s.waiting == Waiting::No).await;
+    // One that left the session, as `su -c` does it.
+    let line = "stty -echo; setsid -w sh -c 'read line'";
+    survey_until(&sh(&keeper, line).await, |s| s.waiting.is_reading()).await;
+}
+
+#[tokio::test]
 async fn a_host_can_be_an_object() {
     let host: Box<dyn ProgramHost> = Box::new(Keeper::new());
     let program = host.spawn(spec("true", &[])).await.expect("spawn");

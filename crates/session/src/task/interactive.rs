@@ -6,7 +6,10 @@
 //! anything beside the session's own shell where that is what reads. All of it is read from the kernel; what a program polls the terminal for is not known, so a program in raw mode
 //! that waits for the network without a sign of life looks the same.
 //!
-//! A relay polls its terminal whatever happens at the other end, and another user's process cannot be
+//! A program that runs another on a terminal of its own (`script`, `apt`) waits when the other does, unless
+//! it has a full screen of its own (`mc`).
+//!
+//! Any other relay polls its terminal whatever happens at the other end, and another user's process cannot be
 //! looked into: after [`UNCERTAIN_QUIET`] both count, as uncertain.
 
 use std::time::Duration;
@@ -37,9 +40,7 @@ pub(super) const RELAYS: &[&str] = &[
     "picocom",
     "podman",
     "screen",
-    "script",
     "ssh",
-    "sudo",
     "telnet",
     "tmux: client",
     "zellij",
@@ -100,6 +101,17 @@ impl Load {
 }
 
 impl SessionTask {
+    /// A program that runs another on a terminal of its own waits when that one does, unless it draws a
+    /// screen of its own around it.
+    pub(super) fn looking_beyond(&self, survey: Survey) -> Survey {
+        match survey.beyond {
+            Some(waiting) if !self.terminal.input_modes().alternate_screen => {
+                Survey { waiting, ..survey }
+            }
+            _ => survey,
+        }
+    }
+
     /// Compares what a survey found with the one before.
     pub(super) fn note_calm(&mut self, survey: Option<&Survey>, now: Instant) {
         let pid = self.program.pid();
@@ -149,6 +161,7 @@ mod tests {
             ],
             unlisted: 0,
             waiting: Waiting::Polling,
+            beyond: None,
         }
     }
 

@@ -324,6 +324,7 @@ impl SessionTask {
 
     pub(super) fn surveyed(&mut self, survey: Option<Survey>) {
         let now = Instant::now();
+        let survey = survey.map(|survey| self.looking_beyond(survey));
         self.survey.under_way = false;
         self.survey.next = Some(now + self.survey_interval(now));
         self.note_calm(survey.as_ref(), now);
