@@ -48,7 +48,8 @@ pub trait TerminalBackend: Send + Sync + 'static {
     ) -> Result<Until, SessionError>;
 
     /// Waits until something is printed after [`SessionInfo::printed`] was `printed`, or until
-    /// `command`, where there is one, is over or waits for someone to type; at most `timeout`.
+    /// `command`, where there is one, is over or waits for someone to type and no earlier call has told
+    /// so; at most `timeout`. Without any time it tells how the command stands.
     ///
     /// A backend that does not count what is printed waits for the command alone.
     async fn wait_output(

@@ -30,15 +30,23 @@ impl NativeBackend {
 
     async fn wait(&self, id: &SessionId, wait: Wait) -> Result<Until, SessionError> {
         let waited = self.sessions.get(id)?.wait(wait).await?;
+        let of_command = |fired: Option<Fired>| match fired {
+            Some(Fired::NeedsInput { echo }) => Some(Until::NeedsInput { echo }),
+            Some(Fired::Interactive { uncertain }) => Some(Until::Interactive { uncertain }),
+            _ => None,
+        };
         Ok(match (waited.fired, waited.state) {
-            (Some(Fired::NeedsInput { echo }), _) => Until::NeedsInput { echo },
-            (Some(Fired::Interactive { uncertain }), _) => Until::Interactive { uncertain },
             (Some(Fired::Printed), _) => Until::Printed,
-            (Some(_), _) | (None, State::Exited(_)) => Until::Over,
-            (None, State::Running) => Until::TimedOut,
+            (None | Some(Fired::Surveyed), State::Running) => {
+                of_command(waited.told).unwrap_or(Until::TimedOut)
+            }
+            (fired, _) => of_command(fired).unwrap_or(Until::Over),
         })
     }
 }
+
+/// How long the kernel may take to say how a command stands.
+const LOOK_LIMIT: Duration = Duration::from_secs(1);
 
 #[async_trait]
 impl TerminalBackend for NativeBackend {
@@ -104,10 +112,12 @@ impl TerminalBackend for NativeBackend {
             command,
             needs_input: command.is_some(),
             interactive: command.is_some(),
-            printed_after: Some(printed),
+            news_only: true,
+            printed_after: Some(printed).filter(|_| !timeout.is_zero()),
+            surveyed: timeout.is_zero(),
             ..Wait::default()
         };
-        self.wait(id, wait.timeout(timeout)).await
+        self.wait(id, wait.timeout(if timeout.is_zero() { LOOK_LIMIT } else { timeout })).await
     }
 
     async fn command(

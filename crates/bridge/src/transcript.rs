@@ -159,21 +159,33 @@ impl Bridge {
     ) -> Result<(OutputPage, Until), BridgeError> {
         let deadline = Instant::now() + longest;
         let mut until = None;
+        let mut seen = match &request.from {
+            ReadFrom::Cursor(cursor) => Some(cursor.clone()),
+            _ => None,
+        };
         loop {
             let page = self.read_output(&request).await?;
-            let is_new = match &request.from {
-                ReadFrom::Cursor(cursor) => page.cursor != *cursor,
-                _ => !page.running || until.is_some(),
+            let is_new = match &seen {
+                Some(seen) => page.cursor != *seen,
+                None => !page.running,
             };
+            seen.get_or_insert_with(|| page.cursor.clone());
             let left = deadline.saturating_duration_since(Instant::now());
             let goes_on = matches!(until, None | Some(Until::Printed))
                 && request.session.state == State::Running;
-            if is_new || !goes_on || left.is_zero() {
-                return Ok((page, until.unwrap_or(Until::TimedOut)));
-            }
             let id = &request.session.id;
-            let command = page.command.filter(CommandReport::is_running).map(|command| command.id);
+            let running = page.command.as_ref().filter(|command| command.is_running());
+            let command = running.map(|command| command.id);
             let printed = request.session.printed;
+            if is_new || !goes_on || left.is_zero() {
+                let until = match (until, command) {
+                    (None | Some(Until::Printed), Some(_)) if goes_on => {
+                        self.backend().wait_output(id, command, printed, Duration::ZERO).await?
+                    }
+                    (until, _) => until.unwrap_or(Until::TimedOut),
+                };
+                return Ok((page, until));
+            }
             until = Some(self.backend().wait_output(id, command, printed, left).await?);
             if until == Some(Until::Printed) {
                 let settle = SETTLE.min(left);

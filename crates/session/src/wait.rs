@@ -41,6 +41,11 @@ pub struct Wait {
     /// The program has taken its input and waits for more, as the kernel shows it: at once if the
     /// screen changed, else only after `UNCHANGED_GRACE`.
     pub settled: bool,
+    /// Not `needs_input` or `interactive` that a wait for the same command has ended with already, with
+    /// nothing printed or typed since.
+    pub news_only: bool,
+    /// The kernel was asked, whatever it said.
+    pub surveyed: bool,
     /// Something was printed since [`SessionInfo::printed`](crate::SessionInfo::printed) was this.
     pub printed_after: Option<u64>,
     /// The bell rang.
@@ -133,6 +138,7 @@ impl Wait {
             command,
             free,
             settled,
+            surveyed,
             printed_after,
             bell,
             title,
@@ -146,7 +152,7 @@ impl Wait {
             && command.is_none()
             && printed_after.is_none()
             && !(*change || *exit || *prompt || *needs_input || *interactive)
-            && !(*free || *settled || *bell)
+            && !(*free || *settled || *surveyed || *bell)
     }
 
     pub(crate) fn reads_text(&self) -> bool {
@@ -158,7 +164,7 @@ impl Wait {
     }
 
     pub(crate) fn asks_kernel(&self) -> bool {
-        self.prompt || self.needs_input || self.interactive || self.settled
+        self.prompt || self.needs_input || self.interactive || self.settled || self.surveyed
     }
 
     /// Whether it waits for a word of the shell, which may be lost.
@@ -221,6 +227,8 @@ pub enum Fired {
     },
     /// The program waits for input.
     Settled,
+    /// The kernel was asked.
+    Surveyed,
     /// The program waits for keys.
     Interactive {
         /// It may be at work: it is at another machine, say, or another user's.
@@ -248,6 +256,7 @@ impl Fired {
             Self::Printed => "printed",
             Self::NeedsInput { .. } => "needs_input",
             Self::Settled => "settled",
+            Self::Surveyed => "surveyed",
             Self::Interactive { .. } => "interactive",
             Self::Bell => "bell",
             Self::Title(_) => "title",
@@ -262,6 +271,8 @@ pub struct Waited {
     pub fired: Option<Fired>,
     /// Whether the program runs.
     pub state: State,
+    /// The running command waits for someone, as an earlier wait has told: `NeedsInput` or `Interactive`.
+    pub told: Option<Fired>,
     /// The screen's change counter at the end.
     pub seq: Seq,
     /// How long it took.

@@ -70,8 +70,7 @@ fn the_exit_code_comes_after_a_question() {
     let asked = json!({"command": command, "timeout_ms": PATIENCE_MS});
     let asked = server.ok("execute_command", asked).structured;
     assert_eq!(asked["state"], "needs_input", "{asked}");
-    // It waits for someone to type, and says so instead of waiting along.
-    let read = json!({"session_id": asked["session_id"], "wait_ms": PATIENCE_MS});
+    let read = json!({"session_id": asked["session_id"]});
     let page = server.ok("get_terminal_output", read).structured;
     assert_eq!((&page["state"], &page["echo"]), (&json!("needs_input"), &json!("on")), "{page}");
     server.ok("send_keys", json!({"session_id": asked["session_id"], "keys": "yes<Enter>"}));

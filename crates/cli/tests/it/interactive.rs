@@ -208,6 +208,48 @@ fn a_password_that_an_agent_asks_for_is_asked_for_here() {
 }
 
 #[test]
+fn what_was_told_is_not_told_again_and_not_forgotten() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    for (command, state) in [("read line", "needs_input"), ("read -rsn1 key", "interactive")] {
+        let begun = execute(&mut server, command, PATIENCE_MS);
+        assert_eq!(begun["state"], state, "{begun}");
+        let read = |wait_ms: u64| {
+            let (session, command) = (&begun["session_id"], &begun["command_id"]);
+            json!({"session_id": session, "command_id": command, "wait_ms": wait_ms})
+        };
+        // Without a wait it is said as it stands; with one there is nothing new until it goes on.
+        let page = server.ok("get_terminal_output", read(0)).structured;
+        assert_eq!(page["state"], state, "{page}");
+        let call = json!({"name": "get_terminal_output", "arguments": read(PATIENCE_MS)});
+        let waiting = server.begin("tools/call", call).expect("sent");
+        server.ok("send_keys", json!({"session_id": begun["session_id"], "keys": "y<Enter>"}));
+        let page = server.finish(waiting).expect("answers")["structuredContent"].clone();
+        assert_eq!((&page["state"], &page["exit_code"]), (&json!("done"), &json!(0)), "{page}");
+    }
+    // Who only looks learns it too.
+    let arguments = json!({"command": "read line", "wait": false});
+    let begun = server.ok("execute_command", arguments).structured;
+    let read = json!({"session_id": begun["session_id"], "command_id": begun["command_id"]});
+    let said = || server.ok("get_terminal_output", read.clone()).structured["state"].clone();
+    assert_eq!(
+        std::iter::repeat_with(said).find(|state| state != "running"),
+        Some(json!("needs_input"))
+    );
+}
+
+#[test]
+fn keys_for_a_shell_in_a_shell_are_not_held() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let begun = execute(&mut server, "PS1='nested> ' bash --norc", PATIENCE_MS);
+    let keys = json!({"session_id": begun["session_id"], "keys": "exit 6<Enter>",
+        "wait": {"prompt": true, "timeout_ms": PATIENCE_MS}});
+    let sent = server.ok("send_keys", keys);
+    assert!(!sent.text.contains("queued"), "{}", sent.text);
+}
+
+#[test]
 fn a_relay_is_not_certain() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::{Execute, Started, Until};
-use termbridge_session::CommandState;
+use termbridge_session::{CommandState, State};
 
 use super::standing::Standing;
 use crate::bound::bound;
@@ -124,10 +124,21 @@ impl Run {
                 ));
             }
             CommandState::NotTaken => {
+                let session = context.bridge.backend().session(session).await;
+                if session.is_ok_and(|session| matches!(session.state, State::Exited(_))) {
+                    return Err(ToolError::new(
+                        Code::SessionDead,
+                        "the shell ended before it took the command; nothing ran",
+                        "Its input may have been redirected. restart_app starts it anew; without a \
+                         session_id another shell is used.",
+                        &["restart_app", "create_session"],
+                    ));
+                }
                 return Err(ToolError::new(
                     Code::Busy,
-                    "the shell waits at its prompt and did not take the command; nothing ran",
-                    "Something changed its key bindings: restart_app makes it usable again.",
+                    "the shell reads its terminal and did not take the command; nothing ran",
+                    "Something changed its key bindings, its line editor or its descriptors: \
+                     restart_app makes it usable again.",
                     &["restart_app", "view_screen", "create_session"],
                 ));
             }

@@ -235,6 +235,11 @@ impl SessionTask {
         }
     }
 
+    /// What is typed is held until a command that has begun has the terminal.
+    pub(super) fn expects_begin(&self) -> bool {
+        self.input.held_until.is_some()
+    }
+
     /// Something typed waits for a command that has begun.
     pub(super) fn holds_input(&self) -> bool {
         self.input.held_until.is_some() && self.input.holds()

@@ -365,7 +365,14 @@ impl SessionTask {
             };
             let _ = parked.reply.send(Err(SessionError::Dead { id: self.id.clone(), how }));
         }
-        self.close(CommandState::SessionEnded { exit_code }, true);
+        let unread = shell.link.pipe.unread().unwrap_or_default();
+        match shell.open() {
+            // Its input ended, say, before it read the command.
+            Some(run) if !run.output_began && run.is_untaken(unread) => {
+                self.close(CommandState::NotTaken, false);
+            }
+            _ => self.close(CommandState::SessionEnded { exit_code }, true),
+        }
     }
 
     /// Where the shell is; where it was last, if it has ended.

@@ -42,6 +42,17 @@ pub(super) struct PendingWait {
     /// The screen when it last changed, for `idle`.
     idle_seq: Seq,
     idle_since: Instant,
+    /// How many surveys there had been when it began.
+    surveys: u64,
+}
+
+/// That a command waits for someone, as whoever asked was told.
+#[derive(Debug)]
+struct Told {
+    command: u64,
+    fired: Fired,
+    printed: u64,
+    at: Instant,
 }
 
 impl PendingWait {
@@ -67,6 +78,9 @@ pub(super) struct SurveyState {
     /// When `latest` began.
     latest_began: Option<Instant>,
     pub(super) calm: Option<Calm>,
+    /// How many have come back.
+    count: u64,
+    told: Option<Told>,
 }
 
 impl SurveyState {
@@ -92,7 +106,8 @@ impl SessionTask {
         if wait.asks_kernel() || wait.watches_shell() {
             self.survey.latest = None;
             // Most commands are over before the kernel could be asked.
-            let delay = if wait.command.is_some() { SURVEY_DELAY } else { Duration::ZERO };
+            let is_patient = wait.command.is_some() && !wait.surveyed;
+            let delay = if is_patient { SURVEY_DELAY } else { Duration::ZERO };
             let due = self.survey.next.filter(|next| *next > now && self.shell_is_in_doubt());
             self.survey.next = Some(due.unwrap_or(now + delay).min(now + delay));
         }
@@ -106,6 +121,7 @@ impl SessionTask {
             bells: self.bells_heard,
             idle_seq: seq,
             idle_since: now,
+            surveys: self.survey.count,
             wait,
         });
     }
@@ -176,6 +192,7 @@ impl SessionTask {
             if fired == Some(Fired::Bell) {
                 self.bells_heard = self.bells;
             }
+            self.note_told(&pending.wait, fired.as_ref(), now);
             let over = fired.is_some() || self.ended.is_some() || now >= pending.deadline;
             if !over {
                 self.waits.push(pending);
@@ -205,6 +222,7 @@ impl SessionTask {
                     .unanswered_query()
                     .filter(|_| fired.is_none() && self.ended.is_none())
                     .map(str::to_owned),
+                told: self.told().cloned(),
                 fired,
                 state: self.state(),
                 seq: self.terminal.look(),
@@ -240,8 +258,12 @@ impl SessionTask {
         }
         if wait.asks_kernel()
             && let Some(fired) = self.kernel_condition(wait)
+            && !(wait.news_only && self.told() == Some(&fired))
         {
             return Some(fired);
+        }
+        if wait.surveyed && self.survey.count > pending.surveys {
+            return Some(Fired::Surveyed);
         }
         let painted = seq > pending.since || now >= pending.began + UNCHANGED_GRACE;
         if wait.settled && painted && self.waits_for_input() {
@@ -249,6 +271,22 @@ impl SessionTask {
         }
         let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
         quiet.then_some(Fired::Idle)
+    }
+
+    /// What was told of the running command, as long as nothing was printed or typed since.
+    fn told(&self) -> Option<&Fired> {
+        let told = self.survey.told.as_ref()?;
+        let holds = self.printed == told.printed && self.last_input <= told.at;
+        (holds && !self.is_command_over(told.command)).then_some(&told.fired)
+    }
+
+    fn note_told(&mut self, wait: &Wait, fired: Option<&Fired>, now: Instant) {
+        if let (Some(command), Some(fired)) = (wait.command, fired)
+            && matches!(fired, Fired::NeedsInput { .. } | Fired::Interactive { .. })
+        {
+            let (fired, printed) = (fired.clone(), self.printed);
+            self.survey.told = Some(Told { command, fired, printed, at: now });
+        }
     }
 
     fn kernel_condition(&self, wait: &Wait) -> Option<Fired> {
@@ -326,15 +364,20 @@ impl SessionTask {
         let now = Instant::now();
         let survey = survey.map(|survey| self.looking_beyond(survey));
         self.survey.under_way = false;
+        self.survey.count += 1;
         self.survey.next = Some(now + self.survey_interval(now));
         self.note_calm(survey.as_ref(), now);
         self.idle_survey(survey.as_ref());
         self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
-        let in_front = Some(self.program.pid());
-        let reads = |survey: &Survey| survey.waiting.is_reading() && survey.foreground == in_front;
-        if self.holds_input() && survey.as_ref().is_some_and(reads) {
+        let is_shell = |survey: &Survey| survey.foreground == Some(self.program.pid());
+        // A program that waits has the terminal, whatever it is called; the shell polls for itself.
+        let takes = |survey: &Survey| match survey.waiting {
+            Waiting::Polling => !is_shell(survey),
+            waiting => waiting.is_reading(),
+        };
+        if self.expects_begin() && survey.as_ref().is_some_and(takes) {
             self.release_input();
         }
         let settled = self.survey.settled.take();

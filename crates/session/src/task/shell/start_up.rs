@@ -1,12 +1,13 @@
 //! Start-up files that lead elsewhere, and shells that another program replaced.
 //!
-//! Before the first prompt, while a command waits for it, the kernel tells three cases apart from a
+//! Before the first prompt, while a command waits for it, the kernel tells these cases apart from a
 //! shell that is merely slow:
 //!
 //! * Another shell took the place of ours (`exec zsh`): it is started anew with our hooks, in its own
 //!   environment and directory. The same goes for one that a later command brought.
 //! * Another program did (`exec tmux`), or a child waits for the terminal's input (`tmux`, a menu):
 //!   nobody would answer. A shell without start-up files takes its place, with what they exported.
+//! * The shell ended (`exit`, `set -e`): the same.
 //! * The shell itself reads the terminal (a question of a framework), or is at a prompt that cannot be
 //!   marked (PS1 and `PROMPT_COMMAND` read-only): the same.
 //!
@@ -15,7 +16,7 @@
 
 use std::path::Path;
 
-use termbridge_pty::{ProcessStart, SESSION_VARIABLE, Survey, Waiting};
+use termbridge_pty::{ExitStatus, ProcessStart, SESSION_VARIABLE, Survey, Waiting};
 use termbridge_shell::{Shell, StartUpFiles};
 use tokio::time::Instant;
 
@@ -130,6 +131,25 @@ impl SessionTask {
         let launch =
             start.map_or_else(|| self.launch.clone(), |start| self.with_environment(start));
         self.respawn(Launch { start_up_files: StartUpFiles::Skip, ..launch }, notice);
+        true
+    }
+
+    /// Whether the start-up files ended the shell: one without them is started then.
+    pub(in crate::task) fn leaves_files_that_end(&mut self, status: ExitStatus) -> bool {
+        let Some(shell) = &self.shell else { return false };
+        let is_clean = self.launch.start_up_files == StartUpFiles::Skip || shell.is_clean;
+        let ExitStatus::Code(code) = status else { return false };
+        if shell.ready || shell.typed || is_clean || shell.replaced.is_some() {
+            return false;
+        }
+        let (kind, file) = (shell.link.shell, shell.link.shell.start_up_file());
+        let notice = format!(
+            "{file} ends the shell (exit code {code}) before the first prompt, so this shell was started \
+             without it; to keep that out of agents' shells, write there: {}",
+            kind.guarded(SESSION_VARIABLE, "exit")
+        );
+        let launch = Launch { start_up_files: StartUpFiles::Skip, ..self.launch.clone() };
+        self.respawn(launch, notice);
         true
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use termbridge_session::{CommandState, Fired, Session, SessionError, Wait};
 
+use super::start_up::with_files;
 use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
 use crate::support::{LIMIT, limited, see, sessions, start, text};
 
@@ -87,19 +88,51 @@ async fn a_shell_that_shows_no_prompt_is_given_up_with_its_screen() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_shell_that_ends_before_its_prompt_is_told() {
-    let (sessions, home) = (sessions(), home());
-    let go = home.path().join("go");
-    let rc = format!("until [ -e {} ]; do sleep 0.01; done; exit 3", go.display());
-    std::fs::write(home.path().join(".bashrc"), rc).expect("written");
-    let session = start(&sessions, launch(Bash, home.path())).await;
-    let waiting = session.submit("echo lost");
-    let (error, written) =
-        tokio::join!(limited("the end", waiting), async { std::fs::write(go, "") });
-    written.expect("written");
-    let error = error.expect_err("it ends");
-    assert!(error.to_string().contains("exit code 3"), "{error}");
-    sessions.shutdown().await;
+async fn start_up_files_that_end_the_shell_are_left_out() {
+    // fish goes on after an `exit` there.
+    for kind in [Bash, Zsh] {
+        let (sessions, home) = (sessions(), home());
+        let go = home.path().join("go");
+        let text = "until [ -e go ]; do sleep 0.01; done; exit 3";
+        let session = start(&sessions, with_files(kind, home.path(), text)).await;
+        let waiting = session.execute("echo found", LIMIT, 100);
+        let (report, written) =
+            tokio::join!(limited("the end", waiting), async { std::fs::write(go, "") });
+        written.expect("written");
+        let report = report.expect("it runs without them");
+        assert_eq!(report.output, "found\n", "{kind:?}");
+        let notice = report.notice.expect("said");
+        assert!(notice.contains("ends the shell (exit code 3)"), "{notice}");
+        // One that nobody waited for, too.
+        let session = start(&sessions, with_files(kind, home.path(), "exit 3")).await;
+        let report = run(&session, "echo found").await;
+        assert_eq!((report.output.as_str(), report.notice), ("found\n", Some(notice)), "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_ends_before_it_takes_a_command_is_told() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        let id = session.submit("exec < /dev/null").await.expect("free");
+        over(&session, id).await;
+        // Some shells end there, before or after the next command is given.
+        match limited("an answer", session.execute("touch ran; sh -c 'exit 7'", LIMIT, 100)).await {
+            Ok(report) => {
+                let ran = home.path().join("ran").exists();
+                let expected =
+                    if ran { CommandState::Done { exit_code: 7 } } else { CommandState::NotTaken };
+                assert_eq!(report.state, expected, "{kind:?}");
+            }
+            Err(error) => {
+                assert!(matches!(error, SessionError::Dead { .. }), "{kind:?}: {error}");
+                assert!(!home.path().join("ran").exists(), "{kind:?}");
+            }
+        }
+        sessions.shutdown().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

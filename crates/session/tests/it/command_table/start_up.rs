@@ -11,7 +11,7 @@ use crate::support::{LIMIT, limited, see, sessions, start};
 const DONE: CommandState = CommandState::Done { exit_code: 0 };
 
 /// A shell whose start-up file is `text`; nothing waits for its prompt.
-fn with_files(kind: Kind, home: &Path, text: &'static str) -> Launch {
+pub(super) fn with_files(kind: Kind, home: &Path, text: &'static str) -> Launch {
     // tmux has its socket there.
     prepare(kind, &rc("start-up", text), home).env("TMUX_TMPDIR", home)
 }
