@@ -69,7 +69,7 @@ pub struct Integration {
 
 impl Shell {
     /// The line that a verbose shell (`set -v`) prints of our hook, just before a command's end.
-    pub const VERBOSE_HOOK: &'static str = "{ \\__termbridge_end; } 2> /dev/null\n";
+    pub const VERBOSE_HOOK: &'static str = "{ \\__termbridge_end; } 3>&1 > /dev/null 2>&1\n";
 
     /// Keys that make the shell read a command from the pipe and run it. A shell without a line editor
     /// has its lines edited by the kernel (what somebody has half typed is erased first), unless a

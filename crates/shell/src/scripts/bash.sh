@@ -1,7 +1,7 @@
 # termbridge: marks commands of this shell. Functions come before the user's files, so that no alias of
 # theirs is read into them. Builtins are asked for as such, and marks go to the terminal itself: neither
-# a function of the same name nor a redirection of the shell's output may stand in the way. Errors and
-# traces (`set -x`) of the hooks go nowhere. Variables have names of their own: what a command made
+# a function of the same name nor a redirection of the shell's output may stand in the way. Errors,
+# traces (`set -x`) and what a DEBUG trap prints of the hooks go nowhere. Variables have names of their own: what a command made
 # read-only cannot be made local either.
 __termbridge_take() {
     # Without a name after it, `read` keeps blanks at both ends, whatever IFS is.
@@ -17,6 +17,9 @@ __termbridge_take() {
     else
         __termbridge_command=
     fi
+    # Where no hook can be set, the end follows the command itself.
+    [[ -z $__termbridge_command ]] || ! __termbridge_fixed PROMPT_COMMAND ||
+        __termbridge_command+=$'\n{ \\__termbridge_end; } 3>&1 > /dev/null 2>&1'
     READLINE_LINE=$__termbridge_command
     READLINE_POINT=${#__termbridge_command}
     [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_hook
@@ -34,7 +37,7 @@ __termbridge_end() {
         fi
     fi
     builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
-        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" || builtin :
+        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :
     # The server believes the mark when the kernel shows this shell waiting here.
     [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 < @PIPE@ || builtin :
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
@@ -60,7 +63,7 @@ __termbridge_fixed() {
 # Puts our hooks first and last: the first sees the command's own status and comes before anything that
 # others print.
 __termbridge_hook() {
-    builtin local __termbridge_each __termbridge_first='{ \__termbridge_end; } 2> /dev/null' __termbridge_last='{ \__termbridge_prompt; } 2> /dev/null'
+    builtin local __termbridge_each __termbridge_first='{ \__termbridge_end; } 3>&1 > /dev/null 2>&1' __termbridge_last='{ \__termbridge_prompt; } 3>&1 > /dev/null 2>&1'
     builtin local IFS=$'\n'
     ! __termbridge_fixed PROMPT_COMMAND || builtin return 0
     builtin local -a __termbridge_others
