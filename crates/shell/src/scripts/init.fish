@@ -22,11 +22,13 @@ function __termbridge_take
         case 2
             # The text is not a whole command: say so, and run nothing.
             builtin printf '\r\n\e]633;C\a' > /dev/tty
-            set -g __termbridge_incomplete 1
+            set -g __termbridge_unrun incomplete
         case '*'
-            # fish would not run it and keep it in the line: let it say why, as if it had run.
+            # fish would not run it and keep it in the line: let it say why.
             builtin printf '\r\n\e]633;C\a' > /dev/tty
-            eval $taken
+            set -l fish (builtin status fish-path)
+            command $fish --no-config --no-execute -c $taken
+            set -g __termbridge_unrun 123
     end
     __termbridge_end
     builtin printf '\e]633;B\a' > /dev/tty
@@ -40,9 +42,9 @@ function __termbridge_end --on-event fish_postexec
     set -l result $status
     set -l nonce $__termbridge_nonce
     set -e __termbridge_nonce
-    if set -q __termbridge_incomplete
-        set -e __termbridge_incomplete
-        set result incomplete
+    if set -q __termbridge_unrun
+        set result $__termbridge_unrun
+        set -e __termbridge_unrun
     end
     builtin printf '\e]633;D;%s;%s\a' $result "$nonce" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.

@@ -212,6 +212,19 @@ async fn a_terminal_left_in_raw_mode_is_bearable() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_fish_does_not_accept_is_not_run_in_part() {
+    let (sessions, home) = (sessions(), home());
+    let session = ready(&sessions, launch(Fish, home.path())).await;
+    let report = run(&session, "touch ran; ps -p $$").await;
+    assert_eq!(report.state, CommandState::Done { exit_code: 123 });
+    assert!(report.output.starts_with("fish: $$ is not the pid"), "{}", report.output);
+    assert!(!report.output.contains("termbridge"), "{}", report.output);
+    assert!(!home.path().join("ran").exists());
+    assert_eq!(run(&session, "echo next").await.output, "next\n");
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn options_that_come_back_add_nothing() {
     let (sessions, home) = (sessions(), home());
     let session = ready(&sessions, launch(Zsh, home.path())).await;
