@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_policy::{Dialect, Policy};
-use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo};
+use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo, State};
 use termbridge_store::{Page, Query};
 
 use crate::agents::{Agents, Room};
@@ -16,6 +16,13 @@ use crate::error::BridgeError;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
 use crate::settings::BridgeSettings;
+
+/// Variables that a call may set.
+const MAX_VARIABLES: usize = 1000;
+/// Bytes of their names and values.
+const MAX_VARIABLE_BYTES: usize = 128 * 1024;
+/// Sessions that an error names.
+const MAX_NAMED: usize = 10;
 
 /// The hub between agents and terminals. Clones are the same hub.
 #[derive(Clone)]
@@ -66,6 +73,7 @@ impl Bridge {
     /// Whether a program may be launched.
     pub fn check_launch(&self, launch: &Launch, agent: Option<&str>) -> Result<(), BridgeError> {
         let (guard, cwd) = (&self.shared.guard, launch.directory());
+        check_variables(launch.variables())?;
         guard.program(&launch.words(), &cwd, agent)?;
         let dialect = Dialect::of(&launch.words()[0]);
         launch
@@ -86,6 +94,10 @@ impl Bridge {
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
+        let _name = match &new.name {
+            Some(name) => Some(shared.agents.claim(self.backend(), &new.agent, name).await?),
+            None => None,
+        };
         let mut room = Room::new(&shared.agents, self.backend(), Duration::MAX);
         loop {
             let made =
@@ -121,6 +133,7 @@ impl Bridge {
         agent: Option<&str>,
     ) -> Result<(), BridgeError> {
         let (settings, guard) = (&self.shared.settings, &self.shared.guard);
+        check_variables(env.iter())?;
         // With an allow list it has to be one of the system's: any file can be called `bash`.
         if !settings.is_shell(shell) || (guard.has_allow_list() && !settings.is_system_shell(shell))
         {
@@ -137,6 +150,10 @@ impl Bridge {
         agent: Option<String>,
     ) -> Result<SessionInfo, BridgeError> {
         let info = self.session(id, agent.as_deref()).await?;
+        if info.state != State::Running || info.stopping {
+            let living = self.living_shells(agent.as_deref()).await?;
+            return Err(BridgeError::NotAlive { session: id.clone(), living });
+        }
         if info.shell.is_none() {
             let message = format!("the program of session {id} is no shell that takes commands");
             return Err(BridgeError::Invalid(message));
@@ -144,6 +161,21 @@ impl Bridge {
         self.shared.agents.set_current(agent, id.clone());
         self.backend().show_session(id).await?;
         Ok(info)
+    }
+
+    /// The shells that an agent may use, by id and name.
+    async fn living_shells(&self, agent: Option<&str>) -> Result<String, BridgeError> {
+        let all = self.backend().list_sessions().await?.into_iter();
+        let mine = all.filter(|info| {
+            let lives = info.state == State::Running && !info.stopping && info.shell.is_some();
+            lives && (agent.is_none() || info.agent.is_none() || agent == info.agent.as_deref())
+        });
+        let row = |info: SessionInfo| match info.name {
+            Some(name) => format!("{} ({name})", info.id),
+            None => info.id.to_string(),
+        };
+        let rows: Vec<String> = mine.take(MAX_NAMED).map(row).collect();
+        Ok(if rows.is_empty() { "none".to_owned() } else { rows.join(", ") })
     }
 
     /// A session that an agent names; one that belongs to another agent is refused.
@@ -219,4 +251,22 @@ impl Bridge {
         }
         Ok(path)
     }
+}
+
+/// Each variable is judged, and all of them go to the program in one piece.
+fn check_variables<T: AsRef<str>>(
+    variables: impl Iterator<Item = (T, T)>,
+) -> Result<(), BridgeError> {
+    let (mut count, mut bytes) = (0, 0);
+    for (name, value) in variables {
+        count += 1;
+        bytes += name.as_ref().len() + value.as_ref().len();
+    }
+    if count <= MAX_VARIABLES && bytes <= MAX_VARIABLE_BYTES {
+        return Ok(());
+    }
+    Err(BridgeError::Invalid(format!(
+        "`env` has {count} variables with {bytes} bytes; at most {MAX_VARIABLES} with \
+         {MAX_VARIABLE_BYTES} bytes can be set: put more into a file that the program reads"
+    )))
 }

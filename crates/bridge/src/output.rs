@@ -1,6 +1,6 @@
 //! A command's output within a budget: its head, its tail, and how much lies between.
 
-use termbridge_session::{CommandReport, SessionId};
+use termbridge_session::{CommandReport, CommandState, SessionId};
 use termbridge_store::{Cut, Output};
 
 use crate::error::BridgeError;
@@ -69,6 +69,9 @@ impl Bridge {
         most: u64,
     ) -> Result<CommandReport, BridgeError> {
         let report = self.backend().command(session, command, from, most).await?;
+        if report.as_ref().is_some_and(|report| report.state == CommandState::NotTaken) {
+            self.shared.agents.note_broken(session);
+        }
         report.ok_or_else(|| BridgeError::NoCommand { session: session.clone(), command })
     }
 }
