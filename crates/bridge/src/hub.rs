@@ -8,6 +8,7 @@ use std::time::Duration;
 use termbridge_policy::{Dialect, Policy};
 use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo, State};
 use termbridge_store::{Page, Query};
+use tokio_util::task::TaskTracker;
 
 use crate::agents::{Agents, Room};
 use crate::backend::{NewSession, TerminalBackend};
@@ -21,6 +22,8 @@ use crate::settings::BridgeSettings;
 const MAX_VARIABLES: usize = 1000;
 /// Bytes of their names and values.
 const MAX_VARIABLE_BYTES: usize = 128 * 1024;
+/// How long the ends of the last commands may take to be recorded.
+const LAST_ENDS: Duration = Duration::from_secs(1);
 /// Sessions that an error names.
 const MAX_NAMED: usize = 10;
 
@@ -36,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) agents: Agents,
     pub(crate) history: Option<HistoryLog>,
+    /// Each sees to it that one command's end is recorded.
+    pub(crate) followers: TaskTracker,
 }
 
 impl Bridge {
@@ -48,8 +53,9 @@ impl Bridge {
     ) -> Self {
         let guard = Guard::new(policy, settings.home.clone());
         let history = history.map(HistoryLog::new);
-        let agents = Agents::default();
-        Self { shared: Arc::new(Shared { backend, settings, guard, agents, history }) }
+        let (agents, followers) = (Agents::default(), TaskTracker::new());
+        let shared = Shared { backend, settings, guard, agents, history, followers };
+        Self { shared: Arc::new(shared) }
     }
 
     /// What runs the commands.
@@ -220,9 +226,12 @@ impl Bridge {
         }
     }
 
-    /// Writes what the history still has to write.
+    /// Writes what the history still has to write, after the backend has ended its sessions.
     pub async fn close(&self) {
         if let Some(history) = &self.shared.history {
+            // How the commands ended that were cut off.
+            self.shared.followers.close();
+            let _ = tokio::time::timeout(LAST_ENDS, self.shared.followers.wait()).await;
             history.close().await;
         }
     }
