@@ -87,8 +87,18 @@ impl Bridge {
             .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, agent))
     }
 
-    /// Makes a session and makes it the agent's current one. What is left empty is the default.
-    pub async fn create_session(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
+    /// Makes a session and makes it the agent's current one. What is left empty is the default. A name
+    /// is given once among the agent's living sessions.
+    pub async fn create_session(&self, new: NewSession) -> Result<SessionInfo, BridgeError> {
+        let _name = match &new.name {
+            Some(name) => Some(self.shared.agents.claim(self.backend(), &new.agent, name).await?),
+            None => None,
+        };
+        self.create_labelled(new).await
+    }
+
+    /// The same where the name is a mere label: several sessions may have it.
+    pub async fn create_labelled(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
         let shared = &*self.shared;
         if new.shell.is_empty() {
             new.shell.clone_from(&shared.settings.shell);
@@ -100,10 +110,6 @@ impl Bridge {
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
-        let _name = match &new.name {
-            Some(name) => Some(shared.agents.claim(self.backend(), &new.agent, name).await?),
-            None => None,
-        };
         let mut room = Room::new(&shared.agents, self.backend(), Duration::MAX);
         loop {
             let made =
