@@ -5,10 +5,13 @@
 //! else a new one. Never another agent's. A session that was picked is reserved until its command
 //! has begun, so that two calls at once get two.
 //!
+//! A name means one session (`named`): while that is busy, nothing else is taken or made for it.
+//!
 //! A spare session was made here for some command; nobody named it, made it current or addressed it
 //! by its id. Spare ones are moved and recycled (`recycle`); the current one is not moved for a
 //! command that names a directory, and one with a name or of `create_session` is never recycled.
 
+mod named;
 mod recycle;
 
 use std::collections::{BTreeMap, HashMap};
@@ -22,6 +25,7 @@ use crate::backend::{NewSession, TerminalBackend};
 use crate::error::BridgeError;
 use crate::settings::BridgeSettings;
 
+use named::Named;
 pub(crate) use recycle::Room;
 
 /// The agent that a call comes from; calls without a name are one agent.
@@ -57,6 +61,8 @@ pub(crate) struct Agents {
 struct Table {
     held: Vec<Held>,
     current: HashMap<Agent, SessionId>,
+    /// Names of sessions that are being made, and not in the table yet.
+    claimed: Vec<(Agent, String)>,
 }
 
 /// A session that was made here, and what it was made with.
@@ -72,6 +78,8 @@ struct Held {
     automatic: bool,
     /// The agent has addressed it by its id since.
     addressed: bool,
+    /// Its shell did not take a command: only who names it gets it.
+    broken: bool,
 }
 
 /// What has to happen before a chosen session gets its command.
@@ -124,8 +132,22 @@ impl Agents {
     }
 
     pub(crate) fn set_current(&self, agent: Agent, id: SessionId) {
-        self.address(&id);
-        self.lock().current.insert(agent, id);
+        let mut table = self.lock();
+        if let Some(held) = table.held.iter_mut().find(|held| held.id == id) {
+            held.addressed = true;
+            held.broken = false;
+        }
+        table.current.insert(agent, id);
+    }
+
+    /// The session's shell did not take a command. It is no agent's current one any more, and only
+    /// recycled or named.
+    pub(crate) fn note_broken(&self, id: &SessionId) {
+        let mut table = self.lock();
+        if let Some(held) = table.held.iter_mut().find(|held| held.id == *id) {
+            held.broken = true;
+            table.current.retain(|_, current| current != id);
+        }
     }
 
     /// The agent means this very session: it is no spare one.
@@ -168,6 +190,7 @@ impl Agents {
             name,
             reserved: true,
             addressed: false,
+            broken: false,
         });
         drop((table, making));
         Ok((info, Reservation { agents: self.clone(), id }))
@@ -182,39 +205,37 @@ impl Agents {
         needs: &Needs,
         current: Option<SessionInfo>,
     ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
+        if let Some(name) = &needs.name {
+            let claim = match self.named(backend, needs, name).await? {
+                Named::Found(info, reservation, choice) => return Ok((info, reservation, choice)),
+                Named::Free(claim) => claim,
+            };
+            let made = self.make(backend, settings, needs, Some(name.clone()), current).await;
+            drop(claim);
+            return made;
+        }
         let pattern = self.pattern(settings, needs, current.as_ref());
         let mut spare = None;
         for held in self.candidates(&needs.agent, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
-            let fits = held.shell == pattern.shell
-                && held.env == pattern.env
-                && (needs.name.is_none() || held.name == needs.name);
+            let fits = held.shell == pattern.shell && held.env == pattern.env && !held.broken;
             let Some(reservation) = fits.then(|| self.reserve(&held.id)).flatten() else {
                 continue;
             };
             let known = current.as_ref().filter(|_| is_current).cloned();
-            let asked = match known {
-                Some(info) => Ok(info),
-                None => backend.session(&held.id).await,
-            };
-            let info = match asked {
-                Ok(info) if info.state == State::Running => info,
-                Ok(_) | Err(SessionError::NotFound(_)) => {
-                    drop(reservation);
-                    self.forget(&held.id);
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
+            let info = match known {
+                Some(info) => info,
+                None => match self.living(backend, &held.id).await? {
+                    Some(info) => info,
+                    None => continue,
+                },
             };
             if !info.is_idle_shell() {
                 continue;
             }
-            let anywhere = needs.cwd.is_none() && (is_current || needs.name.is_some());
+            let anywhere = needs.cwd.is_none() && is_current;
             if anywhere || same_directory(&info.cwd, &pattern.cwd) {
                 return Ok((info, reservation, Choice::Fits));
-            }
-            if needs.name.is_some() {
-                return Ok((info, reservation, Choice::Moves(pattern.cwd)));
             }
             let may_move = needs.may_move && held.automatic && !held.addressed && !is_current;
             if may_move && spare.is_none() {
@@ -224,20 +245,51 @@ impl Agents {
         if let Some((info, reservation)) = spare {
             return Ok((info, reservation, Choice::Moves(pattern.cwd)));
         }
+        // Nobody addresses a session by its label, so a second one goes without.
+        let label = needs.label.clone().filter(|label| !self.has_name(&needs.agent, label));
+        self.make(backend, settings, needs, label, current).await
+    }
+
+    /// Makes a session for a command.
+    async fn make(
+        &self,
+        backend: &dyn TerminalBackend,
+        settings: &BridgeSettings,
+        needs: &Needs,
+        name: Option<String>,
+        current: Option<SessionInfo>,
+    ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
+        let Pattern { shell, env: asked, cwd } = self.pattern(settings, needs, current.as_ref());
         let mut env = settings.env.clone();
-        env.extend(pattern.env.clone());
+        env.extend(asked.clone());
         let new = NewSession {
-            shell: pattern.shell,
-            cwd: pattern.cwd,
+            shell,
+            cwd,
             env,
-            name: needs.name.clone().or_else(|| needs.label.clone()),
+            name,
             agent: needs.agent.clone(),
             project: current.and_then(|current| current.project),
             keep_history: settings.keep_shell_history,
             size: None,
         };
-        let (info, reservation) = self.create(backend, new, pattern.env, true).await?;
+        let (info, reservation) = self.create(backend, new, asked, true).await?;
         Ok((info, reservation, Choice::Made))
+    }
+
+    /// A session if it lives and is to go on; forgotten if not.
+    async fn living(
+        &self,
+        backend: &dyn TerminalBackend,
+        id: &SessionId,
+    ) -> Result<Option<SessionInfo>, BridgeError> {
+        match backend.session(id).await {
+            Ok(info) if info.state == State::Running && !info.stopping => Ok(Some(info)),
+            Ok(_) | Err(SessionError::NotFound(_)) => {
+                self.forget(id);
+                Ok(None)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The agent's current session if it lives; forgotten if not.
@@ -246,14 +298,9 @@ impl Agents {
         backend: &dyn TerminalBackend,
         agent: &Agent,
     ) -> Result<Option<SessionInfo>, BridgeError> {
-        let Some(id) = self.current(agent) else { return Ok(None) };
-        match backend.session(&id).await {
-            Ok(info) if info.state == State::Running => Ok(Some(info)),
-            Ok(_) | Err(SessionError::NotFound(_)) => {
-                self.forget(&id);
-                Ok(None)
-            }
-            Err(error) => Err(error.into()),
+        match self.current(agent) {
+            Some(id) => self.living(backend, &id).await,
+            None => Ok(None),
         }
     }
 

@@ -44,6 +44,32 @@ pub enum BridgeError {
     /// Nothing was named, and nothing is current.
     #[error("no session was named, and this agent has none")]
     NoCurrentSession,
+    /// The session that a name means cannot take a command now.
+    #[error("the session named {name:?} is busy: {doing}")]
+    NameBusy {
+        /// The name.
+        name: String,
+        /// What keeps it busy.
+        doing: String,
+    },
+    /// The name is another session's.
+    #[error("the name {name:?} is that of session {session}: {why}")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// Whose it is.
+        session: SessionId,
+        /// Why that one does not do.
+        why: String,
+    },
+    /// The session has ended and cannot be the current one.
+    #[error("session {session} has ended; living ones: {living}")]
+    NotAlive {
+        /// The session.
+        session: SessionId,
+        /// The shells of the agent that go on.
+        living: String,
+    },
     /// There is no such command.
     #[error("session {session} has no command {command}")]
     NoCommand {

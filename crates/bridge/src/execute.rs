@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_policy::Dialect;
+use termbridge_session::State::Exited;
 use termbridge_session::{CommandReport, CommandState, SessionError, SessionId, SessionInfo};
 use termbridge_store::{Entry, State};
 
@@ -267,7 +268,7 @@ impl Bridge {
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
         let (bridge, started) = (self.clone(), started.clone());
-        tokio::spawn(async move {
+        self.shared.followers.spawn(async move {
             let backend = bridge.backend();
             let (session, command) = (&started.session, started.command);
             while let Ok(Until::TimedOut) =
@@ -275,16 +276,28 @@ impl Bridge {
             {}
             let output = bridge.output(session, command, HISTORY_BYTES).await;
             if let Ok((report, output)) = output {
-                history.record(ended(entry, &report, output.into_stored()));
+                let shell = backend.session(session).await.ok();
+                history.record(ended(entry, &report, shell, output.into_stored()));
             }
         });
     }
 }
 
-fn ended(mut entry: Entry, report: &CommandReport, output: termbridge_store::Output) -> Entry {
-    entry.run.state = State::Done;
+/// The entry of a command that is over. What ended its shell ended the command too.
+fn ended(
+    mut entry: Entry,
+    report: &CommandReport,
+    shell: Option<SessionInfo>,
+    output: termbridge_store::Output,
+) -> Entry {
+    let of_shell = match (&report.state, shell.map(|shell| shell.state)) {
+        (CommandState::SessionEnded { .. }, Some(Exited(ended))) => ended.signal(),
+        _ => None,
+    };
     entry.run.exit_code = report.exit_code();
-    entry.run.signal = report.signal();
+    entry.run.signal = of_shell.or_else(|| report.signal());
+    let is_known = entry.run.exit_code.is_some() || entry.run.signal.is_some();
+    entry.run.state = if is_known { State::Done } else { State::Lost };
     entry.run.duration_ms = Some(report.duration.as_millis() as u64);
     entry.output = output;
     entry

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_policy::{Dialect, Policy};
-use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo};
+use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo, State};
 use termbridge_store::{Page, Query};
+use tokio_util::task::TaskTracker;
 
 use crate::agents::{Agents, Room};
 use crate::backend::{NewSession, TerminalBackend};
@@ -16,6 +17,15 @@ use crate::error::BridgeError;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
 use crate::settings::BridgeSettings;
+
+/// Variables that a call may set.
+const MAX_VARIABLES: usize = 1000;
+/// Bytes of their names and values.
+const MAX_VARIABLE_BYTES: usize = 128 * 1024;
+/// How long the ends of the last commands may take to be recorded.
+const LAST_ENDS: Duration = Duration::from_secs(1);
+/// Sessions that an error names.
+const MAX_NAMED: usize = 10;
 
 /// The hub between agents and terminals. Clones are the same hub.
 #[derive(Clone)]
@@ -29,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) agents: Agents,
     pub(crate) history: Option<HistoryLog>,
+    /// Each sees to it that one command's end is recorded.
+    pub(crate) followers: TaskTracker,
 }
 
 impl Bridge {
@@ -41,8 +53,9 @@ impl Bridge {
     ) -> Self {
         let guard = Guard::new(policy, settings.home.clone());
         let history = history.map(HistoryLog::new);
-        let agents = Agents::default();
-        Self { shared: Arc::new(Shared { backend, settings, guard, agents, history }) }
+        let (agents, followers) = (Agents::default(), TaskTracker::new());
+        let shared = Shared { backend, settings, guard, agents, history, followers };
+        Self { shared: Arc::new(shared) }
     }
 
     /// What runs the commands.
@@ -66,6 +79,7 @@ impl Bridge {
     /// Whether a program may be launched.
     pub fn check_launch(&self, launch: &Launch, agent: Option<&str>) -> Result<(), BridgeError> {
         let (guard, cwd) = (&self.shared.guard, launch.directory());
+        check_variables(launch.variables())?;
         guard.program(&launch.words(), &cwd, agent)?;
         let dialect = Dialect::of(&launch.words()[0]);
         launch
@@ -73,8 +87,18 @@ impl Bridge {
             .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, agent))
     }
 
-    /// Makes a session and makes it the agent's current one. What is left empty is the default.
-    pub async fn create_session(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
+    /// Makes a session and makes it the agent's current one. What is left empty is the default. A name
+    /// is given once among the agent's living sessions.
+    pub async fn create_session(&self, new: NewSession) -> Result<SessionInfo, BridgeError> {
+        let _name = match &new.name {
+            Some(name) => Some(self.shared.agents.claim(self.backend(), &new.agent, name).await?),
+            None => None,
+        };
+        self.create_labelled(new).await
+    }
+
+    /// The same where the name is a mere label: several sessions may have it.
+    pub async fn create_labelled(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
         let shared = &*self.shared;
         if new.shell.is_empty() {
             new.shell.clone_from(&shared.settings.shell);
@@ -121,6 +145,7 @@ impl Bridge {
         agent: Option<&str>,
     ) -> Result<(), BridgeError> {
         let (settings, guard) = (&self.shared.settings, &self.shared.guard);
+        check_variables(env.iter())?;
         // With an allow list it has to be one of the system's: any file can be called `bash`.
         if !settings.is_shell(shell) || (guard.has_allow_list() && !settings.is_system_shell(shell))
         {
@@ -137,6 +162,10 @@ impl Bridge {
         agent: Option<String>,
     ) -> Result<SessionInfo, BridgeError> {
         let info = self.session(id, agent.as_deref()).await?;
+        if info.state != State::Running || info.stopping {
+            let living = self.living_shells(agent.as_deref()).await?;
+            return Err(BridgeError::NotAlive { session: id.clone(), living });
+        }
         if info.shell.is_none() {
             let message = format!("the program of session {id} is no shell that takes commands");
             return Err(BridgeError::Invalid(message));
@@ -144,6 +173,21 @@ impl Bridge {
         self.shared.agents.set_current(agent, id.clone());
         self.backend().show_session(id).await?;
         Ok(info)
+    }
+
+    /// The shells that an agent may use, by id and name.
+    async fn living_shells(&self, agent: Option<&str>) -> Result<String, BridgeError> {
+        let all = self.backend().list_sessions().await?.into_iter();
+        let mine = all.filter(|info| {
+            let lives = info.state == State::Running && !info.stopping && info.shell.is_some();
+            lives && (agent.is_none() || info.agent.is_none() || agent == info.agent.as_deref())
+        });
+        let row = |info: SessionInfo| match info.name {
+            Some(name) => format!("{} ({name})", info.id),
+            None => info.id.to_string(),
+        };
+        let rows: Vec<String> = mine.take(MAX_NAMED).map(row).collect();
+        Ok(if rows.is_empty() { "none".to_owned() } else { rows.join(", ") })
     }
 
     /// A session that an agent names; one that belongs to another agent is refused.
@@ -188,9 +232,12 @@ impl Bridge {
         }
     }
 
-    /// Writes what the history still has to write.
+    /// Writes what the history still has to write, after the backend has ended its sessions.
     pub async fn close(&self) {
         if let Some(history) = &self.shared.history {
+            // How the commands ended that were cut off.
+            self.shared.followers.close();
+            let _ = tokio::time::timeout(LAST_ENDS, self.shared.followers.wait()).await;
             history.close().await;
         }
     }
@@ -219,4 +266,22 @@ impl Bridge {
         }
         Ok(path)
     }
+}
+
+/// Each variable is judged, and all of them go to the program in one piece.
+fn check_variables<T: AsRef<str>>(
+    variables: impl Iterator<Item = (T, T)>,
+) -> Result<(), BridgeError> {
+    let (mut count, mut bytes) = (0, 0);
+    for (name, value) in variables {
+        count += 1;
+        bytes += name.as_ref().len() + value.as_ref().len();
+    }
+    if count <= MAX_VARIABLES && bytes <= MAX_VARIABLE_BYTES {
+        return Ok(());
+    }
+    Err(BridgeError::Invalid(format!(
+        "`env` has {count} variables with {bytes} bytes; at most {MAX_VARIABLES} with \
+         {MAX_VARIABLE_BYTES} bytes can be set: put more into a file that the program reads"
+    )))
 }

@@ -1,6 +1,6 @@
 //! A command's output within a budget: its head, its tail, and how much lies between.
 
-use termbridge_session::{CommandReport, SessionId};
+use termbridge_session::{CommandReport, CommandState, SessionId};
 use termbridge_store::{Cut, Output};
 
 use crate::error::BridgeError;
@@ -15,6 +15,8 @@ pub struct Bounded {
     pub tail: String,
     /// Bytes between them.
     pub cut: u64,
+    /// Ends of lines among those.
+    pub cut_lines: u64,
 }
 
 impl Bounded {
@@ -29,7 +31,7 @@ impl Bounded {
     }
 
     pub(crate) fn into_stored(self) -> Output {
-        let cut = Cut { at: self.head.len(), bytes: self.cut };
+        let cut = Cut { at: self.head.len(), bytes: self.cut, lines: Some(self.cut_lines) };
         Output { text: self.head + &self.tail, cut: (self.cut > 0).then_some(cut) }
     }
 }
@@ -58,7 +60,10 @@ impl Bridge {
         let line = line_start(&end.output);
         let tail = end.output[line..].to_owned();
         let cut = (end.output_start + line as u64).saturating_sub(head.len() as u64);
-        Ok((report, Bounded { head, tail, cut }))
+        let line_ends = |text: &str| text.matches('\n').count() as u64;
+        let all = report.output_lines.saturating_sub(u64::from(!tail.ends_with('\n')));
+        let cut_lines = all.saturating_sub(line_ends(&head) + line_ends(&tail));
+        Ok((report, Bounded { head, tail, cut, cut_lines }))
     }
 
     pub(crate) async fn report(
@@ -69,6 +74,9 @@ impl Bridge {
         most: u64,
     ) -> Result<CommandReport, BridgeError> {
         let report = self.backend().command(session, command, from, most).await?;
+        if report.as_ref().is_some_and(|report| report.state == CommandState::NotTaken) {
+            self.shared.agents.note_broken(session);
+        }
         report.ok_or_else(|| BridgeError::NoCommand { session: session.clone(), command })
     }
 }
@@ -92,15 +100,15 @@ mod tests {
         let whole = Bounded { head: "all".into(), ..Bounded::default() };
         assert_eq!(whole.clone().text("x"), "all");
         assert_eq!(whole.into_stored().cut, None);
-        let cut = Bounded { head: "a\n".into(), tail: "z\n".into(), cut: 7 };
+        let cut = Bounded { head: "a\n".into(), tail: "z\n".into(), cut: 7, cut_lines: 3 };
         assert_eq!(
             cut.clone().text("term://s/command/1"),
             "a\n[… 7 bytes cut; all of it: term://s/command/1 …]\nz\n"
         );
         let stored = cut.into_stored();
         assert_eq!(
-            (stored.text.as_str(), stored.cut.map(|cut| (cut.at, cut.bytes))),
-            ("a\nz\n", Some((2, 7)))
+            (stored.text.as_str(), stored.cut.map(|cut| (cut.at, cut.bytes, cut.lines))),
+            ("a\nz\n", Some((2, 7, Some(3))))
         );
     }
 

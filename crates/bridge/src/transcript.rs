@@ -17,7 +17,7 @@ use regex::Regex;
 use termbridge_session::{CommandReport, SessionInfo, State};
 use tokio::time::Instant;
 
-use self::gather::Gathered;
+pub(crate) use self::gather::Gathered;
 use self::place::{Place, Segment};
 use crate::backend::{Awaited, Until};
 use crate::error::BridgeError;

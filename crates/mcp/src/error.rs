@@ -78,6 +78,13 @@ impl ToolError {
         Self::new(Code::Cancelled, message, "", &["view_screen"])
     }
 
+    /// The client closed its end while the call waited. Over stdio that ends the server.
+    pub(crate) fn disconnected() -> Self {
+        let message = "the client closed its end of the connection: the wait is over, and over stdio \
+                       the server now ends, and every program with it";
+        Self::new(Code::Cancelled, message, "Keep stdin open until the answer is there.", &[])
+    }
+
     /// The fault is the server's own.
     pub fn is_internal(&self) -> bool {
         self.code == Code::InternalError
@@ -133,6 +140,22 @@ impl From<BridgeError> for ToolError {
                 Code::SessionNotFound,
                 "Give session_id, or run something with execute_command first.",
                 &["list_sessions", "execute_command"],
+            ),
+            BridgeError::NameBusy { .. } => (
+                Code::Busy,
+                "Wait for it with get_terminal_output (its session_id, wait_ms), or use another \
+                 `name`.",
+                &["get_terminal_output", "execute_command"],
+            ),
+            BridgeError::NameTaken { .. } => (
+                Code::InvalidInput,
+                "Use that session, end it with stop_app, or choose another `name`.",
+                &["execute_command", "stop_app"],
+            ),
+            BridgeError::NotAlive { .. } => (
+                Code::SessionDead,
+                "Switch to a living one, or make one with create_session.",
+                &["create_session", "list_sessions"],
             ),
             BridgeError::NoCommand { .. } => (
                 Code::InvalidInput,

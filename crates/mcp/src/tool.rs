@@ -181,6 +181,14 @@ impl Context {
         self.cancelled.is_cancelled() && !self.closed.is_cancelled()
     }
 
+    /// Why nobody waits for the answer any more.
+    pub(crate) fn why_given_up(&self) -> ToolError {
+        match self.closed.is_cancelled() {
+            true => ToolError::disconnected(),
+            false => ToolError::cancelled(),
+        }
+    }
+
     /// Completes when nobody waits for the answer any more.
     pub(crate) async fn given_up(&self) {
         tokio::select! {
@@ -209,7 +217,7 @@ impl Context {
         loop {
             tokio::select! {
                 answer = &mut waiting => return Ok(answer),
-                () = &mut given_up => return Err(ToolError::cancelled()),
+                () = &mut given_up => return Err(self.why_given_up()),
                 seconds = ticks.next() => self.report(watched, seconds, limit.asked).await,
             }
         }

@@ -3,8 +3,8 @@
 //! One message per line, UTF-8, at most [`MAX_LINE`] bytes. rmcp ignores lines it cannot parse and
 //! takes a known method with bad parameters for an unknown method; a client then waits for ever or
 //! looks in the wrong place. Here every line with a fault gets its answer: -32700 for what is not
-//! JSON, -32600 for what is no request, -32602 for a known method with bad parameters. The peer is
-//! not trusted: an answer to a fault is never longer than a line.
+//! JSON, -32600 for what is no request, -32602 for a known method with bad parameters; with the
+//! request's id wherever one can be made out. The peer is not trusted: an answer to a fault is never longer than a line.
 
 use std::io;
 use std::sync::Arc;
@@ -204,8 +204,10 @@ fn diagnose(line: &[u8]) -> Fault {
             return fault(ErrorCode::INVALID_REQUEST, message, id_of(line));
         }
         Err(error) => {
+            // Half a surrogate pair, a number beyond all bounds, bytes that are not UTF-8: the client
+            // waits for an answer with its id.
             let message = format!("not JSON: {error}");
-            return fault(ErrorCode::PARSE_ERROR, &message, None);
+            return fault(ErrorCode::PARSE_ERROR, &message, id_of(line));
         }
         Ok(value) => value,
     };
@@ -224,8 +226,16 @@ fn diagnose(line: &[u8]) -> Fault {
     }
 }
 
-/// The id of a request that cannot be parsed: the value behind the key `id` of the outermost object.
+/// The id of a request that cannot be parsed. A response has an id too, but nobody waits for an
+/// answer to it.
 fn id_of(line: &[u8]) -> Option<RequestId> {
+    outermost_value(line, b"\"method\"")?;
+    let id = outermost_value(line, b"\"id\"")?;
+    serde_json::Deserializer::from_slice(id).into_iter().next()?.ok()
+}
+
+/// What stands behind a key of the outermost object.
+fn outermost_value<'a>(line: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(byte) = line.get(at) {
         match byte {
@@ -233,11 +243,9 @@ fn id_of(line: &[u8]) -> Option<RequestId> {
             b'}' | b']' => depth = depth.checked_sub(1)?,
             b'"' => {
                 let end = string_end(line, at)?;
-                let behind = line[end..].trim_ascii_start();
-                if let (1, b"\"id\"", Some(value)) =
-                    (depth, &line[at..end], behind.strip_prefix(b":"))
-                {
-                    return serde_json::Deserializer::from_slice(value).into_iter().next()?.ok();
+                let value = line[end..].trim_ascii_start().strip_prefix(b":");
+                if let (1, true, Some(value)) = (depth, line[at..end] == *key, value) {
+                    return Some(value);
                 }
                 at = end;
                 continue;
@@ -288,6 +296,32 @@ mod tests {
             format!(r#"{{"a":{},"id""#, deep(5000)),
         ] {
             assert_eq!(parse(line.as_bytes()).expect_err("refused").id, None, "{}", line.len());
+        }
+    }
+
+    #[test]
+    fn a_request_that_is_not_quite_json_keeps_its_id() {
+        let request = |argument: &[u8]| {
+            let head = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":"#;
+            [head, argument, b"}}"].concat()
+        };
+        let arguments: [&[u8]; 5] =
+            [br#""echo \ud800""#, br#""\udc00\ud800""#, b"NaN", b"1e999", b"\"\xff\xfe\""];
+        for argument in arguments {
+            let fault = parse(&request(argument)).expect_err("refused");
+            assert_eq!(
+                (fault.code, fault.id),
+                (ErrorCode::PARSE_ERROR, Some(RequestId::Number(7))),
+                "{}",
+                argument.escape_ascii()
+            );
+        }
+        // No answer to an answer, nor to what has no id.
+        for line in [
+            r#"{"jsonrpc":"2.0","id":7,"result":"\ud800"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/x","params":{"id":7,"a":"\ud800"}}"#,
+        ] {
+            assert_eq!(parse(line.as_bytes()).expect_err("refused").id, None, "{line}");
         }
     }
 }

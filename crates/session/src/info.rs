@@ -99,6 +99,10 @@ pub struct SessionInfo {
     pub size: Size,
     /// Whether it runs.
     pub state: State,
+    /// It is being stopped.
+    pub stopping: bool,
+    /// Its program is a shell, so that it has a prompt.
+    pub is_shell: bool,
     /// When the session was made.
     pub created: SystemTime,
     /// When it last was used or printed.
@@ -126,6 +130,8 @@ impl SessionInfo {
             shell: None,
             size: Size { cols: 120, rows: 40 },
             state: State::Running,
+            stopping: false,
+            is_shell: false,
             created: now,
             last_active: now,
             foreground: None,
@@ -138,6 +144,16 @@ impl SessionInfo {
     pub fn is_idle_shell(&self) -> bool {
         self.state == State::Running && self.shell.is_some_and(|shell| shell.idle)
     }
+}
+
+/// Shells whose commands cannot be told apart, but which have a prompt.
+const OTHER_SHELLS: [&str; 9] =
+    ["ash", "busybox", "csh", "elvish", "ksh93", "nu", "pwsh", "tcsh", "xonsh"];
+
+/// Whether a program of this name or path is a shell.
+pub fn is_shell_name(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    Shell::known(name).is_some() || OTHER_SHELLS.contains(&name)
 }
 
 /// A shell session's commands.

@@ -1,6 +1,7 @@
 //! What a session is started with.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -173,17 +174,13 @@ impl Launch {
             .filter(|_| self.inherits);
         let terminal = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
         let terminal = terminal.map(|(name, value)| (name.into(), value.into()));
-        let mut env: Vec<(OsString, OsString)> = Vec::new();
-        for (name, value) in inherited.chain(terminal).chain(self.env.iter().cloned()) {
-            match env.iter_mut().find(|(known, _)| *known == name) {
-                Some(known) => known.1 = value,
-                None => env.push((name, value)),
-            }
-        }
+        // The last of those with one name counts.
+        let env: BTreeMap<OsString, OsString> =
+            inherited.chain(terminal).chain(self.env.iter().cloned()).collect();
         SpawnSpec {
             program: self.program.clone(),
             args: self.args.clone(),
-            env,
+            env: env.into_iter().collect(),
             cwd: self.directory(),
             size: PtySize { cols: size.cols, rows: size.rows },
             label: id.to_string(),

@@ -47,7 +47,7 @@ mod wait;
 pub use command::{CommandReport, CommandState};
 pub use error::SessionError;
 pub use id::SessionId;
-pub use info::{EndReason, Ended, SessionInfo, ShellInfo, State, Stopped};
+pub use info::{EndReason, Ended, SessionInfo, ShellInfo, State, Stopped, is_shell_name};
 pub use input::{Input, MAX_PAUSE, Mouse, MouseTarget, Sent};
 pub use launch::Launch;
 pub use registry::Sessions;

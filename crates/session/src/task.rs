@@ -481,6 +481,8 @@ impl SessionTask {
             shell: self.shell_info(),
             size: self.terminal.size(),
             state: self.state(),
+            is_shell: self.is_shell(),
+            stopping: matches!(self.change, Some(Change::Stopping { .. })),
             created: self.created,
             last_active: self.last_active,
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),

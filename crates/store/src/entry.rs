@@ -13,7 +13,7 @@ pub enum State {
     Running,
     /// It ended.
     Done,
-    /// It was running when its server ended; how it went on is not known.
+    /// How it ended is not known: its server was gone before it, or its shell did not tell.
     Lost,
 }
 

@@ -16,6 +16,8 @@ pub struct Cut {
     pub at: usize,
     /// Bytes that are missing.
     pub bytes: u64,
+    /// Ends of lines among them, where they were counted.
+    pub lines: Option<u64>,
 }
 
 impl Output {
@@ -27,19 +29,22 @@ impl Output {
         }
         let head = self.text.floor_char_boundary(max / 2);
         let tail = self.text.ceil_char_boundary(length - (max - max / 2));
-        let before = self.cut.map_or(0, |cut| cut.bytes);
-        let bytes = before + (tail - head) as u64;
+        let nothing = Cut { at: head, bytes: 0, lines: Some(0) };
+        let before = self.cut.unwrap_or(nothing);
+        let removed = &self.text[head..tail];
+        let bytes = before.bytes + removed.len() as u64;
+        let lines = before.lines.map(|lines| lines + removed.matches('\n').count() as u64);
         let mut text = self.text;
         text.replace_range(head..tail, "");
         text.shrink_to_fit();
-        Self { text, cut: Some(Cut { at: head, bytes }) }
+        Self { text, cut: Some(Cut { at: head, bytes, lines }) }
     }
 
     /// The text with a line in the gap that says how much is missing.
     pub fn display(&self) -> String {
         match self.cut {
             None => self.text.clone(),
-            Some(Cut { at, bytes }) => {
+            Some(Cut { at, bytes, .. }) => {
                 let at = self.text.floor_char_boundary(at);
                 let (head, tail) = self.text.split_at(at);
                 format!("{head}\n[… {bytes} bytes cut …]\n{tail}")

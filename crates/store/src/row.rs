@@ -41,15 +41,18 @@ pub(crate) fn state_number(state: State) -> i64 {
 /// One entry by its id.
 pub(crate) fn entry(connection: &Connection, id: &str) -> rusqlite::Result<Option<Entry>> {
     let sql = format!(
-        "SELECT {RUN}, cut_at, cut_bytes, head, rest
+        "SELECT {RUN}, cut_at, cut_bytes, cut_lines, head, rest
          FROM runs LEFT JOIN outputs USING(seq) WHERE id = ?1"
     );
     let read = |row: &Row<'_>| {
         let at: Option<i64> = row.get(RUN_COLUMNS)?;
         let bytes: Option<i64> = row.get(RUN_COLUMNS + 1)?;
-        let head: Option<String> = row.get(RUN_COLUMNS + 2)?;
-        let rest: Option<String> = row.get(RUN_COLUMNS + 3)?;
-        let cut = at.zip(bytes).map(|(at, bytes)| Cut { at: at as usize, bytes: bytes as u64 });
+        let lines: Option<i64> = row.get(RUN_COLUMNS + 2)?;
+        let head: Option<String> = row.get(RUN_COLUMNS + 3)?;
+        let rest: Option<String> = row.get(RUN_COLUMNS + 4)?;
+        let lines = lines.map(|lines| lines as u64);
+        let cut = at.zip(bytes);
+        let cut = cut.map(|(at, bytes)| Cut { at: at as usize, bytes: bytes as u64, lines });
         let text = head.unwrap_or_default() + rest.as_deref().unwrap_or_default();
         Ok(Entry { run: run(row)?, output: Output { text, cut } })
     };

@@ -13,14 +13,15 @@
 use rusqlite::{Connection, params};
 
 /// What this program writes; a file with more is from a newer one.
-pub(crate) const VERSION: i64 = 1;
+pub(crate) const VERSION: i64 = 2;
 /// Commands that may start in one millisecond before one seems to start in the next.
 pub(crate) const SLOTS: i64 = 16;
 /// Bytes of output that stand apart for ranking.
 pub(crate) const HEAD_BYTES: usize = 2048;
 
 /// Each step leads from its index to the next version.
-const STEPS: [&str; VERSION as usize] = ["
+const STEPS: [&str; VERSION as usize] = [
+    "
 CREATE TABLE runs(
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,
@@ -55,7 +56,9 @@ CREATE TRIGGER runs_removed AFTER DELETE ON runs BEGIN
   UPDATE totals SET entries = entries - 1, bytes = bytes - OLD.bytes;
   DELETE FROM outputs WHERE seq = OLD.seq;
 END;
-"];
+",
+    "ALTER TABLE runs ADD COLUMN cut_lines INTEGER;",
+];
 
 /// Why a file is not used as it is.
 #[derive(Debug)]

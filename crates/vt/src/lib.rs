@@ -45,4 +45,6 @@ mod emulator_tests;
 #[cfg(test)]
 mod format_tests;
 #[cfg(test)]
+mod highlights_tests;
+#[cfg(test)]
 mod properties;

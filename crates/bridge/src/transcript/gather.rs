@@ -84,7 +84,7 @@ impl Bridge {
 }
 
 /// Lines within the bounds: the first that fit, or the last.
-pub(super) struct Gathered<'a> {
+pub(crate) struct Gathered<'a> {
     select: Select<'a>,
     keep_last: bool,
     lines: VecDeque<String>,
@@ -92,18 +92,18 @@ pub(super) struct Gathered<'a> {
     numbers: VecDeque<(u64, bool)>,
     in_background: bool,
     bytes: usize,
-    pub(super) first_line: Option<u64>,
+    pub(crate) first_line: Option<u64>,
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(select: Select<'a>, keep_last: bool) -> Self {
+    pub(crate) fn new(select: Select<'a>, keep_last: bool) -> Self {
         let (lines, numbers) = (VecDeque::new(), VecDeque::new());
         let in_background = false;
         Self { select, keep_last, lines, numbers, in_background, bytes: 0, first_line: None }
     }
 
     /// Takes a line; false when there is no room and reading can stop before it.
-    pub(super) fn offer(&mut self, number: u64, line: &str) -> bool {
+    pub(crate) fn offer(&mut self, number: u64, line: &str) -> bool {
         let text = match self.select.grep {
             Some(pattern) if !pattern.is_match(line.trim_end_matches('\n')) => return true,
             Some(_) if self.in_background => {
@@ -133,7 +133,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// The lines; those of background jobs are under their line also where it lies before the first.
-    pub(super) fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         let is_continued = self.numbers.front().is_some_and(|(_, background)| *background);
         let label = if is_continued && self.select.grep.is_none() { BACKGROUND } else { "" };
         label.to_owned() + &self.lines.into_iter().collect::<Vec<_>>().concat()

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
-use termbridge_bridge::session::{Launch, SessionError, SessionId, Sessions, Settings, State};
+use termbridge_bridge::session::{
+    CommandState, Launch, SessionError, SessionId, Sessions, Settings, Signal, State,
+};
 use termbridge_bridge::{
     Bridge, BridgeError, BridgeSettings, Execute, NativeBackend, NewSession, Until,
 };
@@ -196,5 +198,117 @@ async fn fifty_agents_with_four_parallel_calls_each_are_served() {
         assert_eq!(ran.expect("runs").1, format!("{agent}/{call}\n"));
     }
     assert!(hub.live().await.len() <= 100);
+    hub.sessions.shutdown().await;
+}
+
+fn named(name: &str, text: &str) -> Execute {
+    Execute { name: Some(name.into()), ..command(text) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_means_one_session_also_while_that_is_busy() {
+    let hub = Hub::new(100);
+    let begun = hub.bridge.start(named("mine", "export A=1; cat"), LIMIT).await.expect("starts");
+    let refused = hub.bridge.start(named("mine", "echo $A"), LIMIT).await;
+    let Err(BridgeError::NameBusy { doing, .. }) = refused else { panic!("{refused:?}") };
+    assert!(doing.contains("export A=1; cat") && doing.contains(begun.session.as_str()), "{doing}");
+    let made = hub
+        .bridge
+        .create_session(NewSession { name: Some("mine".into()), ..NewSession::default() });
+    let made = made.await;
+    assert!(matches!(made, Err(BridgeError::NameTaken { .. })), "{made:?}");
+    assert_eq!(hub.live().await.len(), 1);
+    // The name is another agent's to give, and free again when the session has ended.
+    hub.run(Execute { agent: Some("other".into()), ..named("mine", "true") }).await;
+    hub.bridge.backend().interrupt(&begun.session, begun.command).await.expect("interrupted");
+    hub.bridge.wait(&begun, LIMIT).await.expect("ends");
+    assert_eq!(hub.run(named("mine", "echo $A")).await, (begun.session.clone(), "1\n".into()));
+    let other = BTreeMap::from([("B".to_owned(), "2".to_owned())]);
+    let refused = hub.bridge.start(Execute { env: Some(other), ..named("mine", "true") }, LIMIT);
+    assert!(matches!(refused.await, Err(BridgeError::NameTaken { .. })));
+    hub.run(named("mine", "exit")).await;
+    let (again, _) = hub.run(named("mine", "true")).await;
+    assert_ne!(again, begun.session);
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_at_once_do_not_give_a_name_twice() {
+    let hub = Hub::new(100);
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let bridge = hub.bridge.clone();
+        calls.spawn(async move { run(&bridge, named("mine", "true")).await });
+    }
+    while let Some(done) = calls.join_next().await {
+        let ran = done.expect("no panic");
+        assert!(matches!(ran, Ok(_) | Err(BridgeError::NameBusy { .. })), "{ran:?}");
+    }
+    assert_eq!(hub.live().await.len(), 1);
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_that_is_being_stopped_is_not_the_current_one() {
+    let hub = Hub::new(100);
+    // Neither the shell nor what it runs heeds the signal.
+    let (first, _) = hub.run(command("trap '' TERM HUP; cd /")).await;
+    let session = hub.sessions.get(&first).expect("is there");
+    let stop = tokio::spawn(async move { session.stop(Signal::TERM, LIMIT).await });
+    let stopping = async {
+        while !hub.bridge.backend().session(&first).await.expect("is there").stopping {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, stopping).await.expect("is being stopped");
+    let (second, _) = hub.run(command("true")).await;
+    assert_ne!(second, first);
+    assert_eq!(hub.bridge.current(None), Some(second.clone()));
+    let refused = hub.bridge.switch_session(&first, None).await;
+    let Err(BridgeError::NotAlive { living, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(living, second.as_str());
+    let session = hub.sessions.get(&first).expect("is there");
+    session.stop(Signal::KILL, Duration::ZERO).await.expect("ends");
+    stop.await.expect("no panic").expect("stopped");
+    let refused = hub.bridge.switch_session(&first, None).await;
+    assert!(matches!(refused, Err(BridgeError::NotAlive { .. })), "{refused:?}");
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_takes_no_commands_is_not_chosen_again() {
+    let hub = Hub::new(100);
+    let (first, _) = hub.run(command("bind -r '\\e[5151;1~'")).await;
+    let lost = hub.bridge.start(command("true"), LIMIT).await.expect("starts");
+    assert_eq!(lost.session, first);
+    hub.bridge.wait(&lost, LIMIT).await.expect("waits");
+    let (report, _) = hub.bridge.output(&first, lost.command, 4096).await.expect("readable");
+    assert_eq!(report.state, CommandState::NotTaken);
+    let (second, printed) = hub.run(command("echo taken")).await;
+    assert_eq!(printed, "taken\n");
+    assert_ne!(second, first);
+    assert_eq!(hub.run(command("true")).await.0, second, "it is the current one now");
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn variables_are_bounded_in_number_and_size() {
+    let hub = Hub::new(100);
+    let many = |count: usize| -> BTreeMap<String, String> {
+        (0..count).map(|number| (format!("V{number}"), number.to_string())).collect()
+    };
+    let execute = |env| Execute { env: Some(env), ..command("echo $V7") };
+    assert_eq!(hub.run(execute(many(1000))).await.1, "7\n");
+    let long = BTreeMap::from([("LONG".to_owned(), "x".repeat(128 * 1024))]);
+    for env in [many(1001), long] {
+        let refused = hub.bridge.start(execute(env.clone()), LIMIT).await;
+        assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
+        let new = NewSession { env: env.clone(), ..NewSession::default() };
+        let refused = hub.bridge.create_session(new).await;
+        assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
+        let launch = env.iter().fold(Launch::new("cat"), |cat, (name, value)| cat.env(name, value));
+        let refused = hub.bridge.check_launch(&launch, None);
+        assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
+    }
     hub.sessions.shutdown().await;
 }

@@ -102,7 +102,8 @@ fn head(run: &Run, style: Style) -> String {
     let end = match (run.exit_code, &run.signal) {
         (Some(code), Some(signal)) => format!("exit {code} ({signal})"),
         (Some(code), None) => format!("exit {code}"),
-        (None, _) => run.state.as_str().to_owned(),
+        (None, Some(signal)) => format!("ended by {signal}"),
+        (None, None) => run.state.as_str().to_owned(),
     };
     let end = if run.failed() { style.red(&end) } else { end };
     let took = run.duration_ms.map(|ms| format!(", {}", seconds(ms))).unwrap_or_default();

@@ -725,3 +725,22 @@ fn prompts_are_offered() {
     assert!(server.request("prompts/get", json!({"name": "run_and_fix"})).is_err());
     assert!(server.request("prompts/get", json!({"name": "none"})).is_err());
 }
+
+#[test]
+fn a_time_out_of_nothing_starts_the_command_and_returns() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    for timeout in [0, 1] {
+        let command = format!("touch began-{timeout}; cat");
+        let arguments = json!({"command": command, "timeout_ms": timeout, "name": command});
+        let answer = server.ok("execute_command", arguments).structured;
+        assert_eq!(answer["state"], "running", "{answer}");
+        let session = answer["session_id"].clone();
+        server.ok(
+            "wait_for",
+            json!({"session_id": session, "needs_input": true,
+            "timeout_ms": PATIENCE_MS}),
+        );
+        assert!(environment.path().join(format!("began-{timeout}")).exists());
+    }
+}

@@ -54,6 +54,9 @@ fn they_answer_as_specified() {
         server.ok("run", json!({"command": "sleep 1000", "timeoutMs": 1000, "agentId": "d"}));
     assert!(sleeping.text.contains("still running"), "{}", sleeping.text);
     let created = server.ok("create", json!({"name": "mine", "cwd": "/"}));
+    // A name is a label here: sessions are addressed by their ids.
+    let twin = server.ok("create", json!({"name": "mine"}));
+    assert_ne!(twin.structured["sessionId"], created.structured["sessionId"]);
     let mine = created.structured["sessionId"].clone();
     let ran = server.ok("exec", json!({"sessionId": mine, "command": "seq 5"}));
     assert!(ran.text.starts_with("$ seq 5\n1\n2\n3\n4\n5\n\n[exit: 0 | "), "{}", ran.text);

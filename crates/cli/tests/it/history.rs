@@ -61,6 +61,63 @@ fn commands_are_found_again_after_restart_and_kill() {
 }
 
 #[test]
+fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let killed = "echo started; kill -9 $$";
+    server.ok("execute_command", json!({"command": killed}));
+    server.ok("execute_command", json!({"command": "exit 0"}));
+    let begun = json!({"command": "echo ready; sleep 1000", "wait": false});
+    let begun = server.ok("execute_command", begun).structured;
+    let seen = json!({"session_id": begun["session_id"], "text": "ready"});
+    server.ok("wait_for", seen);
+    assert_eq!(server.close(), Some(0));
+    let (failed, _) = people(&environment, &["--failed", "--json"]);
+    let rows: Vec<Value> =
+        failed.lines().map(|row| serde_json::from_str(row).expect("one object a line")).collect();
+    let commands: Vec<&Value> = rows.iter().map(|row| &row["command"]).collect();
+    assert_eq!(commands, [&json!("echo ready; sleep 1000"), &json!(killed)], "{failed}");
+    for row in &rows {
+        assert!(row["signal"].is_string() || row["exit_code"] != 0, "{row}");
+        assert_eq!(row["state"], "done", "{row}");
+    }
+    assert_eq!(rows[1]["signal"], "SIGKILL", "{failed}");
+    let mut server = bash(&environment);
+    let entry = server.ok("search_history", json!({"query": "kill"})).structured;
+    let entry = &entry["entries"][0];
+    let read = json!({"session_id": entry["session_id"], "command_id": entry["command_id"]});
+    let read = server.ok("get_terminal_output", read);
+    assert_eq!(read.structured["output"], "started\n");
+    assert!(read.text.contains("ended by SIGKILL"), "{}", read.text);
+}
+
+#[test]
+fn long_output_of_an_earlier_server_keeps_its_line_numbers() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let ran = server.ok("execute_command", json!({"command": "seq 60000"})).structured;
+    let command = json!({"session_id": ran["session_id"], "command_id": ran["command_id"]});
+    assert_eq!(server.close(), Some(0));
+    let mut server = bash(&environment);
+    let mut read = |more: Value| {
+        let mut arguments = command.clone();
+        arguments.as_object_mut().expect("ids").extend(more.as_object().cloned().expect("more"));
+        server.ok("get_terminal_output", arguments)
+    };
+    let page = read(json!({"lines": 2}));
+    assert_eq!(page.structured["output"], "59999\n60000\n");
+    let numbers = (&page.structured["first_line"], &page.structured["total_lines"]);
+    assert_eq!(numbers, (&json!(59_998), &json!(60_000)), "{}", page.text);
+    assert!(page.text.contains("bytes of output were dropped"), "{}", page.text);
+    assert_eq!(read(json!({"grep": "^59999$"})).structured["output"], "59999:59999\n");
+    let lost = read(json!({"grep": "^30000$"}));
+    assert_eq!(lost.structured["output"], "");
+    assert!(lost.text.contains("bytes of output were dropped"), "{}", lost.text);
+    let gap = read(json!({"offset": 30_000, "lines": 1})).structured;
+    assert!(gap["output"].as_str().is_some_and(|text| text.contains("lines not kept")), "{gap}");
+}
+
+#[test]
 fn what_was_found_can_be_read_whole() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);

@@ -1,5 +1,7 @@
 //! The server process itself: how it ends, what it leaves, what it does while a call waits.
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -201,4 +203,31 @@ fn a_full_input_queue_is_an_error_and_nothing_more() {
     server.ok("stop_app", json!({"session_id": id}));
     let (code, _) = server.error("send_keys", json!({"session_id": id, "text": "x"}));
     assert_eq!(code, "SESSION_DEAD");
+}
+
+#[test]
+fn a_client_that_closes_its_end_is_told_that_the_server_ends() {
+    let environment = TestEnvironment::new();
+    let mut command = environment.command(TERMBRIDGE);
+    command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = command.spawn().expect("starts");
+    let (mut input, output) = (server.stdin.take(), server.stdout.take());
+    let mut output = BufReader::new(output.expect("piped")).lines().map_while(Result::ok);
+    let call = json!({"name": "execute_command", "arguments": {"command": "sleep 1000"},
+        "_meta": {"progressToken": "p"}});
+    for message in [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "0"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}),
+    ] {
+        writeln!(input.as_ref().expect("piped"), "{message}").expect("sent");
+    }
+    output.find(|line| line.contains("notifications/progress")).expect("the call waits");
+    drop(input.take());
+    let answer = output.find(|line| line.contains("\"id\":2")).expect("answered");
+    assert!(answer.contains("CANCELLED") && answer.contains("the server now ends"), "{answer}");
+    assert!(!answer.contains("goes on"), "{answer}");
+    assert!(server.wait().expect("ends").success());
 }

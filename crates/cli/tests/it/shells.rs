@@ -177,3 +177,21 @@ fn a_question_is_noticed_and_answered() {
         }
     }
 }
+
+#[test]
+fn what_is_no_shell_has_no_prompt() {
+    let mut app = App::launch(TestEnvironment::new(), json!({"command": program("cat")}));
+    let id = app.id().to_owned();
+    let asked = json!({"prompt": true});
+    for (tool, arguments) in [
+        ("wait_for", json!({"session_id": id, "prompt": true})),
+        ("send_keys", json!({"session_id": id, "keys": "a", "wait": asked})),
+        ("launch_app", json!({"command": program("cat"), "wait": asked})),
+    ] {
+        let (code, text) = app.server.error(tool, arguments);
+        assert!(code == "INVALID_INPUT" && text.contains("interactive"), "{tool}: {text}");
+    }
+    let listed = app.server.ok("list_sessions", json!({})).structured;
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
+    assert_eq!(app.screen().row(0), "", "nothing was typed");
+}

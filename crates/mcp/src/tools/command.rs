@@ -39,6 +39,9 @@ pub(crate) enum Patience {
     UpTo(Duration),
 }
 
+/// What a new shell gets to show its first prompt, however short the time-out is.
+const SHELL_START: Duration = Duration::from_secs(5);
+
 /// Starts a command, waits for it and tells what came of it.
 pub(crate) async fn run(
     context: &Context,
@@ -48,7 +51,8 @@ pub(crate) async fn run(
 ) -> Result<Run, ToolError> {
     let timeout = match patience {
         Patience::None => Duration::MAX,
-        Patience::UpTo(timeout) => timeout,
+        // A shorter time-out counts from when the command begins.
+        Patience::UpTo(timeout) => timeout.max(SHELL_START),
     };
     let mut start = std::pin::pin!(context.bridge.start(request, timeout));
     let started = tokio::select! {
@@ -59,7 +63,7 @@ pub(crate) async fn run(
             if context.was_cancelled() {
                 context.bridge.backend().interrupt(&started.session, started.command).await?;
             }
-            return Err(ToolError::cancelled());
+            return Err(context.why_given_up());
         }
     };
     let (until, cut_short) = match patience {

@@ -8,7 +8,7 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::{Found, Seq};
-use termbridge_session::{Fired, Wait, Waited};
+use termbridge_session::{Fired, Session, State, Wait, Waited};
 
 use crate::error::ToolError;
 use crate::view::state_text;
@@ -111,6 +111,25 @@ impl Condition {
         }
         Ok(wait)
     }
+}
+
+/// Refuses to wait for the prompt of a program that has none.
+pub(super) async fn check_prompt(session: &Session, wait: &Wait) -> Result<(), ToolError> {
+    if !wait.prompt {
+        return Ok(());
+    }
+    let info = session.info().await?;
+    match info.state == State::Running && !info.is_shell {
+        true => Err(no_prompt(&info.command)),
+        false => Ok(()),
+    }
+}
+
+pub(super) fn no_prompt(program: &str) -> ToolError {
+    ToolError::invalid(
+        format!("`prompt` can never come true: {program} is no shell"),
+        "For other programs use interactive, needs_input, text or idle_ms.",
+    )
 }
 
 /// What came of a wait.

@@ -91,9 +91,9 @@ impl Tool for ExecuteCommand {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         only_local(arguments.target.as_deref())?;
-        let patience = match arguments.wait {
-            true => Patience::UpTo(Duration::from_millis(arguments.timeout_ms)),
-            false => Patience::None,
+        let patience = match (arguments.wait, arguments.timeout_ms) {
+            (false, _) | (true, 0) => Patience::None,
+            (true, timeout) => Patience::UpTo(Duration::from_millis(timeout)),
         };
         let request = Execute {
             command: arguments.command,

@@ -7,9 +7,9 @@ use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::Seq;
-use termbridge_session::{Fired, Launch, Session, Wait, Waited};
+use termbridge_session::{Fired, Launch, Session, Wait, Waited, is_shell_name};
 
-use super::condition::{Condition, Outcome, pattern};
+use super::condition::{Condition, Outcome, no_prompt, pattern};
 use super::only_local;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -89,6 +89,12 @@ impl Tool for LaunchApp {
             (None, Some(None)) => ViewAfter::None,
             (None, _) => ViewAfter::Plain,
         };
+        if let Some(Some(wait)) = &asked
+            && wait.prompt
+            && !is_shell_name(&arguments.command)
+        {
+            return Err(no_prompt(&arguments.command));
+        }
         let mut launch = Launch::new(&arguments.command)
             .args(&arguments.args)
             .size(arguments.cols, arguments.rows);

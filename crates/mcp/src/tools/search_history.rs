@@ -63,7 +63,7 @@ pub(crate) struct Row {
     time: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
-    /// `get_terminal_output` with these brings all of its output.
+    /// `get_terminal_output` with these reads its output; of an earlier server's, head and tail.
     session_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     command_id: Option<u64>,

@@ -10,7 +10,7 @@ use termbridge_session::vt::input::{
 };
 use termbridge_session::{Input, Mouse, MouseTarget, Wait};
 
-use super::condition::{Condition, Outcome};
+use super::condition::{Condition, Outcome, check_prompt};
 use super::launch_app::AnyObject;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -189,6 +189,9 @@ impl Tool for SendKeys {
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
         let asked = arguments.wait.map(Condition::read).transpose()?;
+        if let Some(Some(wait)) = &asked {
+            check_prompt(&session, wait).await?;
+        }
         let given = (arguments.keys, arguments.text, arguments.paste, arguments.mouse);
         let input = match given {
             (Some(keys), None, None, None) => {
@@ -241,10 +244,35 @@ impl Tool for SendKeys {
         if lines.is_empty() {
             lines.push(format!("sent {} bytes", sent.bytes));
         }
-        if sent.queued > 0 {
-            lines.push(format!("{} of {} bytes are still queued", sent.queued, sent.bytes));
-        }
+        lines.extend(queue_note(sent.queued, sent.bytes));
         let queued = Some(sent.queued).filter(|queued| *queued > 0);
         Ok(Reply { text: lines.join("\n"), answer: Answer { success: true, queued, wait, view } })
+    }
+}
+
+/// What waits for the program: of this call's bytes, or of earlier calls' too.
+fn queue_note(queued: usize, sent: usize) -> Option<String> {
+    match queued {
+        0 => None,
+        _ if queued <= sent => Some(format!("{queued} of {sent} bytes are still queued")),
+        _ => Some(format!(
+            "{queued} bytes are still queued: these {sent} and {} of earlier calls",
+            queued - sent
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::queue_note;
+
+    #[test]
+    fn what_is_queued_is_not_more_than_was_sent() {
+        assert_eq!(queue_note(0, 10), None);
+        assert_eq!(queue_note(7, 10).as_deref(), Some("7 of 10 bytes are still queued"));
+        assert_eq!(
+            queue_note(59_520, 40_000).as_deref(),
+            Some("59520 bytes are still queued: these 40000 and 19520 of earlier calls")
+        );
     }
 }

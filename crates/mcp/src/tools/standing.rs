@@ -68,6 +68,8 @@ impl Standing {
                     && let State::Exited(ended) = info.state
                 {
                     standing.signal = ended.signal();
+                } else {
+                    standing.note.clone_from(&report.notice);
                 }
             }
             (CommandState::Lost, _) => {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::condition::{Condition, Outcome};
+use super::condition::{Condition, Outcome, check_prompt};
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 use crate::view::{View, ViewAfter};
@@ -57,6 +57,7 @@ impl Tool for WaitFor {
         let condition: Condition = serde_json::from_value(arguments.condition.0.into())
             .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
         let mut wait = condition.into_wait()?;
+        check_prompt(&session, &wait).await?;
         wait.look = arguments.view.look();
         let (waited, cut_short) = context.wait(&session, wait).await?;
         let outcome = Outcome::of(&waited, cut_short);

@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use termbridge_pty::{CommandPipe, PrivateFolder, Program};
+use termbridge_pty::{CommandPipe, LineMode, PrivateFolder, Program, Waiting};
 use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -44,7 +44,7 @@ use super::lifecycle::Change;
 use crate::command::{CommandReport, CommandState};
 use crate::error::SessionError;
 use crate::id::SessionId;
-use crate::info::ShellInfo;
+use crate::info::{ShellInfo, is_shell_name};
 
 /// Commands whose output can still be read.
 const KEPT_COMMANDS: usize = 50;
@@ -396,6 +396,23 @@ impl SessionTask {
     /// The shell has shown a prompt and nothing runs.
     pub(super) fn shell_is_free(&self) -> bool {
         self.shell.as_ref().is_some_and(ShellState::is_free)
+    }
+
+    /// Its program is a shell, with or without our hooks.
+    pub(super) fn is_shell(&self) -> bool {
+        self.shell.is_some() || self.program.name().is_some_and(|name| is_shell_name(&name))
+    }
+
+    /// The program, which waits for the terminal's input, is a shell and does so at its prompt.
+    pub(super) fn shell_shows_prompt(&self, mode: LineMode, waiting: Waiting) -> bool {
+        let kind = match &self.shell {
+            Some(shell) => Some(shell.link.shell),
+            None => self.program.name().and_then(|name| Shell::known(&name)),
+        };
+        match kind {
+            Some(kind) => line_editor::is_at_work(kind, mode, waiting),
+            None => self.is_shell(),
+        }
     }
 
     /// The last rows of the screen that have something on them.

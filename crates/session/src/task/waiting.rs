@@ -298,7 +298,7 @@ impl SessionTask {
         let line_mode = self.program.line_mode().ok()?;
         let waits = survey.waiting.is_for_input();
         let in_front = survey.foreground == Some(self.program.pid());
-        if prompt && waits && in_front {
+        if prompt && waits && in_front && self.shell_shows_prompt(line_mode, survey.waiting) {
             return Some(Fired::Prompt);
         }
         let reads = survey.waiting.is_reading()

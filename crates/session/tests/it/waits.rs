@@ -154,6 +154,15 @@ async fn prompt_is_a_shell_that_waits() {
         assert_eq!(fires(&session, prompt()).await, Fired::Prompt, "{program}");
         assert!(text(&session).await.contains("through"), "{program}");
         write.await.expect("task").expect("written");
+        // A shell that reads for a command is not at its prompt.
+        session.send_keys("read line<Enter>").await.expect("sent");
+        fires(&session, Wait { needs_input: true, ..Wait::default() }).await;
+        stays_away(&session, prompt()).await;
+    }
+    for (program, args) in [("cat", &[][..]), ("sh", &["-c", "read line; read line"])] {
+        let session = start(&sessions, Launch::new(program).args(args)).await;
+        fires(&session, Wait { needs_input: true, ..Wait::default() }).await;
+        stays_away(&session, prompt()).await;
     }
 }
 

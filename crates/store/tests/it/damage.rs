@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
-use termbridge_store::{History, Opened, Storage, StoreError, Warning};
+use termbridge_store::{History, Limits, Opened, Storage, StoreError, Warning};
 
 use crate::support::{Folder, entry, fill, found, limits};
 
@@ -96,6 +96,24 @@ fn root_page(path: &Path, table: &str) -> usize {
     let raw = Connection::open(path).unwrap();
     let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
     raw.query_row(sql, [table], |row| row.get::<_, i64>(0)).unwrap() as usize
+}
+
+#[test]
+fn a_file_of_the_first_version_is_brought_up_to_date() {
+    let folder = Folder::new();
+    let output = "line\n".repeat(100);
+    let history = folder.open_with(Limits { max_output_bytes: 100, ..limits() }).history;
+    fill(&history, [entry("c1", "noisy", &output, 1)]);
+    drop(history);
+    let raw = Connection::open(folder.path()).unwrap();
+    raw.execute_batch("ALTER TABLE runs DROP COLUMN cut_lines; PRAGMA user_version = 1").unwrap();
+    drop(raw);
+    let opened = folder.open_with(limits());
+    assert_eq!(opened.warnings, []);
+    let cut = opened.history.get("c1").unwrap().unwrap().output.cut.expect("a cut");
+    assert_eq!((cut.bytes, cut.lines), (400, None));
+    fill(&opened.history, [entry("c2", "another", "", 2)]);
+    assert!(opened.history.get("c2").unwrap().is_some());
 }
 
 #[test]

@@ -60,14 +60,14 @@ fn a_start_is_replaced_by_its_end() {
 fn a_long_output_keeps_head_and_tail() {
     let folder = Folder::new();
     let history = folder.open_with(Limits { max_output_bytes: 1000, ..limits() }).history;
-    let output = format!("first {} middle {} last", "é".repeat(2000), "é".repeat(2000));
+    let output = format!("first {}\nmiddle\n{} last", "é".repeat(2000), "é".repeat(2000));
     let length = output.len();
     fill(&history, [entry("c1", "noisy", &output, 1), entry("c2", &"word ".repeat(1000), "", 2)]);
     let Output { text, cut } = history.get("c1").unwrap().unwrap().output;
     assert!(text.starts_with("first é") && text.ends_with("é last"), "{text}");
     assert!((995..=1000).contains(&text.len()), "{}", text.len());
-    let Some(Cut { at, bytes }) = cut else { panic!("no cut") };
-    assert_eq!(bytes as usize, length - text.len());
+    let Some(Cut { at, bytes, lines }) = cut else { panic!("no cut") };
+    assert_eq!((bytes as usize, lines), (length - text.len(), Some(2)));
     assert!(text.is_char_boundary(at) && (495..=500).contains(&at), "{at}");
     assert_eq!(found(&history, "last"), ["c1"]);
     assert_eq!(found(&history, "middle"), [""; 0]);

@@ -2,10 +2,11 @@
 //!
 //! A name in a list of keys counts in any case. Beside words that are text, only what is plainly
 //! meant as a key makes a mixture: a name with a capital, or a chord with `+`. So `ls Enter` is
-//! refused, while `docker compose up` and `grep ^a file` are text.
+//! refused, while `docker compose up` and `grep ^a file` are text. With keys in brackets everything else
+//! is text, unless it begins with a chord.
 
 use super::error::KeyError;
-use super::key::{Key, KeyPress};
+use super::key::{Key, KeyPress, Modifiers};
 use super::parse::{self, InputItem};
 
 /// Longest input that an error repeats, in bytes.
@@ -43,6 +44,25 @@ pub(super) fn parse_list(input: &str) -> Result<Option<Vec<InputItem>>, KeyError
     }
 }
 
+/// Refuses text with `<Name>` in it that begins with a chord outside brackets, such as
+/// `M-x goto-line<Enter>`: typed as it stands it would never be what was meant.
+pub(super) fn refuse_leading_chord(input: &str) -> Result<(), KeyError> {
+    let first = input.split(BLANKS).next().unwrap_or_default();
+    let (word, _) = split_bracket(first);
+    let modifiers = Modifiers::CTRL | Modifiers::ALT;
+    let is_chord = |press: KeyPress| press.modifiers.intersects(modifiers);
+    // A caret begins a pattern as often as a chord.
+    match parse::whole(word) {
+        Ok(Some(press)) if is_chord(press) && !word.starts_with('^') => Err(mixture(input)),
+        _ => Ok(()),
+    }
+}
+
+/// A word, and what begins with a bracket behind it.
+fn split_bracket(word: &str) -> (&str, &str) {
+    word.split_at(word.find('<').filter(|at| *at > 0).unwrap_or(word.len()))
+}
+
 /// What separates keys; a line feed and a tab are keys themselves.
 const BLANKS: [char; 3] = [' ', '\t', '\n'];
 
@@ -74,17 +94,17 @@ fn mixture(input: &str) -> KeyError {
     // A blank between two words is text; one beside a key separates.
     let mut after_word = false;
     for word in input.split(' ').filter(|word| !word.is_empty()) {
-        let key = word.trim_end();
+        let (key, behind) = split_bracket(word.trim_end());
         let name = key.rsplit_once('*').map_or(key, |(name, _)| name);
         let is_key = is_plainly_key(name)
             && name.chars().nth(1).is_some()
             && !matches!(parse::whole(name), Ok(None));
         match (is_key, after_word) {
-            (true, _) => bracketed.push_str(&format!("<{key}>")),
+            (true, _) => bracketed.push_str(&format!("<{key}>{behind}")),
             (false, true) => bracketed.push_str(&format!(" {word}")),
             (false, false) => bracketed.push_str(word),
         }
-        after_word = !is_key;
+        after_word = !is_key || !behind.is_empty();
         if bracketed.len() > MAX_SHOWN {
             break;
         }

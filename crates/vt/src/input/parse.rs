@@ -33,7 +33,7 @@ pub enum InputItem {
 ///
 /// A string that is exactly a key name or a chord is that key. With a `<Name>` in it, a string is
 /// text in which `<Name>` is a key, `<Name*3>` that key three times, and an unknown `<name>` is
-/// itself. Any other string is split at blanks: keys if all parts are keys or single characters and
+/// itself; one that begins with a chord outside brackets is an error. Any other string is split at blanks: keys if all parts are keys or single characters and
 /// at least one is named or a chord, text if none is, and an error if it is a mixture:
 ///
 /// | written | is |
@@ -42,7 +42,7 @@ pub enum InputItem {
 /// | `C-x C-s`, `Down Down Enter`, `C-b c`, `y Enter` | keys |
 /// | `iHello<Escape>:wq<Enter>`, `<C-x><C-s>` | text and keys |
 /// | `a+b`, `C-style`, `<div>`, `<c-widget>`, `a b c`, `docker compose up` | text |
-/// | `ls Enter`, `Enter name`, `Ctrl+C to stop` | an error: a mixture |
+/// | `ls Enter`, `Enter name`, `Ctrl+C to stop`, `M-x goto-line<Enter>` | an error: a mixture |
 /// | `Ctrl+Nope`, `<Ctrl+Nope>`, `<C-Nope>`, `<Down*0>` | an error |
 ///
 /// Case does not matter in names, nor in a letter after a modifier: `Ctrl+C` and `Alt+X` have no
@@ -59,6 +59,7 @@ pub fn parse_keys(input: &str) -> Result<Vec<InputItem>, KeyError> {
     }
     let text = parse_text(input)?;
     if text.has_brackets {
+        list::refuse_leading_chord(input)?;
         return text.finish();
     }
     match list::parse_list(input)? {

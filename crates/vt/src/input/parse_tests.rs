@@ -223,6 +223,11 @@ fn a_mixture_of_keys_and_text_is_refused_with_both_spellings() {
         ("M-1 tank", "<M-1>tank"),
         ("name Enter\n", "name<Enter>"),
         ("ls Ctrl+Nope", "ls<Ctrl+Nope>"),
+        ("M-x goto-line<Enter>", "<M-x>goto-line<Enter>"),
+        ("C-a :quit<Enter>", "<C-a>:quit<Enter>"),
+        ("Ctrl+x y<Enter>", "<Ctrl+x>y<Enter>"),
+        ("Alt+x C-s<Enter> now", "<Alt+x><C-s><Enter> now"),
+        ("C-c<Enter>", "<C-c><Enter>"),
     ];
     for (written, expected) in rows {
         match parse_keys(written) {
@@ -252,6 +257,12 @@ fn text_holds_keys_in_brackets() {
         ("<CR><Esc>", vec![enter(), press(Key::Escape, NONE)]),
         ("<BS><Del>", vec![press(Key::Backspace, NONE), press(Key::Delete, NONE)]),
         ("<lt>Enter>", vec![press(Key::Char('<'), NONE), text("Enter>")]),
+        // Nothing of this begins with a chord.
+        ("C-style code<CR>", vec![text("C-style code"), enter()]),
+        ("^a b<CR>", vec![text("^a b"), enter()]),
+        ("S-1 form<CR>", vec![text("S-1 form"), enter()]),
+        ("press C-c<CR>", vec![text("press C-c"), enter()]),
+        ("a<lt>b C-c", vec![text("a"), press(Key::Char('<'), NONE), text("b C-c")]),
         ("<Space><return>", vec![press(Key::Char(' '), NONE), enter()]),
         ("<Ctrl+>>", vec![press(Key::Char('>'), CTRL)]),
         ("<C-->", vec![press(Key::Char('-'), CTRL)]),

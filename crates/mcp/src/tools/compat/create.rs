@@ -49,7 +49,7 @@ impl Tool for Create {
             agent: arguments.agent_id,
             ..NewSession::default()
         };
-        let info = context.bridge.create_session(new).await?;
+        let info = context.bridge.create_labelled(new).await?;
         let (session_id, cwd) = (info.id.to_string(), info.cwd.display().to_string());
         let text = format!("Session created: {session_id} ({}) in {cwd}", arguments.name);
         Ok(Reply { text, answer: Answer { session_id, name: arguments.name, cwd } })

@@ -1,0 +1,151 @@
+//! Sessions by name: among an agent's living sessions a name means one of them.
+
+use termbridge_session::{SessionId, SessionInfo};
+
+use super::{Agent, Agents, Choice, Held, Needs, Reservation, same_directory};
+use crate::backend::TerminalBackend;
+use crate::error::BridgeError;
+
+/// Longest command that an error shows, in bytes.
+const MAX_SHOWN: usize = 80;
+
+/// What a name stands for.
+pub(super) enum Named {
+    /// A session that can take a command.
+    Found(SessionInfo, Reservation, Choice),
+    /// Nothing: a session of this name may be made.
+    Free(NameClaim),
+}
+
+/// Keeps a name for a session that is being made.
+pub(crate) struct NameClaim {
+    agents: Agents,
+    agent: Agent,
+    name: String,
+}
+
+impl Drop for NameClaim {
+    fn drop(&mut self) {
+        let mut table = self.agents.lock();
+        let mine = table
+            .claimed
+            .iter()
+            .position(|(agent, name)| *agent == self.agent && *name == self.name);
+        mine.map(|index| table.claimed.swap_remove(index));
+    }
+}
+
+/// Who has a name.
+enum Owner {
+    Nobody(NameClaim),
+    /// A session that another call makes.
+    Making,
+    Session(Held),
+}
+
+impl Agents {
+    /// The session of this name, for a command.
+    pub(super) async fn named(
+        &self,
+        backend: &dyn TerminalBackend,
+        needs: &Needs,
+        name: &str,
+    ) -> Result<Named, BridgeError> {
+        let busy = |doing: String| BridgeError::NameBusy { name: name.to_owned(), doing };
+        loop {
+            let held = match self.owner(&needs.agent, name) {
+                Owner::Nobody(claim) => return Ok(Named::Free(claim)),
+                Owner::Making => return Err(busy("another call is starting it".into())),
+                Owner::Session(held) => held,
+            };
+            let Some(info) = self.living(backend, &held.id).await? else { continue };
+            let other_shell = needs.shell.as_ref().filter(|shell| **shell != held.shell);
+            let other_env = needs.env.as_ref().filter(|env| **env != held.env);
+            if other_shell.is_some() || other_env.is_some() {
+                let with = if other_shell.is_some() { "shell" } else { "env" };
+                let message = format!("it was started with another `{with}`");
+                return Err(taken(name, &held.id, &message));
+            }
+            let Some(reservation) = self.reserve(&held.id) else {
+                return Err(busy(format!("another call gives session {} a command", held.id)));
+            };
+            if !info.is_idle_shell() {
+                return Err(busy(doing(backend, &info).await));
+            }
+            let choice = match &needs.cwd {
+                Some(cwd) if !same_directory(&info.cwd, cwd) => Choice::Moves(cwd.clone()),
+                _ => Choice::Fits,
+            };
+            return Ok(Named::Found(info, reservation, choice));
+        }
+    }
+
+    /// Keeps a name for a session that the caller makes.
+    pub(crate) async fn claim(
+        &self,
+        backend: &dyn TerminalBackend,
+        agent: &Agent,
+        name: &str,
+    ) -> Result<NameClaim, BridgeError> {
+        loop {
+            match self.owner(agent, name) {
+                Owner::Nobody(claim) => return Ok(claim),
+                Owner::Making => {
+                    let doing = "another call is starting it".to_owned();
+                    return Err(BridgeError::NameBusy { name: name.to_owned(), doing });
+                }
+                Owner::Session(held) => {
+                    if self.living(backend, &held.id).await?.is_some() {
+                        return Err(taken(name, &held.id, "a name means one session"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a session of the agent has this name or will have it.
+    pub(super) fn has_name(&self, agent: &Agent, name: &str) -> bool {
+        !matches!(self.owner(agent, name), Owner::Nobody(_))
+    }
+
+    fn owner(&self, agent: &Agent, name: &str) -> Owner {
+        let mut table = self.lock();
+        let is_it = |held: &&Held| held.agent == *agent && held.name.as_deref() == Some(name);
+        if let Some(held) = table.held.iter().find(is_it) {
+            return Owner::Session(held.clone());
+        }
+        if table.claimed.iter().any(|(whose, claimed)| whose == agent && claimed == name) {
+            return Owner::Making;
+        }
+        table.claimed.push((agent.clone(), name.to_owned()));
+        drop(table);
+        Owner::Nobody(NameClaim {
+            agents: self.clone(),
+            agent: agent.clone(),
+            name: name.to_owned(),
+        })
+    }
+}
+
+fn taken(name: &str, session: &SessionId, why: &str) -> BridgeError {
+    BridgeError::NameTaken { name: name.to_owned(), session: session.clone(), why: why.to_owned() }
+}
+
+/// What keeps a session busy.
+async fn doing(backend: &dyn TerminalBackend, info: &SessionInfo) -> String {
+    let id = &info.id;
+    let command = match info.shell.and_then(|shell| shell.running) {
+        Some(running) => backend.command(id, running, 0, 0).await.ok().flatten(),
+        None => None,
+    };
+    match (command, &info.foreground) {
+        (Some(report), _) => {
+            let text = report.command;
+            let end = text.floor_char_boundary(MAX_SHOWN);
+            let more = if end < text.len() { "…" } else { "" };
+            format!("session {id} runs command {}: {}{more}", report.id, &text[..end])
+        }
+        (None, Some(program)) => format!("session {id} runs {program}"),
+        (None, None) => format!("session {id} is not at its prompt"),
+    }
+}
