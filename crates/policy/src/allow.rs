@@ -92,7 +92,7 @@ impl AllowList {
             || self.redirections.iter().any(|(allowed, path)| {
                 let covers = *allowed == direction
                     || (*allowed == Direction::Write && direction == Direction::Append);
-                covers && pattern::operand_matches(path, target, cwd, home)
+                covers && pattern::operand_allowed(path, target, cwd, home)
             })
     }
 }
@@ -125,6 +125,43 @@ pub(crate) fn is_system_program(program: &Arg) -> bool {
     absolute && PROGRAM_DIRECTORIES.contains(&directory)
 }
 
+/// Whether a shell has made a variable of that name a number: what it is set to is evaluated.
+pub(crate) fn is_arithmetic(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "RANDOM",
+        "SRANDOM",
+        "SECONDS",
+        "OPTIND",
+        "LINENO",
+        "HISTCMD",
+        "HISTSIZE",
+        "SAVEHIST",
+        "COLUMNS",
+        "LINES",
+        "KEYTIMEOUT",
+        "LISTMAX",
+        "MAILCHECK",
+        "TMOUT",
+        "DIRSTACKSIZE",
+        "FUNCNEST",
+        "SHLVL",
+        "UID",
+        "GID",
+        "EUID",
+        "EGID",
+        "ERRNO",
+        "BAUD",
+        "LOGCHECK",
+        "PERIOD",
+        "TTYIDLE",
+        "TRY_BLOCK_ERROR",
+        "PPID",
+        "BASHPID",
+        "EPOCHSECONDS",
+    ];
+    NAMES.contains(&name)
+}
+
 /// Whether a variable of that name makes a shell or a usual program run something, or find its
 /// programs elsewhere.
 pub(crate) fn steers_programs(name: &str) -> bool {
@@ -138,14 +175,6 @@ pub(crate) fn steers_programs(name: &str) -> bool {
         "SHELLOPTS",
         "BASHOPTS",
         "ZDOTDIR",
-        "PS0",
-        "PS1",
-        "PS2",
-        "PS3",
-        "PS4",
-        "PROMPT",
-        "RPROMPT",
-        "RPS1",
         "BROWSER",
         "CC",
         "CXX",
@@ -154,13 +183,50 @@ pub(crate) fn steers_programs(name: &str) -> bool {
         "RUSTC",
         "HOME",
         "TERMINFO",
+        "OLDPWD",
+        "NULLCMD",
+        "READNULLCMD",
+        "SPROMPT",
+        "HISTFILE",
+        "HISTCHARS",
+        "histchars",
+        "INPUTRC",
+        "FCEDIT",
+        "POSIXLY_CORRECT",
         "fish_user_paths",
+        // zsh: what is written to these is what a name runs.
+        "functions",
+        "dis_functions",
+        "aliases",
+        "galiases",
+        "saliases",
+        "dis_aliases",
+        "dis_galiases",
+        "dis_saliases",
+        "commands",
+        "builtins",
+        "options",
+        "prompt",
+        "nameddirs",
     ];
-    const PREFIXES: &[&str] =
-        &["LD_", "DYLD_", "BASH_", "GIT_", "LESS", "PERL5", "RUBY", "PYTHON", "NODE_", "npm_"];
+    const PREFIXES: &[&str] = &[
+        "LD_", "DYLD_", "PS", "RPS", "PROMPT", "RPROMPT", "BASH_", "GIT_", "LESS", "PERL5", "RUBY",
+        "PYTHON", "NODE_", "npm_",
+    ];
     const SUFFIXES: &[&str] = &[
-        "PATH", "EDITOR", "VISUAL", "PAGER", "COMMAND", "ASKPASS", "OPTIONS", "OPTS", "FLAGS",
-        "WRAPPER", "_SHELL",
+        "PATH",
+        "path",
+        "_functions",
+        "EDITOR",
+        "VISUAL",
+        "PAGER",
+        "COMMAND",
+        "ASKPASS",
+        "OPTIONS",
+        "OPTS",
+        "FLAGS",
+        "WRAPPER",
+        "_SHELL",
     ];
     NAMES.contains(&name)
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))

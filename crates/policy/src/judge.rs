@@ -63,6 +63,12 @@ impl Judge<'_> {
         Some(not_allowed(&format!("setting {name}")))
     }
 
+    /// Judges a command that changes what another one's name runs: no entry can name that.
+    pub(crate) fn redefinition(&self, redefines: bool) -> Option<Hit> {
+        (redefines && self.allow.is_some())
+            .then(|| not_allowed("a change of what another command runs"))
+    }
+
     /// Judges a command by the built-in rules alone.
     pub(crate) fn built_in(&self, args: &[Arg], state: &State) -> Option<Hit> {
         let fallbacks = state.fallbacks();

@@ -60,6 +60,8 @@ pub use walk::{MAX_EXPANSION, MAX_EXPLAINED, MAX_STEPS};
 #[cfg(test)]
 mod accident_tests;
 #[cfg(test)]
+mod allow_tests;
+#[cfg(test)]
 mod bounds_tests;
 #[cfg(test)]
 mod bypass_tests;

@@ -18,6 +18,7 @@ mod braced;
 mod compound;
 mod cursor;
 mod dollar;
+mod evaluated;
 mod fish;
 mod fish_word;
 mod here;
@@ -36,6 +37,7 @@ pub(crate) use ast::{
     Simple, Word,
 };
 use cursor::Parser;
+pub(crate) use evaluated::is_plain_arithmetic;
 
 /// Deepest nesting of commands that is judged: substitutions, groups, functions, `bash -c` in one
 /// another.
@@ -58,6 +60,8 @@ pub(crate) struct Reading {
     pub(crate) error: Option<ParseError>,
     /// The first place that the shell may read in another way.
     pub(crate) doubt: Option<usize>,
+    /// Some of it is evaluated as arithmetic or as a name, and is more than plain numbers.
+    pub(crate) evaluates: bool,
 }
 
 /// Parses a text found at a nesting depth.
@@ -66,17 +70,23 @@ pub(crate) fn parse(text: &str, depth: usize, grammar: Grammar) -> Reading {
     let mut parser = Parser::new(source.clone(), depth, grammar);
     let mut items = Vec::new();
     let error = parser.whole(&mut items).err();
-    Reading { script: Rc::new(Script { source, items }), error, doubt: parser.doubt }
+    let (doubt, evaluates) = (parser.doubt, parser.evaluates);
+    Reading { script: Rc::new(Script { source, items }), error, doubt, evaluates }
 }
 
-/// Parses a text as if it stood between double quotes, as prompts and `${(e)name}` are read.
-pub(crate) fn parse_quoted(text: &str, depth: usize, grammar: Grammar) -> Result<Word, ParseError> {
+/// Parses a text as if it stood between double quotes, as prompts and `${(e)name}` are read. Says
+/// also whether some of it is evaluated, as in a [`Reading`].
+pub(crate) fn parse_quoted(
+    text: &str,
+    depth: usize,
+    grammar: Grammar,
+) -> Result<(Word, bool), ParseError> {
     let mut parser = Parser::new(Rc::from(text), depth, grammar);
     let pieces = match grammar {
         Grammar::Fish => parser.fish_quoted(None)?,
         _ => parser.quoted_text(None)?,
     };
-    Ok(Word { pieces })
+    Ok((Word { pieces }, parser.evaluates))
 }
 
 #[cfg(test)]

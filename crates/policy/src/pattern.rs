@@ -162,7 +162,7 @@ impl Pattern {
             Use::Allow => {
                 self.operands.is_empty()
                     || remaining.iter().all(|arg| {
-                        self.operands.iter().any(|pattern| operand_matches(pattern, arg))
+                        self.operands.iter().any(|pattern| operand_allowed(pattern, arg, cwd, home))
                     })
             }
         }
@@ -174,6 +174,13 @@ impl Pattern {
             None => given.chars().skip(1).all(|letter| self.short.contains(&letter)),
         }
     }
+}
+
+/// The same for a permission: `src/*` does not name `src/../../secret`.
+pub(crate) fn operand_allowed(pattern: &str, arg: &Arg, cwd: Option<&Path>, home: &Path) -> bool {
+    let climbs = |text: &str| text.split('/').any(|part| part == "..");
+    let by_path = pattern == "*" || pattern.starts_with(['/', '~']) || climbs(pattern);
+    (by_path || !climbs(&arg.text)) && operand_matches(pattern, arg, cwd, home)
 }
 
 pub(crate) fn operand_matches(pattern: &str, arg: &Arg, cwd: Option<&Path>, home: &Path) -> bool {

@@ -220,9 +220,17 @@ impl Policy {
             Some(Stop::Decided) | None => {}
         }
         if self.allow.is_some() && (findings.doubt || findings.syntax_error.is_some()) {
-            let why =
-                findings.syntax_error.as_deref().unwrap_or("shells read it in different ways");
+            let why = findings
+                .syntax_error
+                .as_deref()
+                .unwrap_or("what it runs depends on the shell, or on values that are not known");
             let reason = format!("it cannot be checked against the allow list: {why}");
+            return Decision::deny("allow", reason, command);
+        }
+        if self.allow.is_some() && findings.evaluates {
+            let reason = "it evaluates a text as arithmetic or as the name of a variable, which can \
+                          run what the text holds: with an allow list only plain numbers are \
+                          evaluated, as in $((1 + 2))";
             return Decision::deny("allow", reason, command);
         }
         match &findings.syntax_error {

@@ -31,5 +31,5 @@ fn argument(word: &str) -> Arg {
     if word.contains('$') {
         return Arg::literal(UNKNOWN);
     }
-    Arg { text: word.to_owned(), glob: word.contains(['*', '?', '[']), feed: None }
+    Arg { text: word.to_owned(), glob: word.contains(['*', '?', '[']), ..Arg::default() }
 }

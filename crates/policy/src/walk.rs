@@ -16,6 +16,7 @@
 mod aliases;
 mod braces;
 mod builtins;
+mod evaluated;
 mod expand;
 mod output;
 mod run;
@@ -36,6 +37,7 @@ use crate::parse::{
 };
 use crate::scan;
 
+use state::Values;
 pub(crate) use state::{Arg, FETCHED, Feed, State, UNKNOWN};
 pub(crate) use wrap::base_name;
 
@@ -72,6 +74,8 @@ pub(crate) struct Findings {
     pub(crate) syntax_error: Option<String>,
     /// The shell may read the line in another way.
     pub(crate) doubt: bool,
+    /// Some of it is evaluated as arithmetic or as a name, and is more than plain numbers.
+    pub(crate) evaluates: bool,
     pub(crate) stop: Option<Stop>,
     /// A shell that may be dash or bash was met.
     met_posix: bool,
@@ -113,21 +117,48 @@ pub(crate) struct Walker<'p> {
     bytes: usize,
 }
 
-/// Walks a subject. Where a shell may be dash or bash, it is walked as either.
+/// Walks a subject. With an allow list it is walked a second time, by its text alone.
 pub(crate) fn walk<'p>(
     judge: Judge<'p>,
     subject: Subject<'_>,
     scene: Scene<'p>,
     purpose: Purpose,
 ) -> Findings {
-    let first = walk_as(judge, subject, scene, purpose, Grammar::Dash);
-    if !first.met_posix || first.denial.is_some() || first.stop.is_some() {
+    let first = walk_as_either(judge, subject, scene, purpose, Values::Followed);
+    if judge.allow.is_none() || first.is_refused() {
         return first;
     }
-    let mut second = walk_as(judge, subject, scene, purpose, Grammar::Bash);
-    second.syntax_error = first.syntax_error.or(second.syntax_error);
-    second.doubt |= first.doubt;
-    second
+    let second = walk_as_either(judge, subject, scene, purpose, Values::Unknown);
+    if second.is_refused() { second } else { first.and(second) }
+}
+
+impl Findings {
+    fn is_refused(&self) -> bool {
+        self.denial.is_some() || self.stop.is_some()
+    }
+
+    /// With the doubts of another walk.
+    fn and(mut self, other: Self) -> Self {
+        self.syntax_error = other.syntax_error.or(self.syntax_error);
+        self.doubt |= other.doubt;
+        self.evaluates |= other.evaluates;
+        self
+    }
+}
+
+/// Where a shell may be dash or bash, a subject is walked as either.
+fn walk_as_either<'p>(
+    judge: Judge<'p>,
+    subject: Subject<'_>,
+    scene: Scene<'p>,
+    purpose: Purpose,
+    values: Values,
+) -> Findings {
+    let first = walk_as(judge, subject, scene, purpose, (Grammar::Dash, values));
+    if !first.met_posix || first.is_refused() {
+        return first;
+    }
+    walk_as(judge, subject, scene, purpose, (Grammar::Bash, values)).and(first)
 }
 
 fn walk_as<'p>(
@@ -135,7 +166,7 @@ fn walk_as<'p>(
     subject: Subject<'_>,
     scene: Scene<'p>,
     purpose: Purpose,
-    posix: Grammar,
+    (posix, values): (Grammar, Values),
 ) -> Findings {
     let mut walker = Walker {
         judge,
@@ -149,7 +180,7 @@ fn walk_as<'p>(
         steps: 0,
         bytes: 0,
     };
-    let mut state = State::new(scene.cwd, scene.home);
+    let mut state = State::new(scene.cwd, scene.home, values);
     walker.grammar = walker.grammar_of(scene.dialect);
     let walked = match subject {
         Subject::Line(text) => walker.text(text, walker.grammar, &mut state).map(drop),
@@ -179,9 +210,12 @@ impl Walker<'_> {
     /// Parses a text and walks it. Text that does not parse is scanned for words.
     fn text(&mut self, text: &str, grammar: Grammar, state: &mut State) -> Result<Feed, Stop> {
         self.spend(text.len())?;
+        // What is not known may hold quotes and separators.
+        self.findings.doubt |= text.contains([UNKNOWN, FETCHED]);
         let outer = std::mem::replace(&mut self.grammar, grammar);
         let walked = self.deeper(|walker| {
             let reading = parse::parse(text, walker.depth, grammar);
+            walker.findings.evaluates |= reading.evaluates;
             let feed = walker.script(&reading.script, state)?;
             let from = match reading.error {
                 Some(ParseError::TooDeep) => return Err(Stop::TooDeep),
@@ -209,7 +243,10 @@ impl Walker<'_> {
     fn quoted(&mut self, text: &str, state: &State) -> Result<(), Stop> {
         self.spend(text.len())?;
         self.deeper(|walker| match parse::parse_quoted(text, walker.depth, walker.grammar) {
-            Ok(word) => walker.single(&word, state).map(drop),
+            Ok((word, evaluates)) => {
+                walker.findings.evaluates |= evaluates;
+                walker.single(&word, state).map(drop)
+            }
             Err(ParseError::TooDeep) => Err(Stop::TooDeep),
             Err(error) => {
                 walker.findings.syntax_error.get_or_insert_with(|| error.to_string());

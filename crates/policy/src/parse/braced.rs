@@ -8,6 +8,8 @@ use crate::dialect::Grammar;
 impl Parser {
     /// What follows `${`.
     pub(super) fn braced_parameter(&mut self, quoted: bool) -> Parsed<Piece> {
+        // `${!name}`: the value is the name of another.
+        self.evaluates |= self.peek() == Some(b'!') && self.peek_at(1) != Some(b'}');
         let evaluated = self.is_zsh() && self.peek() == Some(b'(') && self.expansion_flags();
         if self.is_zsh() {
             self.skip_expansion_signs();
@@ -58,11 +60,13 @@ impl Parser {
             Operation::Assign(self.braced_word(quoted)?)
         } else if self.looking_at("@P}") && self.grammar == Grammar::Bash {
             self.doubtful();
+            self.evaluates = true;
             self.at += "@P}".len();
             Operation::Evaluated(Word::default())
         } else {
             let start = self.at;
             let word = self.braced_word(quoted)?;
+            self.evaluate_substring(start, self.at - 1);
             substring(self.text(start..self.at)).unwrap_or(Operation::Other(word))
         };
         Ok(Piece::Variable { name, operation, quoted })
@@ -75,7 +79,11 @@ impl Parser {
         while self.peek().is_some_and(|byte| byte != b')' && byte != b'}') {
             self.at += 1;
         }
-        let evaluated = self.text(start..self.at).contains('e');
+        let flags = self.text(start..self.at);
+        let evaluated = flags.contains('e');
+        // `P` takes a name, `%` expands a prompt, the others count.
+        let evaluates = flags.contains(['e', 'P', '%', '#', 'l', 'r', 'I']);
+        self.evaluates |= evaluates;
         let _ = self.eat(")");
         if evaluated {
             self.doubtful();
@@ -87,12 +95,16 @@ impl Parser {
         while matches!(self.peek(), Some(b'=' | b'~' | b'^' | b'+'))
             && self.peek_at(1).is_some_and(|byte| byte != b'}')
         {
+            // Signs in the value are a pattern, whose qualifiers may run code.
+            self.evaluates |= self.peek() == Some(b'~');
             self.at += 1;
         }
     }
 
     /// `${${name}…}`, `${$(…)…}` and `${:-word}` of zsh.
     fn nested_parameter(&mut self, quoted: bool, evaluated: bool) -> Parsed<Piece> {
+        // A subscript or an offset may follow.
+        self.evaluates = true;
         if self.eat(":-") {
             let word = self.braced_word(quoted)?;
             let operation =
@@ -150,6 +162,13 @@ impl Parser {
 
     /// The expansions of a subscript or of `$[…]`, up to the closing bracket.
     pub(super) fn subscript(&mut self) -> Parsed<Word> {
+        let start = self.at;
+        let word = self.subscript_word()?;
+        self.evaluate_subscript(start, self.at - 1);
+        Ok(word)
+    }
+
+    fn subscript_word(&mut self) -> Parsed<Word> {
         let mut pieces = Vec::new();
         let mut open = 0usize;
         while let Some(byte) = self.peek() {

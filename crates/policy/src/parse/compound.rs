@@ -69,7 +69,9 @@ impl Parser {
                 ("repeat", _, true) => parser.compound(Scope::Conditional, |parser| {
                     parser.at += "repeat".len();
                     parser.skip_blanks();
+                    let start = parser.at;
                     let words = parser.word()?.into_iter().collect();
+                    parser.evaluate(start, parser.at);
                     let bodies = vec![parser.loop_body()?];
                     Ok(Contents { words, bodies, ..Contents::default() })
                 }),

@@ -28,12 +28,15 @@ pub(super) struct Parser {
     pub(super) pending: Vec<PendingHere>,
     /// The first place that the shell may read in another way.
     pub(super) doubt: Option<usize>,
+    /// Some of the text is evaluated, and is more than plain numbers: see `evaluated`.
+    pub(super) evaluates: bool,
 }
 
 impl Parser {
     pub(super) fn new(source: Rc<str>, depth: usize, grammar: Grammar) -> Self {
         let end = source.len();
-        Self { source, at: 0, end, depth, grammar, pending: Vec::new(), doubt: None }
+        let (pending, doubt, evaluates) = (Vec::new(), None, false);
+        Self { source, at: 0, end, depth, grammar, pending, doubt, evaluates }
     }
 
     /// Notes that the shell may read what starts here in another way.

@@ -23,6 +23,11 @@ impl Parser {
                 let script = self.substitution()?;
                 pieces.push(Piece::Command { script, quoted });
             }
+            Some(b'{') if self.opens_command() => {
+                self.at += 2;
+                let script = self.substitution_until("}", "`}`")?;
+                pieces.push(Piece::Command { script, quoted });
+            }
             Some(b'{') => {
                 self.at += 1;
                 let piece = self.nested(|parser| parser.braced_parameter(quoted))?;
@@ -45,21 +50,34 @@ impl Parser {
             Some(b'=' | b'~' | b'^' | b'+' | b'#')
                 if self.is_zsh() && self.peek_at(1).is_some_and(is_name_start) =>
             {
+                // `$~name`: signs in the value are a pattern, whose qualifiers may run code.
+                self.evaluates |= self.peek() == Some(b'~');
                 self.at += 1;
                 self.plain_variable(pieces, quoted)?;
             }
             Some(b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'$' | b'!' | b'-') => {
                 let name = self.take().map(String::from).unwrap_or_default();
                 pieces.push(Piece::Variable { name, operation: Operation::Plain, quoted });
+                self.zsh_subscript(pieces)?;
             }
             _ => push(pieces, '$', quoted),
         }
         Ok(())
     }
 
+    /// `${ commands; }` and `${|commands;}`: bash 5.3, ksh and mksh run them.
+    fn opens_command(&self) -> bool {
+        matches!(self.peek_at(1), Some(b' ' | b'\t' | b'\n' | b'|'))
+    }
+
     fn plain_variable(&mut self, pieces: &mut Vec<Piece>, quoted: bool) -> Parsed<()> {
         let name = self.name();
         pieces.push(Piece::Variable { name, operation: Operation::Plain, quoted });
+        self.zsh_subscript(pieces)
+    }
+
+    /// zsh: `$name[…]`.
+    fn zsh_subscript(&mut self, pieces: &mut Vec<Piece>) -> Parsed<()> {
         if self.is_zsh() && self.peek() == Some(b'[') {
             self.at += 1;
             let inner = self.nested(Self::subscript)?;
@@ -106,6 +124,7 @@ impl Parser {
             // Where it ends depends on whether the shell takes it for arithmetic.
             self.doubtful();
         }
+        self.evaluate(self.at, close);
         let end = std::mem::replace(&mut self.end, close);
         let pieces = self.nested(|parser| parser.quoted_text(None));
         self.end = end;

@@ -173,14 +173,19 @@ impl Parser {
     /// `[[ … ]]`: words and operators that run nothing, up to the closing word.
     pub(super) fn test_command(&mut self) -> Parsed<Contents> {
         self.at += "[[".len();
-        let mut words = Vec::new();
+        let (mut words, mut written) = (Vec::new(), Vec::new());
         loop {
             self.skip_lines()?;
             if self.eat_reserved("]]") {
+                self.evaluate_test(&written);
                 return Ok(Contents { words, ..Contents::default() });
             }
+            let start = self.at;
             match self.word()? {
-                Some(word) => words.push(word),
+                Some(word) => {
+                    words.push(word);
+                    written.push(self.text(start..self.at).to_owned());
+                }
                 None if self.at < self.end => self.at += 1,
                 None => return self.expected("`]]`"),
             }

@@ -29,6 +29,10 @@ impl Parser {
                 }
             } else if let Some(word) = self.word()? {
                 let name = self.text(word_start..self.at).to_owned();
+                // `{name[index]}> file` puts the descriptor there.
+                self.evaluates |= name.starts_with('{')
+                    && name.contains('[')
+                    && matches!(self.peek(), Some(b'<' | b'>'));
                 words.push(word);
                 names.push(name);
                 let may_define = words.len() == 1 || self.is_zsh();
@@ -113,8 +117,16 @@ impl Parser {
             if self.eat(")") {
                 return Ok(words);
             }
+            let start = self.at;
             match self.word()? {
-                Some(word) => words.push(word),
+                Some(word) => {
+                    // `[index]=value`.
+                    if let Some(rest) = self.text(start..self.at).strip_prefix('[') {
+                        let index = rest.split(']').next().unwrap_or(rest).len();
+                        self.evaluate(start + 1, start + 1 + index);
+                    }
+                    words.push(word);
+                }
                 None => return self.expected("`)`"),
             }
         }

@@ -114,9 +114,21 @@ impl Parser {
 
     /// The commands up to a closing parenthesis.
     pub(super) fn substitution(&mut self) -> Parsed<Rc<Script>> {
+        self.substitution_until(")", "`)`")
+    }
+
+    pub(super) fn substitution_until(
+        &mut self,
+        close: &str,
+        expected: &'static str,
+    ) -> Parsed<Rc<Script>> {
         let outer = std::mem::take(&mut self.pending);
         let start = self.at;
-        let items = self.nested(Self::list_until_parenthesis)?;
+        let items = self.nested(|parser| {
+            let items = parser.list()?;
+            parser.close(close, expected)?;
+            Ok(items)
+        })?;
         let inner = std::mem::replace(&mut self.pending, outer);
         if !self.pending.is_empty() && self.text(start..self.at).contains('\n') {
             // Whether the text of a here-document outside has been read by now depends on the shell.
@@ -153,6 +165,7 @@ impl Parser {
             let mut inner = Self::new(source.clone(), parser.depth, parser.grammar);
             let mut items = Vec::new();
             inner.whole(&mut items)?;
+            parser.evaluates |= inner.evaluates;
             if inner.doubt.is_some() {
                 parser.doubt.get_or_insert(start);
             }
@@ -176,6 +189,10 @@ impl Parser {
         self.at += 1;
         let inner = self.nested(Self::pattern_pieces)?;
         if self.is_zsh() {
+            let written = self.text(start + 1..self.at - 1);
+            // What may be a qualifier that runs code, in whatever way its code is delimited.
+            let runs = written.contains(['e', '+', '$', '`']);
+            self.evaluates |= runs;
             let written = self.text(start + 1..self.at - 1);
             pieces.extend(qualifier_code(written).map(|text| Piece::Code { text }));
         }
@@ -214,7 +231,7 @@ fn qualifier_code(written: &str) -> impl Iterator<Item = String> {
             code.push(
                 rest.chars().take_while(|sign| sign.is_alphanumeric() || *sign == '_').collect(),
             );
-        } else if let Some(open) = after.next().filter(|sign| !sign.is_alphanumeric()) {
+        } else if let Some(open) = after.next() {
             let close = match open {
                 '[' => ']',
                 '{' => '}',

@@ -88,16 +88,23 @@ pub(super) fn assigned(args: &[Arg], fish: bool) -> Vec<&str> {
     let [program, rest @ ..] = args else { return Vec::new() };
     let words = || rest.iter().map(|arg| arg.text.as_str());
     match program.text.as_str() {
-        "export" | "declare" | "local" | "typeset" | "readonly" => {
-            words().map(|word| word.split('=').next().unwrap_or(word)).collect()
+        "export" | "declare" | "local" | "typeset" | "readonly" | "integer" | "float" | "read"
+        | "mapfile" | "readarray" | "getopts" | "vared" | "unset" | "wait" => {
+            words().filter(|word| is_operand(word)).map(name_of).collect()
         }
-        "set" if fish => words().filter(|word| is_operand(word)).take(1).collect(),
-        "read" | "mapfile" | "readarray" | "getopts" | "vared" => {
-            words().filter(|word| is_operand(word)).collect()
+        "set" if fish => words().filter(|word| is_operand(word)).take(1).map(name_of).collect(),
+        "printf" | "print" => {
+            let attached = words().filter_map(|word| word.strip_prefix("-v"));
+            let next = words().skip_while(|word| *word != "-v").skip(1).take(1);
+            attached.filter(|name| !name.is_empty()).chain(next).map(name_of).collect()
         }
-        "printf" | "print" => words().skip_while(|word| *word != "-v").skip(1).take(1).collect(),
         _ => Vec::new(),
     }
+}
+
+/// The name in `name=value`, `name+=value`, `name[index]`.
+fn name_of(word: &str) -> &str {
+    word.split(['=', '+', '[']).next().unwrap_or(word)
 }
 
 /// Whether bash evaluates the subscript of a variable that such a command is given.

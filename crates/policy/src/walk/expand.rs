@@ -4,7 +4,7 @@ use crate::dialect::Grammar;
 use crate::parse::{Operation, Piece, Word};
 
 use super::braces;
-use super::state::{Arg, EXPANDED, FETCHED, Feed, State, UNKNOWN};
+use super::state::{Arg, EXPANDED, FETCHED, Feed, State, UNKNOWN, Values};
 use super::{Stop, Walker};
 
 /// What a word costs beside its bytes: each is looked at by many rules.
@@ -31,6 +31,11 @@ impl Fields {
         }
         arg.text.push_str(text);
         arg.glob |= !quoted && text.contains(['*', '?', '[']);
+    }
+
+    fn add_unknown(&mut self, splits: bool) {
+        self.add(UNKNOWN.encode_utf8(&mut [0; 4]), true);
+        self.open().splits |= splits;
     }
 
     fn close(&mut self) {
@@ -83,6 +88,7 @@ impl Walker<'_> {
             whole.text.push(' ');
             whole.text.push_str(&arg.text);
             whole.glob |= arg.glob;
+            whole.splits |= arg.splits;
         }
         self.spend(whole.text.len())?;
         Ok(whole)
@@ -108,9 +114,12 @@ impl Walker<'_> {
                 Piece::Command { script, quoted } => {
                     let mut inner = state.reached("$(…)").forked();
                     let text = match self.script(script, &mut inner)? {
+                        Feed::Unknown | Feed::Found(_) => {
+                            fields.add_unknown(!quoted);
+                            continue;
+                        }
                         Feed::Text(text) => text.trim_end_matches('\n').to_owned(),
                         Feed::Fetched => FETCHED.to_string(),
-                        Feed::Unknown | Feed::Found(_) => UNKNOWN.to_string(),
                     };
                     if *quoted { fields.add(&text, true) } else { fields.add_split(&text) }
                 }
@@ -151,6 +160,7 @@ impl Walker<'_> {
             fields.add(joined.as_deref().unwrap_or(UNKNOWN.encode_utf8(&mut [0; 4])), true);
             return Ok(());
         }
+        let several = name == "@" || matches!(operation, Operation::All);
         let known = state.value(name);
         let first = known.as_ref().and_then(|value| value.first());
         let values = match operation {
@@ -164,6 +174,16 @@ impl Walker<'_> {
             Operation::Substring(offset, length) => first.map(|value| {
                 vec![value.chars().skip(*offset).take(length.unwrap_or(usize::MAX)).collect()]
             }),
+            Operation::Default(word) | Operation::Assign(word) | Operation::Alternative(word)
+                if state.followed == Values::Unknown =>
+            {
+                if matches!(operation, Operation::Assign(_)) {
+                    let hit = self.judge.variable(name, None);
+                    self.refuse(hit, name)?;
+                }
+                self.word(&word.pieces, state, &mut Fields::default())?;
+                None
+            }
             Operation::Default(word) | Operation::Assign(word) => {
                 if matches!(operation, Operation::Assign(_)) {
                     let hit = self.judge.variable(name, None);
@@ -191,7 +211,7 @@ impl Walker<'_> {
             }
         };
         let Some(values) = values else {
-            fields.add(UNKNOWN.encode_utf8(&mut [0; 4]), true);
+            fields.add_unknown(!quoted || several);
             return Ok(());
         };
         self.spend(values.iter().map(|value| value.len() + 1).sum())?;

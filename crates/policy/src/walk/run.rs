@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use crate::allow;
 use crate::decision::{Decision, Judged, Verdict};
 use crate::dialect::Grammar;
 use crate::judge::Hit;
-use crate::parse::{Operation, Piece, Redirect, RedirectKind, Simple, Word};
+use crate::parse::{Operation, Piece, Redirect, RedirectKind, Simple, Word, is_plain_arithmetic};
 
-use super::state::{Arg, Feed, State, UNKNOWN};
+use super::state::{Arg, Feed, State, UNKNOWN, Values};
 use super::wrap::{self, Inner};
-use super::{MAX_EXPLAINED, Purpose, Stop, Walker, aliases, builtins, output};
+use super::{MAX_EXPLAINED, Purpose, Stop, Walker, aliases, builtins, evaluated, output};
 
 /// Most combinations of variable values tried for one command.
 const MAX_COMBINATIONS: usize = 256;
@@ -84,6 +85,8 @@ impl Walker<'_> {
             for text in &value {
                 self.subscripts(text, state)?;
             }
+            self.findings.evaluates |= allow::is_arithmetic(&assignment.name)
+                && !value.iter().all(|text| is_plain_arithmetic(text));
             let before = (!args.is_empty()).then(|| value.join(" "));
             let hit = self.judge.variable(&assignment.name, before.as_deref());
             self.refuse(hit, part)?;
@@ -117,7 +120,10 @@ impl Walker<'_> {
         };
         match redirect.kind {
             RedirectKind::HereDocument | RedirectKind::HereString => {
-                state.feed = Feed::text(text.text);
+                state.feed = match state.followed {
+                    Values::Followed => Feed::text(text.text),
+                    Values::Unknown => Feed::Unknown,
+                };
             }
             RedirectKind::Read => {
                 let hit = self.judge.read(&text, state);
@@ -159,6 +165,7 @@ impl Walker<'_> {
             return self.deeper(|walker| walker.call(&program.text, &defined.body, inner, part));
         }
         let unwrapped = wrap::unwrap(args, state);
+        self.findings.doubt |= unwrapped.doubt;
         let hit = self.judge.command(args, state, unwrapped.transparent);
         self.record(args, state, hit.as_ref());
         self.refuse(hit, part)?;
@@ -172,6 +179,9 @@ impl Walker<'_> {
             let feed = self.deeper(|walker| walker.inner(inner, part, args, state))?;
             written.get_or_insert(feed);
         }
+        if state.followed == Values::Unknown {
+            return Ok(Feed::Unknown);
+        }
         Ok(written.unwrap_or_else(|| output::of(args, state)))
     }
 
@@ -183,7 +193,11 @@ impl Walker<'_> {
                 self.subscripts(&arg.text, state)?;
             }
         }
+        self.findings.evaluates |= evaluated::evaluates(args, self.grammar);
+        let hit = self.judge.redefinition(evaluated::redefines(args));
+        self.refuse(hit, part)?;
         for name in builtins::assigned(args, fish) {
+            self.findings.evaluates |= allow::is_arithmetic(name);
             let hit = self.judge.variable(name, None);
             self.refuse(hit, part)?;
         }
@@ -265,6 +279,10 @@ impl Walker<'_> {
             }
             Inner::Here { text } => {
                 let mut inner = state.reached(name);
+                if wrap::base_name(outer) == "trap" && state.followed == Values::Unknown {
+                    // By the time it runs a function may have another body, or none.
+                    return self.text(&text, self.grammar, &mut inner.outside());
+                }
                 let feed = self.text(&text, self.grammar, &mut inner)?;
                 inner.via = state.via.clone();
                 *state = inner;

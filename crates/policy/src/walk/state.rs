@@ -28,6 +28,8 @@ pub(crate) struct Arg {
     pub(crate) text: String,
     /// Holds an unquoted pattern.
     pub(crate) glob: bool,
+    /// May become several words, or none: an unquoted value that is not known.
+    pub(crate) splits: bool,
     /// What a process substitution in its place would give to read.
     pub(crate) feed: Option<Feed>,
 }
@@ -92,15 +94,25 @@ pub(super) struct Alias {
 }
 
 /// The values a variable may have here. Each is a list: arrays have many elements.
-pub(super) type Values = Rc<Vec<Vec<String>>>;
+pub(super) type Choices = Rc<Vec<Vec<String>>>;
+
+/// Whether values that a line shows are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values {
+    Followed,
+    /// Nothing but what stands in the text counts: a trap, a later turn of a loop, a function or a
+    /// later line may see another value, another directory and another output than the walk does.
+    Unknown,
+}
 
 #[derive(Debug, Clone)]
 pub(crate) struct State {
+    pub(super) followed: Values,
     /// `None` when it cannot be known.
     pub(super) cwd: Option<PathBuf>,
     pub(super) previous: Option<PathBuf>,
     pub(super) home: Rc<Path>,
-    pub(super) variables: Rc<HashMap<String, Values>>,
+    pub(super) variables: Rc<HashMap<String, Choices>>,
     pub(super) functions: Rc<HashMap<String, Defined>>,
     pub(super) aliases: Rc<HashMap<String, Alias>>,
     /// `$1` and on; `None` when they cannot be known.
@@ -120,8 +132,9 @@ pub(crate) struct State {
 }
 
 impl State {
-    pub(super) fn new(cwd: &Path, home: &Path) -> Self {
+    pub(super) fn new(cwd: &Path, home: &Path, followed: Values) -> Self {
         Self {
+            followed,
             cwd: Some(cwd.to_owned()),
             previous: None,
             home: Rc::from(home),
@@ -229,6 +242,9 @@ impl State {
 
     /// The value of a parameter. `None` if it cannot be known.
     pub(super) fn value(&self, name: &str) -> Option<Vec<String>> {
+        if self.followed == Values::Unknown {
+            return None;
+        }
         if let Some(values) = self.variables.get(name) {
             return values.first().cloned();
         }
@@ -252,6 +268,8 @@ impl State {
     /// Follows `cd`. An unknown target makes the directory unknown.
     pub(super) fn change_directory(&mut self, target: Option<&str>) {
         let next = match target {
+            // It may fail, be another command, or go by a variable.
+            _ if self.followed == Values::Unknown => None,
             None => Some(self.home.to_path_buf()),
             Some("-") => self.previous.clone(),
             Some(text) if text.contains([UNKNOWN, FETCHED]) => None,

@@ -52,6 +52,8 @@ pub(super) struct Unwrapped {
     pub(super) transparent: bool,
     /// The variables that it sets for what is inside.
     pub(super) variables: Vec<(String, String)>,
+    /// What is inside may be something else.
+    pub(super) doubt: bool,
 }
 
 /// Whether a command runs what follows in the shell itself, functions and all.
@@ -69,6 +71,15 @@ pub(crate) fn base_name(args: &[Arg]) -> &str {
 
 /// Finds the commands inside a command.
 pub(super) fn unwrap(args: &[Arg], state: &State) -> Unwrapped {
+    let mut unwrapped = inside(args, state);
+    // Words that are made when it runs may hold quotes and separators.
+    let made = || args.iter().skip(1).any(|arg| arg.glob || arg.splits);
+    let text = |inner: &Inner| matches!(inner, Inner::Here { .. } | Inner::Text { .. });
+    unwrapped.doubt |= unwrapped.inner.iter().any(text) && made();
+    unwrapped
+}
+
+fn inside(args: &[Arg], state: &State) -> Unwrapped {
     let name = base_name(args);
     let rest = args.get(1..).unwrap_or_default();
     if let Some(wrapper) = wrappers::find(name) {
@@ -80,13 +91,15 @@ pub(super) fn unwrap(args: &[Arg], state: &State) -> Unwrapped {
             vec![Inner::Here { text: join(&rest[dashes..]) }]
         }
         "env" | "sudo" => {
-            let (inner, variables) = environment(name, rest);
+            let (inner, variables, doubt) = environment(name, rest);
             let transparent = name == "env" && !inner.is_empty();
-            return Unwrapped { inner, transparent, variables };
+            return Unwrapped { inner, transparent, variables, doubt };
         }
         "xargs" => {
             let inner = xargs(rest, &state.feed);
-            return Unwrapped { inner, transparent: true, variables: Vec::new() };
+            let start = wrappers::command_start(&wrappers::XARGS, rest);
+            let doubt = wrappers::in_doubt(&wrappers::XARGS, rest, start);
+            return Unwrapped { inner, transparent: true, doubt, ..Unwrapped::default() };
         }
         "parallel" => parallel(rest),
         "find" | "gfind" => find(rest),
@@ -123,7 +136,7 @@ pub(super) fn unwrap(args: &[Arg], state: &State) -> Unwrapped {
     };
     let transparent =
         !inner.is_empty() && (matches!(name, "eval" | "trap") || shells::runs_text(name, rest));
-    Unwrapped { inner, transparent, variables: Vec::new() }
+    Unwrapped { inner, transparent, ..Unwrapped::default() }
 }
 
 fn join(args: &[Arg]) -> String {
@@ -140,12 +153,13 @@ fn wrapped(wrapper: &Wrapper, rest: &[Arg]) -> Unwrapped {
     Unwrapped {
         inner: vec![Inner::args(&rest[start..])],
         transparent: wrapper.transparent,
-        variables: Vec::new(),
+        doubt: wrappers::in_doubt(wrapper, rest, start),
+        ..Unwrapped::default()
     }
 }
 
-/// `env` and `sudo`: options, assignments, then a command.
-fn environment(name: &str, rest: &[Arg]) -> (Vec<Inner>, Vec<(String, String)>) {
+/// `env` and `sudo`: options, assignments, then a command; and whether it may be another.
+fn environment(name: &str, rest: &[Arg]) -> (Vec<Inner>, Vec<(String, String)>, bool) {
     let wrapper = if name == "env" { &wrappers::ENV } else { &wrappers::SUDO };
     let mut variables = Vec::new();
     let mut cwd = None;
@@ -162,7 +176,8 @@ fn environment(name: &str, rest: &[Arg]) -> (Vec<Inner>, Vec<(String, String)>) 
                 let text = format!("{first} {}", join(after));
                 let split = text.split_ascii_whitespace();
                 variables.extend(split.map_while(assignment));
-                return (vec![Inner::text(text)], variables);
+                // It has quotes and escapes of its own.
+                return (vec![Inner::text(text)], variables, true);
             }
         }
         match text {
@@ -194,7 +209,7 @@ fn environment(name: &str, rest: &[Arg]) -> (Vec<Inner>, Vec<(String, String)>) 
         Some(args) if by_shell => vec![Inner::text(join(args))],
         Some(args) => vec![Inner::Args { args: args.to_vec(), cwd }],
     };
-    (inner, variables)
+    (inner, variables, wrappers::in_doubt(wrapper, rest, start))
 }
 
 /// The name and value of `name=value`.
@@ -210,10 +225,8 @@ fn xargs(rest: &[Arg], feed: &Feed) -> Vec<Inner> {
     let command = rest.get(start..).unwrap_or_default();
     let Some(first) = command.first() else { return Vec::new() };
     let options = &rest[..start];
-    let replace = options.iter().enumerate().find_map(|(index, arg)| match arg.text.as_str() {
-        "-I" | "--replace" => rest.get(index + 1).map(|arg| arg.text.as_str()),
-        "-i" => Some("{}"),
-        text => text.strip_prefix("-I").or(text.strip_prefix("--replace=")),
+    let replace = options.iter().enumerate().rev().find_map(|(index, arg)| {
+        replaced_mark(&arg.text, rest.get(index + 1).map(|arg| arg.text.as_str()))
     });
     let shell = shells::is_shell(base_name(std::slice::from_ref(first)));
     let mut found = Vec::new();
@@ -238,6 +251,22 @@ fn xargs(rest: &[Arg], feed: &Feed) -> Vec<Inner> {
     };
     found.extend(words.iter().take(MAX_LINES).map(put_in));
     found
+}
+
+/// The mark that an option of `xargs` has replaced by what is read: `-I mark`, `-imark`, `-0rI mark`.
+fn replaced_mark<'a>(option: &'a str, following: Option<&'a str>) -> Option<&'a str> {
+    if let Some(long) = option.strip_prefix("--") {
+        return long.strip_prefix("replace=").or((long == "replace").then_some("{}"));
+    }
+    let cluster = option.strip_prefix('-')?;
+    let at = cluster.find(wrappers::takes_value_of_xargs)?;
+    let (letter, value) = cluster[at..].split_at(1);
+    match (letter, value) {
+        ("I" | "J", "") => following,
+        ("i", "") => Some("{}"),
+        ("I" | "J" | "i", value) => Some(value),
+        _ => None,
+    }
 }
 
 /// Removing what a `find` printed is what its `-delete` does.

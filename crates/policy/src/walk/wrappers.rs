@@ -8,6 +8,12 @@ pub(super) struct Wrapper {
     short: &'static str,
     /// Long options that take the next argument.
     long: &'static [&'static str],
+    /// Short options whose value, if they have one, is the rest of the argument.
+    attached: &'static str,
+    /// Short options without a value.
+    flags: &'static str,
+    /// Long options without a value.
+    long_flags: &'static [&'static str],
     /// Operands before the command.
     operands: usize,
     /// First arguments with which nothing runs.
@@ -16,10 +22,25 @@ pub(super) struct Wrapper {
     pub(super) transparent: bool,
 }
 
-const PLAIN: Wrapper =
-    Wrapper { names: &[], short: "", long: &[], operands: 0, queries: &[], transparent: true };
+const PLAIN: Wrapper = Wrapper {
+    names: &[],
+    short: "",
+    long: &[],
+    attached: "",
+    flags: "",
+    long_flags: &[],
+    operands: 0,
+    queries: &[],
+    transparent: true,
+};
 
-pub(super) const ENV: Wrapper = Wrapper { short: "uC", long: &["--unset", "--chdir"], ..PLAIN };
+pub(super) const ENV: Wrapper = Wrapper {
+    short: "uCa",
+    long: &["--unset", "--chdir", "--argv0"],
+    flags: "i0v",
+    long_flags: &["--ignore-environment", "--null", "--debug"],
+    ..PLAIN
+};
 pub(super) const SUDO: Wrapper = Wrapper {
     short: "ugpChDRTtr",
     long: &["--user", "--group", "--prompt", "--host", "--chdir", "--chroot", "--close-from"],
@@ -28,7 +49,20 @@ pub(super) const SUDO: Wrapper = Wrapper {
 };
 pub(super) const XARGS: Wrapper = Wrapper {
     short: "InPLdEsaJR",
-    long: &["--max-args", "--max-procs", "--max-lines", "--delimiter", "--arg-file", "--max-chars"],
+    long: &["--max-args", "--max-procs", "--delimiter", "--arg-file", "--max-chars"],
+    attached: "eil",
+    flags: "0oprtx",
+    long_flags: &[
+        "--null",
+        "--no-run-if-empty",
+        "--verbose",
+        "--exit",
+        "--interactive",
+        "--open-tty",
+        "--replace",
+        "--max-lines",
+        "--eof",
+    ],
     ..PLAIN
 };
 pub(super) const PARALLEL: Wrapper =
@@ -38,8 +72,8 @@ pub(super) const SSH: Wrapper =
 pub(super) const WATCH: Wrapper = Wrapper { short: "nqwr", long: &["--interval"], ..PLAIN };
 
 const WRAPPERS: &[Wrapper] = &[
-    Wrapper { names: &["command"], queries: &["-v", "-V", "-pv"], ..PLAIN },
-    Wrapper { names: &["exec"], short: "a", ..PLAIN },
+    Wrapper { names: &["command"], flags: "pvV", queries: &["-v", "-V", "-pv"], ..PLAIN },
+    Wrapper { names: &["exec"], short: "a", flags: "cl", ..PLAIN },
     Wrapper {
         names: &[
             "builtin",
@@ -55,6 +89,9 @@ const WRAPPERS: &[Wrapper] = &[
             "do",
             "else",
         ],
+        // Those of `setsid`; the others have none.
+        flags: "cfw",
+        long_flags: &["--ctty", "--fork", "--wait"],
         ..PLAIN
     },
     Wrapper {
@@ -81,8 +118,8 @@ const WRAPPERS: &[Wrapper] = &[
         transparent: false,
         ..PLAIN
     },
-    Wrapper { names: &["nice"], short: "n", long: &["--adjustment"], ..PLAIN },
-    Wrapper { names: &["ionice"], short: "cnpPu", queries: &["-p"], ..PLAIN },
+    Wrapper { names: &["nice"], short: "n", long: &["--adjustment"], flags: "0123456789", ..PLAIN },
+    Wrapper { names: &["ionice"], short: "cnpPu", flags: "t", queries: &["-p"], ..PLAIN },
     Wrapper {
         names: &["time", "gtime"],
         short: "fo",
@@ -94,13 +131,20 @@ const WRAPPERS: &[Wrapper] = &[
         names: &["timeout", "gtimeout"],
         short: "ks",
         long: &["--kill-after", "--signal"],
+        flags: "fpv",
+        long_flags: &["--foreground", "--preserve-status", "--verbose"],
         operands: 1,
         ..PLAIN
     },
-    Wrapper { names: &["stdbuf"], short: "ioe", ..PLAIN },
-    Wrapper { names: &["chrt"], operands: 1, ..PLAIN },
-    Wrapper { names: &["taskset"], operands: 1, ..PLAIN },
-    Wrapper { names: &["caffeinate"], short: "tw", ..PLAIN },
+    Wrapper {
+        names: &["stdbuf"],
+        short: "ioe",
+        long: &["--input", "--output", "--error"],
+        ..PLAIN
+    },
+    Wrapper { names: &["chrt"], short: "TPD", flags: "abdfimoprRv", operands: 1, ..PLAIN },
+    Wrapper { names: &["taskset"], flags: "acp", operands: 1, ..PLAIN },
+    Wrapper { names: &["caffeinate"], short: "tw", flags: "dimsu", ..PLAIN },
     Wrapper { names: &["strace", "ltrace"], short: "abeEIoOpPsSuX", transparent: false, ..PLAIN },
     Wrapper {
         names: &["prlimit", "numactl", "systemd-inhibit", "catchsegv", "valgrind"],
@@ -149,8 +193,44 @@ pub(super) fn option_length(wrapper: &Wrapper, text: &str) -> usize {
         return 1 + usize::from(wrapper.long.contains(&text));
     }
     // The first letter that takes a value takes the rest of the cluster, or the next argument.
-    match letters.find(|letter| wrapper.short.contains(letter)) {
-        Some(at) if at + 1 == letters.len() => 2,
+    let takes_value = |letter| wrapper.short.contains(letter) || wrapper.attached.contains(letter);
+    match letters.find(takes_value) {
+        Some(at) if at + 1 == letters.len() && !letters.ends_with(in_set(wrapper.attached)) => 2,
         _ => 1,
     }
+}
+
+/// Whether the command of a wrapper may start somewhere else than at `start`: an option that is not
+/// known may take the next argument, a value may become several words.
+pub(super) fn in_doubt(wrapper: &Wrapper, rest: &[Arg], start: usize) -> bool {
+    // What needs an entry of its own in an allow list is not looked at as closely.
+    wrapper.transparent
+        && rest.iter().take(start).any(|arg| {
+            let option = arg.text.starts_with('-');
+            arg.splits || arg.glob || (option && !is_known(wrapper, &arg.text))
+        })
+}
+
+fn is_known(wrapper: &Wrapper, text: &str) -> bool {
+    let name = text.split('=').next().unwrap_or(text);
+    if text == "-" || text == "--" || wrapper.long.contains(&name) {
+        return true;
+    }
+    if text.starts_with("--") {
+        return wrapper.long_flags.contains(&name);
+    }
+    let mut letters = text.chars().skip(1);
+    let plain = |letter: &char| wrapper.flags.contains(*letter);
+    let valued = in_set(wrapper.short);
+    let attached = in_set(wrapper.attached);
+    letters.find(|letter| !plain(letter)).is_none_or(|letter| valued(letter) || attached(letter))
+}
+
+fn in_set(letters: &str) -> impl Fn(char) -> bool + '_ {
+    move |letter| letters.contains(letter)
+}
+
+/// Whether a short option of `xargs` takes a value.
+pub(super) fn takes_value_of_xargs(letter: char) -> bool {
+    XARGS.short.contains(letter) || XARGS.attached.contains(letter)
 }
