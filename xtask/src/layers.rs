@@ -18,7 +18,7 @@ const INTERNAL: [(&str, &[&str]); 14] = [
     ("termbridge-store", &[]),
     ("termbridge-editor", &[]),
     ("termbridge-catalog", &[]),
-    ("termbridge-dap", &[]),
+    ("termbridge-dap", &["termbridge-pty"]),
     ("termbridge-code", &["termbridge-dap"]),
     ("termbridge-session", &["termbridge-pty", "termbridge-shell", "termbridge-vt"]),
     (

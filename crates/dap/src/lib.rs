@@ -40,6 +40,7 @@ pub mod exchange;
 pub mod framing;
 mod id;
 pub mod launch_json;
+mod probe;
 mod process;
 mod protocol;
 mod reference;

@@ -1,19 +1,26 @@
-//! Processes of adapters and programs: started in a group of their own, ended with all they started.
+//! Processes of adapters and programs: started in a session of their own, ended with all they started.
 //!
-//! A group of its own keeps the Ctrl+C of whoever runs the server away from them. Debuggers put the
-//! program into yet another group, so a group is not enough to end it: [`ProcessTree`] also looks
-//! for descendants (on Linux, in `/proc`) in the moment before it kills.
+//! A session of its own keeps them away from the terminal of whoever runs the server: its Ctrl+C does not
+//! reach them, and debugpy, which puts the program into the foreground of its terminal, finds none.
+//! Debuggers put the program into yet another group, so a group is not enough to end it: [`ProcessTree`]
+//! also looks for the session's members and for descendants (on Linux, in `/proc`) in the moment before
+//! it kills. When the server itself is killed, an adapter or a language server ends because its input
+//! does, and the program with it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::{ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 /// Bytes of an argument that is shown.
 const SHOWN_ARGUMENT: usize = 200;
+/// Places among the fields of `/proc/PID/stat` after the name.
+const PARENT: usize = 1;
+const SESSION: usize = 3;
+const STARTED: usize = 19;
 
 /// What to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,11 +64,18 @@ impl CommandLine {
         std::iter::once(program).chain(args).collect::<Vec<_>>().join(" ")
     }
 
-    /// Starts it in a process group of its own with its output in pipes.
+    /// Starts it in a session of its own with its output in pipes.
     pub fn spawn(&self, stdin: Stdio) -> std::io::Result<ProcessTree> {
+        let mut command = tokio::process::Command::from(self.command());
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let child = command.spawn()?;
+        Ok(ProcessTree { child: Some(child), ended: None, programs: Vec::new() })
+    }
+
+    /// The command, which starts in a session of its own.
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.process_group(0);
+        termbridge_pty::start_in_own_session(command.args(&self.args));
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
@@ -71,8 +85,7 @@ impl CommandLine {
                 None => command.env_remove(name),
             };
         }
-        let child = command.spawn()?;
-        Ok(ProcessTree { child: Some(child), group: None, programs: Vec::new() })
+        command
     }
 }
 
@@ -82,8 +95,8 @@ impl CommandLine {
 #[derive(Debug)]
 pub struct ProcessTree {
     child: Option<Child>,
-    /// The group of a process that was waited for.
-    group: Option<Pid>,
+    /// The number of a process that was waited for, which its session keeps.
+    ended: Option<Pid>,
     /// Programs it said it started, which may have lost it as their parent.
     programs: Vec<Identity>,
 }
@@ -113,7 +126,7 @@ impl ProcessTree {
         self.programs.extend(identity.filter(|found| !self.programs.contains(found)));
     }
 
-    /// Ends the process, its group, its descendants and its programs, at once.
+    /// Ends the process, its session, its descendants and its programs, at once.
     pub fn kill(&mut self) {
         self.signal_all();
         // The runtime reaps a child that is dropped.
@@ -131,24 +144,21 @@ impl ProcessTree {
         let child = self.child.as_mut()?;
         let pid = child.id();
         let status = child.wait().await.ok()?;
-        // Its number may be another's from now on, but not that of its group while it has members.
-        self.group = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        // Its number may be another's from now on, but not while its session or its group has members.
+        self.ended = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
         Some(status)
     }
 
     fn signal_all(&mut self) {
-        if let Some(group) = self.group.take() {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-        let root = self.pid().and_then(|pid| Pid::from_raw(pid.cast_signed()));
-        if let Some(root) = root {
+        let running = self.pid().and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        if let Some(leader) = running.or(self.ended.take()) {
             // Listed before anything dies: orphans have another parent.
-            let descendants = descendants(root);
+            let family = family(leader);
             // What has ended already needs no signal.
-            let _ = kill_process_group(root, Signal::KILL);
-            for descendant in descendants {
-                let _ = kill_process_group(descendant, Signal::KILL);
-                let _ = kill_process(descendant, Signal::KILL);
+            let _ = kill_process_group(leader, Signal::KILL);
+            for member in family {
+                let _ = kill_process_group(member, Signal::KILL);
+                let _ = kill_process(member, Signal::KILL);
             }
         }
         for program in self.programs.drain(..) {
@@ -167,36 +177,37 @@ impl Drop for ProcessTree {
 
 impl Identity {
     fn of(pid: Pid) -> Option<Self> {
-        let started = stat_fields(pid.as_raw_nonzero().get())?.get(19)?.parse().ok()?;
+        let started = stat_fields(pid.as_raw_nonzero().get())?.get(STARTED)?.parse().ok()?;
         Some(Self { pid, started })
     }
 }
 
-/// Every process that `root` started, directly or not, as far as the system tells.
-fn descendants(root: Pid) -> Vec<Pid> {
+/// Every process in the session of `leader`, and every one that descends from it or from one of those, as
+/// far as the system tells.
+fn family(leader: Pid) -> Vec<Pid> {
+    let leader = leader.as_raw_nonzero().get();
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
+    let mut open = vec![leader];
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     for entry in processes {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
             continue;
         };
-        if let Some(parent) = parent_of(pid) {
-            children.entry(parent).or_default().push(pid);
+        let Some(fields) = stat_fields(pid) else { continue };
+        let number = |index: usize| fields.get(index).and_then(|field| field.parse::<i32>().ok());
+        if number(SESSION) == Some(leader) && pid != leader {
+            open.push(pid);
         }
+        children.entry(number(PARENT).unwrap_or_default()).or_default().push(pid);
     }
-    let mut found = Vec::new();
-    let mut open = vec![root.as_raw_nonzero().get()];
-    while let Some(parent) = open.pop() {
-        for child in children.remove(&parent).unwrap_or_default() {
-            found.extend(Pid::from_raw(child));
-            open.push(child);
+    let mut found = HashSet::new();
+    while let Some(process) = open.pop() {
+        if process != leader && !found.insert(process) {
+            continue;
         }
+        open.extend(children.remove(&process).unwrap_or_default());
     }
-    found
-}
-
-fn parent_of(pid: i32) -> Option<i32> {
-    stat_fields(pid)?.get(1)?.parse().ok()
+    found.into_iter().filter_map(Pid::from_raw).collect()
 }
 
 /// The fields of `/proc/PID/stat` after the name.

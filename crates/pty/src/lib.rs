@@ -19,18 +19,20 @@
 //!   program. `role` turns an executable into it before `main`.
 //! * `protocol` is what passes between them; `wire` moves its frames and descriptors.
 //! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
-//! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it.
+//! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
+//!   `private_files` makes what only its owner may use.
+//! * `own_session` is for the processes that other crates start.
 //!
 //! # Invariants
 //!
-//! * Only the keeper forks, so a spawn costs the same however much memory the server holds.
+//! * Only the keeper forks for programs, so a spawn costs the same however much memory the server holds.
 //! * A program's pid is its session id, and neither is reused before its [`Program`] is dropped:
 //!   the keeper holds the zombie until then.
 //! * When the server is gone, even by `SIGKILL`, the keeper ends every program and everything
 //!   that descends from one, and then itself.
 //! * No descriptor of the server or the keeper reaches a program, other than its terminal.
-//! * `unsafe` stands in `sys`, `role` and the code between fork and exec, nowhere else in
-//!   the workspace.
+//! * `unsafe` stands in `sys`, `role`, `own_session` and the code between fork and exec, nowhere
+//!   else in the workspace.
 
 mod error;
 mod host;
@@ -44,6 +46,10 @@ mod client;
 mod command_pipe;
 #[cfg(unix)]
 mod keeper;
+#[cfg(unix)]
+mod own_session;
+#[cfg(unix)]
+mod private_files;
 #[cfg(unix)]
 mod process_table;
 #[cfg(unix)]
@@ -67,6 +73,10 @@ pub use command_pipe::CommandPipe;
 pub use error::{ControlError, SpawnError};
 pub use host::{BoxFuture, ProgramHost};
 pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
+#[cfg(unix)]
+pub use own_session::start_in_own_session;
+#[cfg(unix)]
+pub use private_files::{make_private_file, make_private_folder, make_private_folders};
 #[cfg(unix)]
 pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};
 pub use signal::{Signal, SignalScope, UnknownSignal};

@@ -17,9 +17,9 @@
 //! Bounds: a sweep looks at [`MAX_ENTRIES`] entries and removes [`MAX_REMOVED`] folders.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,6 +27,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::CommandPipe;
+use crate::private_files::{make_private_file, make_private_folder};
 
 /// A server's folder is called this and 16 hexadecimal digits.
 const PREFIX: &str = "termbridge-";
@@ -109,12 +110,7 @@ impl PrivateFolder {
 
     /// Writes a file that was not there.
     pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file =
-            options.write(true).create_new(true).mode(0o600).open(self.path.join(name))?;
-        // The umask may have taken even the owner's bits.
-        file.set_permissions(Permissions::from_mode(0o600))?;
-        file.write_all(content)
+        make_private_file(&self.path.join(name))?.write_all(content)
     }
 
     /// Makes a command pipe in it.
@@ -205,11 +201,9 @@ fn is_safe(place: &Path) -> bool {
     })
 }
 
-/// Makes a folder that was not there and that only its owner may use.
+/// Makes a folder that was not there and that only its owner may use, and checks that.
 fn make_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(path)?;
-    // The umask may have taken even the owner's bits; a set-group-id parent adds one.
-    fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    make_private_folder(path)?;
     open_folder(path).map(drop)
 }
 

@@ -5,6 +5,7 @@ mod choice;
 mod command_line;
 mod criteria;
 mod flows;
+mod foreground;
 mod launch_json;
 mod read_only;
 mod terminal;

@@ -1,16 +1,12 @@
 //! Languages: their files, their projects, and the servers that know them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use termbridge_dap::{CommandLine, Environment};
 
 use super::text::Encoding;
 
-/// How long `servers` waits for a program to say that it works.
-const PROBE_LIMIT: Duration = Duration::from_secs(5);
 /// Bytes of a manifest that are looked at.
 const MANIFEST_LIMIT: u64 = 1024 * 1024;
 
@@ -232,29 +228,8 @@ fn is_cargo_workspace(manifest: &Path) -> bool {
 
 /// Whether a program runs at all: rustup's proxy does not without its component.
 fn works(program: &Path, environment: &Environment) -> bool {
-    let mut line = CommandLine::new(program);
-    environment.apply(&mut line);
-    let mut command = Command::new(program);
     // Not where the project is: it may choose a toolchain of its own, and bring it.
-    command.current_dir("/");
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    for (name, value) in line.env {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let Ok(mut child) = command.spawn() else { return false };
-    let deadline = Instant::now() + PROBE_LIMIT;
-    while Instant::now() < deadline {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
-            Err(_) => break,
-        }
-    }
-    // It may have ended just now.
-    let _ = child.kill();
-    let _ = child.wait();
-    false
+    let mut command = CommandLine::new(program).args(["--version"]).cwd("/");
+    environment.apply(&mut command);
+    command.probe().is_some()
 }

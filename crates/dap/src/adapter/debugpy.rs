@@ -1,12 +1,8 @@
 //! debugpy: the project's own interpreter first, so that the program finds its packages.
 
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Map, Value, json};
 
 use super::registry::{Missing, Search, configured};
@@ -31,10 +27,6 @@ if hasattr(socket, 'TCP_QUICKACK'):
     socket.SocketIO.readinto = readinto
 runpy.run_module('debugpy.adapter', run_name='__main__', alter_sys=True)
 ";
-/// How long an interpreter may take to say what it has.
-const PROBE_LIMIT: Duration = Duration::from_secs(10);
-/// How often it is looked at meanwhile.
-const PROBE_PAUSE: Duration = Duration::from_millis(5);
 /// Folders in which projects keep their virtual environment.
 const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
 /// Folders of packages below an interpreter's own; the second is Debian's.
@@ -141,25 +133,8 @@ fn is_of_project(python: &Path, folder: &Path) -> bool {
 
 fn says_it_has_debugpy(python: &Path) -> bool {
     let probe = "import importlib.util, sys; sys.exit(importlib.util.find_spec('debugpy') is None)";
-    let mut command = Command::new(python);
     // Not where the project is: Python imports from there, and version managers read it.
-    command.args(["-c", probe]).current_dir("/").process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else { return false };
-    let deadline = Instant::now() + PROBE_LIMIT;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return status.success(),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(PROBE_PAUSE),
-            _ => break,
-        }
-    }
-    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-        // It may be over in this moment.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
-    false
+    CommandLine::new(python).args(["-c", probe]).cwd("/").probe().is_some()
 }
 
 /// Whether a virtual environment may be used: anyone may put one into a folder above the project that

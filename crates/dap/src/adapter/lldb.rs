@@ -1,7 +1,6 @@
 //! lldb-dap, under the names it had: `lldb-dap`, `lldb-dap-19`, `lldb-vscode-14`.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 
 use serde_json::{Map, Value, json};
 
@@ -90,13 +89,7 @@ fn rust_formatters(search: &Search<'_>) -> Vec<Value> {
 
 fn sysroot(search: &Search<'_>) -> Option<PathBuf> {
     let rustc = search.environment.find_program("rustc")?;
-    let output = Command::new(rustc)
-        .args(["--print", "sysroot"])
-        // A project may choose its own toolchain.
-        .current_dir(search.folder)
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output();
-    let output = output.ok().filter(|output| output.status.success())?;
-    Some(PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()))
+    // A project may choose its own toolchain.
+    let answer = CommandLine::new(rustc).args(["--print", "sysroot"]).cwd(search.folder).probe()?;
+    Some(PathBuf::from(String::from_utf8_lossy(&answer).trim()))
 }

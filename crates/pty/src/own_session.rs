@@ -1,0 +1,19 @@
+//! Processes beside the programs on terminals (debug adapters, compilers, language servers): they must not
+//! have our controlling terminal.
+
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// Makes a command start in a session of its own, without a controlling terminal.
+///
+/// A process group alone is not enough: its processes can still open `/dev/tty` and put themselves into
+/// the foreground there, and whoever runs the server on that terminal is stopped when it next reads a key.
+/// The process also leads a group of its own, whose number is its pid.
+pub fn start_in_own_session(command: &mut Command) {
+    let own_session = || Ok(rustix::process::setsid().map(drop)?);
+    // SAFETY: runs between fork and exec, where only async-signal-safe calls are allowed: setsid is one,
+    // and neither it nor the conversion of its error allocates.
+    unsafe {
+        command.pre_exec(own_session);
+    }
+}
