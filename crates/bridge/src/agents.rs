@@ -207,7 +207,7 @@ impl Agents {
     ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
         if let Some(name) = &needs.name {
             let claim = match self.named(backend, needs, name).await? {
-                Named::Found(info, reservation, choice) => return Ok((info, reservation, choice)),
+                Named::Found(info, reservation, choice) => return Ok((*info, reservation, choice)),
                 Named::Free(claim) => claim,
             };
             let made = self.make(backend, settings, needs, Some(name.clone()), current).await;

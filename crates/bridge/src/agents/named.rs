@@ -12,7 +12,7 @@ const MAX_SHOWN: usize = 80;
 /// What a name stands for.
 pub(super) enum Named {
     /// A session that can take a command.
-    Found(SessionInfo, Reservation, Choice),
+    Found(Box<SessionInfo>, Reservation, Choice),
     /// Nothing: a session of this name may be made.
     Free(NameClaim),
 }
@@ -76,7 +76,7 @@ impl Agents {
                 Some(cwd) if !same_directory(&info.cwd, cwd) => Choice::Moves(cwd.clone()),
                 _ => Choice::Fits,
             };
-            return Ok(Named::Found(info, reservation, choice));
+            return Ok(Named::Found(Box::new(info), reservation, choice));
         }
     }
 
