@@ -185,6 +185,12 @@ impl From<SessionError> for ToolError {
                 (Code::InvalidInput, "view_screen shows what is there.", &["view_screen"])
             }
             SessionError::Invalid(_) => (Code::InvalidInput, "", &[]),
+            SessionError::CommandTooLong { .. } => (
+                Code::InvalidInput,
+                "Write it to a file, in several commands with here-documents (cat >> file <<'END') or \
+                 with an editor, and run that file.",
+                &["execute_command"],
+            ),
             SessionError::TooManySessions { .. } => (
                 Code::ResourceLimit,
                 "Stop one that is no longer needed with stop_app.",
