@@ -153,6 +153,20 @@ proptest! {
     }
 
     #[test]
+    fn a_value_allows_nothing(line in line()) {
+        let allow = vec!["echo".to_owned(), "cd".to_owned(), "set".to_owned()];
+        let config = PolicyConfig { allow, ..PolicyConfig::default() };
+        let home = Path::new("/home/ann");
+        let policy = Policy::new(&config, home).unwrap();
+        for dialect in [Dialect::Bash, Dialect::Zsh, Dialect::Posix] {
+            let allowed =
+                |line: &str| policy.check_command(line, dialect, Path::new("/work"), home).is_allowed();
+            let set = allowed(&format!("x=echo\n{line}"));
+            prop_assert!(!set || allowed(&line), "{dialect:?}");
+        }
+    }
+
+    #[test]
     fn single_quotes_hide_all(text in "[^']{0,40}") {
         let decision = check(&format!("echo '{text}; rm -rf /'"));
         prop_assert!(decision.is_allowed());
