@@ -263,3 +263,17 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
     };
     ToolError::new(code, message, hint, &["launch_app"])
 }
+
+#[cfg(test)]
+mod tests {
+    use termbridge_bridge::session::SessionError;
+
+    use super::ToolError;
+
+    #[test]
+    fn a_command_that_is_too_long_has_a_next_step() {
+        let error = ToolError::from(SessionError::CommandTooLong { bytes: 900_010, most: 524_288 });
+        assert!(error.hint.contains("file"), "{}", error.hint);
+        assert_eq!(error.next_tools, ["execute_command"]);
+    }
+}
