@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use termbridge_benches::{row, times};
-use termbridge_bridge::policy::{Decision, Dialect, Policy, PolicyConfig};
+use termbridge_bridge::policy::{Decision, Dialect, MAX_COMMAND, Policy, PolicyConfig};
 
 fn main() -> Result<()> {
     let quick = std::env::args().any(|argument| argument == "--quick" || argument == "--test");
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
 
 /// Lines made to cost much; what exceeds a bound is refused.
 fn hostile() -> Vec<(&'static str, String)> {
-    let megabyte = 1 << 20;
+    let longest = MAX_COMMAND;
     let calls: Vec<String> =
         (1..40).map(|n| format!("f{n}() {{ f{0}; f{0}; }}; ", n - 1)).collect();
     let loops = "for a in 1 2 3 4 5 6 7 8; do ".repeat(9) + "echo $a" + &"; done".repeat(9);
@@ -49,10 +49,10 @@ fn hostile() -> Vec<(&'static str, String)> {
         ("nested loops", loops),
         ("variables that double", format!("x=aaaa; {} $x", "x=$x$x; ".repeat(60))),
         ("braces", "echo ".to_owned() + &"{a,b}".repeat(200)),
-        ("unclosed parentheses", "$((".repeat(megabyte / 3)),
-        ("many commands", "a;".repeat(megabyte / 2)),
-        ("many words", "a ".repeat(megabyte / 2)),
-        ("many patterns", "rm -rf ".to_owned() + &"*".repeat(megabyte - 7)),
+        ("unclosed parentheses", "$((".repeat(longest / 3)),
+        ("many commands", "a;".repeat(longest / 2)),
+        ("many words", "a ".repeat(longest / 2)),
+        ("many patterns", "rm -rf ".to_owned() + &"*".repeat(longest - 7)),
     ]
 }
 

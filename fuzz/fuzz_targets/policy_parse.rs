@@ -42,6 +42,9 @@ fuzz_target!(|command: &str| {
             let behind = format!("true; {command}");
             assert!(!decide(open, &behind, dialect).is_allowed(), "{dialect:?}: {behind:?}");
         }
+        // The value of a variable makes nothing a listed command.
+        let set = decide(listed, &format!("x=echo\n{command}"), dialect).is_allowed();
+        assert!(!set || decide(listed, command, dialect).is_allowed(), "{dialect:?}");
         if decide(listed, command, dialect).is_allowed() {
             // The first newline may be part of the line, behind a backslash.
             let followed = format!("{command}\n\n{DENIED}");

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use termbridge_policy::Dialect;
+use termbridge_policy::{Dialect, MAX_COMMAND};
 use termbridge_session::State::Exited;
-use termbridge_session::{CommandReport, CommandState, SessionError, SessionId, SessionInfo};
+use termbridge_session::{
+    CommandReport, CommandState, SessionError, SessionId, SessionInfo, release_soon,
+};
 use termbridge_store::{Entry, State};
 
 use crate::agents::{Choice, Needs, Room, same_directory};
@@ -21,6 +23,8 @@ use crate::recorded::entry_id;
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
 /// Bytes of a command that the policy judges in well under a millisecond.
 const JUDGED_AT_ONCE: usize = 4096;
+/// Bytes of a command whose judging takes so much memory that it is given back to the system.
+const RELEASED_AFTER: usize = 64 * 1024;
 /// How often a session is chosen anew because someone else was faster.
 const ATTEMPTS: u32 = 5;
 /// Bytes of output read for the history; it keeps head and tail of them.
@@ -75,6 +79,11 @@ impl Bridge {
         mut request: Execute,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
+        // Before anything is made of it: no shell takes it, and judging it would cost much.
+        let bytes = request.command.len();
+        if bytes > MAX_COMMAND {
+            return Err(SessionError::CommandTooLong { bytes, most: MAX_COMMAND }.into());
+        }
         request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
         let longest = patience;
@@ -127,10 +136,17 @@ impl Bridge {
         if command.len() <= JUDGED_AT_ONCE {
             return self.shared.guard.command(command, dialect, cwd, agent);
         }
+        let turn = self.shared.guard.turn().await;
         let (shared, command, cwd) = (Arc::clone(&self.shared), command.to_owned(), cwd.to_owned());
         let agent = agent.map(str::to_owned);
+        // Its turn ends with it, also when nobody waits for the result any more.
         let judged = tokio::task::spawn_blocking(move || {
-            shared.guard.command(&command, dialect, &cwd, agent.as_deref())
+            let judged = shared.guard.command(&command, dialect, &cwd, agent.as_deref());
+            drop(turn);
+            if command.len() > RELEASED_AFTER {
+                release_soon();
+            }
+            judged
         });
         // A judge that panicked has not allowed it.
         let failed = || SessionError::System("the policy could not judge the command".into());

@@ -4,27 +4,34 @@
 //! itself can hold secrets, so it is logged at the level `debug` only.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use termbridge_policy::{Decision, Dialect, Policy, RateLimiter};
 use termbridge_session::{Shell, command_text};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::BridgeError;
 
 /// Bytes of a command in the log.
 const MAX_LOGGED: usize = 200;
 
+/// Most long commands judged at once: the longest cost some 20 MB while they are.
+const JUDGED_TOGETHER: usize = 2;
+
 pub(crate) struct Guard {
     policy: Policy,
     limiter: Option<Mutex<RateLimiter>>,
     home: PathBuf,
+    long_commands: Arc<Semaphore>,
 }
 
 impl Guard {
     pub(crate) fn new(policy: Policy, home: PathBuf) -> Self {
         let limiter = policy.rate_limiter().map(Mutex::new);
-        Self { policy, limiter, home }
+        let long_commands = Arc::new(Semaphore::new(JUDGED_TOGETHER));
+        Self { policy, limiter, home, long_commands }
     }
 
     /// Counts a call.
@@ -40,6 +47,12 @@ impl Guard {
     /// Whether only what is listed may run.
     pub(crate) fn has_allow_list(&self) -> bool {
         self.policy.has_allow_list()
+    }
+
+    /// Waits for the turn of a long command, which lasts as long as the permit.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.long_commands).acquire_owned().await.ok()
     }
 
     /// Whether a shell may run a command there.
@@ -115,5 +128,30 @@ pub(crate) fn dialect_of(shell: Shell) -> Dialect {
         Shell::Zsh => Dialect::Zsh,
         Shell::Fish => Dialect::Fish,
         Shell::Posix => Dialect::Posix,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use termbridge_policy::{Policy, PolicyConfig};
+    use tokio::sync::TryAcquireError;
+
+    use super::{Guard, JUDGED_TOGETHER};
+
+    #[tokio::test]
+    async fn long_commands_take_turns() {
+        let home = Path::new("/home/ann");
+        let policy = Policy::new(&PolicyConfig::default(), home).unwrap();
+        let guard = Guard::new(policy, home.to_owned());
+        let mut turns = Vec::new();
+        for _ in 0..JUDGED_TOGETHER {
+            turns.extend(guard.turn().await);
+        }
+        let more = || guard.long_commands.try_acquire().map(drop);
+        assert_eq!(more(), Err(TryAcquireError::NoPermits));
+        turns.pop();
+        assert_eq!(more(), Ok(()));
     }
 }

@@ -208,6 +208,12 @@ impl From<SessionError> for ToolError {
                 (Code::InvalidInput, "view_screen shows what is there.", &["view_screen"])
             }
             SessionError::Invalid(_) => (Code::InvalidInput, "", &[]),
+            SessionError::CommandTooLong { .. } => (
+                Code::InvalidInput,
+                "Write it to a file, in several commands with here-documents (cat >> file <<'END') or \
+                 with an editor, and run that file.",
+                &["execute_command"],
+            ),
             SessionError::TooManySessions { .. } => (
                 Code::ResourceLimit,
                 "Stop one that is no longer needed with stop_app.",
@@ -279,4 +285,18 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         _ => (Code::InvalidInput, ""),
     };
     ToolError::new(code, message, hint, &["launch_app"])
+}
+
+#[cfg(test)]
+mod tests {
+    use termbridge_bridge::session::SessionError;
+
+    use super::ToolError;
+
+    #[test]
+    fn a_command_that_is_too_long_has_a_next_step() {
+        let error = ToolError::from(SessionError::CommandTooLong { bytes: 900_010, most: 524_288 });
+        assert!(error.hint.contains("file"), "{}", error.hint);
+        assert_eq!(error.next_tools, ["execute_command"]);
+    }
 }

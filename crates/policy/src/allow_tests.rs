@@ -238,6 +238,7 @@ fn what_a_name_runs_does_not_change() {
             "BASH_CMDS[ls]=/dir/x",
             "printf -vPATH /dir",
             "unset PATH",
+            "ls {PATH}</dev/null",
             "set -k",
             "PS4=x",
         ],
@@ -298,6 +299,17 @@ fn values_may_have_changed() {
             "touch() { ls; }; trap 'touch pw' EXIT; unset -f touch",
         ],
     );
+    all_refused(
+        &[Fish],
+        &[
+            "set x ls; for i in 1 2; $x pw; set x touch; end",
+            "set x ls; $x pw",
+            "eval ls $x",
+            "eval \"ls $x\"",
+            "(echo ls) pw",
+        ],
+    );
+    all_run(&[Fish], &["for d in a b; ls $d; end; ls (ls); test -f \"$x\"; eval 'ls a'"]);
     all_run(
         &[Bash, Zsh],
         &[

@@ -42,7 +42,7 @@ fn nesting_is_refused_with_its_reason() {
         ("<(", ")"),
         ("for x in $(", "); do a; done"),
     ] {
-        for levels in [100, 30_000] {
+        for levels in [100, 15_000] {
             let command = format!("{}a{}", open.repeat(levels), close.repeat(levels));
             let decision = check(&command);
             assert!(matches!(rule(&decision), "nesting" | "size"), "{open}: {decision:?}");
@@ -80,9 +80,9 @@ fn long_lines_are_judged_to_their_end() {
     let filler = "echo hello world; ".repeat(5_000);
     assert!(check(&filler).is_allowed());
     assert_eq!(rule(&check(&(filler + "rm -rf /"))), "remove-system");
-    let padded = format!("bash <<'E'\n{}\nrm -rf /\nE", "# padding\n".repeat(90_000));
+    let padded = format!("bash <<'E'\n{}\nrm -rf /\nE", "# padding\n".repeat(45_000));
     assert_eq!(rule(&check(&padded)), "remove-system");
-    assert_eq!(rule(&check(&"echo a;".repeat(100_000))), "size");
+    assert_eq!(rule(&check(&"echo a;".repeat(70_000))), "size");
     assert_eq!(rule(&check(&"a".repeat(MAX_COMMAND + 1))), "length");
     assert!(check(&"a".repeat(MAX_COMMAND)).is_allowed());
     for unit in ["a ", "$a ", "'a' ", "a=b ", ">a ", "{a,b} ", "$(a) ", "*", "{", "-a ", "\\", "~"]
@@ -90,6 +90,30 @@ fn long_lines_are_judged_to_their_end() {
         check(&unit.repeat(LONG / unit.len()));
         check(&format!("rm -rf {}", unit.repeat(LONG / unit.len())));
     }
+}
+
+#[test]
+fn memory_is_bounded_with_the_parts_of_a_line() {
+    use crate::dialect::Grammar::{Bash, Dash, Fish, Zsh};
+    use crate::parse::{self, MAX_PARTS, ParseError};
+    assert!(size_of::<parse::Piece>() <= 64, "a line may have many");
+    let everywhere = ["a ", "a;", "$a", "'a'", ">a ", "\"$a\"", "\\ba"];
+    let more = [
+        "a= ", "<<a ", "`a`", "a=(b) ", "${a}", "${a:-b}", "$((1))", "[[ a ]];", "{ a; };", "<(a) ",
+    ];
+    let all = [Bash, Zsh, Dash, Fish].map(|grammar| (grammar, &everywhere[..]));
+    for (grammar, units) in all.into_iter().chain([(Bash, &more[..]), (Zsh, &more[..])]) {
+        for unit in units {
+            let line = unit.repeat(MAX_COMMAND / unit.len());
+            let error = parse::parse(&line, 0, grammar).error;
+            assert_eq!(error, Some(ParseError::TooMuch), "{unit} in {grammar:?}");
+        }
+    }
+    let words = format!("echo {}", "a ".repeat(MAX_PARTS / 4));
+    assert!(check(&words).is_allowed());
+    assert_eq!(rule(&check(&format!("echo {}", "a ".repeat(MAX_PARTS)))), "size");
+    let wrapped = format!("{}ls {}", "nice ".repeat(30), "a ".repeat(MAX_PARTS / 4));
+    assert_eq!(rule(&check(&wrapped)), "size", "each of them would keep a copy");
 }
 
 /// Pieces of shell text, mixed.
@@ -126,6 +150,20 @@ proptest! {
     fn what_follows_on_a_line_of_its_own_is_seen(words in "[a-z ]{0,20}") {
         let decision = check(&format!("echo {words}\nrm -rf /"));
         prop_assert_eq!(rule(&decision), "remove-system");
+    }
+
+    #[test]
+    fn a_value_allows_nothing(line in line()) {
+        let allow = vec!["echo".to_owned(), "cd".to_owned(), "set".to_owned()];
+        let config = PolicyConfig { allow, ..PolicyConfig::default() };
+        let home = Path::new("/home/ann");
+        let policy = Policy::new(&config, home).unwrap();
+        for dialect in [Dialect::Bash, Dialect::Zsh, Dialect::Posix] {
+            let allowed =
+                |line: &str| policy.check_command(line, dialect, Path::new("/work"), home).is_allowed();
+            let set = allowed(&format!("x=echo\n{line}"));
+            prop_assert!(!set || allowed(&line), "{dialect:?}");
+        }
     }
 
     #[test]

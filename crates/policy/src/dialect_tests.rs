@@ -115,6 +115,7 @@ fn expansions_are_found_wherever_they_run() {
             "printf -v 'a[$(rm -rf /)]' x",
             "!(rm -rf /)",
             "coproc X { rm -rf /; }",
+            "echo ${ rm -rf /; } \"${|rm -rf /; }\"",
         ],
     );
     all_refused(&[Zsh, Posix], &["echo \"${x:-'}\"; rm -rf / #'}\""]);
@@ -195,6 +196,7 @@ fn forms_of_zsh() {
             "echo *(e:rm\\ -rf\\ /:)",
             "echo *(e'{rm -rf /}')",
             "echo *(oe['rm -rf /'])",
+            "echo *(eXrm -rf /X)",
             "() { rm -rf / }",
             "function { rm -rf / }",
             "function a b { rm -rf / }",

@@ -24,9 +24,11 @@
 //! - Text that is no shell syntax, or that versions of one shell read differently, is scanned for
 //!   words, and judged by what is found.
 //! - An allow list fails closed: what is in doubt, a variable set for a command, a redirection to a
-//!   file and a program by a path of its own are refused unless an entry names them.
-//! - Nesting, length and work are bounded ([`MAX_NESTING`], [`MAX_COMMAND`], [`MAX_STEPS`],
-//!   [`MAX_EXPANSION`]); what exceeds a bound is refused, with the bound as the reason.
+//!   file and a program by a path of its own are refused unless an entry names them. A line is walked
+//!   a second time for it, by its text alone: what a variable holds may have changed by then, and what
+//!   a shell evaluates once more (arithmetic, subscripts, names) has to be plain numbers.
+//! - Nesting, length and work are bounded ([`MAX_NESTING`], [`MAX_COMMAND`], [`MAX_PARTS`],
+//!   [`MAX_STEPS`], [`MAX_EXPANSION`]); what exceeds a bound is refused, with the bound as the reason.
 //!
 //! What is deliberately absent: output, clocks, environment variables. The file system is touched
 //! only through [`ReadLink`]: to follow links, and to see whether the target of a `cd` is missing.
@@ -51,7 +53,7 @@ pub use config::{ConfigError, PolicyConfig, RateLimit};
 pub use decision::{Decision, Explanation, Judged, Verdict};
 pub use dialect::Dialect;
 pub use directories::{FileSystem, ReadLink};
-pub use parse::MAX_NESTING;
+pub use parse::{MAX_NESTING, MAX_PARTS};
 pub use pattern::Pattern;
 pub use policy::{MAX_COMMAND, Policy, rule_names};
 pub use rate::{MAX_AGENTS, RateLimited, RateLimiter};

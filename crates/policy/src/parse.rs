@@ -43,11 +43,17 @@ pub(crate) use evaluated::is_plain_arithmetic;
 /// another.
 pub const MAX_NESTING: usize = 40;
 
+/// Most words, pieces of words, redirections and commands of one text. Each costs some 150 bytes while
+/// it is judged.
+pub const MAX_PARTS: usize = 64 * 1024;
+
 /// Why a text was not parsed to its end.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ParseError {
     #[error("commands are nested more than {MAX_NESTING} deep")]
     TooDeep,
+    #[error("it has more than {MAX_PARTS} words")]
+    TooMuch,
     #[error("{expected} expected at byte {at}")]
     Syntax { expected: &'static str, at: usize },
 }

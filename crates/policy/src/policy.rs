@@ -8,14 +8,14 @@ use crate::decision::{Decision, Explanation};
 use crate::dialect::Dialect;
 use crate::directories::{self, FileSystem, ReadLink};
 use crate::judge::Judge;
-use crate::parse::MAX_NESTING;
+use crate::parse::{MAX_NESTING, MAX_PARTS};
 use crate::pattern::Pattern;
 use crate::rate::RateLimiter;
 use crate::rules::Rule;
 use crate::walk::{self, Arg, Findings, MAX_EXPANSION, MAX_STEPS, Purpose, Scene, Stop, Subject};
 
 /// Longest command line that is judged, in bytes.
-pub const MAX_COMMAND: usize = 1 << 20;
+pub const MAX_COMMAND: usize = 512 * 1024;
 
 /// What may run and where.
 pub struct Policy {
@@ -211,8 +211,8 @@ impl Policy {
             }
             Some(Stop::TooMuch) => {
                 let reason = format!(
-                    "the line takes more than {MAX_STEPS} steps or {MAX_EXPANSION} bytes to follow: \
-                     put it in a script file"
+                    "the line has more than {MAX_PARTS} words, or takes more than {MAX_STEPS} steps or \
+                     {MAX_EXPANSION} bytes to follow: put it in a script file"
                 );
                 return Decision::deny("size", reason, command);
             }

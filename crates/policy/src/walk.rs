@@ -219,6 +219,7 @@ impl Walker<'_> {
             let feed = walker.script(&reading.script, state)?;
             let from = match reading.error {
                 Some(ParseError::TooDeep) => return Err(Stop::TooDeep),
+                Some(ParseError::TooMuch) => return Err(Stop::TooMuch),
                 Some(error) => {
                     walker.findings.syntax_error.get_or_insert_with(|| error.to_string());
                     0
@@ -248,6 +249,7 @@ impl Walker<'_> {
                 walker.single(&word, state).map(drop)
             }
             Err(ParseError::TooDeep) => Err(Stop::TooDeep),
+            Err(ParseError::TooMuch) => Err(Stop::TooMuch),
             Err(error) => {
                 walker.findings.syntax_error.get_or_insert_with(|| error.to_string());
                 Ok(())

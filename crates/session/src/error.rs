@@ -37,6 +37,14 @@ pub enum SessionError {
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),
+    /// A command that a shell is not given: it would not fit.
+    #[error("the command has {bytes} bytes; a shell takes at most {most}")]
+    CommandTooLong {
+        /// What it has.
+        bytes: usize,
+        /// What it may have.
+        most: usize,
+    },
     /// A limit of the server.
     #[error("{limit} sessions are open, which is the limit")]
     TooManySessions {

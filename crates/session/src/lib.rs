@@ -50,6 +50,7 @@ pub use id::SessionId;
 pub use info::{EndReason, Ended, SessionInfo, ShellInfo, State, Stopped, is_shell_name};
 pub use input::{Input, MAX_PAUSE, Mouse, MouseTarget, Sent};
 pub use launch::Launch;
+pub use memory::release_soon;
 pub use registry::Sessions;
 pub use session::Session;
 pub use settings::Settings;

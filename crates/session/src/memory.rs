@@ -21,7 +21,7 @@ const HEADROOM: usize = 16;
 const RELEASE_DELAY: Duration = Duration::from_millis(100);
 
 /// Gives freed memory back to the system, soon and once for all that is freed until then.
-pub(crate) fn release_soon() {
+pub fn release_soon() {
     static PENDING: AtomicBool = AtomicBool::new(false);
     /// Also when the runtime ends before the time has come.
     struct Done;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use termbridge_bridge::policy::{Policy, PolicyConfig};
+use termbridge_bridge::policy::{MAX_COMMAND, Policy, PolicyConfig};
 use termbridge_bridge::session::{
     CommandState, Launch, SessionError, SessionId, Sessions, Settings, Signal, State,
 };
@@ -311,4 +311,33 @@ async fn variables_are_bounded_in_number_and_size() {
         assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
     }
     hub.sessions.shutdown().await;
+#[tokio::test]
+async fn a_command_that_no_shell_takes_is_neither_judged_nor_given_a_session() {
+    let hub = Hub::new(4);
+    // The policy would refuse it by name.
+    let command = format!("rm -rf /; echo {}", "a ".repeat(500_000));
+    let bytes = command.len();
+    let refused = run(&hub.bridge, Execute { command, ..Execute::default() }).await;
+    match refused {
+        Err(BridgeError::Session(SessionError::CommandTooLong { bytes: told, most })) => {
+            assert_eq!(told, bytes);
+            assert_eq!(most, MAX_COMMAND);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(hub.live().await.is_empty());
+}
+
+#[tokio::test]
+async fn many_long_commands_are_all_judged() {
+    let hub = Hub::new(4);
+    let mut calls = JoinSet::new();
+    for _ in 0..8 {
+        let bridge = hub.bridge.clone();
+        let command = format!("rm -rf /; echo {}", "a ".repeat(20_000));
+        calls.spawn(async move { run(&bridge, Execute { command, ..Execute::default() }).await });
+    }
+    for judged in calls.join_all().await {
+        assert!(matches!(judged, Err(BridgeError::Blocked { .. })), "{judged:?}");
+    }
 }

@@ -120,9 +120,11 @@ impl Parser {
     fn braced_word(&mut self, quoted: bool) -> Parsed<Word> {
         let mut pieces = Vec::new();
         while let Some(byte) = self.peek() {
+            self.bounded(pieces.len())?;
             match byte {
                 b'}' => {
                     self.at += 1;
+                    self.count(1 + pieces.len())?;
                     return Ok(Word { pieces });
                 }
                 b'\'' if !quoted || self.grammar == Grammar::Bash => {
@@ -172,9 +174,11 @@ impl Parser {
         let mut pieces = Vec::new();
         let mut open = 0usize;
         while let Some(byte) = self.peek() {
+            self.bounded(pieces.len())?;
             match byte {
                 b']' if open == 0 => {
                     self.at += 1;
+                    self.count(1 + pieces.len())?;
                     return Ok(Word { pieces });
                 }
                 b'\'' => {

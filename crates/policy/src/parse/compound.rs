@@ -21,6 +21,7 @@ impl Contents {
 
 impl Parser {
     pub(super) fn command(&mut self) -> Parsed<Command> {
+        self.count(1)?;
         self.nested(|parser| {
             parser.skip_blanks();
             if parser.extended()

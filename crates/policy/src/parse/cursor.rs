@@ -30,13 +30,15 @@ pub(super) struct Parser {
     pub(super) doubt: Option<usize>,
     /// Some of the text is evaluated, and is more than plain numbers: see `evaluated`.
     pub(super) evaluates: bool,
+    /// Words, pieces, redirections and commands so far.
+    pub(super) parts: usize,
 }
 
 impl Parser {
     pub(super) fn new(source: Rc<str>, depth: usize, grammar: Grammar) -> Self {
         let end = source.len();
-        let (pending, doubt, evaluates) = (Vec::new(), None, false);
-        Self { source, at: 0, end, depth, grammar, pending, doubt, evaluates }
+        let (pending, doubt, evaluates, parts) = (Vec::new(), None, false, 0);
+        Self { source, at: 0, end, depth, grammar, pending, doubt, evaluates, parts }
     }
 
     /// Notes that the shell may read what starts here in another way.
@@ -88,6 +90,17 @@ impl Parser {
 
     pub(super) fn expected<T>(&self, expected: &'static str) -> Parsed<T> {
         Err(ParseError::Syntax { expected, at: self.at })
+    }
+
+    /// Counts what has been read, so that memory is bounded too.
+    pub(super) fn count(&mut self, parts: usize) -> Parsed<()> {
+        self.parts += parts;
+        self.bounded(0)
+    }
+
+    /// Whether there is room for the pieces of a word in the making.
+    pub(super) fn bounded(&self, pieces: usize) -> Parsed<()> {
+        if self.parts + pieces > super::MAX_PARTS { Err(ParseError::TooMuch) } else { Ok(()) }
     }
 
     /// Runs `inner` one level deeper.

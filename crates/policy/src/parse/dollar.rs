@@ -129,7 +129,9 @@ impl Parser {
         let pieces = self.nested(|parser| parser.quoted_text(None));
         self.end = end;
         self.at = close + 2;
-        Ok(Word { pieces: pieces? })
+        let pieces = pieces?;
+        self.count(1 + pieces.len())?;
+        Ok(Word { pieces })
     }
 
     fn ansi_c_quoted(&mut self) -> Parsed<String> {

@@ -97,6 +97,7 @@ impl Parser {
     }
 
     fn fish_statement(&mut self) -> Parsed<Command> {
+        self.count(1)?;
         self.nested(|parser| {
             loop {
                 parser.skip_blanks();

@@ -27,6 +27,7 @@ impl Parser {
         let mut pieces = Vec::new();
         let mut braces = 0usize;
         while let Some(byte) = self.peek() {
+            self.bounded(pieces.len())?;
             match byte {
                 b'(' => {
                     self.at += 1;
@@ -69,6 +70,8 @@ impl Parser {
         if braces > 0 {
             return self.expected("`}`");
         }
+        self.count(1 + pieces.len())?;
+        pieces.shrink_to_fit();
         Ok((self.at > start).then_some(Word { pieces }))
     }
 
@@ -81,6 +84,7 @@ impl Parser {
     pub(super) fn fish_quoted(&mut self, close: Option<u8>) -> Parsed<Vec<Piece>> {
         let mut pieces = Vec::new();
         while let Some(byte) = self.peek() {
+            self.bounded(pieces.len())?;
             match byte {
                 _ if Some(byte) == close => {
                     self.at += 1;

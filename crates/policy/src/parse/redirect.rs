@@ -49,6 +49,8 @@ impl Parser {
         }
         if ahead == 0 && self.extended() && self.peek() == Some(b'{') {
             ahead = self.named_descriptor();
+            // It sets a variable, whatever its name.
+            self.evaluates |= ahead > 0;
         }
         let operator = self.peek_at(ahead);
         // To dash, `&>` is `&` and then `>`.
@@ -71,6 +73,7 @@ impl Parser {
             return self.expected("a redirection");
         };
         self.at += text.len();
+        self.count(1)?;
         let strip_tabs = kind == RedirectKind::HereDocument && self.eat("-");
         self.skip_blanks();
         let word_start = self.at;

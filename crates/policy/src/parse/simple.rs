@@ -28,15 +28,18 @@ impl Parser {
                     First::Word(word) => words.push(word),
                 }
             } else if let Some(word) = self.word()? {
-                let name = self.text(word_start..self.at).to_owned();
+                let name = self.text(word_start..self.at);
                 // `{name[index]}> file` puts the descriptor there.
-                self.evaluates |= name.starts_with('{')
-                    && name.contains('[')
-                    && matches!(self.peek(), Some(b'<' | b'>'));
+                let named = name.starts_with('{') && name.contains('[');
+                self.evaluates |= named && matches!(self.peek(), Some(b'<' | b'>'));
                 words.push(word);
-                names.push(name);
                 let may_define = words.len() == 1 || self.is_zsh();
+                if may_define {
+                    names.push(word_start..self.at);
+                }
                 if may_define && assignments.is_empty() && self.eat_parentheses() {
+                    let names = names.into_iter().map(|name| self.text(name).to_owned());
+                    let names = names.collect();
                     return self.function(names);
                 }
             } else if self.is_zsh() && !words.is_empty() && self.peek() == Some(b'(') {
@@ -102,6 +105,7 @@ impl Parser {
             return Ok(Some(First::Word(Word { pieces })));
         }
         self.at += ahead + 1;
+        self.count(1)?;
         let values = if self.extended() && self.eat("(") {
             self.array()?
         } else {

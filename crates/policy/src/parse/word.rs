@@ -12,12 +12,16 @@ impl Parser {
         let start = self.at;
         let mut pieces = Vec::new();
         self.rest_of_word(start, &mut pieces)?;
+        self.count(1 + pieces.len())?;
+        // Most words are one piece, of which a line may have many.
+        pieces.shrink_to_fit();
         Ok((self.at > start).then_some(Word { pieces }))
     }
 
     /// The rest of a word that began at `start`.
     pub(super) fn rest_of_word(&mut self, start: usize, pieces: &mut Vec<Piece>) -> Parsed<()> {
         while let Some(byte) = self.peek() {
+            self.bounded(pieces.len())?;
             let before = (self.at > start).then(|| self.source.as_bytes()[self.at - 1]);
             match byte {
                 b'<' | b'>' if self.extended() && self.peek_at(1) == Some(b'(') => {
@@ -79,6 +83,7 @@ impl Parser {
     pub(super) fn quoted_text(&mut self, close: Option<u8>) -> Parsed<Vec<Piece>> {
         let mut pieces = Vec::new();
         while let Some(byte) = self.peek() {
+            self.bounded(pieces.len())?;
             match byte {
                 _ if Some(byte) == close => {
                     self.at += 1;
@@ -163,8 +168,10 @@ impl Parser {
         let script = self.nested(|parser| {
             let source: Rc<str> = Rc::from(text);
             let mut inner = Self::new(source.clone(), parser.depth, parser.grammar);
+            inner.parts = parser.parts;
             let mut items = Vec::new();
             inner.whole(&mut items)?;
+            parser.parts = inner.parts;
             parser.evaluates |= inner.evaluates;
             if inner.doubt.is_some() {
                 parser.doubt.get_or_insert(start);

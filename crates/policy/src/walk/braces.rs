@@ -12,6 +12,9 @@ use super::Stop;
 /// Most pieces that one word may expand to, over all the words it becomes.
 const MAX_PIECES: usize = 16 * 1024;
 
+/// Most braces, commas and texts between them in one word.
+const MAX_TOKENS: usize = 64 * 1024;
+
 /// A piece of the word, or a cut of one of its literals.
 #[derive(Clone)]
 pub(super) enum Part<'a> {
@@ -45,11 +48,11 @@ pub(super) fn expand(word: &Word) -> Result<Option<Vec<Vec<Part<'_>>>>, Stop> {
     if !has_braces {
         return Ok(None);
     }
-    let tokens = tokens(word);
+    let tokens = tokens(word)?;
     Expansion { tokens: &tokens }.sequence(0, tokens.len(), 0).map(Some)
 }
 
-fn tokens(word: &Word) -> Vec<Token<'_>> {
+fn tokens(word: &Word) -> Result<Vec<Token<'_>>, Stop> {
     let mut tokens = Vec::new();
     let mut open = Vec::new();
     for piece in &word.pieces {
@@ -62,6 +65,9 @@ fn tokens(word: &Word) -> Vec<Token<'_>> {
                 Some((at, sign @ ('{' | ',' | '}'))) => (&cut[..at], Some(sign)),
                 _ => (cut, None),
             };
+            if tokens.len() >= MAX_TOKENS {
+                return Err(Stop::TooMuch);
+            }
             if !before.is_empty() {
                 tokens.push(Token::Part(literal(before)));
             }
@@ -81,7 +87,7 @@ fn tokens(word: &Word) -> Vec<Token<'_>> {
             }
         }
     }
-    tokens
+    Ok(tokens)
 }
 
 fn literal<'a>(text: &str) -> Part<'a> {

@@ -30,7 +30,7 @@ pub(super) fn evaluates(args: &[Arg], grammar: Grammar) -> bool {
         }
         "printf" => prints(rest, arithmetic),
         "print" => rest.iter().any(|arg| is_short(&arg.text, "fvz")),
-        "test" | "[" => tests(rest, arithmetic),
+        "test" | "[" if grammar != Grammar::Fish => tests(rest, arithmetic),
         "shift" | "exit" | "return" | "break" | "continue" | "logout" | "bye" => {
             arithmetic && !rest.iter().all(is_number)
         }

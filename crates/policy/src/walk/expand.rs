@@ -8,7 +8,7 @@ use super::state::{Arg, EXPANDED, FETCHED, Feed, State, UNKNOWN, Values};
 use super::{Stop, Walker};
 
 /// What a word costs beside its bytes: each is looked at by many rules.
-const WORD_COST: usize = 64;
+pub(super) const WORD_COST: usize = 128;
 
 /// The arguments of a word in the making.
 #[derive(Default)]
@@ -160,7 +160,8 @@ impl Walker<'_> {
             fields.add(joined.as_deref().unwrap_or(UNKNOWN.encode_utf8(&mut [0; 4])), true);
             return Ok(());
         }
-        let several = name == "@" || matches!(operation, Operation::All);
+        let list = matches!(operation, Operation::All) && self.grammar != Grammar::Fish;
+        let several = name == "@" || list;
         let known = state.value(name);
         let first = known.as_ref().and_then(|value| value.first());
         let values = match operation {

@@ -10,6 +10,7 @@ use crate::dialect::Grammar;
 use crate::judge::Hit;
 use crate::parse::{Operation, Piece, Redirect, RedirectKind, Simple, Word, is_plain_arithmetic};
 
+use super::expand::WORD_COST;
 use super::state::{Arg, Feed, State, UNKNOWN, Values};
 use super::wrap::{self, Inner};
 use super::{MAX_EXPLAINED, Purpose, Stop, Walker, aliases, builtins, evaluated, output};
@@ -59,7 +60,7 @@ impl Walker<'_> {
     ) -> Result<Feed, Stop> {
         self.step()?;
         let part = source.get(simple.span.clone()).unwrap_or_default();
-        let mut args = Vec::new();
+        let mut args = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             args.extend(self.fields(word, state)?);
         }
@@ -257,6 +258,8 @@ impl Walker<'_> {
         let name = outer.first().map(|arg| render(&arg.text)).unwrap_or_default();
         match inner {
             Inner::Args { args, cwd } => {
+                // They are a copy, and copies of copies would be kept at once.
+                self.spend(args.iter().map(|arg| arg.text.len() + WORD_COST).sum())?;
                 let mut inner = state.reached(name);
                 let program = wrap::base_name(outer);
                 if !wrap::runs_functions(program) {

@@ -246,10 +246,7 @@ impl SessionTask {
         let message = run::message(shell.link.shell, &command, &nonce)?;
         let most = shell.link.pipe.capacity() / 2;
         if message.len() > most {
-            return Err(SessionError::Invalid(format!(
-                "the command has {} bytes; a shell takes at most {most}",
-                command.len(),
-            )));
+            return Err(SessionError::CommandTooLong { bytes: command.len(), most });
         }
         self.end_background();
         let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
