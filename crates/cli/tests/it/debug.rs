@@ -6,6 +6,7 @@ mod command_line;
 mod criteria;
 mod flows;
 mod foreground;
+mod hints;
 mod launch_json;
 mod read_only;
 mod terminal;
