@@ -7,6 +7,7 @@ mod criteria;
 mod flows;
 mod foreground;
 mod hints;
+mod kept_events;
 mod launch_json;
 mod read_only;
 mod terminal;
