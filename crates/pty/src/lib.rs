@@ -72,11 +72,11 @@ pub use client::{Keeper, Program};
 pub use command_pipe::CommandPipe;
 pub use error::{ControlError, SpawnError};
 pub use host::{BoxFuture, ProgramHost};
-pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
 #[cfg(unix)]
 pub use own_session::start_in_own_session;
 #[cfg(unix)]
 pub use private_files::{make_private_file, make_private_folder, make_private_folders};
+pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
 #[cfg(unix)]
 pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};
 pub use signal::{Signal, SignalScope, UnknownSignal};
