@@ -19,7 +19,7 @@ const INTERNAL: [(&str, &[&str]); 14] = [
     ("termbridge-editor", &[]),
     ("termbridge-catalog", &[]),
     ("termbridge-dap", &["termbridge-pty"]),
-    ("termbridge-code", &["termbridge-dap"]),
+    ("termbridge-code", &["termbridge-dap", "termbridge-pty"]),
     ("termbridge-session", &["termbridge-pty", "termbridge-shell", "termbridge-vt"]),
     (
         "termbridge-bridge",

@@ -116,7 +116,7 @@ pub(crate) struct McpArguments {
     /// Shell for agents' commands [default: $SHELL if it is bash, zsh, fish, dash or sh; else bash]
     #[arg(long, env = "TERMBRIDGE_SHELL", value_name = "SHELL")]
     pub(crate) shell: Option<String>,
-    /// Keep no history of commands
+    /// Keep no history of commands, and no output of debugged programs on disk
     #[arg(long, env = "TERMBRIDGE_NO_HISTORY")]
     pub(crate) no_history: bool,
     /// Do not offer the editor's connection (accepted; there is none yet)

@@ -184,8 +184,11 @@ impl Config {
             )?,
             refuse_hidden_lines: file.policy.secrets_by_person,
         };
+        let history = history_place(file.history, arguments.no_history)?;
+        let mut debug = debug_settings(arguments.debugging, file.workspace, file.debug)?;
+        keep_events(&mut debug, history.as_ref());
         let offer = Offer {
-            debug: debug_settings(arguments.debugging, file.workspace, file.debug)?,
+            debug,
             ..offer(
                 arguments.chosen.toolsets.or(file.toolsets),
                 arguments.chosen.tools.or(file.tools),
@@ -193,7 +196,6 @@ impl Config {
             )?
         };
         let bridge = bridge_settings(arguments.shell, file.commands)?;
-        let history = history_place(file.history, arguments.no_history)?;
         let log = LogConfig {
             level: arguments.log.log_level.or(file.log_level).unwrap_or_else(|| "info".into()),
             format: arguments.log.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
@@ -283,8 +285,17 @@ fn debug_settings(
     }
     let Adapters { python, lldb, delve, js_debug, node } = table.adapters;
     settings.native.adapters = AdapterPaths { python, lldb, delve, js_debug, node };
-    settings.native.state_folder = state_folder().map(|folder| folder.join("debug"));
     Ok(settings)
+}
+
+/// What debugged programs printed is kept on disk only where commands' output is, and no longer than that.
+fn keep_events(settings: &mut DebugSettings, history: Option<&HistoryPlace>) {
+    let Some(history) = history else { return };
+    settings.native.state_folder = state_folder().map(|folder| folder.join("debug"));
+    let (age, most) = (&mut settings.native.events.finished_age, history.limits.max_age);
+    if most > Duration::ZERO {
+        *age = most.min(*age);
+    }
 }
 
 fn history_place(table: HistoryTable, off: bool) -> Result<Option<HistoryPlace>> {

@@ -63,6 +63,14 @@ pub enum DebugError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The file cannot be written.
+    #[error("{} cannot be written: {reason}", .path.display())]
+    CannotWrite {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        reason: String,
+    },
     /// The file has no such line.
     #[error("{} has no line {line}: it has {lines}", .path.display())]
     InvalidLine {
@@ -151,7 +159,7 @@ impl DebugError {
             Self::Aborted(_) => "E_ABORTED",
             Self::InvalidParams(_) => "E_INVALID_PARAMS",
             Self::FileNotFound(_) => "E_FILE_NOT_FOUND",
-            Self::InvalidPath { .. } => "E_INVALID_PATH",
+            Self::InvalidPath { .. } | Self::CannotWrite { .. } => "E_INVALID_PATH",
             Self::InvalidLine { .. } => "E_INVALID_LINE",
             Self::LaunchFailed(_) => "E_LAUNCH_FAILED",
             Self::ProgramExited { .. } => "E_PROGRAM_EXITED",
@@ -185,9 +193,13 @@ impl DebugError {
             }
             Self::Cancelled | Self::Aborted(_) => "see debug_status for what is still open",
             Self::InvalidParams(_) => "correct the arguments and call again",
-            Self::FileNotFound(_) | Self::InvalidPath { .. } => {
-                "give the path of an existing source file, absolute or relative to the workspace"
+            Self::FileNotFound(_) => {
+                "give the path of an existing file, absolute or relative to the workspace"
             }
+            Self::InvalidPath { .. } => {
+                "correct the path; it is absolute or relative to the workspace"
+            }
+            Self::CannotWrite { .. } => "give a file in an existing folder that you may write to",
             Self::InvalidLine { .. } => "choose a line of the file that holds code",
             Self::LaunchFailed(_) => "correct the configuration; dap_logs shows what the adapter said",
             Self::ProgramExited { .. } => "start it again with debug_restart or debug_start",

@@ -4,7 +4,7 @@
 //! that whoever has events can keep them here: the native debugger and an editor's alike. A live
 //! session is in memory, its oldest records dropped and counted beyond the bounds; a finished one
 //! goes to a file of lines of JSON in the state folder, the oldest files dropped beyond theirs.
-//! Without a folder the finished ones stay in memory, as many.
+//! Without a folder the finished ones stay in memory, within the same bounds.
 
 mod compare;
 mod exceptions;

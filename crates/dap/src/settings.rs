@@ -40,7 +40,7 @@ pub struct Settings {
     pub environment: Environment,
     /// Bounds of the event store.
     pub events: EventLimits,
-    /// Where the events of ended sessions are kept; nowhere when absent.
+    /// Where the events of ended sessions are kept; in memory when absent.
     pub state_folder: Option<PathBuf>,
 }
 

@@ -154,7 +154,9 @@ impl DebugTool {
             .map(|entry| entry.is_retryable)
             .or(known.map(|error| error.retryable))
             .unwrap_or_default();
+        // What the catalogue recommends belongs to its own words.
         let next_tools: Vec<&str> = known
+            .filter(|_| own.is_none())
             .iter()
             .flat_map(|error| &error.next)
             .filter_map(|alias| self.debugging.catalog().by_alias(alias))

@@ -6,6 +6,8 @@ mod command_line;
 mod criteria;
 mod flows;
 mod foreground;
+mod hints;
+mod kept_events;
 mod launch_json;
 mod read_only;
 mod terminal;

@@ -10,6 +10,7 @@ use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
 use crate::robustness::keeper;
+use crate::support::repository;
 
 /// Nothing here takes this long unless it hangs.
 const LIMIT: Duration = Duration::from_secs(40);
@@ -73,6 +74,30 @@ fn nothing_stays_when_the_server_ends() {
         // The keeper of a killed server may take a moment more.
         until(&format!("left after {signal:?}"), || entries(&temporary) == 0);
     }
+}
+
+#[test]
+fn what_a_language_server_writes_goes_with_it() {
+    let environment = TestEnvironment::new();
+    let temporary = temporary(&environment);
+    environment.write("cart.py", "def total():\n    return 1\n");
+    let mut folders = vec![repository("tests/debuggers/node_modules/.bin").into()];
+    folders.extend(std::env::split_paths(&std::env::var_os("PATH").expect("a path")));
+    let mut command = environment.command(TERMBRIDGE);
+    let path = std::env::join_paths(folders).expect("a path");
+    command.arg("mcp").env("TMPDIR", &temporary).env("PATH", path);
+    let mut client = Client::start(&mut command).expect("the server starts");
+    client.initialize(PROTOCOL).expect("the server shakes hands");
+    let found = client.call("search_symbol_search", json!({"query": "total"})).expect("an answer");
+    assert!(found.text.contains("cart.py"), "{}", found.text);
+    let entries_of = |folder: &Path| folder.read_dir().expect("a folder").flatten();
+    for entry in entries_of(&temporary) {
+        let name = entry.file_name().into_string().expect("text");
+        assert!(name.starts_with("termbridge-"), "{name}");
+    }
+    client.close().expect("the server ends");
+    let left: Vec<_> = entries_of(&temporary).map(|entry| entry.path()).collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -255,7 +255,9 @@ impl Staged {
         let staged = Self { path: path.to_owned(), temporary };
         let write = || {
             let mut options = OpenOptions::new();
-            let mut file = options.write(true).create_new(true).open(&staged.temporary)?;
+            // Nobody reads it before it has the permissions of the file.
+            let mut file =
+                options.write(true).create_new(true).mode(0o600).open(&staged.temporary)?;
             file.write_all(text.as_bytes())?;
             let own = file.metadata()?;
             if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {

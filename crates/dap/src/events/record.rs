@@ -1,6 +1,6 @@
 //! One event as it is kept.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -19,8 +19,10 @@ pub struct EventLimits {
     pub record_bytes: usize,
     /// Finished sessions that are kept.
     pub finished: usize,
-    /// Bytes of the files of finished sessions.
+    /// Bytes of finished sessions, in files or, without a folder, in memory.
     pub finished_bytes: u64,
+    /// How long the file of a finished session is kept.
+    pub finished_age: Duration,
 }
 
 impl Default for EventLimits {
@@ -31,6 +33,7 @@ impl Default for EventLimits {
             record_bytes: 64 * 1024,
             finished: 50,
             finished_bytes: 64 * 1024 * 1024,
+            finished_age: Duration::from_hours(7 * 24),
         }
     }
 }

@@ -1,17 +1,26 @@
 //! Files of finished sessions: `ID.ndjson` in the state folder, the label first, then the records.
 //!
 //! A file is written beside its place and renamed, so a reader sees all of it or nothing. What
-//! cannot be read is skipped: a torn line costs that line.
+//! cannot be read is skipped: a torn line costs that line. The files hold what programs printed, so only
+//! their owner may read them; they go when they are too many, too large or too old, which is looked at
+//! when a server starts and when a session ends.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+use termbridge_pty::{make_private_file, make_private_folders};
 
 use super::record::{EventLimits, Record, SessionLabel};
 use super::store::Log;
 
 const EXTENSION: &str = "ndjson";
+/// The extension of a file that is being written.
+const UNFINISHED: &str = "part";
+/// When a file that is being written was surely given up.
+const UNFINISHED_AGE: Duration = Duration::from_hours(1);
 
 #[derive(Debug)]
 pub(super) struct Spill {
@@ -20,8 +29,15 @@ pub(super) struct Spill {
 }
 
 impl Spill {
+    /// The files in a folder, which is tidied. Blocks.
     pub(super) fn new(folder: PathBuf, limits: EventLimits) -> Self {
-        Self { folder, limits }
+        if folder.is_dir() {
+            // Earlier versions made it by the umask; whose it is not cannot change it.
+            let _ = std::fs::set_permissions(&folder, Permissions::from_mode(0o700));
+        }
+        let spill = Self { folder, limits };
+        spill.trim();
+        spill
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -31,19 +47,18 @@ impl Spill {
     /// Writes a session and makes room for it.
     pub(super) fn write(&self, log: &Log) -> std::io::Result<()> {
         let path = self.path(&log.label.id).ok_or(std::io::ErrorKind::InvalidInput)?;
-        std::fs::create_dir_all(&self.folder)?;
-        let unfinished = path.with_extension("part");
-        let mut file = BufWriter::new(File::create(&unfinished)?);
-        serde_json::to_writer(&mut file, &log.label)?;
-        for record in &log.records {
-            file.write_all(b"\n")?;
-            serde_json::to_writer(&mut file, record)?;
+        make_private_folders(&self.folder)?;
+        let unfinished = path.with_extension(UNFINISHED);
+        // One that a killed server left.
+        let _ = std::fs::remove_file(&unfinished);
+        let written = write_log(make_private_file(&unfinished)?, log)
+            .and_then(|()| std::fs::rename(&unfinished, path));
+        if written.is_err() {
+            // It takes the place that was missing, perhaps.
+            let _ = std::fs::remove_file(&unfinished);
         }
-        file.write_all(b"\n")?;
-        file.into_inner()?;
-        std::fs::rename(unfinished, path)?;
         self.trim();
-        Ok(())
+        written
     }
 
     /// Reads a session.
@@ -71,16 +86,16 @@ impl Spill {
 
     /// The sessions that have a file, the latest first.
     pub(super) fn sessions(&self) -> Vec<String> {
-        let names = self.files().into_iter();
+        let names = self.files(EXTENSION).into_iter();
         let stem = |path: PathBuf| Some(path.file_stem()?.to_str()?.to_owned());
         names.filter_map(|(_, _, path)| stem(path)).collect()
     }
 
-    /// Files with their time and size, the latest first.
-    fn files(&self) -> Vec<(SystemTime, u64, PathBuf)> {
+    /// Files of a kind with their time and size, the latest first.
+    fn files(&self, extension: &str) -> Vec<(SystemTime, u64, PathBuf)> {
         let entries = self.folder.read_dir().into_iter().flatten().flatten();
         let mut files: Vec<_> = entries
-            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == EXTENSION))
+            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == extension))
             .filter_map(|entry| {
                 let meta = entry.metadata().ok()?;
                 Some((meta.modified().ok()?, meta.len(), entry.path()))
@@ -92,12 +107,21 @@ impl Spill {
     }
 
     fn trim(&self) {
+        let is_older = |time: SystemTime, age: Duration| time.elapsed().is_ok_and(|is| is > age);
+        let limits = &self.limits;
         let mut bytes = 0;
-        for (number, (_, size, path)) in self.files().into_iter().enumerate() {
+        for (number, (time, size, path)) in self.files(EXTENSION).into_iter().enumerate() {
             bytes += size;
-            if number >= self.limits.finished || (number > 0 && bytes > self.limits.finished_bytes)
+            if number >= limits.finished
+                || (number > 0 && bytes > limits.finished_bytes)
+                || is_older(time, limits.finished_age)
             {
                 // Another server may have removed it.
+                let _ = std::fs::remove_file(path);
+            }
+        }
+        for (time, _, path) in self.files(UNFINISHED) {
+            if is_older(time, UNFINISHED_AGE) {
                 let _ = std::fs::remove_file(path);
             }
         }
@@ -109,4 +133,15 @@ impl Spill {
         let good = !session.is_empty() && session.len() <= 128 && session.chars().all(plain);
         good.then(|| self.folder.join(format!("{session}.{EXTENSION}")))
     }
+}
+
+fn write_log(file: File, log: &Log) -> std::io::Result<()> {
+    let mut file = BufWriter::new(file);
+    serde_json::to_writer(&mut file, &log.label)?;
+    for record in &log.records {
+        file.write_all(b"\n")?;
+        serde_json::to_writer(&mut file, record)?;
+    }
+    file.write_all(b"\n")?;
+    file.flush()
 }

@@ -130,10 +130,16 @@ impl EventStore {
         if let (Some(_), Err(error)) = (&self.shared.spill, &written) {
             tracing::warn!(session, %error, "the events stay in memory");
         }
+        let limits = &self.shared.limits;
         let mut sessions = self.lock();
         sessions.finished.push_back(log);
-        while sessions.finished.len() > self.shared.limits.finished {
-            sessions.finished.pop_front();
+        let mut held: u64 = sessions.finished.iter().map(|log| log.bytes as u64).sum();
+        // The last one stays, as it does among the files.
+        while sessions.finished.len() > limits.finished
+            || (sessions.finished.len() > 1 && held > limits.finished_bytes)
+        {
+            let Some(oldest) = sessions.finished.pop_front() else { break };
+            held -= oldest.bytes as u64;
         }
     }
 

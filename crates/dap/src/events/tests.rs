@@ -250,6 +250,43 @@ fn finished_sessions_are_on_disk_and_survive_the_store() {
 }
 
 #[test]
+fn files_go_when_they_are_too_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || EventStore::new(EventLimits::default(), Some(folder.path().to_owned()));
+    let store = open();
+    for id in ["old", "new"] {
+        store.begin(label(id));
+        store.finish(id);
+    }
+    let made_old = |name: &str| {
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        let age = EventLimits::default().finished_age + std::time::Duration::from_mins(1);
+        file.set_modified(std::time::SystemTime::now() - age).unwrap();
+    };
+    made_old("old.ndjson");
+    made_old("given-up.part");
+    std::fs::write(folder.path().join("being-written.part"), "").unwrap();
+    open();
+    let names = folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    assert_eq!(names, ["being-written.part", "new.ndjson"]);
+}
+
+#[test]
+fn finished_sessions_in_memory_are_bounded_by_their_size() {
+    let limits = EventLimits { finished_bytes: 3000, ..EventLimits::default() };
+    let store = EventStore::new(limits, None);
+    for id in ["a", "b", "c"] {
+        store.begin(label(id));
+        output(&store, id, "stdout", &"x".repeat(1200));
+        store.finish(id);
+    }
+    let ids: Vec<_> = store.tracker().sessions.into_iter().map(|one| one.label.id).collect();
+    assert_eq!(ids, ["c", "b"]);
+}
+
+#[test]
 fn without_a_folder_finished_sessions_stay_in_memory() {
     let limits = EventLimits { finished: 1, ..EventLimits::default() };
     let store = EventStore::new(limits, None);

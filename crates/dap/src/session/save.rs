@@ -121,7 +121,7 @@ impl DebugSession {
 }
 
 fn cannot_write(save: &Save, error: &std::io::Error) -> DebugError {
-    DebugError::InvalidPath { path: save.path.clone(), reason: error.to_string() }
+    DebugError::CannotWrite { path: save.path.clone(), reason: error.to_string() }
 }
 
 /// Lines on their way into a file: written beside it, and put in its place at the end.

@@ -1,6 +1,9 @@
 //! What is left when the process that debugs is killed, with no chance to clean up: nothing.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
+
+use termbridge_dap::CommandLine;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::flows::looping;
 use crate::subject::{Language, Program, Subject, gone};
@@ -40,6 +43,20 @@ async fn killed(language: Language) {
     server.kill();
     gone(pid).await;
     std::fs::remove_dir_all(folder.trim()).expect("the folder is there");
+}
+
+#[tokio::test]
+async fn what_left_its_parent_and_its_group_ends_with_the_session() {
+    // Job control puts the job into a group of its own, and the shell that started it ends.
+    let script = "(set -m; sleep 1000 & echo $!); exec sleep 1000";
+    let command = CommandLine::new("/bin/sh").args(["-c", script]);
+    let mut tree = command.spawn(Stdio::null()).expect("a shell");
+    let (_, stdout, _) = tree.pipes();
+    let mut lines = BufReader::new(stdout.expect("a pipe")).lines();
+    let line = lines.next_line().await.expect("reads").expect("a line");
+    let pid = line.parse().expect("a number");
+    tree.end().await.expect("it ended");
+    gone(pid).await;
 }
 
 #[tokio::test]

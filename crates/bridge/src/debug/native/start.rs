@@ -219,7 +219,12 @@ impl NativeDebugger {
             (Some(name), None) => {
                 let environment = &self.shared.environment;
                 let workspace = Workspace { folder, file: None, line: None, environment };
-                Ok(LaunchFile::read(folder)?.plan(name, &workspace)?)
+                let file = LaunchFile::read(folder).map_err(|error| match error {
+                    DebugError::FileNotFound(_) => DebugFailure::from(error)
+                        .hint("give `program` instead of `launch`, or write launch.json first"),
+                    other => other.into(),
+                })?;
+                Ok(file.plan(name, &workspace)?)
             }
             (None, Some(program)) => {
                 let guess = || Configuration::guess_kind(program).map(str::to_owned);

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use termbridge_dap::ProcessTree;
+use termbridge_pty::PrivateFolder;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -24,7 +25,11 @@ pub(crate) struct RunningProcess {
 }
 
 impl RunningProcess {
-    pub(super) fn new(mut tree: ProcessTree, client: Client) -> Self {
+    pub(super) fn new(
+        mut tree: ProcessTree,
+        client: Client,
+        temporary: Option<PrivateFolder>,
+    ) -> Self {
         let (end, asked) = oneshot::channel();
         let ended = tokio::spawn(async move {
             let by_itself = tokio::select! {
@@ -32,6 +37,8 @@ impl RunningProcess {
                 _ = asked => false,
             };
             tree.end().await;
+            // Not while the process could still write there.
+            drop(temporary);
             if by_itself {
                 // What it wrote last is read first. Something it left may hold its output open.
                 client.wait_until(Instant::now() + LAST_WORDS, |_| false).await;

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use serde_json::{Value, json};
 use termbridge_dap::{CommandLine, Environment};
+use termbridge_pty::{PrivateFolder, RuntimeFolder};
 use tokio::time::Instant;
 
 use super::process::{Process, RunningProcess, take};
@@ -35,7 +36,8 @@ impl Start<'_> {
         let (language, root) = (self.language, self.root.to_owned());
         let look = tokio::task::spawn_blocking(move || Scan::of(&root, language)).await;
         let scan = look.map_err(|error| CodeError::Internal(error.to_string()))?;
-        let command = self.command();
+        let temporary = temporary_folder();
+        let command = self.command(temporary.as_ref());
         let shown = self.candidate.program.display().to_string();
         self.environment.may_run(&command).map_err(CodeError::Refused)?;
         let mut tree = match command.spawn(Stdio::piped()) {
@@ -46,7 +48,7 @@ impl Start<'_> {
             return Err(CodeError::Internal(format!("{shown} has no pipes")));
         };
         let client = Client::start(stdout, stdin, stderr);
-        let running = RunningProcess::new(tree, client.clone());
+        let running = RunningProcess::new(tree, client.clone(), temporary);
         *self.process.lock().unwrap_or_else(PoisonError::into_inner) = Some(running);
         let answer = client.request("initialize", self.parameters(), deadline.at).await;
         let capabilities = match answer {
@@ -81,7 +83,7 @@ impl Start<'_> {
         }))
     }
 
-    fn command(&self) -> CommandLine {
+    fn command(&self, temporary: Option<&PrivateFolder>) -> CommandLine {
         let mut folders = self.language.own_folders(self.environment, self.root);
         let mut environment = self.environment.clone();
         if self.language == Language::Python
@@ -95,6 +97,9 @@ impl Start<'_> {
         // A folder with a colon in its name cannot be on the path.
         if let Ok(path) = std::env::join_paths(folders) {
             environment = environment.with("PATH", path);
+        }
+        if let Some(folder) = temporary {
+            environment = environment.with("TMPDIR", folder.path());
         }
         let program = &self.candidate.program;
         let mut command = CommandLine::new(program).args(self.candidate.args).cwd(self.root);
@@ -131,4 +136,11 @@ impl Start<'_> {
             },
         })
     }
+}
+
+/// A folder for a server's temporary files, which pyright for one leaves behind. Without one the server
+/// uses the system's.
+fn temporary_folder() -> Option<PrivateFolder> {
+    let folder = RuntimeFolder::create().and_then(|runtime| Arc::new(runtime).private_folder());
+    folder.inspect_err(|error| tracing::warn!(%error, "no temporary folder for a server")).ok()
 }

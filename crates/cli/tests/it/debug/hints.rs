@@ -1,0 +1,46 @@
+//! What an error recommends can be done.
+
+use serde_json::json;
+
+use super::{Language, Subject, configured};
+use crate::TERMBRIDGE;
+use crate::support::repository;
+
+#[test]
+fn a_missing_launch_json_is_no_missing_source() {
+    let mut subject = Subject::new(Language::Python);
+    let (code, text) = subject.server.error("debug_start", json!({"launch": "App"}));
+    assert_eq!(code, "E_FILE_NOT_FOUND");
+    assert!(text.contains("`program` instead of `launch`"), "{text}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_no_source() {
+    let mut subject = Subject::new(Language::Python);
+    let mut start = subject.arguments("sum");
+    start["stopOnEntry"] = true.into();
+    subject.call("debug_start", start);
+    let save = json!({"expression": "1", "outputPath": "no/such/folder/out.ndjson"});
+    let (code, text) = subject.server.error("debug_save_variable", save);
+    assert_eq!(code, "E_INVALID_PATH");
+    assert!(text.contains("existing folder") && !text.contains("source"), "{text}");
+}
+
+#[test]
+fn a_slow_language_server_is_asked_again() {
+    let environment = configured();
+    let modules = repository("tests/debuggers/node_modules");
+    std::os::unix::fs::symlink(modules, environment.path().join("node_modules")).expect("a link");
+    environment.write("tsconfig.json", "{}");
+    environment.write("add.ts", "export function add() {}\n");
+    environment.write(".config/termbridge/config.toml", "[debug]\ntimeout = \"1ms\"\n");
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let call = json!({"query": "add"});
+    let answer = server.call("search_symbol_search", call).expect("an answer");
+    let error = &answer.structured["error"];
+    assert_eq!(error["code"], "E_TIMEOUT", "{}", answer.text);
+    assert!(answer.text.contains("call again"), "{}", answer.text);
+    assert_eq!(error["next_tools"], json!([]), "no tool for debugging helps");
+    let page = server.ok("docs_get", json!({"id": "search_symbol_search"})).text;
+    assert!(page.contains("E_TIMEOUT") && !page.contains("timeoutMs"), "{page}");
+}
