@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// As in `wait_for`; text must be in a row that changed after the keys. Default: until it reads on; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
-    /// Default diff
+    /// Default diff; with wait {}: none
     view: Option<ViewAfter>,
 }
 
@@ -230,10 +230,7 @@ impl Tool for SendKeys {
             }
             None => {
                 let sent = session.send(input).await?;
-                let view = match view.request(sent.before) {
-                    Some(request) => Some(View::take(&session, request).await?),
-                    None => None,
-                };
+                let view = View::take_after(&session, view, sent.before).await?;
                 (sent, None, view)
             }
         };
