@@ -11,7 +11,7 @@ use termbridge_bridge::catalog::{Catalog, CommandLine, Flag, Kind, Tool};
 use termbridge_mcp::CallToolResult;
 use tokio_util::sync::CancellationToken;
 
-use super::{Debugging, print, printable};
+use super::{Debugging, print, printable, tell};
 use crate::args::{DebugArguments, McpArguments};
 use crate::config::Config;
 use crate::logging;
@@ -60,9 +60,9 @@ impl CommandLineDebugging {
         let native =
             self.debugging.server.debugging().is_some_and(|debugging| debugging.native().is_open());
         if code == 0 && !self.json && (native || (sets_breakpoint && !self.has_editor().await)) {
-            eprintln!(
-                "termbridge: breakpoints and programs end with this command; give several commands, \
-                 one a line, to `termbridge debug` to keep them."
+            tell(
+                "termbridge: breakpoints and programs end with this command; to keep them, pass several \
+                 commands to `termbridge debug`, one per line.",
             );
         }
         Ok(code)
@@ -101,13 +101,12 @@ impl CommandLineDebugging {
     async fn lines(&mut self) -> Result<u8> {
         let is_terminal = std::io::stdin().is_terminal();
         if is_terminal {
-            eprintln!("Commands, one a line; `help` lists them, Ctrl+D ends what is debugged.");
+            tell("Enter commands, one per line; `help` lists them, Ctrl+D ends the session.");
         }
         let mut code = 0;
         loop {
             if is_terminal {
-                eprint!("debug> ");
-                std::io::stderr().flush()?;
+                let _ = write!(std::io::stderr(), "debug> ");
             }
             // Reading blocks a thread that nothing else needs.
             let line = tokio::task::spawn_blocking(|| {
@@ -126,7 +125,7 @@ impl CommandLineDebugging {
             let ended = match shlex::split(line) {
                 Some(words) => self.command(words).await?,
                 None => {
-                    eprintln!("termbridge: a quote is not closed: {line}");
+                    tell(&format!("termbridge: a quote is not closed: {line}"));
                     NO_SENSE
                 }
             };
@@ -165,7 +164,7 @@ impl CommandLineDebugging {
             _ => text.join("\n"),
         };
         match result.is_error == Some(true) && !self.json {
-            true => eprintln!("{}", printable(&text)),
+            true => tell(&printable(&text)),
             false => {
                 print(&format!("{}\n", printable(&text)))?;
             }
@@ -184,8 +183,8 @@ fn words_of(tool: &Tool) -> Vec<String> {
 }
 
 /// How several go together.
-const SEVERAL: &str = "Without a command, commands are read from stdin, one a line, and what is debugged \
-lives until the last.";
+const SEVERAL: &str = "Without a command, commands are read from stdin, one per line; the debugged program \
+lives until the last one.";
 
 /// All tools as one command with others inside.
 fn commands(catalog: &Catalog) -> Command {

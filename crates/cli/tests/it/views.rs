@@ -224,7 +224,8 @@ fn a_document_is_whole_or_refused() {
         assert!(whole["truncated_bytes"].is_null(), "{format}");
     }
     // What was done is done: its answer has plain text and says why.
-    let keys = json!({"session_id": id, "keys": "x<Enter>", "wait": {"text": "READYx"}, "view": "svg"});
+    let keys =
+        json!({"session_id": id, "keys": "x<Enter>", "wait": {"text": "READYx"}, "view": "svg"});
     let seen = server.ok("send_keys", keys);
     let shown = &seen.structured["view"];
     assert!(shown["content"].as_str().is_some_and(|text| text.starts_with("xxxx")), "{shown}");
