@@ -153,6 +153,27 @@ impl CommandLineDebugging {
         Ok((tool.name().to_owned(), arguments(&tool.command_line(), matches)?))
     }
 
+    /// A hint with commands and flags in place of the tools and arguments that agents have.
+    fn in_commands(&self, hint: &str) -> String {
+        let tools: Vec<&Tool> = self.catalog().enabled().collect();
+        let word = |word: &str| {
+            if let Some(tool) = tools.iter().find(|tool| tool.name() == word) {
+                return format!("`{}`", words_of(tool).join(" "));
+            }
+            let is_argument = word.contains(|c: char| c.is_ascii_uppercase());
+            let mut flags = tools.iter().flat_map(|tool| tool.command_line().flags);
+            let flag = flags.find(|flag| is_argument && flag.name == word);
+            flag.map_or_else(|| word.to_owned(), |flag| format!("--{}", flag.long))
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let pieces: Vec<&str> = hint.split_inclusive(|c| !is_name(c)).collect();
+        let renamed = pieces.iter().map(|piece| {
+            let name = piece.trim_end_matches(|c| !is_name(c));
+            word(name) + &piece[name.len()..]
+        });
+        renamed.collect()
+    }
+
     fn show(&self, result: &CallToolResult) -> Result<()> {
         let text: Vec<&str> = result
             .content
@@ -161,6 +182,11 @@ impl CommandLineDebugging {
             .collect();
         let text = match (&result.structured_content, self.json) {
             (Some(structured), true) => structured.to_string(),
+            (Some(structured), false) => {
+                let hint = structured["error"]["hint"].as_str().unwrap_or_default();
+                text.join("\n")
+                    .replace(&format!("\n{hint}"), &format!("\n{}", self.in_commands(hint)))
+            }
             _ => text.join("\n"),
         };
         match result.is_error == Some(true) && !self.json {

@@ -264,8 +264,10 @@ fn a_person_alone_may_type_a_password_where_the_policy_says_so() {
     let mut server = bash(&environment);
     let arguments = json!({"command": "read -s -p 'Password: ' p", "timeout_ms": PATIENCE_MS});
     let session = server.ok("execute_command", arguments).structured["session_id"].clone();
-    let (code, _) = server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
+    let (code, text) =
+        server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
     assert_eq!(code, "FORBIDDEN");
+    assert!(text.contains("a terminal of their own"), "what a user can do: {text}");
     let keys = json!({"session_id": session, "keys": "Ctrl+C", "wait": {"prompt": true}});
     server.ok("send_keys", keys);
     let typed = json!({"session_id": session, "keys": "read -s p<Enter>secret<Enter>"});

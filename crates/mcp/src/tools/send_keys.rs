@@ -91,6 +91,8 @@ pub(crate) enum Button {
     Left,
     Middle,
     Right,
+    Back,
+    Forward,
     None,
 }
 
@@ -128,6 +130,8 @@ impl MouseArguments {
             Button::Left => MouseButton::Left,
             Button::Middle => MouseButton::Middle,
             Button::Right => MouseButton::Right,
+            Button::Back => MouseButton::Back,
+            Button::Forward => MouseButton::Forward,
             Button::None => MouseButton::None,
         };
         let modifiers = match self.modifiers.as_deref() {
