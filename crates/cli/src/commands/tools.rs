@@ -15,7 +15,7 @@ use crate::config::Config;
 
 pub(crate) fn run(arguments: ToolsArguments) -> Result<ExitCode> {
     let ToolsArguments { format, chosen, config } = arguments;
-    let settings = McpArguments { chosen, config, ..McpArguments::default() };
+    let settings = McpArguments { config, chosen, ..McpArguments::default() };
     let offer = Config::load(settings)?.offer()?;
     // Nothing is started until something is launched.
     let backend = Arc::new(NativeBackend::new(Sessions::new(Settings::default())));
