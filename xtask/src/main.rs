@@ -63,16 +63,7 @@ fn tools_page() -> String {
         page.push_str(&format!("\n## `{}`\n\n{description}\n\n", tool.name));
         page.push_str("| argument | type | |\n| --- | --- | --- |\n");
         let schema = Value::Object((*tool.input_schema).clone());
-        let required: Vec<&str> =
-            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        for (name, argument) in schema["properties"].as_object().into_iter().flatten() {
-            let mark = if required.contains(&name.as_str()) { " (required)" } else { "" };
-            page.push_str(&format!(
-                "| `{name}`{mark} | {} | {} |\n",
-                kind(argument),
-                words(argument)
-            ));
-        }
+        argument_rows(&schema, "", &mut page);
         let answer = tool.output_schema.as_ref().and_then(|schema| schema.get("properties"));
         let fields = answer.and_then(Value::as_object).into_iter().flatten();
         let fields: Vec<String> = fields.map(|(name, _)| format!("`{name}`")).collect();
@@ -85,6 +76,19 @@ fn tools_page() -> String {
         names.join(", ")
     ));
     page
+}
+
+/// A row for each argument, and for the fields of those that are objects or lists of them.
+fn argument_rows(schema: &Value, path: &str, page: &mut String) {
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, argument) in schema["properties"].as_object().into_iter().flatten() {
+        let mark = if required.contains(&name.as_str()) { " (required)" } else { "" };
+        let (kind, words) = (kind(argument), words(argument));
+        page.push_str(&format!("| `{path}{name}`{mark} | {kind} | {words} |\n"));
+        argument_rows(argument, &format!("{path}{name}."), page);
+        argument_rows(&argument["items"], &format!("{path}{name}[]."), page);
+    }
 }
 
 /// The debugging tools and the guides, as `docs_get` serves them.
@@ -113,6 +117,9 @@ fn kind(schema: &Value) -> String {
     match (kind, &schema["minimum"], &schema["maximum"]) {
         ("array", ..) => format!("array of {}", kind_of_items(schema)),
         (_, Value::Number(least), Value::Number(most)) => format!("{kind}, {least}–{most}"),
+        (_, Value::Number(least), _) if least.as_i64() != Some(0) => {
+            format!("{kind}, at least {least}")
+        }
         _ => kind.to_owned(),
     }
 }

@@ -242,6 +242,14 @@ impl Bridge {
         }
     }
 
+    /// A path in which `~` at the beginning is the home directory.
+    pub fn expand_home(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix("~") {
+            Ok(rest) => self.shared.settings.home.join(rest),
+            Err(_) => path.to_owned(),
+        }
+    }
+
     /// A directory as an agent writes it: `~`, relative to `base` or to where sessions start.
     pub(crate) fn directory(
         &self,
@@ -252,10 +260,7 @@ impl Bridge {
         if path.as_os_str().is_empty() {
             return Ok(settings.cwd.clone());
         }
-        let path = match path.strip_prefix("~") {
-            Ok(rest) => settings.home.join(rest),
-            Err(_) => base.unwrap_or(&settings.cwd).join(path),
-        };
+        let path = base.unwrap_or(&settings.cwd).join(self.expand_home(path));
         // Only what the backend's machine is ours to look at can be checked here.
         if self.backend().screens().is_some() && !path.is_dir() {
             let why = if path.exists() { "it is not a directory" } else { "it does not exist" };

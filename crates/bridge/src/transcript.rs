@@ -34,7 +34,7 @@ pub enum ReadFrom {
     /// At the last lines.
     #[default]
     Tail,
-    /// This many lines before the end.
+    /// This many lines before the end, and from there on.
     Last(u64),
     /// At this line, from 0.
     Line(u64),
@@ -119,7 +119,7 @@ impl Bridge {
         let report = self.report(session, last, 0, 0).await?;
         let running = report.is_running();
         let total: u64 = segments.iter().map(Segment::lines).sum();
-        let keep_last = matches!(request.from, ReadFrom::Tail | ReadFrom::Last(_));
+        let keep_last = request.from == ReadFrom::Tail;
         let start = match (&request.from, &request.grep) {
             (ReadFrom::Cursor(cursor), _) => self.at_cursor(session, &segments, cursor).await?,
             // The last matches are found by looking at all lines.
@@ -225,7 +225,7 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
             })?
         }
     };
-    let keep_last = matches!(select.from, ReadFrom::Tail | ReadFrom::Last(_));
+    let keep_last = *select.from == ReadFrom::Tail;
     let mut gathered = Gathered::new(select, keep_last);
     let mut end = from.min(total);
     for line in lines.iter().skip(end as usize) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -20,46 +21,47 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  termbridge demo                         see it drive a real program, in your terminal
-  claude mcp add termbridge -- termbridge mcp   give it to Claude Code
-  termbridge mcp --max-sessions 20        serve MCP over stdio, with a limit
-  termbridge history cargo test           what agents ran, with these words
-  termbridge policy test 'rm -rf /'       what the policy says to a command
+  termbridge demo                         watch it drive a real program in this terminal
+  claude mcp add termbridge -- termbridge mcp   connect Claude Code
+  termbridge mcp --max-sessions 20        serve MCP over stdio, with at most 20 programs
+  termbridge history cargo test           past commands that contain these words
+  termbridge policy test 'rm -rf /'       whether the policy allows a command
   termbridge completions zsh > _termbridge";
 
 #[derive(Debug, Subcommand)]
 #[allow(clippy::large_enum_variant, reason = "made once")]
 pub(crate) enum Command {
-    /// Serve MCP over stdio, as an agent starts it
+    /// Serve MCP over stdio; agents start this command
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(McpArguments),
-    /// Watch an agent's view: drives a real program through MCP, live in this terminal
+    /// Watch an agent drive a real program through MCP, live in this terminal
     Demo(DemoArguments),
-    /// Search what agents ran, or count it
+    /// Search the commands that agents ran, or show statistics
     #[command(after_help = HISTORY_EXAMPLES)]
     History(HistoryArguments),
-    /// Ask the policy what it would say
+    /// Check a command against the policy, or list its rules
     #[command(after_help = POLICY_EXAMPLES)]
     Policy(PolicyArguments),
-    /// Print the tools' definitions, also for agents that do not speak MCP
+    /// Print the tool definitions, in formats for MCP and for function calling
     #[command(after_help = TOOLS_EXAMPLES)]
     Tools(ToolsArguments),
-    /// Debug from the command line, with the tools that agents have
+    /// Use the agents' debugging tools from the command line
     #[command(after_help = DEBUG_EXAMPLES)]
     Debug(DebugArguments),
-    /// Say what is there, what is missing, and the command that mends it
+    /// Check the installation: what works, what is missing and how to install it
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArguments),
     /// Print shell completions
     Completions {
-        /// The shell
+        /// Shell to print them for
         shell: Shell,
     },
 }
 
 const MCP_EXAMPLES: &str = "\
-Settings come from the configuration file, then the environment, then flags, each stronger than the
-one before. The file is $XDG_CONFIG_HOME/termbridge/config.toml (~/.config/termbridge/config.toml):
+Settings come from the configuration file, the environment and flags; each overrides the one before.
+An empty environment variable counts as unset; switches take 1/0, true/false, yes/no or on/off.
+The file is $XDG_CONFIG_HOME/termbridge/config.toml (~/.config/termbridge/config.toml):
 
   max_sessions = 20
   session_timeout = \"1h\"
@@ -89,38 +91,39 @@ pub(crate) struct McpArguments {
     /// Port of the shared server; not used over stdio [default: 8080]
     #[arg(long, env = "MCP_PORT", value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// Programs that may run at once [default: 100]
+    /// Most programs that run at once [default: 100]
     #[arg(long, env = "TERMBRIDGE_MAX_SESSIONS", value_name = "N")]
     pub(crate) max_sessions: Option<usize>,
-    /// End a session that nobody used and that only waits for input; 0 = never [default: 30m]
+    /// End a session that is unused and only waits for input after this time; 0 = never [default: 30m]
     #[arg(long, env = "TERMBRIDGE_SESSION_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) session_timeout: Option<Duration>,
-    /// Keep a finished session's last screen this long [default: 5m]
+    /// How long a finished session's last screen stays readable [default: 5m]
     #[arg(long, env = "TERMBRIDGE_KEEP_FINISHED", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) keep_finished: Option<Duration>,
     /// Lines of scrollback per session [default: 10000]
     #[arg(long, env = "TERMBRIDGE_SCROLLBACK_LINES", value_name = "N")]
     pub(crate) scrollback_lines: Option<usize>,
-    /// Megabytes of scrollback of all sessions together [default: 256]
+    /// Memory for scrollback, all sessions together, in megabytes [default: 256]
     #[arg(long, env = "TERMBRIDGE_SCROLLBACK_MEMORY_MB", value_name = "MB")]
     pub(crate) scrollback_memory_mb: Option<usize>,
-    /// Megabytes of commands' output kept in memory, of all sessions together [default: 64]
+    /// Memory for the output of commands, all sessions together, in megabytes [default: 64]
     #[arg(long, env = "TERMBRIDGE_OUTPUT_MEMORY_MB", value_name = "MB")]
     pub(crate) output_memory_mb: Option<usize>,
-    /// Megabytes of commands' output kept in temporary files, of all sessions together [default: 1024]
+    /// Temporary files for the output of commands, all sessions together, in megabytes [default: 1024]
     #[arg(long, env = "TERMBRIDGE_OUTPUT_DISK_MB", value_name = "MB")]
     pub(crate) output_disk_mb: Option<usize>,
-    /// Bytes asked of a terminal per read [default: 4096]
+    /// Size of a read from a terminal, in bytes [default: 4096]
     #[arg(long, env = "TERMBRIDGE_BUFFER_SIZE", value_name = "BYTES")]
     pub(crate) buffer_size: Option<usize>,
-    /// Shell for agents' commands [default: $SHELL if it is bash, zsh, fish, dash or sh; else bash]
+    /// Shell for agents' commands [default: $SHELL if it is a supported shell, else bash]
     #[arg(long, env = "TERMBRIDGE_SHELL", value_name = "SHELL")]
     pub(crate) shell: Option<String>,
     /// Keep no history of commands, and no output of debugged programs on disk
-    #[arg(long, env = "TERMBRIDGE_NO_HISTORY")]
-    pub(crate) no_history: bool,
-    /// Do not offer the editor's connection (accepted; there is none yet)
-    #[arg(long)]
+    #[arg(long, env = "TERMBRIDGE_NO_HISTORY", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) no_history: Option<bool>,
+    /// Never debug in an open editor; short for --debug-backend native
+    #[arg(long, conflicts_with = "debug_backend")]
     pub(crate) no_editor: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
@@ -129,18 +132,20 @@ pub(crate) struct McpArguments {
 /// Where and how programs are debugged.
 #[derive(Debug, Default, Args)]
 pub(crate) struct DebuggingArguments {
-    /// Folder that is worked in: relative paths of debugging tools, launch.json, editor [default: here]
+    /// Project folder: base of relative paths in debugging tools, home of launch.json
+    /// [default: the working directory]
     #[arg(long, env = "TERMBRIDGE_WORKSPACE", value_name = "FOLDER")]
     pub(crate) workspace: Option<PathBuf>,
-    /// Who debugs: auto (an editor that is open for the workspace, else native), native, editor
-    /// [default: auto]
+    /// Which debugger to use: native, editor, or auto (the editor that has the workspace open, else
+    /// native) [default: auto]
     #[arg(long, env = "TERMBRIDGE_DEBUG_BACKEND", value_name = "BACKEND")]
     pub(crate) debug_backend: Option<BackendChoice>,
-    /// Offer tools that the workspace's own metadata describes (src/vsc-scripts/**/*.meta.yaml), also
-    /// while no editor is open for it
-    #[arg(long, env = "TERMBRIDGE_WORKSPACE_TOOLS")]
-    pub(crate) workspace_tools: bool,
-    /// Time of every debugging tool, where the call does not say [default: the tool's own]
+    /// Offer the tools that the workspace defines (src/vsc-scripts/**/*.meta.yaml) even when no editor
+    /// has it open
+    #[arg(long, env = "TERMBRIDGE_WORKSPACE_TOOLS", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) workspace_tools: Option<bool>,
+    /// Time limit of a debugging tool when the call gives none [default: the tool's own]
     #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
 }
@@ -150,7 +155,7 @@ pub(crate) struct ChosenTools {
     /// Toolsets to offer, separated by commas: terminal, debug, compat [default: terminal,debug]
     #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolsets: Option<Vec<String>>,
-    /// Tools to offer: only these, or, with --toolsets, these too
+    /// Tools to offer: only these, or these as well with --toolsets
     #[arg(long, env = "TERMBRIDGE_TOOLS", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
     /// Tools to leave out
@@ -160,10 +165,10 @@ pub(crate) struct ChosenTools {
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct LogArguments {
-    /// What to log: error, warn, info, debug, trace, or a filter such as `rmcp=debug` [default: info]
+    /// Log level: off, error, warn, info, debug, trace, or a filter such as `rmcp=debug` [default: info]
     #[arg(long, env = "LOG_LEVEL", value_name = "LEVEL")]
     pub(crate) log_level: Option<String>,
-    /// How to log [default: text]
+    /// Log format [default: text]
     #[arg(long, env = "TERMBRIDGE_LOG_FORMAT", value_name = "FORMAT")]
     pub(crate) log_format: Option<LogFormat>,
     /// Log to this file instead of stderr
@@ -174,19 +179,19 @@ pub(crate) struct LogArguments {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
-    /// Lines for people
+    /// Readable lines
     Text,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
 }
 
 const HISTORY_EXAMPLES: &str = "\
 Examples:
   termbridge history                      the newest commands
-  termbridge history cargo test           those with these words, in the command or its output
+  termbridge history cargo test           commands with these words in the line or the output
   termbridge history --failed --since 2d  what failed in the last two days
   termbridge history show 6acc483y7z35-4  one command with its output
-  termbridge history stats                most run, slowest, most often failing, by project and agent
+  termbridge history stats                most frequent, slowest and most often failing commands
   termbridge history -- stats             commands with the word `stats`";
 
 #[derive(Debug, Args)]
@@ -195,62 +200,100 @@ pub(crate) struct HistoryArguments {
     pub(crate) action: Option<HistoryAction>,
     /// Words that must all occur; the last may be the beginning of a word
     pub(crate) words: Vec<String>,
-    /// Look only in the command lines
+    /// Search only the command lines
     #[arg(long, conflicts_with = "output")]
     pub(crate) commands: bool,
-    /// Look only in the output
+    /// Search only the output
     #[arg(long)]
     pub(crate) output: bool,
-    /// Only what failed
+    /// Only commands that failed
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only with this exit code
+    /// Only commands with this exit code
     #[arg(long, value_name = "CODE")]
     pub(crate) exit_code: Option<i32>,
-    /// Only of this project (its folder)
-    #[arg(long, value_name = "PROJECT", global = true)]
-    pub(crate) project: Option<String>,
-    /// Only of this agent
-    #[arg(long, value_name = "AGENT", global = true)]
-    pub(crate) agent: Option<String>,
-    /// Only of this session
+    /// Only commands of this session
     #[arg(long, value_name = "SESSION")]
     pub(crate) session: Option<String>,
-    /// Only since then: 2h, 7d, 2026-01-31, 2026-01-31T09:30:00Z
-    #[arg(long, value_name = "TIME", global = true)]
-    pub(crate) since: Option<String>,
-    /// Only until then
-    #[arg(long, value_name = "TIME", global = true)]
-    pub(crate) until: Option<String>,
-    /// Entries shown
-    #[arg(long, value_name = "N", default_value_t = 20, global = true)]
-    pub(crate) limit: usize,
-    /// Go on where an earlier list ended
+    #[command(flatten)]
+    pub(crate) span: HistorySpan,
+    /// Continue where an earlier list ended
     #[arg(long, value_name = "CURSOR")]
     pub(crate) cursor: Option<String>,
-    /// Print JSON, one object a line
-    #[arg(long, global = true)]
+    #[command(flatten)]
+    pub(crate) source: HistorySource,
+}
+
+impl HistoryArguments {
+    /// Whether anything was given that only the list uses, or that belongs behind a subcommand.
+    pub(crate) fn is_list(&self) -> bool {
+        let HistorySpan { project, agent, since, until, limit } = &self.span;
+        let texts = [project, agent, since, until, &self.session, &self.cursor];
+        let switches = [self.commands, self.output, self.failed, self.source.json];
+        !self.words.is_empty()
+            || texts.iter().any(|text| text.is_some())
+            || switches.contains(&true)
+            || self.exit_code.is_some()
+            || *limit != DEFAULT_LIMIT
+    }
+}
+
+/// Entries of the history that are shown unless the user says otherwise.
+const DEFAULT_LIMIT: usize = 20;
+
+/// Which part of the history counts.
+#[derive(Debug, Args)]
+pub(crate) struct HistorySpan {
+    /// Only commands of this project (its folder)
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only commands of this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only commands since this time: 2h, 7d, 2026-01-31, 2026-01-31T09:30:00Z
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only commands until this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Most entries to show
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
+    pub(crate) limit: usize,
+}
+
+/// Where the history is, and how to print it.
+#[derive(Debug, Args)]
+pub(crate) struct HistorySource {
+    /// Print JSON
+    #[arg(long)]
     pub(crate) json: bool,
     /// Configuration file
-    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE", global = true)]
+    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryAction {
-    /// Count: most run, slowest, most often failing, by project and agent
-    Stats,
+    /// Show statistics: most frequent, slowest and most often failing commands, projects, agents
+    Stats {
+        #[command(flatten)]
+        span: HistorySpan,
+        #[command(flatten)]
+        source: HistorySource,
+    },
     /// Show one command with its output
     Show {
-        /// Its id, as the list shows it
+        /// Id from the list
         id: String,
+        #[command(flatten)]
+        source: HistorySource,
     },
 }
 
 const POLICY_EXAMPLES: &str = "\
-Exit code: 0 when it may run, 1 when it is refused. The rules are in the [policy] table of the
-configuration file; they are a guard-rail against accidents, not a sandbox. `allowed_directories`
-says where commands may start, not which files they may open.
+Exit code of `test`: 0 if the command may run, 1 if it is refused. Your rules are in the [policy] table
+of the configuration file; they guard against accidents and are not a sandbox. `allowed_directories`
+restricts where commands start, not which files they open.
 
 Examples:
   termbridge policy test 'rm -rf build'
@@ -266,14 +309,14 @@ pub(crate) struct PolicyArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyAction {
-    /// Explain the decision on a command
+    /// Show whether a command may run, and why
     Test {
-        /// The command, as an agent would send it
+        /// Command line, as an agent would send it
         command: String,
-        /// Where it would run [default: here]
+        /// Directory it would run in [default: the working directory]
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<PathBuf>,
-        /// The shell that would read it: bash, zsh, fish, sh [default: as configured]
+        /// Shell that would run it: bash, zsh, fish, sh [default: the configured one]
         #[arg(long, value_name = "SHELL")]
         shell: Option<String>,
         /// Print JSON
@@ -289,7 +332,7 @@ pub(crate) enum PolicyAction {
 
 const TOOLS_EXAMPLES: &str = "\
 Examples:
-  termbridge tools                        as an MCP client gets them
+  termbridge tools                        as an MCP client receives them
   termbridge tools --format openai        for function calling with OpenAI's API
   termbridge tools --format gemini        for function calling with Gemini's API
   termbridge tools --toolsets compat
@@ -297,11 +340,14 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArguments {
-    /// For whom
+    /// Format of the definitions
     #[arg(long, value_name = "FORMAT", default_value = "mcp")]
     pub(crate) format: ToolsFormat,
     #[command(flatten)]
     pub(crate) chosen: ChosenTools,
+    /// Configuration file
+    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -315,10 +361,10 @@ pub(crate) enum ToolsFormat {
 }
 
 const DEBUG_EXAMPLES: &str = "\
-Each tool is a command; `termbridge debug help` lists them. A program that is debugged natively ends
-with this process, so several commands go together: one a line, from a terminal or a pipe. With an
-editor open for the workspace its debugger is driven, and each command can stand alone.
-Exit code: 0, 1 when a command failed, 2 when it made no sense.
+Each tool is a command; `termbridge debug help` lists them. A natively debugged program ends with this
+process, so pass several commands together: one per line, from a terminal or a pipe. If an editor has
+the workspace open, its debugger is used, and commands can be run one at a time.
+Exit code: 0, or 1 if a command failed, 2 if it was invalid.
 
 Examples:
   termbridge debug test debug-single --path tests/test_cart.py --line 12
@@ -335,20 +381,20 @@ Examples:
 pub(crate) struct DebugArguments {
     #[command(flatten)]
     pub(crate) debugging: DebuggingArguments,
-    /// Print JSON, one object a command
+    /// Print JSON, one object per command
     #[arg(long)]
     pub(crate) json: bool,
     /// Configuration file
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The command and its flags; without one, commands are read from stdin, one a line
+    /// Command and its flags; without one, commands are read from stdin, one per line
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub(crate) words: Vec<String>,
 }
 
 const DOCTOR_EXAMPLES: &str = "\
-Exit code: 0 when programs can be run in terminals, 1 when not. A debugger or a language server that is
-missing is named with the command that installs it, and only that language goes without.
+Exit code: 0 if programs can run in terminals, 1 if not. A missing debugger or language server is listed
+with the command that installs it; only its language is affected.
 
 Examples:
   termbridge doctor
@@ -368,7 +414,7 @@ pub(crate) struct DoctorArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DemoArguments {
-    /// Do not pause between the steps
+    /// Do not pause between steps
     #[arg(long)]
     pub(crate) fast: bool,
 }

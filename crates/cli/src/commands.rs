@@ -9,7 +9,7 @@ pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod tools;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -18,6 +18,7 @@ use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::{McpServer, Offer, Toolset};
 use termbridge_session::Sessions;
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::config::Config;
 
@@ -59,10 +60,50 @@ fn printable(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
-/// Writes an answer to stdout; whoever reads it may stop early.
+/// The signals that end a process, caught from now on.
+struct EndingSignals {
+    hang_up: Signal,
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl EndingSignals {
+    fn catch() -> io::Result<Self> {
+        Ok(Self {
+            hang_up: signal(SignalKind::hangup())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for one; the exit code is what shells report for it.
+    async fn next(&mut self) -> ExitCode {
+        tokio::select! {
+            _ = self.hang_up.recv() => ExitCode::from(129),
+            _ = self.interrupt.recv() => ExitCode::from(130),
+            _ = self.terminate.recv() => ExitCode::from(143),
+        }
+    }
+}
+
+/// Whether a stream is a terminal whose user wants colour.
+pub(crate) fn wants_colour(stream: &impl IsTerminal) -> bool {
+    let variable = |name| std::env::var_os(name).unwrap_or_default();
+    stream.is_terminal() && variable("NO_COLOR").is_empty() && variable("TERM") != "dumb"
+}
+
+/// Writes a line for people to stderr; one that is closed or full is no reason to fail.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Writes an answer to stdout; the reader may stop early.
 fn print(text: &str) -> anyhow::Result<ExitCode> {
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(error).context("cannot write to stdout")
+        }
         _ => Ok(ExitCode::SUCCESS),
     }
 }

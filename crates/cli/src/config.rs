@@ -1,16 +1,18 @@
-//! The configuration: file, then environment, then flags, each stronger than the one before.
+//! The configuration: file, environment and flags; each overrides the one before.
 //!
 //! Environment and flags arrive together in [`McpArguments`] (clap puts a flag before its variable);
 //! what they leave open comes from the file. An unknown or malformed entry is an error that names
 //! file and line, never silently dropped.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use termbridge_bridge::dap::AdapterPaths;
+use serde::de::{Deserialize, Deserializer, Unexpected, Visitor};
+use termbridge_bridge::dap::{AdapterPaths, Environment};
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::store::Limits;
 use termbridge_bridge::{BackendChoice, BridgeSettings, DebugSettings, HistoryPlace, SHELLS};
@@ -18,7 +20,41 @@ use termbridge_mcp::{Offer, Toolset};
 use termbridge_session::Settings;
 
 use crate::args::{DebuggingArguments, LogFormat, McpArguments};
-use crate::duration::parse_duration;
+use crate::duration::Time;
+
+const MEGABYTE: usize = 1024 * 1024;
+
+/// Bounds of the numbers: beyond them lies a mistake, or an allocation that fails.
+const SESSIONS: RangeInclusive<usize> = 1..=10_000;
+const SCROLLBACK_LINES: RangeInclusive<usize> = 0..=10_000_000;
+const MEGABYTES: RangeInclusive<usize> = 0..=MEGABYTE;
+const BUFFER_SIZE: RangeInclusive<usize> = 1..=MEGABYTE;
+const HISTORY_ENTRIES: RangeInclusive<usize> = 0..=1_000_000_000;
+const PORT: RangeInclusive<usize> = 0..=65_535;
+
+/// A whole number in the file.
+#[derive(Debug, Clone, Copy)]
+struct Whole(u64);
+
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct WholeVisitor;
+        impl Visitor<'_> for WholeVisitor {
+            type Value = Whole;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a whole number that is not negative")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Whole, E> {
+                let unexpected = Unexpected::Signed(number);
+                let whole = u64::try_from(number).map(Whole);
+                whole.map_err(|_| E::invalid_value(unexpected, &self))
+            }
+        }
+        deserializer.deserialize_any(WholeVisitor)
+    }
+}
 
 /// Everything that can be set.
 #[derive(Debug)]
@@ -42,7 +78,7 @@ pub(crate) struct LogConfig {
 }
 
 /// The file's entries.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     toolsets: Option<Vec<String>>,
@@ -50,16 +86,15 @@ struct File {
     exclude_tools: Option<Vec<String>>,
     workspace: Option<PathBuf>,
     /// For the shared server; read so that one file serves both.
-    #[serde(rename = "port")]
-    _port: Option<u16>,
-    max_sessions: Option<usize>,
-    session_timeout: Option<String>,
-    keep_finished: Option<String>,
-    scrollback_lines: Option<usize>,
-    scrollback_memory_mb: Option<usize>,
-    output_memory_mb: Option<usize>,
-    output_disk_mb: Option<usize>,
-    buffer_size: Option<usize>,
+    port: Option<Whole>,
+    max_sessions: Option<Whole>,
+    session_timeout: Option<Time>,
+    keep_finished: Option<Time>,
+    scrollback_lines: Option<Whole>,
+    scrollback_memory_mb: Option<Whole>,
+    output_memory_mb: Option<Whole>,
+    output_disk_mb: Option<Whole>,
+    buffer_size: Option<Whole>,
     #[serde(default)]
     commands: Commands,
     #[serde(default)]
@@ -74,7 +109,7 @@ struct File {
 }
 
 /// The `[commands]` table: how agents' commands run.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Commands {
     shell: Option<String>,
@@ -86,29 +121,29 @@ struct Commands {
 }
 
 /// The `[history]` table.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HistoryTable {
     enabled: Option<bool>,
     path: Option<PathBuf>,
-    max_entries: Option<u64>,
-    max_age: Option<String>,
-    max_megabytes: Option<u64>,
+    max_entries: Option<Whole>,
+    max_age: Option<Time>,
+    max_megabytes: Option<Whole>,
 }
 
 /// The `[debug]` table: how programs are debugged.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct DebugTable {
     backend: Option<String>,
-    timeout: Option<String>,
+    timeout: Option<Time>,
     workspace_tools: Option<bool>,
     #[serde(default)]
     adapters: Adapters,
 }
 
-/// The `[debug.adapters]` table: where adapters are that are not found by themselves.
-#[derive(Debug, Default, Deserialize)]
+/// The `[debug.adapters]` table: where adapters are that are not detected automatically.
+#[derive(Debug, Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Adapters {
     python: Option<PathBuf>,
@@ -139,53 +174,67 @@ impl Config {
 
     fn merge(arguments: McpArguments, file: File) -> Result<Self> {
         let defaults = Settings::default();
-        let megabytes = |argument: Option<usize>, file: Option<usize>, default: usize| {
-            argument.or(file).map_or(default, |mb| mb.saturating_mul(1024 * 1024))
+        let megabytes = |argument: Option<usize>, name, file: Option<Whole>, default: usize| {
+            let given = number(argument, name, file, MEGABYTES)?;
+            anyhow::Ok(given.map_or(default, |mb| mb * MEGABYTE))
         };
         let settings = Settings {
-            max_sessions: at_least_one(
+            max_sessions: number(
+                arguments.max_sessions,
                 "max_sessions",
-                arguments.max_sessions.or(file.max_sessions).unwrap_or(defaults.max_sessions),
-            )?,
-            session_timeout: time(
-                arguments.session_timeout,
-                "session_timeout",
-                file.session_timeout.as_deref(),
-                defaults.session_timeout,
-            )?,
-            keep_finished: time(
-                arguments.keep_finished,
-                "keep_finished",
-                file.keep_finished.as_deref(),
-                defaults.keep_finished,
-            )?,
-            scrollback_lines: arguments
-                .scrollback_lines
-                .or(file.scrollback_lines)
-                .unwrap_or(defaults.scrollback_lines),
+                file.max_sessions,
+                SESSIONS,
+            )?
+            .unwrap_or(defaults.max_sessions),
+            session_timeout: arguments
+                .session_timeout
+                .or(file.session_timeout.map(|time| time.0))
+                .unwrap_or(defaults.session_timeout),
+            keep_finished: arguments
+                .keep_finished
+                .or(file.keep_finished.map(|time| time.0))
+                .unwrap_or(defaults.keep_finished),
+            scrollback_lines: number(
+                arguments.scrollback_lines,
+                "scrollback_lines",
+                file.scrollback_lines,
+                SCROLLBACK_LINES,
+            )?
+            .unwrap_or(defaults.scrollback_lines),
             scrollback_memory: megabytes(
                 arguments.scrollback_memory_mb,
+                "scrollback_memory_mb",
                 file.scrollback_memory_mb,
                 defaults.scrollback_memory,
-            ),
+            )?,
             output_memory: megabytes(
                 arguments.output_memory_mb,
+                "output_memory_mb",
                 file.output_memory_mb,
                 defaults.output_memory,
-            ),
+            )?,
             output_disk: megabytes(
                 arguments.output_disk_mb,
+                "output_disk_mb",
                 file.output_disk_mb,
                 defaults.output_disk,
-            ),
-            buffer_size: at_least_one(
-                "buffer_size",
-                arguments.buffer_size.or(file.buffer_size).unwrap_or(defaults.buffer_size),
             )?,
+            buffer_size: number(
+                arguments.buffer_size,
+                "buffer_size",
+                file.buffer_size,
+                BUFFER_SIZE,
+            )?
+            .unwrap_or(defaults.buffer_size),
             refuse_hidden_lines: file.policy.secrets_by_person,
         };
+        number(None, "port", file.port, PORT)?;
+        let mut debugging = arguments.debugging;
+        if arguments.no_editor {
+            debugging.debug_backend = Some(BackendChoice::Native);
+        }
         let history = history_place(file.history, arguments.no_history)?;
-        let mut debug = debug_settings(arguments.debugging, file.workspace, file.debug)?;
+        let mut debug = debug_settings(debugging, file.workspace, file.debug)?;
         keep_events(&mut debug, history.as_ref());
         let offer = Offer {
             debug,
@@ -222,12 +271,13 @@ impl Config {
 }
 
 fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSettings> {
-    let users = std::env::var("SHELL").ok().filter(|shell| {
-        let path = Path::new(shell);
-        path.file_name().is_some_and(|name| SHELLS.iter().any(|known| name == *known))
-            && path.is_file()
-    });
-    let shell = shell.or(commands.shell).or(users).unwrap_or_else(|| "bash".into());
+    let users =
+        std::env::var("SHELL").ok().filter(|shell| is_shell(shell) && Path::new(shell).is_file());
+    let chosen = shell.or(commands.shell);
+    if let Some(shell) = &chosen {
+        check_shell(shell)?;
+    }
+    let shell = chosen.or(users).unwrap_or_else(|| "bash".into());
     let cwd = std::env::current_dir().context("the working directory cannot be used")?;
     let home = home().unwrap_or_else(|| PathBuf::from("/"));
     let pager = commands.pager.as_deref().unwrap_or("cat");
@@ -237,8 +287,26 @@ fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSe
     Ok(settings)
 }
 
+/// Whether a program is a shell that sessions can run, by its name.
+pub(crate) fn is_shell(program: &str) -> bool {
+    let name = Path::new(program).file_name();
+    name.is_some_and(|name| SHELLS.iter().any(|known| name == *known))
+}
+
+/// Refuses a shell that no session could run.
+fn check_shell(shell: &str) -> Result<()> {
+    const SETTING: &str = "commands.shell (--shell, TERMBRIDGE_SHELL)";
+    if !is_shell(shell) {
+        bail!("{SETTING} is {shell:?}: it takes one of {}, or the path of one", SHELLS.join(", "));
+    }
+    if Environment::of_process().find_program(shell).is_none() {
+        bail!("{SETTING} is {shell:?}, which is not installed");
+    }
+    Ok(())
+}
+
 /// The tools that were chosen; tools named alone are all there are.
-pub(crate) fn offer(
+fn offer(
     toolsets: Option<Vec<String>>,
     tools: Option<Vec<String>>,
     without: Option<Vec<String>>,
@@ -270,18 +338,15 @@ fn debug_settings(
     // What adapters and editors call it; one that is not there is refused by who needs it.
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
-    settings.workspace_tools = workspace_tools || table.workspace_tools.unwrap_or_default();
+    settings.workspace_tools = workspace_tools.or(table.workspace_tools).unwrap_or_default();
     settings.backend = match (debug_backend, table.backend) {
         (Some(backend), _) => backend,
         (None, Some(name)) => name.parse().context("debug.backend")?,
         (None, None) => BackendChoice::default(),
     };
-    let of_file = table.timeout.as_deref().map(|text| {
-        parse_duration(text).map_err(|error| anyhow::anyhow!("debug.timeout: {error}"))
-    });
-    settings.timeout = timeout.or(of_file.transpose()?);
+    settings.timeout = timeout.or(table.timeout.map(|time| time.0));
     if settings.timeout == Some(Duration::ZERO) {
-        bail!("the timeout of debugging tools must be more than 0");
+        bail!("debug.timeout (--timeout, TERMBRIDGE_TIMEOUT) must be more than 0");
     }
     let Adapters { python, lldb, delve, js_debug, node } = table.adapters;
     settings.native.adapters = AdapterPaths { python, lldb, delve, js_debug, node };
@@ -298,19 +363,20 @@ fn keep_events(settings: &mut DebugSettings, history: Option<&HistoryPlace>) {
     }
 }
 
-fn history_place(table: HistoryTable, off: bool) -> Result<Option<HistoryPlace>> {
-    if off || table.enabled == Some(false) {
-        return Ok(None);
-    }
+fn history_place(table: HistoryTable, no_history: Option<bool>) -> Result<Option<HistoryPlace>> {
+    let enabled = no_history.map(|no| !no).or(table.enabled).unwrap_or(true);
     let defaults = Limits::default();
+    let max_entries = number(None, "history.max_entries", table.max_entries, HISTORY_ENTRIES)?;
+    let megabytes = number(None, "history.max_megabytes", table.max_megabytes, MEGABYTES)?;
     let limits = Limits {
-        max_entries: table.max_entries.unwrap_or(defaults.max_entries),
-        max_age: time(None, "history.max_age", table.max_age.as_deref(), defaults.max_age)?,
-        max_bytes: table
-            .max_megabytes
-            .map_or(defaults.max_bytes, |megabytes| megabytes.saturating_mul(1024 * 1024)),
+        max_entries: max_entries.map_or(defaults.max_entries, |entries| entries as u64),
+        max_age: table.max_age.map_or(defaults.max_age, |time| time.0),
+        max_bytes: megabytes.map_or(defaults.max_bytes, |mb| (mb * MEGABYTE) as u64),
         ..defaults
     };
+    if !enabled {
+        return Ok(None);
+    }
     let path = table.path.or_else(default_history);
     Ok(path.map(|path| HistoryPlace { path, limits }))
 }
@@ -329,31 +395,25 @@ fn home() -> Option<PathBuf> {
     variable("HOME").or_else(std::env::home_dir)
 }
 
-/// A directory that the environment names; a relative one does not count, as XDG says.
+/// A directory that the environment names; XDG says to ignore a relative one.
 fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-fn at_least_one(name: &str, value: usize) -> Result<usize> {
-    if value == 0 {
-        bail!("{name} must be at least 1");
-    }
-    Ok(value)
-}
-
-fn time(
-    argument: Option<Duration>,
+/// A number that was set, within its bounds.
+fn number(
+    argument: Option<usize>,
     name: &str,
-    file: Option<&str>,
-    default: Duration,
-) -> Result<Duration> {
-    match (argument, file) {
-        (Some(time), _) => Ok(time),
-        (None, Some(text)) => {
-            parse_duration(text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
-        }
-        (None, None) => Ok(default),
+    file: Option<Whole>,
+    bounds: RangeInclusive<usize>,
+) -> Result<Option<usize>> {
+    // One that does not fit is beyond every bound.
+    let of_file = file.map(|Whole(number)| usize::try_from(number).unwrap_or(usize::MAX));
+    let Some(given) = argument.or(of_file) else { return Ok(None) };
+    if !bounds.contains(&given) {
+        bail!("{name} is {given}: it must be from {} to {}", bounds.start(), bounds.end());
     }
+    Ok(Some(given))
 }
 
 /// `$XDG_CONFIG_HOME/termbridge/config.toml`, or the same under `~/.config`.

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod config;
 mod duration;
+mod environment;
 mod logging;
 
 #[cfg(panic = "abort")]
@@ -14,27 +15,36 @@ compile_error!("a panic must end one call, not the server: build with panic = \"
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = arguments();
     let result = match arguments.command {
         Command::Mcp(arguments) => commands::mcp::run(arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::History(arguments) => commands::history::run(arguments),
         Command::Policy(arguments) => commands::policy::run(arguments),
-        Command::Tools(arguments) => commands::tools::run(&arguments),
+        Command::Tools(arguments) => commands::tools::run(arguments),
         Command::Debug(arguments) => commands::debug::run(arguments),
         Command::Doctor(arguments) => commands::doctor::run(arguments),
-        Command::Completions { shell } => Ok(commands::completions::run(shell)),
+        Command::Completions { shell } => commands::completions::run(shell),
     };
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("termbridge: {error:#}");
+            commands::tell(&format!("termbridge: {error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// What the command line and the environment say; a mistake or a call for help ends the process.
+fn arguments() -> Arguments {
+    let words: Vec<_> = std::env::args_os().collect();
+    let mut command = environment::without_empty_variables(Arguments::command());
+    let matches = command.try_get_matches_from_mut(&words);
+    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    parsed.unwrap_or_else(|error| environment::name_variable(error, &command, &words).exit())
 }

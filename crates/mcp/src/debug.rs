@@ -23,6 +23,8 @@ use crate::validate;
 const MAX_DATA: usize = 512 * 1024;
 /// Bytes of a failure's message.
 const MAX_MESSAGE: usize = 16 * 1024;
+/// The argument that gives a call more time.
+const TIME_LIMIT: &str = "timeoutMs";
 /// How long a cancelled call may take to clean up after itself.
 const CLEAN_UP: Duration = Duration::from_secs(5);
 
@@ -140,6 +142,12 @@ impl DebugTool {
         }
     }
 
+    fn takes(&self, argument: &str) -> bool {
+        let definition = self.definition();
+        let properties = definition.input_schema.get("properties");
+        properties.is_some_and(|properties| properties.get(argument).is_some())
+    }
+
     /// A failure with what the catalogue knows of its code.
     fn failed(&self, failure: DebugFailure, meta: Value) -> CallToolResult {
         let known = Catalog::error(&failure.code);
@@ -149,7 +157,8 @@ impl DebugTool {
             .hint
             .or_else(|| own.map(|entry| entry.user_fix_hint.clone()))
             .or_else(|| known.map(|error| error.hint.clone()))
-            .unwrap_or_default();
+            .filter(|hint| !hint.contains(TIME_LIMIT) || self.takes(TIME_LIMIT))
+            .unwrap_or_else(|| "Call again.".to_owned());
         let retryable = own
             .map(|entry| entry.is_retryable)
             .or(known.map(|error| error.retryable))
@@ -159,6 +168,8 @@ impl DebugTool {
             .filter(|_| own.is_none())
             .iter()
             .flat_map(|error| &error.next)
+            // The debugger's next steps are none for a tool that only reads code.
+            .filter(|alias| drives_debugger(self.tool.alias()) || !drives_debugger(alias))
             .filter_map(|alias| self.debugging.catalog().by_alias(alias))
             .map(Tool::name)
             .collect();
@@ -182,6 +193,12 @@ impl DebugTool {
         result.structured_content = Some(answer);
         result
     }
+}
+
+/// Whether a script acts on programs that are debugged.
+fn drives_debugger(alias: &str) -> bool {
+    let category = alias.split('.').next().unwrap_or(alias);
+    ["debug", "dap", "test", "breakpoint"].contains(&category)
 }
 
 fn within_bounds(data: Value) -> Result<Value, DebugFailure> {

@@ -1,5 +1,7 @@
 //! Errors as an agent sees them: a code, a message, and what to do next.
 
+mod hint;
+
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
 use termbridge_bridge::BridgeError;
@@ -12,8 +14,19 @@ pub struct ToolError {
     pub(crate) code: Code,
     pub(crate) message: String,
     pub(crate) hint: String,
-    pub(crate) next_tools: &'static [&'static str],
+    pub(crate) next_tools: Vec<&'static str>,
 }
+
+/// Tools of the toolset `compat` that do what one of ours does.
+const COMPAT_NAMES: [(&str, &str); 7] = [
+    ("list_sessions", "list"),
+    ("create_session", "create"),
+    ("execute_command", "run"),
+    ("get_terminal_output", "read"),
+    ("view_screen", "read"),
+    ("send_keys", "input"),
+    ("stop_app", "close"),
+];
 
 /// The codes of the tool contract that the terminal tools use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +78,7 @@ impl ToolError {
         hint: impl Into<String>,
         next_tools: &'static [&'static str],
     ) -> Self {
+        let next_tools = next_tools.to_vec();
         Self { code, message: message.into(), hint: hint.into(), next_tools }
     }
 
@@ -83,6 +97,17 @@ impl ToolError {
         let message = "the client closed its end of the connection: the wait is over, and over stdio \
                        the server now ends, and every program with it";
         Self::new(Code::Cancelled, message, "Keep stdin open until the answer is there.", &[])
+    }
+
+    /// The error as a client can use it that has only some of the tools.
+    pub(crate) fn for_tools(mut self, offered: impl Fn(&str) -> bool) -> Self {
+        let usable = |name: &'static str| {
+            let other = COMPAT_NAMES.iter().find(|(own, _)| *own == name).map(|(_, other)| *other);
+            [Some(name), other].into_iter().flatten().find(|name| offered(name))
+        };
+        self.next_tools = self.next_tools.into_iter().filter_map(&usable).collect();
+        self.hint = hint::for_tools(&self.hint, usable);
+        self
     }
 
     /// The fault is the server's own.
@@ -226,9 +251,11 @@ impl From<SessionError> for ToolError {
             ),
             SessionError::HiddenLine => (
                 Code::Forbidden,
-                "Ask the user to type it; wait_for with `gone` or `prompt` tells when that is done. \
-                 Ctrl+C works.",
-                &["wait_for", "view_screen"],
+                "No one can type into this session but you. Ask the user to run the command in a \
+                 terminal of their own, to supply the secret another way (ssh-agent, a credential \
+                 helper, an askpass program), or to set secrets_by_person = false. Ctrl+C ends the \
+                 question.",
+                &[],
             ),
             SessionError::LinesWaiting { .. } => {
                 (Code::Busy, "Try again in a moment.", &["view_screen"])
@@ -262,8 +289,18 @@ impl From<SessionError> for ToolError {
     }
 }
 
+/// Bytes of a PATH that are worth showing.
+const LONGEST_PATH: usize = 200;
+
 fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolError {
     use termbridge_session::SpawnError as Spawn;
+    let message = match error {
+        Spawn::NotFound { program, searched: Some(path) } if path.len() > LONGEST_PATH => {
+            let folders = path.split(':').count();
+            format!("program not found: {program} (searched the {folders} folders of PATH)")
+        }
+        _ => message,
+    };
     let (code, hint) = match error {
         Spawn::NotFound { program, .. } if program.contains(' ') => (
             Code::InvalidInput,

@@ -57,6 +57,9 @@ fn tidy(schema: &mut Value) {
             object.insert("type".into(), only);
         }
     }
+    if let Some(Value::Array(options)) = object.get_mut("enum") {
+        options.retain(|option| !option.is_null());
+    }
     merge_nullable(object);
     merge_constants(object);
     if let Some(Value::String(text)) = object.get_mut("description") {

@@ -435,7 +435,7 @@ fn call<T: Tool>(schema: Arc<JsonObject>, arguments: JsonObject, context: Contex
                 result.structured_content = serde_json::to_value(reply.answer).ok();
                 result
             }
-            Err(error) => error.into_result(),
+            Err(error) => error.for_tools(|name| context.tools.find(name).is_some()).into_result(),
         }
     })
 }

@@ -23,6 +23,25 @@ pub(crate) enum Format {
     Svg,
 }
 
+impl Format {
+    /// Whether a part of it is of no use: a picture, a page, JSON, bytes to replay.
+    fn is_document(self) -> bool {
+        matches!(self, Self::Raw | Self::Cells | Self::Html | Self::Svg)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Raw => "raw",
+            Self::Ansi => "ansi",
+            Self::Scrollback => "scrollback",
+            Self::Cells => "cells",
+            Self::Html => "html",
+            Self::Svg => "svg",
+        }
+    }
+}
+
 // What a tool that acts shows afterwards: nothing, the rows that changed, or a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -151,16 +170,27 @@ pub(crate) struct View {
     truncated_bytes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     resource: Option<String>,
+    /// Why it is not what was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl View {
     /// Takes a look at a session.
     pub(crate) async fn take(session: &Session, request: ViewRequest) -> Result<Self, ToolError> {
-        let scrollback =
-            (request.format == Format::Scrollback).then(|| request.lines.unwrap_or(usize::MAX));
-        let snapshot =
-            session.snapshot(SnapshotRequest { since: request.since, scrollback }).await?;
+        let snapshot = snapshot(session, request).await?;
         Self::of(&snapshot, session.id().as_str(), request)
+    }
+
+    /// The screen as it is after something was done, with `before` the counter from before it.
+    pub(crate) async fn take_after(
+        session: &Session,
+        view: ViewAfter,
+        before: Seq,
+    ) -> Result<Option<Self>, ToolError> {
+        let Some(request) = view.request(before) else { return Ok(None) };
+        let snapshot = snapshot(session, request).await?;
+        Self::of_or_plain(&snapshot, session.id().as_str(), request).map(Some)
     }
 
     /// The screen on which a wait ended.
@@ -172,7 +202,20 @@ impl View {
         let (Some(request), Some(shown)) = (view.request(Seq(0)), &waited.snapshot) else {
             return Ok(None);
         };
-        Self::of(shown, session.id().as_str(), request).map(Some)
+        Self::of_or_plain(shown, session.id().as_str(), request).map(Some)
+    }
+
+    /// As asked for; a document that is too large is plain text with a note, since what was done is
+    /// done and its answer must not be lost.
+    fn of_or_plain(snapshot: &Snapshot, id: &str, request: ViewRequest) -> Result<Self, ToolError> {
+        match Self::of(snapshot, id, request) {
+            Err(too_large) if request.format.is_document() => {
+                let plain = ViewRequest { format: Format::Plain, ..request };
+                let note = format!("{}: view_screen takes max_bytes", too_large.message);
+                Ok(Self { note: Some(note), ..Self::of(snapshot, id, plain)? })
+            }
+            view => view,
+        }
     }
 
     fn of(snapshot: &Snapshot, id: &str, request: ViewRequest) -> Result<Self, ToolError> {
@@ -189,7 +232,10 @@ impl View {
         let rows = || shown.iter().map(|(_, row)| *row);
         let mut cell_rows = None;
         let content = match request.format {
-            Format::Plain if snapshot.changed.is_some() => changes(&shown),
+            Format::Plain if snapshot.changed.is_some() => {
+                let has_ended = matches!(snapshot.state, State::Exited(_));
+                changes(if has_ended { without_blank_end(&shown) } else { &shown })
+            }
             Format::Plain => plain(rows()),
             Format::Ansi => markers(rows()),
             Format::Raw => raw(screen),
@@ -206,13 +252,14 @@ impl View {
                 text
             }
         };
+        let most = request.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
+        if request.format.is_document() && content.len() > most {
+            return Err(too_large(request.format, content.len(), most));
+        }
         let part = if request.format == Format::Scrollback { "output" } else { "screen" };
         let resource = format!("term://{id}/{part}");
-        let bounded = bound(content, request.max_bytes.unwrap_or(DEFAULT_MAX_BYTES), &resource);
+        let bounded = bound(content, most, &resource);
         let cut = bounded.cut > 0;
-        if cut {
-            cell_rows = None;
-        }
         let cursor = snapshot.screen.cursor;
         Ok(Self {
             content: bounded.text,
@@ -234,6 +281,7 @@ impl View {
             total_lines: snapshot.scrollback.as_ref().map(|all| all.total_lines),
             truncated_bytes: cut.then_some(bounded.cut),
             resource: cut.then_some(resource),
+            note: None,
         })
     }
 
@@ -255,12 +303,14 @@ impl View {
         for found in &self.highlights {
             facts.push(format!("highlighted row {}: {:?}", found.row, found.text));
         }
+        facts.extend(self.note.clone());
         let content = match &self.changed_rows {
-            Some(rows) if rows.is_empty() => "(no row changed)",
-            _ if self.content.is_empty() => "(blank screen)",
-            _ => &self.content,
+            Some(rows) if rows.is_empty() => "(no row changed)\n",
+            Some(_) if self.content.is_empty() => "",
+            None if self.content.is_empty() => "(blank screen)\n",
+            _ => &format!("{}\n", self.content),
         };
-        format!("{content}\n[{}]", facts.join(" | "))
+        format!("{content}[{}]", facts.join(" | "))
     }
 }
 
@@ -270,6 +320,26 @@ pub(crate) fn state_text(state: &State) -> String {
         State::Running => "running".into(),
         State::Exited(ended) => format!("exited: {ended}"),
     }
+}
+
+async fn snapshot(session: &Session, request: ViewRequest) -> Result<Snapshot, ToolError> {
+    let scrollback =
+        (request.format == Format::Scrollback).then(|| request.lines.unwrap_or(usize::MAX));
+    Ok(session.snapshot(SnapshotRequest { since: request.since, scrollback }).await?)
+}
+
+/// A document is whole or not there.
+fn too_large(format: Format, size: usize, most: usize) -> ToolError {
+    ToolError::invalid(
+        format!("the screen as {} has {size} bytes, more than {most}", format.name()),
+        format!("Pass max_bytes {size} or more, or a smaller `region`. Format plain is shorter."),
+    )
+}
+
+/// Rows up to the last that shows something: what a program wiped when it ended says nothing.
+fn without_blank_end<'a, 'b>(rows: &'a [(u16, &'b Row)]) -> &'a [(u16, &'b Row)] {
+    let last = rows.iter().rposition(|(_, cells)| !cells.text().is_empty());
+    &rows[..last.map_or(0, |last| last + 1)]
 }
 
 /// Rows with their numbers; neighbouring blank ones are one line.

@@ -311,6 +311,8 @@ async fn variables_are_bounded_in_number_and_size() {
         assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
     }
     hub.sessions.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_command_that_no_shell_takes_is_neither_judged_nor_given_a_session() {
     let hub = Hub::new(4);

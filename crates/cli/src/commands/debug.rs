@@ -11,7 +11,7 @@ use termbridge_bridge::catalog::{Catalog, CommandLine, Flag, Kind, Tool};
 use termbridge_mcp::CallToolResult;
 use tokio_util::sync::CancellationToken;
 
-use super::{Debugging, print, printable};
+use super::{Debugging, print, printable, tell};
 use crate::args::{DebugArguments, McpArguments};
 use crate::config::Config;
 use crate::logging;
@@ -60,9 +60,9 @@ impl CommandLineDebugging {
         let native =
             self.debugging.server.debugging().is_some_and(|debugging| debugging.native().is_open());
         if code == 0 && !self.json && (native || (sets_breakpoint && !self.has_editor().await)) {
-            eprintln!(
-                "termbridge: breakpoints and programs end with this command; give several commands, \
-                 one a line, to `termbridge debug` to keep them."
+            tell(
+                "termbridge: breakpoints and programs end with this command; to keep them, pass several \
+                 commands to `termbridge debug`, one per line.",
             );
         }
         Ok(code)
@@ -101,13 +101,12 @@ impl CommandLineDebugging {
     async fn lines(&mut self) -> Result<u8> {
         let is_terminal = std::io::stdin().is_terminal();
         if is_terminal {
-            eprintln!("Commands, one a line; `help` lists them, Ctrl+D ends what is debugged.");
+            tell("Enter commands, one per line; `help` lists them, Ctrl+D ends the session.");
         }
         let mut code = 0;
         loop {
             if is_terminal {
-                eprint!("debug> ");
-                std::io::stderr().flush()?;
+                let _ = write!(std::io::stderr(), "debug> ");
             }
             // Reading blocks a thread that nothing else needs.
             let line = tokio::task::spawn_blocking(|| {
@@ -126,7 +125,7 @@ impl CommandLineDebugging {
             let ended = match shlex::split(line) {
                 Some(words) => self.command(words).await?,
                 None => {
-                    eprintln!("termbridge: a quote is not closed: {line}");
+                    tell(&format!("termbridge: a quote is not closed: {line}"));
                     NO_SENSE
                 }
             };
@@ -154,6 +153,27 @@ impl CommandLineDebugging {
         Ok((tool.name().to_owned(), arguments(&tool.command_line(), matches)?))
     }
 
+    /// A hint with commands and flags in place of the tools and arguments that agents have.
+    fn in_commands(&self, hint: &str) -> String {
+        let tools: Vec<&Tool> = self.catalog().enabled().collect();
+        let word = |word: &str| {
+            if let Some(tool) = tools.iter().find(|tool| tool.name() == word) {
+                return format!("`{}`", words_of(tool).join(" "));
+            }
+            let is_argument = word.contains(|c: char| c.is_ascii_uppercase());
+            let mut flags = tools.iter().flat_map(|tool| tool.command_line().flags);
+            let flag = flags.find(|flag| is_argument && flag.name == word);
+            flag.map_or_else(|| word.to_owned(), |flag| format!("--{}", flag.long))
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let pieces: Vec<&str> = hint.split_inclusive(|c| !is_name(c)).collect();
+        let renamed = pieces.iter().map(|piece| {
+            let name = piece.trim_end_matches(|c| !is_name(c));
+            word(name) + &piece[name.len()..]
+        });
+        renamed.collect()
+    }
+
     fn show(&self, result: &CallToolResult) -> Result<()> {
         let text: Vec<&str> = result
             .content
@@ -162,10 +182,15 @@ impl CommandLineDebugging {
             .collect();
         let text = match (&result.structured_content, self.json) {
             (Some(structured), true) => structured.to_string(),
+            (Some(structured), false) => {
+                let hint = structured["error"]["hint"].as_str().unwrap_or_default();
+                text.join("\n")
+                    .replace(&format!("\n{hint}"), &format!("\n{}", self.in_commands(hint)))
+            }
             _ => text.join("\n"),
         };
         match result.is_error == Some(true) && !self.json {
-            true => eprintln!("{}", printable(&text)),
+            true => tell(&printable(&text)),
             false => {
                 print(&format!("{}\n", printable(&text)))?;
             }
@@ -184,8 +209,8 @@ fn words_of(tool: &Tool) -> Vec<String> {
 }
 
 /// How several go together.
-const SEVERAL: &str = "Without a command, commands are read from stdin, one a line, and what is debugged \
-lives until the last.";
+const SEVERAL: &str = "Without a command, commands are read from stdin, one per line; the debugged program \
+lives until the last one.";
 
 /// All tools as one command with others inside.
 fn commands(catalog: &Catalog) -> Command {

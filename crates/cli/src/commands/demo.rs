@@ -1,9 +1,11 @@
 //! `termbridge demo`: an agent's view, live.
 //!
 //! Starts this program's own MCP server as an agent would, drives a real program through it, and
-//! shows each call and the screen it led to.
+//! shows each call and the screen it led to. A screen is shown once the program waits for keys again,
+//! so that it is never half painted. Ctrl+C ends everything and leaves nothing behind.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -12,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use termbridge_mcp::client::{Answer, Client};
 
+use super::{EndingSignals, wants_colour};
 use crate::args::DemoArguments;
 
 /// Time to read a step.
@@ -20,21 +23,51 @@ const PAUSE: Duration = Duration::from_millis(1500);
 const COLS: usize = 64;
 /// Rows of the screens shown.
 const ROWS: usize = 12;
+/// No settings of the user, no files beside the edited one, and Escape takes effect at once.
+const VIM_OPTIONS: [&str; 8] =
+    ["-u", "NONE", "-i", "NONE", "-n", "-N", "--cmd", "set ttimeout ttimeoutlen=50"];
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
+    let folder = tempfile::Builder::new().prefix("termbridge-demo-").tempdir();
+    let folder = folder.context("cannot make a temporary folder")?;
+    let file = folder.path().join("hello.txt");
+    let fast = arguments.fast;
+    let runtime = super::runtime()?;
+    let ended = runtime.block_on(async {
+        let mut signals = EndingSignals::catch()?;
+        let demo = tokio::task::spawn_blocking(move || show(&file, fast));
+        tokio::select! {
+            shown = demo => shown.context("the demo failed")?,
+            code = signals.next() => Ok(code),
+        }
+    });
+    // The server ends when the demo's thread, and with it the connection, is gone.
+    runtime.shutdown_background();
+    folder.close().context("cannot remove the temporary folder")?;
+    match ended {
+        Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
+        ended => ended,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
+}
+
+fn show(file: &Path, fast: bool) -> Result<ExitCode> {
     let executable = std::env::current_exe().context("cannot find this program")?;
     let mut command = Command::new(executable);
-    command.args(["mcp", "--log-level", "error"]);
+    // In a group of its own, Ctrl+C reaches only the demo, which ends it in order.
+    command.args(["mcp", "--log-level", "off"]).process_group(0);
     let mut client = Client::start(&mut command).context("cannot start the server")?;
     client.initialize("2025-11-25")?;
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let mut demo = Demo { client, colour, fast: arguments.fast };
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
-    let file = folder.path().join("hello.txt");
+    let mut demo = Demo { client, colour: wants_colour(&std::io::stdout()), fast };
     match ["vim", "vi"].into_iter().find(|name| is_installed(name)) {
-        Some(editor) => demo.drive_vim(editor, &file)?,
+        Some(editor) => demo.drive_vim(editor, file)?,
         None => demo.drive_shell()?,
     }
+    drop(demo);
     say("The server and everything it started are gone. Give it to your agent:")?;
     say("  claude mcp add termbridge -- termbridge mcp")?;
     Ok(ExitCode::SUCCESS)
@@ -52,22 +85,22 @@ impl Demo {
         let path = file.display().to_string();
         let id = self.launch(json!({
             "command": editor,
-            "args": ["-u", "NONE", "-N", path],
+            "args": VIM_OPTIONS.iter().copied().chain([path.as_str()]).collect::<Vec<_>>(),
             "cols": COLS, "rows": ROWS,
-            "wait": {"text": "hello.txt"}, "view": "plain",
+            "wait": {"interactive": true}, "view": "plain",
         }))?;
         self.call(
             "send_keys",
             json!({
                 "session_id": id,
                 "keys": "iHello from an agent.<Enter>It sees what you would see.<Escape>",
-                "wait": {"text": "what you would see"}, "view": "plain",
+                "wait": {"interactive": true}, "view": "plain",
             }),
         )?;
         self.call(
             "send_keys",
             json!({
-                "session_id": id, "keys": ":wq<Enter>", "wait": {"exit": true},
+                "session_id": id, "keys": ":wq<Enter>", "wait": {"exit": true}, "view": "none",
             }),
         )?;
         let written = std::fs::read_to_string(file).context("the editor wrote no file")?;
@@ -81,7 +114,7 @@ impl Demo {
         say("No vim here, so an agent drives a shell, through MCP.\n")?;
         let id = self.launch(json!({
             "command": "sh", "env": {"PS1": "$ "}, "cols": COLS, "rows": ROWS,
-            "wait": {"text": "$"}, "view": "plain",
+            "wait": {"text": "$ "}, "view": "plain",
         }))?;
         self.call(
             "send_keys",

@@ -1,6 +1,5 @@
-//! `termbridge doctor`: what is there, what is missing, and the command that mends it.
+//! `termbridge doctor`: what works, what is missing, and the command that installs it.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use termbridge_bridge::dap::Environment;
 use termbridge_session::{Launch, Sessions, Wait};
 use tokio_util::sync::CancellationToken;
 
-use super::{Debugging, print, printable};
+use super::{Debugging, print, printable, wants_colour};
 use crate::args::{DoctorArguments, McpArguments};
 use crate::config::Config;
 
@@ -74,8 +73,7 @@ async fn try_terminal(sessions: &Sessions) -> Result<()> {
 }
 
 fn shown(report: &Value) -> String {
-    let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    let (good, bad) = match colour {
+    let (good, bad) = match wants_colour(&std::io::stdout()) {
         true => ("\x1b[32m✓\x1b[0m", "\x1b[31m✗\x1b[0m"),
         false => ("✓", "✗"),
     };

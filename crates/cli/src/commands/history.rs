@@ -1,6 +1,5 @@
 //! `termbridge history`: what agents ran, for people.
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,30 +10,40 @@ use termbridge_bridge::store::{
     time,
 };
 
-use super::{print, printable};
-use crate::args::{HistoryAction, HistoryArguments};
+use super::{print, printable, tell, wants_colour};
+use crate::args::{HistoryAction, HistoryArguments, HistorySource, HistorySpan};
 use crate::config::Config;
 
 pub(crate) fn run(arguments: HistoryArguments) -> Result<ExitCode> {
-    let config = Config::of_file(arguments.config.clone())?;
+    let source = match &arguments.action {
+        None => &arguments.source,
+        Some(_) if arguments.is_list() => bail!(
+            "options of `stats` and `show` come after them; to search for these words, put `--` first"
+        ),
+        Some(HistoryAction::Stats { source, .. } | HistoryAction::Show { source, .. }) => source,
+    };
+    let HistorySource { config, json } = source;
+    let config = config.as_ref().or(arguments.source.config.as_ref());
+    let (config, json) = (Config::of_file(config.cloned())?, *json);
     let place = config.history.context("the history is off in the configuration file")?;
     if !place.path.exists() {
         bail!("there is no history yet: {} does not exist", place.path.display());
     }
     let opened = History::open(&place.path, place.limits)?;
     for warning in &opened.warnings {
-        eprintln!("termbridge: {warning}");
+        tell(&format!("termbridge: {warning}"));
     }
     let style = Style::for_stdout();
     match &arguments.action {
-        Some(HistoryAction::Show { id }) => show(&opened.history, id, arguments.json, style),
-        Some(HistoryAction::Stats) => print(&stats(&opened.history, &arguments)?),
+        Some(HistoryAction::Show { id, .. }) => show(&opened.history, id, json, style),
+        Some(HistoryAction::Stats { span, .. }) => print(&stats(&opened.history, span, json)?),
         None => list(&opened.history, arguments, style),
     }
 }
 
 fn list(history: &History, arguments: HistoryArguments, style: Style) -> Result<ExitCode> {
-    let (since_ms, until_ms) = span(&arguments)?;
+    let (since_ms, until_ms) = times(&arguments.span)?;
+    let HistorySpan { project, agent, limit, .. } = arguments.span;
     let query = Query {
         scope: match (arguments.commands, arguments.output) {
             (true, _) => Scope::Commands,
@@ -43,14 +52,14 @@ fn list(history: &History, arguments: HistoryArguments, style: Style) -> Result<
         },
         filter: Filter {
             session: arguments.session,
-            project: arguments.project,
-            agent: arguments.agent,
+            project,
+            agent,
             exit_code: arguments.exit_code,
             failed: arguments.failed,
             since_ms,
             until_ms,
         },
-        limit: arguments.limit,
+        limit,
         cursor: arguments.cursor,
         markers: style.markers(),
         ..Query::new(arguments.words.join(" "))
@@ -58,17 +67,17 @@ fn list(history: &History, arguments: HistoryArguments, style: Style) -> Result<
     let page = history.search(&query)?;
     let mut text = String::new();
     for hit in &page.hits {
-        match arguments.json {
+        match arguments.source.json {
             true => text.push_str(&format!("{}\n", as_json(&hit.run, None))),
             false => text.push_str(&as_text(hit, style)),
         }
     }
     print(&text)?;
     if page.hits.is_empty() {
-        eprintln!("termbridge: nothing found");
+        tell("termbridge: nothing found");
     }
     if let Some(cursor) = page.cursor {
-        eprintln!("termbridge: there is more: --cursor {cursor}");
+        tell(&format!("termbridge: there is more: --cursor {cursor}"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -139,17 +148,17 @@ fn as_json(run: &Run, output: Option<&str>) -> Value {
     value
 }
 
-fn stats(history: &History, arguments: &HistoryArguments) -> Result<String> {
-    let (since_ms, until_ms) = span(arguments)?;
+fn stats(history: &History, span: &HistorySpan, json: bool) -> Result<String> {
+    let (since_ms, until_ms) = times(span)?;
     let query = StatsQuery {
-        project: arguments.project.clone(),
-        agent: arguments.agent.clone(),
+        project: span.project.clone(),
+        agent: span.agent.clone(),
         since_ms,
         until_ms,
-        limit: arguments.limit,
+        limit: span.limit,
     };
     let stats = history.stats(&query)?;
-    if arguments.json {
+    if json {
         return Ok(format!("{:#}\n", stats_json(&stats)));
     }
     let mut text = format!("{} commands, {} failed\n", stats.runs, stats.failed);
@@ -219,7 +228,7 @@ fn stats_json(stats: &Stats) -> Value {
 }
 
 /// The time that `--since` and `--until` name.
-fn span(arguments: &HistoryArguments) -> Result<(Option<i64>, Option<i64>)> {
+fn times(span: &HistorySpan) -> Result<(Option<i64>, Option<i64>)> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let at = |name: &str, text: &Option<String>| match text {
         None => Ok(None),
@@ -227,7 +236,7 @@ fn span(arguments: &HistoryArguments) -> Result<(Option<i64>, Option<i64>)> {
             .map(Some)
             .with_context(|| format!("--{name} is {text:?}. {}", time::TAKES)),
     };
-    Ok((at("since", &arguments.since)?, at("until", &arguments.until)?))
+    Ok((at("since", &span.since)?, at("until", &span.until)?))
 }
 
 fn seconds(ms: u64) -> String {
@@ -246,8 +255,7 @@ struct Style {
 
 impl Style {
     fn for_stdout() -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { coloured: std::io::stdout().is_terminal() && !refused }
+        Self { coloured: wants_colour(&std::io::stdout()) }
     }
 
     fn paint(self, code: &str, text: &str) -> String {

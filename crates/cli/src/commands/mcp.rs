@@ -9,16 +9,12 @@ use anyhow::Result;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::McpServer;
 use termbridge_session::Sessions;
-use tokio::signal::unix::{SignalKind, signal};
 
+use super::{EndingSignals, tell};
 use crate::args::McpArguments;
 use crate::config::Config;
 use crate::logging;
 
-/// Exit codes of a process that a signal ended, as shells count them.
-const HUNG_UP: u8 = 129;
-const INTERRUPTED: u8 = 130;
-const TERMINATED: u8 = 143;
 /// When folders of killed servers are looked for: not while the client waits for the first answer.
 const SWEEP_DELAY: Duration = Duration::from_millis(500);
 
@@ -26,9 +22,9 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
     let config = Config::load(arguments)?;
     logging::start(&config.log)?;
     if std::io::stdin().is_terminal() {
-        eprintln!(
+        tell(
             "termbridge: waiting for an MCP client on stdin. Agents start this command; to see what \
-             it does, run `termbridge demo`. Ctrl+C ends it."
+             it does, run `termbridge demo`. Ctrl+C ends it.",
         );
     }
     let runtime = super::runtime()?;
@@ -49,17 +45,13 @@ async fn serve(config: &Config) -> Result<ExitCode> {
         tokio::time::sleep(SWEEP_DELAY).await;
         drop(tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders));
     });
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let mut signals = EndingSignals::catch()?;
     let (reader, writer) = termbridge_mcp::stdio_pipes();
     let outcome = tokio::select! {
         served = server.serve(reader, writer) => {
             served.map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from)
         }
-        _ = hang_up.recv() => Ok(HUNG_UP.into()),
-        _ = interrupt.recv() => Ok(INTERRUPTED.into()),
-        _ = terminate.recv() => Ok(TERMINATED.into()),
+        code = signals.next() => Ok(code),
     };
     sweep.abort();
     ending.end_debugging().await;

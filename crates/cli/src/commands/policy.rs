@@ -1,15 +1,16 @@
-//! `termbridge policy`: what the policy says to a command, and why.
+//! `termbridge policy`: whether a command may run, and why.
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::json;
+use termbridge_bridge::SHELLS;
 use termbridge_bridge::policy::{Decision, Dialect, Explanation, Verdict, rule_names};
 use termbridge_bridge::session::command_text;
 
 use super::print;
 use crate::args::{PolicyAction, PolicyArguments};
-use crate::config::Config;
+use crate::config::{Config, is_shell};
 
 /// Exit code for a command that is refused.
 const REFUSED: u8 = 1;
@@ -18,6 +19,9 @@ pub(crate) fn run(arguments: PolicyArguments) -> Result<ExitCode> {
     match arguments.action {
         PolicyAction::Rules => print(&format!("{}\n", rule_names().join("\n"))),
         PolicyAction::Test { command, cwd, shell, json, config } => {
+            if let Some(shell) = shell.as_deref().filter(|shell| !is_shell(shell)) {
+                bail!("--shell is {shell:?}: it takes one of {}", SHELLS.join(", "));
+            }
             let config = Config::of_file(config)?;
             let here = std::env::current_dir().context("the working directory cannot be used")?;
             let cwd = here.join(cwd.unwrap_or_default());
@@ -44,7 +48,7 @@ fn as_text(explanation: &Explanation) -> String {
         }
     };
     if let Some(error) = &explanation.syntax_error {
-        text.push_str(&format!("not shell syntax ({error}); its words were looked at\n"));
+        text.push_str(&format!("not valid shell syntax ({error}); its words were checked\n"));
     }
     if !explanation.commands.is_empty() {
         text.push_str("commands found:\n");

@@ -1,4 +1,4 @@
-//! `termbridge tools`: the definitions, also for agents that do not speak MCP.
+//! `termbridge tools`: the definitions, also for agents that do not support MCP.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,16 +10,17 @@ use termbridge_mcp::{McpServer, ToolDefinition};
 use termbridge_session::{Sessions, Settings};
 
 use super::print;
-use crate::args::{ChosenTools, ToolsArguments, ToolsFormat};
-use crate::config;
+use crate::args::{McpArguments, ToolsArguments, ToolsFormat};
+use crate::config::Config;
 
-pub(crate) fn run(arguments: &ToolsArguments) -> Result<ExitCode> {
-    let ChosenTools { toolsets, tools, exclude_tools } = arguments.chosen.clone();
-    let offer = config::offer(toolsets, tools, exclude_tools)?;
+pub(crate) fn run(arguments: ToolsArguments) -> Result<ExitCode> {
+    let ToolsArguments { format, chosen, config } = arguments;
+    let settings = McpArguments { config, chosen, ..McpArguments::default() };
+    let offer = Config::load(settings)?.offer()?;
     // Nothing is started until something is launched.
     let backend = Arc::new(NativeBackend::new(Sessions::new(Settings::default())));
     let tools = McpServer::with_offer(backend, offer)?.definitions();
-    let printed = match arguments.format {
+    let printed = match format {
         ToolsFormat::Mcp => json!({ "tools": tools }),
         ToolsFormat::Openai => tools.iter().map(openai).collect(),
         ToolsFormat::Gemini => {

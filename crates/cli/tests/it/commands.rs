@@ -102,7 +102,7 @@ fn long_output_is_cut_in_the_reply_and_whole_in_the_resource() {
     assert_eq!(read(json!({"lines": 2}))["output"], "199999\n200000\n");
     assert_eq!(read(json!({"offset": 99_999, "lines": 2}))["output"], "100000\n100001\n");
     assert_eq!(read(json!({"offset": 150_000, "lines": 1}))["output"], "150001\n");
-    assert_eq!(read(json!({"offset": -3, "lines": 2}))["output"], "199999\n200000\n");
+    assert_eq!(read(json!({"offset": -3, "lines": 2}))["output"], "199998\n199999\n");
     assert_eq!(read(json!({"offset": 0, "lines": 1}))["total_lines"], 200_000);
     let found = read(json!({"grep": "^1234.$", "offset": 0}));
     assert!(found["output"].as_str().is_some_and(|o| o.starts_with("12340:12340\n")), "{found}");
@@ -264,8 +264,10 @@ fn a_person_alone_may_type_a_password_where_the_policy_says_so() {
     let mut server = bash(&environment);
     let arguments = json!({"command": "read -s -p 'Password: ' p", "timeout_ms": PATIENCE_MS});
     let session = server.ok("execute_command", arguments).structured["session_id"].clone();
-    let (code, _) = server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
+    let (code, text) =
+        server.error("send_keys", json!({"session_id": session, "keys": "x<Enter>"}));
     assert_eq!(code, "FORBIDDEN");
+    assert!(text.contains("a terminal of their own"), "what a user can do: {text}");
     let keys = json!({"session_id": session, "keys": "Ctrl+C", "wait": {"prompt": true}});
     server.ok("send_keys", keys);
     let typed = json!({"session_id": session, "keys": "read -s p<Enter>secret<Enter>"});

@@ -1,7 +1,8 @@
 //! The toolset `compat`: names, parameters and reply texts of the seven tools.
 
 use serde_json::json;
-use termbridge_testkit::TestEnvironment;
+use termbridge_mcp::client::Client;
+use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
 
@@ -120,4 +121,22 @@ fn the_definitions_are_printed_for_other_apis() {
     for keyword in ["additionalProperties", "\"default\"", "$schema", "oneOf", "\"const\""] {
         assert!(!text.contains(keyword), "{keyword}");
     }
+}
+
+#[test]
+fn hints_name_tools_that_are_offered() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--toolsets", "compat"]);
+    let answer = server.call("exec", json!({"sessionId": "none", "command": "ls"}));
+    let answer = answer.expect("answers");
+    assert_eq!(answer.structured["error"]["next_tools"], json!(["list"]), "{}", answer.text);
+    assert!(answer.text.contains("Use list for the ids in use."), "{}", answer.text);
+    assert!(!answer.text.contains("launch_app"), "{}", answer.text);
+    let mut command = environment.command(TERMBRIDGE);
+    let folders: Vec<String> = (0..100).map(|number| format!("/folder/{number}")).collect();
+    command.arg("mcp").env("PATH", folders.join(":"));
+    let mut server = Client::start(&mut command).expect("starts");
+    server.initialize(PROTOCOL).expect("shakes hands");
+    let answer = server.call("launch_app", json!({"command": "nothing"})).expect("answers");
+    assert!(answer.text.contains("the 100 folders of PATH"), "{}", answer.text);
 }

@@ -59,11 +59,22 @@ fn run(environment: &TestEnvironment, arguments: &[&str]) -> (Option<i32>, Strin
 #[test]
 fn mistakes_are_named() {
     let environment = TestEnvironment::new();
-    let table: [(&str, &[&str]); 5] = [
+    let table: [(&str, &[&str]); 16] = [
         ("max_sesions = 3\n", &["config.toml", "line 1", "max_sesions"]),
-        ("max_sessions = \"many\"\n", &["config.toml", "line 1"]),
-        ("max_sessions = 0\n", &["max_sessions must be at least 1"]),
+        ("max_sessions = \"many\"\n", &["config.toml", "line 1", "a whole number"]),
+        ("max_sessions = -1\n", &["max_sessions", "line 1", "a whole number"]),
+        ("max_sessions = 0\n", &["max_sessions is 0", "from 1 to"]),
+        ("buffer_size = 100000000000\n", &["buffer_size is 100000000000", "from 1 to 1048576"]),
+        ("scrollback_lines = 99999999999\n", &["scrollback_lines", "from 0 to"]),
+        ("output_disk_mb = 99999999999\n", &["output_disk_mb", "from 0 to"]),
+        ("port = 70000\n", &["port is 70000"]),
+        ("[history]\nmax_megabytes = 99999999999\n", &["history.max_megabytes"]),
         ("session_timeout = \"soon\"\n", &["session_timeout", "30m"]),
+        ("session_timeout = true\n", &["session_timeout", "a duration such as"]),
+        ("keep_finished = 999999999999\n", &["keep_finished", "100 years"]),
+        ("[commands]\nshell = \"python3\"\n", &["commands.shell", "python3", "bash, zsh"]),
+        ("[commands]\nshell = \"/bin/cat\"\n", &["commands.shell", "/bin/cat"]),
+        ("[commands]\nshell = \"/nowhere/bash\"\n", &["commands.shell", "not installed"]),
         ("toolsets = [\"nope\"]\n", &["no toolset \"nope\"", "terminal"]),
     ];
     for (text, parts) in table {
@@ -75,17 +86,150 @@ fn mistakes_are_named() {
         }
     }
     environment.write(".config/termbridge/config.toml", "");
-    let table: [(&[&str], &str); 4] = [
+    let table: [(&[&str], &str); 9] = [
         (&["mcp", "--config", "/nowhere.toml"], "no file /nowhere.toml"),
         (&["mcp", "--session-timeout", "soon"], "not a duration"),
         (&["mcp", "--log-level", "=="], "not a log level"),
+        (&["mcp", "--log-level", "loud"], "\"loud\" is not a log level: it takes off, error, warn"),
+        (&["mcp", "--log-level", "rmcp=debug,loud"], "\"loud\" is not a log level"),
         (&["frobnicate"], "unrecognized subcommand"),
+        (&["policy", "test", "--shell", "nope", "ls"], "--shell is \"nope\""),
+        (&["history", "--failed", "stats"], "come after them"),
+        (&["mcp", "--no-editor", "--debug-backend", "editor"], "cannot be used with"),
     ];
     for (arguments, part) in table {
         let (code, stdout, stderr) = run(&environment, arguments);
         assert!(matches!(code, Some(1 | 2)) && stdout.is_empty(), "{arguments:?}");
         assert!(stderr.contains(part), "{arguments:?}: {stderr}");
     }
+}
+
+/// The exit code and stderr of a server that is started with these variables and no client.
+fn start(environment: &TestEnvironment, variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    let mut command = environment.command(TERMBRIDGE);
+    command.arg("mcp").envs(variables.iter().copied()).stdin(std::process::Stdio::null());
+    let output = command.output().expect("runs");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn variables_that_are_empty_are_not_set_and_bad_ones_are_named() {
+    let environment = TestEnvironment::new();
+    let variables = [
+        "MCP_PORT",
+        "LOG_LEVEL",
+        "TERMBRIDGE_CONFIG",
+        "TERMBRIDGE_TOOLSETS",
+        "TERMBRIDGE_WORKSPACE",
+        "TERMBRIDGE_DEBUG_BACKEND",
+        "TERMBRIDGE_WORKSPACE_TOOLS",
+        "TERMBRIDGE_TIMEOUT",
+        "TERMBRIDGE_SHELL",
+        "TERMBRIDGE_NO_HISTORY",
+        "TERMBRIDGE_MAX_SESSIONS",
+        "TERMBRIDGE_SESSION_TIMEOUT",
+        "TERMBRIDGE_LOG_FORMAT",
+        "TERMBRIDGE_LOG_FILE",
+    ];
+    let empty: Vec<(&str, &str)> = variables.iter().map(|name| (*name, "")).collect();
+    assert_eq!(start(&environment, &empty).0, Some(0), "{:?}", start(&environment, &empty).1);
+    for value in ["1", "0", "true", "false", "yes", "no", "on", "off"] {
+        for name in ["TERMBRIDGE_NO_HISTORY", "TERMBRIDGE_WORKSPACE_TOOLS"] {
+            assert_eq!(start(&environment, &[(name, value)]), (Some(0), String::new()), "{name}");
+        }
+    }
+    for (name, value) in [
+        ("TERMBRIDGE_NO_HISTORY", "perhaps"),
+        ("TERMBRIDGE_MAX_SESSIONS", "many"),
+        ("TERMBRIDGE_SESSION_TIMEOUT", "soon"),
+        ("MCP_PORT", "80000"),
+    ] {
+        let (code, stderr) = start(&environment, &[(name, value)]);
+        assert_eq!(code, Some(2), "{stderr}");
+        assert!(stderr.contains(name) && stderr.contains(value), "{stderr}");
+    }
+    let flag = ["mcp", "--max-sessions", "many"];
+    assert!(!run(&environment, &flag).2.contains("TERMBRIDGE_MAX"), "the flag is to blame");
+}
+
+#[test]
+fn switches_of_the_environment_override_the_file() {
+    let environment = TestEnvironment::new();
+    let recorded = |value: Option<&str>| {
+        let mut command = environment.command(TERMBRIDGE);
+        command.arg("mcp");
+        if let Some(value) = value {
+            command.env("TERMBRIDGE_NO_HISTORY", value);
+        }
+        let mut client = Client::start(&mut command).expect("starts");
+        client.initialize(PROTOCOL).expect("shakes hands");
+        let answer = client.call("search_history", json!({"query": ""})).expect("answers");
+        !answer.is_error
+    };
+    assert!(recorded(None) && !recorded(Some("yes")) && recorded(Some("0")));
+    environment.write(".config/termbridge/config.toml", "[history]\nenabled = false\n");
+    assert!(!recorded(None) && recorded(Some("no")));
+}
+
+#[test]
+fn a_number_alone_is_a_time_in_seconds() {
+    let environment = TestEnvironment::new();
+    for text in ["session_timeout = 0\n", "session_timeout = \"0\"\nkeep_finished = 60\n"] {
+        environment.write(".config/termbridge/config.toml", text);
+        assert_eq!(start(&environment, &[]), (Some(0), String::new()), "{text}");
+    }
+}
+
+#[test]
+fn the_level_error_silences_the_protocol_library_too() {
+    let environment = TestEnvironment::new();
+    let log_of = |level: &str| {
+        let file = environment.path().join(level);
+        let file = file.display().to_string();
+        let flags = ["--log-level", level, "--log-file", &file];
+        let mut server = environment.server(TERMBRIDGE, &flags);
+        let missing = server.request("resources/read", json!({"uri": "term://nobody/screen"}));
+        assert!(missing.is_err(), "the library warns of an answer that is an error");
+        server.close();
+        environment.read(level)
+    };
+    assert!(log_of("warn").contains("WARN rmcp"), "{}", log_of("warn"));
+    assert_eq!(log_of("error"), "");
+}
+
+#[test]
+fn what_cannot_be_written_is_no_panic() {
+    let environment = TestEnvironment::new();
+    let full = || std::fs::File::options().write(true).open("/dev/full").expect("is there");
+    let table: [&[&str]; 7] = [
+        &["completions", "bash"],
+        &["policy", "rules"],
+        &["tools"],
+        &["--help"],
+        &["debug", "help"],
+        &["history"],
+        &["demo", "--fast"],
+    ];
+    for arguments in table {
+        let mut command = environment.command(TERMBRIDGE);
+        command.args(arguments).stdin(std::process::Stdio::null());
+        let stderr = command.stdout(full()).output().expect("runs").stderr;
+        let stderr = String::from_utf8_lossy(&stderr);
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+        let status = command.stdout(full()).stderr(full()).status().expect("runs");
+        assert!(matches!(status.code(), Some(0..=2)), "{arguments:?}: {status}");
+    }
+}
+
+#[test]
+fn definitions_are_those_that_the_file_chooses() {
+    let environment = TestEnvironment::new();
+    environment.write(".config/termbridge/config.toml", "toolsets = [\"compat\"]\n");
+    let (_, printed, _) = run(&environment, &["tools"]);
+    let printed: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(printed["tools"].as_array().map(Vec::len), Some(7));
+    let (_, printed, _) = run(&environment, &["tools", "--tools", "launch_app"]);
+    assert!(printed.contains("\"launch_app\""), "a flag overrides the file");
 }
 
 #[test]
@@ -118,6 +262,8 @@ fn people_get_help() {
     assert!(help.contains("TERMBRIDGE_MAX_SESSIONS") && help.contains("config.toml"), "{help}");
     let (_, version, _) = run(&environment, &["--version"]);
     assert!(version.starts_with("termbridge "), "{version}");
+    let (_, help, _) = run(&environment, &["history", "show", "--help"]);
+    assert!(help.contains("--json") && !help.contains("--since"), "only what it uses: {help}");
     for shell in ["bash", "zsh", "fish"] {
         let (code, script, _) = run(&environment, &["completions", shell]);
         assert!(code == Some(0) && script.contains("completions"), "{shell}");

@@ -1,13 +1,16 @@
 //! The examples run, and the README shows what they print.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 use termbridge_mcp::client::Client;
 use termbridge_testkit::TestEnvironment;
 
 use crate::TERMBRIDGE;
-use crate::support::repository;
+use crate::support::{await_empty, repository};
 
 #[test]
 fn the_readme_shows_what_the_vim_example_prints() {
@@ -89,11 +92,48 @@ fn the_library_example_runs() {
 #[test]
 fn the_demo_runs_and_leaves_nothing() {
     let environment = TestEnvironment::new();
-    let output = environment.command(TERMBRIDGE).args(["demo", "--fast"]).output().expect("runs");
+    let temporary = environment.path().join("temporary");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let mut command = environment.command(TERMBRIDGE);
+    command.args(["demo", "--fast"]).env("TMPDIR", &temporary);
+    let output = command.output().expect("runs");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
     assert!(printed.contains("It sees what you would see."), "{printed}");
     assert!(!printed.contains('\x1b'), "no colour where there is no terminal");
+    // Whole screens: the rows behind the text, the file's name, no mode that is on its way out.
+    let boxes: Vec<&str> = printed.split('┌').skip(1).collect();
+    assert_eq!(boxes.len(), 2, "the end of the program is no screen: {printed}");
+    assert!(boxes.iter().all(|shown| shown.matches("│~").count() >= 8), "{printed}");
+    assert!(boxes[0].contains("hello.txt") && !printed.contains("INSERT"), "{printed}");
+    assert!(!printed.contains("(blank)"), "{printed}");
+    assert!(!environment.path().join(".viminfo").exists(), "vim keeps nothing");
+    assert_eq!(std::fs::read_dir(&temporary).expect("a folder").count(), 0);
+}
+
+#[test]
+fn an_interrupted_demo_leaves_nothing() {
+    let environment = TestEnvironment::new();
+    let temporary = environment.path().join("temporary");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let mut command = environment.command(TERMBRIDGE);
+    command.arg("demo").env("TMPDIR", &temporary);
+    let mut demo = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .expect("starts");
+    // The first call is on its way.
+    let mut printed = BufReader::new(demo.stdout.take().expect("piped")).lines();
+    assert!(printed.any(|line| line.is_ok_and(|line| line.contains("launch_app"))));
+    let group = Pid::from_raw(demo.id() as i32).expect("a pid");
+    kill_process_group(group, Signal::INT).expect("interrupted, as Ctrl+C does it");
+    let output = demo.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    // The server ends a moment after the connection.
+    await_empty(&temporary);
 }
 
 #[test]

@@ -120,6 +120,33 @@ fn what_a_model_reads_is_small() {
     }
 }
 
+/// Fails where an `enum` holds anything but text: Gemini and strict clients refuse the whole list then.
+fn check_options(schema: &Value, tool: &str) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Array(options)) = fields.get("enum") {
+                assert!(options.iter().all(Value::is_string), "{tool}: {options:?}");
+            }
+            fields.values().for_each(|field| check_options(field, tool));
+        }
+        Value::Array(items) => items.iter().for_each(|item| check_options(item, tool)),
+        _ => {}
+    }
+}
+
+#[test]
+fn options_are_texts_in_every_format() {
+    let environment = TestEnvironment::new();
+    for format in ["mcp", "openai", "gemini"] {
+        let mut command = environment.command(TERMBRIDGE);
+        command.args(["tools", "--toolsets", "terminal,debug,compat", "--format", format]);
+        let printed = command.output().expect("it runs").stdout;
+        let printed: Value = serde_json::from_slice(&printed).expect("JSON");
+        assert!(printed.to_string().matches("\"enum\"").count() > 10, "{format}");
+        check_options(&printed, format);
+    }
+}
+
 #[test]
 fn bad_arguments_name_the_argument() {
     let environment = TestEnvironment::new();

@@ -65,6 +65,16 @@ pub(crate) fn await_file(path: &Path) {
     }
 }
 
+/// Waits until there is nothing in a folder.
+#[track_caller]
+pub(crate) fn await_empty(folder: &Path) {
+    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
+    while std::fs::read_dir(folder).expect("a folder").count() > 0 {
+        assert!(Instant::now() < deadline, "something stays in {}", folder.display());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Waits until there is no such process.
 #[track_caller]
 pub(crate) fn await_end_of(pid: i64) {

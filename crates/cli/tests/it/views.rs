@@ -139,12 +139,18 @@ fn acting_shows_what_came_of_it_unless_told_otherwise() {
 fn blank_rows_of_a_diff_are_one_line() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);
-    let script = r"stty -echo; printf '\033[?1049h'; seq 1 23; read x; printf '\033[?1049l'";
+    let script = r"stty -echo; seq 1 23; read x; printf '\033[H\033[Jtop'; read x; \
+        printf '\033[?1049h'; seq 1 23; read x; printf '\033[H\033[J'";
     let app = json!({"command": "sh", "args": ["-c", script], "wait": {"needs_input": true}});
     let id = server.launch(app);
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"text": "top"}});
+    let view = server.ok("send_keys", keys).structured["view"].clone();
+    assert_eq!(view["content"], "0| top\n1-22| (blank)", "{view}");
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"text": "23"}, "view": "none"});
+    server.ok("send_keys", keys);
     let keys = json!({"session_id": id, "keys": "Enter", "wait": {"exit": true}});
     let view = server.ok("send_keys", keys).structured["view"].clone();
-    assert_eq!(view["content"], "0-22| (blank)", "{view}");
+    assert_eq!(view["content"], "", "what an ended program wiped says nothing: {view}");
     assert_eq!(view["state"], "exited: exit code 0");
 }
 
@@ -194,4 +200,47 @@ fn lists_tell_agents_apart_and_know_what_runs() {
     let (code, text) = server.error("send_keys", json!({"session_id": ended, "keys": "x"}));
     assert_eq!(code, "SESSION_DEAD");
     assert!(text.contains("exit code 4") && text.contains("restart_app"), "{text}");
+}
+
+#[test]
+fn a_document_is_whole_or_refused() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    // Each cell has a colour of its own, so every format of them is long.
+    let script = r"stty -echo; i=0; while [ $i -lt 2000 ]; do
+        printf '\033[38;5;%dmx' $((i % 255)); i=$((i + 1)); done; printf READY; exec cat";
+    let id = server.launch(json!({
+        "command": "sh", "args": ["-c", script], "cols": 100, "rows": 24,
+        "wait": {"text": "READY"}, "view": "none",
+    }));
+    for format in ["svg", "html", "cells", "raw"] {
+        let asked = json!({"session_id": id, "format": format, "max_bytes": 2000});
+        let (code, text) = server.error("view_screen", asked);
+        assert_eq!(code, "INVALID_INPUT", "{text}");
+        let size = text.split_once("max_bytes ").and_then(|(_, rest)| rest.split(' ').next());
+        let size: usize = size.and_then(|size| size.parse().ok()).expect("the size is named");
+        let whole = view(&mut server, &id, json!({"format": format, "max_bytes": size}));
+        assert_eq!(whole["content"].as_str().map(str::len), Some(size), "{format}");
+        assert!(whole["truncated_bytes"].is_null(), "{format}");
+    }
+    // What was done is done: its answer has plain text and says why.
+    let keys =
+        json!({"session_id": id, "keys": "x<Enter>", "wait": {"text": "READYx"}, "view": "svg"});
+    let seen = server.ok("send_keys", keys);
+    let shown = &seen.structured["view"];
+    assert!(shown["content"].as_str().is_some_and(|text| text.starts_with("xxxx")), "{shown}");
+    assert!(shown["note"].as_str().is_some_and(|note| note.contains("svg")), "{shown}");
+}
+
+#[test]
+fn a_first_screen_is_all_new() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let app = json!({"command": "sh", "args": ["-c", "echo painted; exec cat"], "view": "diff"});
+    let launched = server.ok("launch_app", app);
+    assert_eq!(launched.structured["view"]["content"], "painted", "{}", launched.text);
+    let app = json!({"command": "pwd", "cwd": "~", "wait": {"exit": true}});
+    let launched = server.ok("launch_app", app);
+    let home = environment.path().display().to_string();
+    assert_eq!(launched.structured["view"]["content"], home.as_str(), "{}", launched.text);
 }

@@ -1,6 +1,7 @@
 //! `launch_app`: start a program on a terminal of its own.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use rmcp::model::JsonObject;
@@ -39,7 +40,7 @@ pub(crate) struct Arguments {
     /// As in `wait_for`. Default: first paint; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
-    /// Default plain
+    /// Default plain; with wait {}: none
     view: Option<ViewAfter>,
 }
 
@@ -85,6 +86,8 @@ impl Tool for LaunchApp {
         only_local(arguments.target.as_deref())?;
         let asked = arguments.wait.map(Condition::read).transpose()?;
         let view = match (arguments.view, &asked) {
+            // On a new terminal everything is new.
+            (Some(ViewAfter::Diff), _) => ViewAfter::Plain,
             (Some(view), _) => view,
             (None, Some(None)) => ViewAfter::None,
             (None, _) => ViewAfter::Plain,
@@ -102,7 +105,7 @@ impl Tool for LaunchApp {
             launch = launch.env(name, value);
         }
         if let Some(cwd) = arguments.cwd {
-            launch = launch.cwd(cwd);
+            launch = launch.cwd(context.bridge.expand_home(Path::new(&cwd)));
         }
         if let Some(name) = arguments.name {
             launch = launch.name(name);
@@ -125,10 +128,7 @@ impl Tool for LaunchApp {
                 let waited = first_paint(&session, context, view).await?;
                 (None, View::after(&waited, &session, view)?)
             }
-            _ => match view.request(Seq(0)) {
-                Some(request) => (None, Some(View::take(&session, request).await?)),
-                None => (None, None),
-            },
+            _ => (None, View::take_after(&session, view, Seq(0)).await?),
         };
         if let Some(view) = &view {
             text = format!("{text}\n{}", view.text());

@@ -270,22 +270,23 @@ enum Part<'a> {
 }
 
 /// Cuts a text at `${path}`; a path is letters, digits, `_`, `-` and dots, anything else is text, so
-/// that a shell's own `${VAR:-x}` stays. `$${` is `${` as it is.
+/// that a shell's own `${VAR:-x}` stays. `$${` is a literal `${`, whatever follows it.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut rest, mut from) = (text, 0);
     while let Some(at) = rest[from..].find("${").map(|at| at + from) {
+        if rest[..at].ends_with('$') {
+            parts.push(Part::Text(&rest[..at]));
+            rest = &rest[at + 1..];
+            from = 1;
+            continue;
+        }
         let path = rest[at + 2..].find('}').map(|end| &rest[at + 2..at + 2 + end]);
         let plain = |path: &&str| {
             path.contains('.')
                 && path.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
         };
         match path.filter(plain) {
-            Some(_) if rest[..at].ends_with('$') => {
-                parts.push(Part::Text(&rest[..at]));
-                rest = &rest[at + 1..];
-                from = 1;
-            }
             Some(path) => {
                 if at > 0 {
                     parts.push(Part::Text(&rest[..at]));
@@ -334,6 +335,10 @@ mod tests {
         fill(&mut value, saved).expect("known");
         assert_eq!(value, json!(["one\n\ntwo", "<one\n\ntwo>"]));
         assert!(fill(&mut json!("${made.none}"), saved).is_err());
+        let mut value = json!(["echo $${HOME}", "$${X:-y} $${ran.output} $${", "$$${a.b}", "$$"]);
+        assert_eq!(references(&value), [""; 0]);
+        fill(&mut value, saved).expect("nothing to fill in");
+        assert_eq!(value, json!(["echo ${HOME}", "${X:-y} ${ran.output} ${", "$${a.b}", "$$"]));
         assert!(fill(&mut json!("x ${made.rows.9} y"), saved).is_err());
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     /// As in `wait_for`; text must be in a row that changed after the keys. Default: until it reads on; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
-    /// Default diff
+    /// Default diff; with wait {}: none
     view: Option<ViewAfter>,
 }
 
@@ -91,6 +91,8 @@ pub(crate) enum Button {
     Left,
     Middle,
     Right,
+    Back,
+    Forward,
     None,
 }
 
@@ -128,6 +130,8 @@ impl MouseArguments {
             Button::Left => MouseButton::Left,
             Button::Middle => MouseButton::Middle,
             Button::Right => MouseButton::Right,
+            Button::Back => MouseButton::Back,
+            Button::Forward => MouseButton::Forward,
             Button::None => MouseButton::None,
         };
         let modifiers = match self.modifiers.as_deref() {
@@ -233,10 +237,7 @@ impl Tool for SendKeys {
             }
             None => {
                 let sent = session.send(input).await?;
-                let view = match view.request(sent.before) {
-                    Some(request) => Some(View::take(&session, request).await?),
-                    None => None,
-                };
+                let view = View::take_after(&session, view, sent.before).await?;
                 (sent, None, view)
             }
         };

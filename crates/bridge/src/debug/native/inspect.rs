@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termbridge_dap::{
-    EvaluateContext, LeftOut, Page, Save, ScopeFilter, ScopeKind, VariableFilter,
+    DebugError, EvaluateContext, LeftOut, Page, Save, ScopeFilter, ScopeKind, VariableFilter,
 };
 
 use super::{NativeDebugger, view};
@@ -226,7 +226,11 @@ pub(super) async fn save_variable(
         page_size: asked.page_size,
         max_items: asked.max_items.unwrap_or(0),
     };
-    let saved = session.save_variable(&save).await?;
+    let saved = session.save_variable(&save).await.map_err(|error| match error {
+        DebugError::InvalidPath { .. } => DebugFailure::from(error)
+            .hint("give an `outputPath` in an existing folder that can be written to"),
+        error => error.into(),
+    })?;
     Ok(json!({
         "path": save.path,
         "items": saved.items,

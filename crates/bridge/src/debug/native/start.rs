@@ -92,6 +92,9 @@ impl Start {
     }
 }
 
+/// What to do without a launch.json.
+const NO_LAUNCH_JSON: &str = "there is no launch.json here: give `program`, such as app.py";
+
 /// A program that has a terminal may wait there for someone to type.
 fn with_terminal(mut failure: DebugFailure, terminal: Option<String>) -> DebugFailure {
     if let (Some(terminal), Some(details)) = (terminal, &mut failure.details) {
@@ -220,9 +223,8 @@ impl NativeDebugger {
                 let environment = &self.shared.environment;
                 let workspace = Workspace { folder, file: None, line: None, environment };
                 let file = LaunchFile::read(folder).map_err(|error| match error {
-                    DebugError::FileNotFound(_) => DebugFailure::from(error)
-                        .hint("give `program` instead of `launch`, or write launch.json first"),
-                    other => other.into(),
+                    DebugError::FileNotFound(_) => DebugFailure::from(error).hint(NO_LAUNCH_JSON),
+                    error => error.into(),
                 })?;
                 Ok(file.plan(name, &workspace)?)
             }
@@ -254,7 +256,7 @@ impl NativeDebugger {
                 let names = LaunchFile::read(folder).map(|file| file.names()).unwrap_or_default();
                 let names: Vec<_> = names.into_iter().map(|entry| entry.name).collect();
                 let hint = match names.as_slice() {
-                    [] => "there is no launch.json here: give `program`, such as app.py".to_owned(),
+                    [] => NO_LAUNCH_JSON.to_owned(),
                     names => format!("launch.json offers: {}", names.join(", ")),
                 };
                 Err(invalid("give `launch` or `program`".to_owned()).hint(hint))

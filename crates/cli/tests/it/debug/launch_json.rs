@@ -81,3 +81,12 @@ fn what_cannot_be_started_says_why() {
     let status = subject.call("debug_status", json!({}));
     assert_eq!(status["sessions"], json!([]), "nothing is left");
 }
+
+#[test]
+fn without_launch_json_a_program_is_asked_for() {
+    let environment = super::configured();
+    let mut server = environment.server(crate::TERMBRIDGE, &["--toolsets", "debug"]);
+    let (code, text) = server.error("debug_start", json!({"launch": "Sum"}));
+    assert_eq!(code, "E_FILE_NOT_FOUND");
+    assert!(text.contains("give `program`") && !text.contains("source file"), "{text}");
+}

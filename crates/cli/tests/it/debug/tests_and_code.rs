@@ -1,7 +1,10 @@
 //! One test under the debugger, findings, symbols: over MCP, with the real tools.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
-use termbridge_testkit::{Server, TestEnvironment};
+use termbridge_mcp::client::Client;
+use termbridge_testkit::{PROTOCOL, Server, TestEnvironment};
 
 use super::{PATIENCE_MS, configured, data, local};
 use crate::TERMBRIDGE;
@@ -194,4 +197,28 @@ fn a_test_of_javascript() {
         }
     }
     assert!(!output.contains("not this one"), "{output}");
+}
+
+#[test]
+fn a_tool_that_reads_code_is_not_sent_to_the_debugger() {
+    let environment = TestEnvironment::new();
+    environment.write("app.py", "def total(): pass\n");
+    // A language server that never answers.
+    let server = environment.write("bin/pyright-langserver", "#!/bin/sh\nexec sleep 1000\n");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(server, executable).expect("a script can be run");
+    let mut command = environment.command(TERMBRIDGE);
+    let path = format!("{}/bin:/usr/bin:/bin", environment.path().display());
+    command.args(["mcp", "--timeout", "10ms"]).env("PATH", path);
+    let mut server = Client::start(&mut command).expect("starts");
+    server.initialize(PROTOCOL).expect("shakes hands");
+    let which = json!({"path": "app.py", "symbol": "total"});
+    let answer = server.call("symbol_navigate", which).expect("answers");
+    let error = &answer.structured["error"];
+    assert_eq!(
+        (&error["code"], &error["next_tools"]),
+        (&json!("E_TIMEOUT"), &json!([])),
+        "{error}"
+    );
+    assert!(!answer.text.contains("timeoutMs") && !answer.text.contains("debug_"), "{error}");
 }
