@@ -11,7 +11,7 @@ fn a_missing_launch_json_is_no_missing_source() {
     let mut subject = Subject::new(Language::Python);
     let (code, text) = subject.server.error("debug_start", json!({"launch": "App"}));
     assert_eq!(code, "E_FILE_NOT_FOUND");
-    assert!(text.contains("`program` instead of `launch`"), "{text}");
+    assert!(text.contains("give `program`"), "{text}");
 }
 
 #[test]
