@@ -113,7 +113,7 @@ impl Keeper {
         let waits = waiting.is_for_input();
         let beyond = waits.then(|| process_table::beyond(&group, &family.detached)).flatten();
         if waiting == Waiting::No
-            && let Some(stranger) = held.stranger_waits(&family)
+            && let Some(stranger) = held.stranger_waits(&family, foreground)
         {
             waiting = stranger;
         }

@@ -1,7 +1,7 @@
 //! Processes outside of a terminal's session that read it: a password dialog that an agent starts
 //! (`gpg-agent` and its pinentry), a program behind `su -c`.
 //!
-//! Looking at every process costs milliseconds, so it is done only while the terminal is raw or hides what
+//! Those that the foreground started are always looked at. Looking at every process costs milliseconds, so it is done only while the terminal is raw or hides what
 //! is typed and nobody in the foreground waits for it, not at once, and seldom.
 
 use std::time::{Duration, Instant};
@@ -30,16 +30,23 @@ pub(super) struct Strangers {
 impl Held {
     /// What a process outside of the family does that waits for this terminal. Called when nobody in the
     /// foreground waits for it.
-    pub(super) fn stranger_waits(&mut self, family: &Family) -> Option<Waiting> {
+    pub(super) fn stranger_waits(
+        &mut self,
+        family: &Family,
+        foreground: Option<i32>,
+    ) -> Option<Waiting> {
         let modes = rustix::termios::tcgetattr(&self.master).ok()?.local_modes;
+        let left = descendants(family, foreground);
+        if let Some((_, waiting)) = process_table::waiting_elsewhere(&left, &self.tty) {
+            return Some(waiting);
+        }
         if modes.contains(LocalModes::ICANON | LocalModes::ECHO) {
             self.strangers = Strangers::default();
             return None;
         }
         let now = Instant::now();
         let since = *self.strangers.since.get_or_insert(now);
-        let detached = family.detached.iter().map(|each| each.info.pid);
-        let known: Vec<i32> = self.strangers.reader.into_iter().chain(detached).collect();
+        let known: Vec<i32> = self.strangers.reader.into_iter().collect();
         if let Some((_, waiting)) = process_table::waiting_elsewhere(&known, &self.tty) {
             return Some(waiting);
         }
@@ -55,4 +62,19 @@ impl Held {
         self.strangers.reader = found.map(|(pid, _)| pid);
         found.map(|(_, waiting)| waiting)
     }
+}
+
+/// The processes in other sessions that descend from the foreground group.
+fn descendants(family: &Family, foreground: Option<i32>) -> Vec<i32> {
+    let in_front = family.members.iter().filter(|each| Some(each.info.group) == foreground);
+    let mut parents: Vec<i32> = in_front.map(|each| each.info.pid).collect();
+    let mut found = Vec::new();
+    while let Some(parent) = parents.pop() {
+        let children = family.detached.iter().filter(|each| each.info.parent == parent);
+        let children: Vec<i32> =
+            children.map(|each| each.info.pid).filter(|pid| !found.contains(pid)).collect();
+        found.extend(&children);
+        parents.extend(children);
+    }
+    found
 }

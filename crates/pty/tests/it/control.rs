@@ -131,6 +131,7 @@ async fn a_survey_finds_a_stranger_who_reads_the_terminal() {
     stranger.wait().expect("gone");
     survey_until(&program, |s| s.waiting == Waiting::No).await;
     // One that left the session, as `su -c` does it.
+    survey_until(&sh(&keeper, "setsid -w cat").await, |s| s.waiting.is_reading()).await;
     let line = "stty -echo; setsid -w sh -c 'read line'";
     survey_until(&sh(&keeper, line).await, |s| s.waiting.is_reading()).await;
 }

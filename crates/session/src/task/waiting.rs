@@ -286,6 +286,7 @@ impl SessionTask {
         {
             let (fired, printed) = (fired.clone(), self.printed);
             self.survey.told = Some(Told { command, fired, printed, at: now });
+            self.release_input();
         }
     }
 

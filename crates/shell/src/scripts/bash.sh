@@ -3,11 +3,20 @@
 # a function of the same name nor a redirection of the shell's output may stand in the way. Errors,
 # traces (`set -x`) and what a DEBUG trap prints of the hooks go nowhere. Variables have names of their own: what a command made
 # read-only cannot be made local either.
+# Reads a part into a variable, with blanks at both ends: by IFS or, where that is read-only, by REPLY,
+# which keeps them.
+__termbridge_read() {
+    if ! __termbridge_fixed IFS; then
+        IFS= builtin read -r -d '' "$@"
+    else
+        builtin local REPLY
+        builtin read -r -d '' "${@:2}" && builtin printf -v "$1" %s "$REPLY"
+    fi
+}
 __termbridge_take() {
-    # Without a name after it, `read` keeps blanks at both ends, whatever IFS is.
-    builtin local __termbridge_command REPLY
+    builtin local __termbridge_command
     # Asks whether there is something first: a limit on each byte would cost more.
-    if { builtin read -t 0 && builtin read -r -d '' && __termbridge_command=$REPLY && builtin read -r -d '' && __termbridge_nonce=$REPLY; } < @PIPE@; then
+    if { builtin read -t 0 && __termbridge_read __termbridge_command && __termbridge_read __termbridge_nonce; } < @PIPE@; then
         if [[ -z @KEEP_HISTORY@ && ( -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ) ]]; then
             __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
             HISTIGNORE='*'
@@ -25,7 +34,7 @@ __termbridge_take() {
     [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_hook
 }
 __termbridge_end() {
-    builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" REPLY
+    builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
     if [[ -n $__termbridge_mark ]]; then
         __termbridge_nonce=
         if [[ -z @KEEP_HISTORY@ && ${HISTIGNORE-} == '*' ]]; then
@@ -39,7 +48,7 @@ __termbridge_end() {
     builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
         builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :
     # The server believes the mark when the kernel shows this shell waiting here.
-    [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 < @PIPE@ || builtin :
+    [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@ || builtin :
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
         builtin return "$__termbridge_status"
     fi

@@ -255,11 +255,12 @@ impl Run {
         self.state = if incomplete { CommandState::Incomplete } else { state };
     }
 
-    /// The text may use the shell's line editor itself (`read -e`, `vared`), as far as its words tell.
+    /// The text may use the shell's line editor itself (`read -e`, `vared`, zsh's `select`), as far as its
+    /// words tell.
     pub(super) fn may_edit_lines(&self) -> bool {
         let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
         let edits = |word: &str| word.starts_with('-') && word.contains('e');
-        words().any(|word| word == "vared")
+        words().any(|word| word == "vared" || word == "select")
             || (words().any(|word| word == "read") && words().any(edits))
     }
 

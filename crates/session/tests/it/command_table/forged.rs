@@ -110,6 +110,7 @@ async fn a_key_that_the_shell_reads_for_a_command_is_not_its_prompt() {
         (Zsh, "read -k1 key"),
         (Zsh, "read -sk key"),
         (Zsh, "vared -c key"),
+        (Zsh, "select key in a b; do break; done"),
         (Dash, "stty raw; read key; stty sane"),
         (Dash, "stty -icanon -echo; read key; stty sane"),
     ] {
@@ -120,7 +121,10 @@ async fn a_key_that_the_shell_reads_for_a_command_is_not_its_prompt() {
             let id = session.submit(&command).await.expect("free");
             see(&session, "Go?").await;
             stays_away(&session, Wait { command: Some(id), ..Wait::default() }).await;
-            session.send_keys("y<Enter>").await.expect("sent");
+            session
+                .send_keys(if read.contains("select") { "1<Enter>" } else { "y<Enter>" })
+                .await
+                .expect("sent");
             // In raw mode nothing makes a line of it.
             session.send_keys("<C-j>").await.expect("sent");
             let report = over(&session, id).await;
@@ -151,7 +155,7 @@ async fn a_command_that_somebody_took_from_the_pipe_is_not_done() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn names_that_a_command_fixed_change_nothing() {
     let names = "status command nonce answer each first last others map result fatal taken text IFS \
-                 HISTIGNORE";
+                 REPLY HISTIGNORE";
     for kind in [Bash, Zsh, Dash] {
         for name in names.split(' ') {
             // zsh has these itself.
