@@ -222,6 +222,7 @@ impl SessionTask {
             self.place = Some(place);
             self.input.clear();
             self.unfed = Vec::new();
+            self.behind = false;
             self.hung_up = false;
             self.exited = None;
             self.ended = None;
