@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn text_with_colours_is_fed_in_large_portions() {
-        assert_eq!(portion_len("\x1b[31mred\x1b[m ".repeat(1000).as_bytes(), LARGE, false), 4096);
+        let coloured = "\x1b[31mred\x1b[m ".repeat(1000);
+        assert!(portion_len(coloured.as_bytes(), LARGE, false) > PORTION_BYTES - 12);
         assert_eq!(portion_len(b"", USUAL, false), 0);
     }
 }
