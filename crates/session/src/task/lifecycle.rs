@@ -68,6 +68,9 @@ impl SessionTask {
             Some(Change::Stopping { reason, already: false, .. }) => *reason,
             _ => EndReason::Itself,
         };
+        if reason != EndReason::Itself && self.behind {
+            self.drop_late_output();
+        }
         if reason == EndReason::Itself && self.leaves_files_that_end(status) {
             return;
         }

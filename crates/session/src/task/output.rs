@@ -11,6 +11,9 @@ use crate::memory;
 /// Change of the estimate between two reports to the memory budget.
 const REPORT_BYTES: usize = 512 * 1024;
 
+/// Reads of output that is dropped: more than the system's buffers hold.
+const MAX_DROPPED_READS: usize = 64;
+
 impl SessionTask {
     /// Reads and feeds a batch.
     pub(super) fn readable(&mut self, ready: io::Result<()>) {
@@ -82,13 +85,33 @@ impl SessionTask {
         }
         let replies = self.terminal.take_replies();
         if !replies.is_empty() {
-            self.enqueue_reply(replies);
+            self.enqueue_answers(&replies);
         }
         if !self.terminal.is_synchronized() {
             self.synchronized_since = None;
         } else if self.synchronized_since.is_none() {
             self.synchronized_since = Some(Instant::now());
         }
+    }
+
+    /// The program was stopped: what it printed and the terminal was too slow to take is dropped, which
+    /// the reader sees.
+    pub(super) fn drop_late_output(&mut self) {
+        let mut dropped = std::mem::take(&mut self.unfed).len();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for _ in 0..MAX_DROPPED_READS {
+            match self.program.try_read(&mut buffer) {
+                Ok(count) if count > 0 => dropped += count,
+                _ => break,
+            }
+        }
+        self.buffer = buffer;
+        if dropped > 0 {
+            // CAN ends a sequence that was cut.
+            let notice = format!("\x18\r\n[{dropped} bytes of output dropped: stopped]\r\n");
+            self.feed_portion(notice.as_bytes());
+        }
+        self.behind = false;
     }
 
     fn feed_portion(&mut self, bytes: &[u8]) {
