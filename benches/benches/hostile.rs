@@ -1,8 +1,8 @@
 //! A call beside hostile output, and memory after a flood: `cargo bench -p termbridge-benches --bench
 //! hostile`.
 //!
-//! One session prints what is hard to follow, without end; the time of calls to another session is
-//! measured meanwhile. The floor is the same calls with nothing beside them. `--quick` takes few
+//! One session prints what is hard to follow, without end, or one more than there are cores do; the
+//! time of calls to another session is measured meanwhile. The floor is the same calls with nothing beside them. `--quick` takes few
 //! samples: it shows that everything runs, not how fast.
 
 use std::fmt::Write as _;
@@ -35,6 +35,8 @@ struct Hostile {
     name: &'static str,
     size: (u16, u16),
     output: Vec<u8>,
+    /// Sessions that print it.
+    sessions: usize,
     /// Text that is waited for and never comes.
     wait: bool,
 }
@@ -56,8 +58,10 @@ fn all() -> Vec<Hostile> {
         name,
         size,
         output: output.into_bytes(),
+        sessions: 1,
         wait: false,
     };
+    let more_than_cores = std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1);
     let marks = "\r\u{26a0}\u{fe0f}\u{200d}e\u{301} building 40%".repeat(50_000);
     let line = "x".repeat(1_000_000);
     let links = (0..500).fold(String::new(), |mut text, number| {
@@ -80,6 +84,14 @@ fn all() -> Vec<Hostile> {
             "\x1b#8\x1b[41m\x1b[2J\x1b[m".repeat(200),
         ),
         Hostile { wait: true, ..hostile("a text wait at 1000x1000", (1000, 1000), lines) },
+        Hostile {
+            sessions: more_than_cores,
+            ..hostile("screens filled in cores + 1 sessions", usual, "\x1b#8".repeat(20_000))
+        },
+        Hostile {
+            sessions: more_than_cores,
+            ..hostile("repeated characters in cores + 1", usual, "x\x1b[65535b".repeat(5000))
+        },
     ]
 }
 
@@ -94,21 +106,30 @@ fn beside(server: &Path, hostile: &Hostile, scale: &Scale) -> Result<()> {
     client.call("execute_command", json!({"command": "true", "session_id": quiet}))?;
     let mut floor = calls(&mut client, quiet, scale)?;
     let (cols, rows) = hostile.size;
-    let loud =
-        client.call("create_session", json!({"name": "loud", "cols": cols, "rows": rows}))?;
-    let loud = &loud.structured["session_id"];
     let command = format!("while :; do cat {}; done", path.display());
-    let arguments = json!({"command": command, "session_id": loud, "wait": false});
-    client.call("execute_command", arguments)?;
-    if hostile.wait {
-        let arguments = json!({"session_id": loud, "text": "never", "timeout_ms": 50_000});
-        client.begin("tools/call", json!({"name": "wait_for", "arguments": arguments}))?;
+    let mut loud = Vec::new();
+    for number in 0..hostile.sessions {
+        let name = format!("loud-{number}");
+        let arguments = json!({"name": name, "cols": cols, "rows": rows});
+        let session = client.call("create_session", arguments)?.structured["session_id"].clone();
+        let arguments = json!({"command": command, "session_id": session, "wait": false});
+        client.call("execute_command", arguments)?;
+        if hostile.wait {
+            let arguments = json!({"session_id": session, "text": "never", "timeout_ms": 50_000});
+            client.begin("tools/call", json!({"name": "wait_for", "arguments": arguments}))?;
+        }
+        loud.push(session);
     }
     let mut ours = calls(&mut client, quiet, scale)?;
-    let still = client.call("get_terminal_output", json!({"session_id": loud, "lines": 1}))?;
-    ensure!(still.structured["running"] == true, "{} ended: {}", hostile.name, still.text);
+    for session in &loud {
+        let still =
+            client.call("get_terminal_output", json!({"session_id": session, "lines": 1}))?;
+        ensure!(still.structured["running"] == true, "{} ended: {}", hostile.name, still.text);
+    }
     times(&format!("beside {}", hostile.name), &mut ours, &mut floor);
-    client.call("stop_app", json!({"session_id": loud, "signal": "KILL"}))?;
+    for session in &loud {
+        client.call("stop_app", json!({"session_id": session, "signal": "KILL"}))?;
+    }
     client.close()?;
     Ok(())
 }

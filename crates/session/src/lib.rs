@@ -42,6 +42,7 @@ mod session;
 mod settings;
 mod snapshot;
 mod task;
+mod turns;
 mod wait;
 
 pub use command::{CommandReport, CommandState};

@@ -19,6 +19,7 @@ use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::shell::{ShellLink, Spawned};
 use crate::task::{COMMAND_QUEUE, SessionTask};
+use crate::turns::Turns;
 
 /// The pipe's name in a shell's folder.
 pub(crate) const PIPE_NAME: &str = "commands";
@@ -37,6 +38,8 @@ pub(crate) struct Shared {
     pub(crate) budgets: Budgets,
     host: Arc<dyn ProgramHost>,
     places: Arc<Semaphore>,
+    /// Turns at long work.
+    pub(crate) turns: Turns,
     sessions: Mutex<HashMap<SessionId, Entry>>,
     /// Holds what shells are started with; made with the first of them.
     runtime: Mutex<Option<Arc<RuntimeFolder>>>,
@@ -62,11 +65,17 @@ impl Sessions {
             budgets: Budgets::new(&settings),
             host,
             places: Arc::new(Semaphore::new(settings.max_sessions)),
+            turns: Turns::default(),
             sessions: Mutex::new(HashMap::new()),
             runtime: Mutex::new(None),
             settings,
         };
         Self { shared: Arc::new(shared) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn turns(&self) -> Turns {
+        self.shared.turns.clone()
     }
 
     /// Starts a program on a terminal of its own.

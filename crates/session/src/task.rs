@@ -4,7 +4,8 @@
 //! it, requests are answered, waits are judged after each of these. A request never blocks the loop:
 //! what takes time (stopping, surveying) runs beside it and reports back as a [`Command`].
 //!
-//! Bounds: [`BATCH_READS`] reads or [`BATCH_TIME`] before others get their turn, [`MAX_INPUT`] bytes of input queued,
+//! Bounds: [`SHORT_BATCH_TIME`] for output as it comes; what takes longer waits for one of the server's
+//! [`Turns`] and then has [`BATCH_READS`] reads or [`BATCH_TIME`]. [`MAX_INPUT`] bytes of input queued,
 //! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
@@ -19,6 +20,8 @@ mod waiting;
 
 #[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod turn_tests;
 
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
@@ -53,8 +56,10 @@ use crate::wait::{Wait, Waited};
 pub(crate) const COMMAND_QUEUE: usize = 64;
 /// Reads of output before requests get their turn.
 const BATCH_READS: usize = 8;
-/// Time that output may take before requests and other sessions get their turn.
+/// Time that output may take in a turn, before requests and other sessions are served.
 const BATCH_TIME: Duration = Duration::from_millis(5);
+/// Time that output may take without a turn. Most output takes less.
+const SHORT_BATCH_TIME: Duration = Duration::from_millis(1);
 /// Bytes of input that a program may leave unread.
 const MAX_INPUT: usize = 1024 * 1024;
 /// Longest time that a synchronized update may hide the screen.
@@ -145,6 +150,11 @@ pub(crate) struct SessionTask {
     buffer: Vec<u8>,
     /// Output that was read and not fed yet, because it takes the terminal long.
     unfed: Vec<u8>,
+    /// The last batch left something to read or to feed: the next one waits for a turn.
+    behind: bool,
+    /// Work may take long: it is this session's turn.
+    has_turn: bool,
+    resizing: resize::PendingResize,
     /// The estimate that the memory budget has.
     published_memory: usize,
     /// Rows that passed since a text wait was last judged.
@@ -208,6 +218,9 @@ impl SessionTask {
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
             unfed: Vec::new(),
+            behind: false,
+            has_turn: false,
+            resizing: resize::PendingResize::default(),
             published_memory: 0,
             unseen_rows: 0,
             input: InputQueue::default(),
@@ -254,15 +267,25 @@ impl SessionTask {
         // Command lines can hold secrets: they are for a log that was asked for.
         tracing::info!(session = %self.id, pid = self.program.pid(), "launched");
         tracing::debug!(session = %self.id, command = %self.launch.command_line(), "launched");
+        let turns = self.server.upgrade().map(|server| server.turns.clone()).unwrap_or_default();
+        // Kept while other things are done: whoever asks anew stands at the end of the queue.
+        let mut next_turn = None;
         loop {
             let program = Arc::clone(&self.program);
             let deadline = self.next_deadline();
-            let mut flood = false;
+            if next_turn.is_none() && (self.behind || self.resizing.is_asked_for()) {
+                next_turn = Some(Box::pin(turns.clone().next()));
+            }
+            let mut turn = None;
             tokio::select! {
-                result = program.readable(), if !self.hung_up && self.unfed.is_empty() => {
-                    flood = !self.readable(result);
+                result = program.readable(), if !self.hung_up && !self.behind => {
+                    self.readable(result);
                 }
-                () = std::future::ready(()), if !self.unfed.is_empty() => flood = !self.read_output(),
+                permit = async { match &mut next_turn { Some(turn) => turn.await, None => pending().await } } => {
+                    turn = permit;
+                    self.has_turn = true;
+                    self.work_in_turn();
+                }
                 command = commands.recv() => match command {
                     Some(command) => self.handle(command),
                     None => break,
@@ -278,9 +301,11 @@ impl SessionTask {
             if self.is_over() {
                 break;
             }
-            if flood {
+            if std::mem::take(&mut self.has_turn) {
+                drop(turn);
+                next_turn = None;
                 // The scheduler would let this session go on for a hundred batches.
-                tokio::task::yield_now().await;
+                yield_now().await;
             }
         }
     }
@@ -323,8 +348,7 @@ impl SessionTask {
             }
             Command::Resize { size, reply } => {
                 self.touch();
-                let result = self.resize(size);
-                let _ = reply.send(result);
+                self.resizing.ask(size, reply);
             }
             Command::Restart { reply } => {
                 self.touch();
@@ -378,6 +402,13 @@ impl SessionTask {
             self.begin_wait(wait, waited);
         }
         let _ = reply.send(Ok(sent));
+    }
+
+    fn work_in_turn(&mut self) {
+        self.resize_as_asked();
+        if self.behind {
+            self.readable(Ok(()));
+        }
     }
 
     /// Does what has become due, then judges the waits.

@@ -28,6 +28,7 @@ use crate::convert;
 use crate::event::{Event, Tapped};
 use crate::input::InputModes;
 use crate::modes;
+use crate::portion::portion_len;
 use crate::scanner::Stream;
 use crate::screen::{Cursor, CursorShape, Row, Screen};
 use crate::search::{Haystack, Typing};
@@ -112,6 +113,13 @@ impl Terminal {
     /// Counts changes on from where another terminal stopped.
     pub fn count_from(&mut self, seq: Seq) {
         self.changes.start_at(seq);
+    }
+
+    /// How many of these bytes to feed before the clock is looked at: few, where they touch many
+    /// cells. At least one, if there are any.
+    pub fn portion(&self, bytes: &[u8]) -> usize {
+        let insert = self.core.term.mode().contains(TermMode::INSERT);
+        portion_len(bytes, self.size(), insert)
     }
 
     /// Takes a program's output; any bytes, cut anywhere.

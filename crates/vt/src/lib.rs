@@ -24,6 +24,7 @@ mod highlights;
 pub mod input;
 mod listener;
 mod modes;
+mod portion;
 mod queries;
 mod scanner;
 mod screen;

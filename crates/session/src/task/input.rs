@@ -27,6 +27,9 @@ const PACE_LIMIT: Duration = Duration::from_millis(250);
 const BEGIN_LIMIT: Duration = Duration::from_secs(1);
 /// Ctrl+C.
 pub(super) const INTERRUPT: &[u8] = b"\x03";
+/// Bytes of answers to queries that a program may leave unread; further queries get no answer until
+/// it has read. A program that asks and ends leaves them to its shell, which takes them for keys.
+const MAX_ANSWERS: usize = 8 * 1024;
 /// How often that is looked at.
 const PACE_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -49,6 +52,8 @@ pub(super) struct InputQueue {
     pacing: Option<Instant>,
     /// The next piece was sent with a pause before it: when that is over.
     paused: Option<Instant>,
+    /// Bytes of answers to queries that were queued since the program was last seen to have read.
+    answers: usize,
     /// The program did not read within the limit.
     stalled: bool,
     /// Length of the line that a program which reads whole lines has not got yet.
@@ -61,11 +66,15 @@ struct Piece {
     bytes: VecDeque<u8>,
     /// Time between the piece before and this one.
     pause: Duration,
+    /// The terminal's answers, not something typed; whole ones.
+    answers: bool,
+    /// A part was written: the rest has to follow.
+    begun: bool,
 }
 
 impl From<Vec<u8>> for Piece {
     fn from(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.into(), pause: Duration::ZERO }
+        Self { bytes: bytes.into(), ..Self::default() }
     }
 }
 
@@ -97,6 +106,23 @@ impl InputQueue {
         self.held_interrupt = false;
     }
 
+    /// Nobody is there any more to read the answers that were not yet written.
+    pub(super) fn drop_answers(&mut self) {
+        self.pieces.retain(|piece| !piece.answers || piece.begun);
+        self.len = self.pieces.iter().map(|piece| piece.bytes.len()).sum();
+    }
+
+    /// Queues answers to queries, unless too many are unread.
+    fn push_answers(&mut self, answers: &[u8]) {
+        if self.answers + answers.len() > MAX_ANSWERS {
+            return;
+        }
+        self.answers += answers.len();
+        for bytes in whole_answers(answers) {
+            self.push(Piece { answers: true, ..bytes.to_vec().into() });
+        }
+    }
+
     fn held_len(&self) -> usize {
         self.held.iter().map(|piece| piece.bytes.len()).sum()
     }
@@ -121,6 +147,7 @@ impl InputQueue {
         };
         front.bytes.drain(..count);
         self.len -= count;
+        front.begun = true;
         if front.bytes.is_empty() {
             self.pieces.pop_front();
             self.pacing = Some(if self.stalled { now } else { now + PACE_LIMIT });
@@ -146,6 +173,9 @@ impl SessionTask {
             return Err(SessionError::InputFull { queued });
         }
         self.input.open_line = open_line;
+        if pieces.iter().any(|piece| piece.bytes.iter().eq(INTERRUPT)) {
+            self.input.drop_answers();
+        }
         self.typed_at_prompt();
         // Where the terminal edits lines without echo, what looks like the input is output.
         if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
@@ -176,7 +206,7 @@ impl SessionTask {
         let mut pause = Duration::ZERO;
         let mut pauses = Duration::ZERO;
         let mut push = |bytes: Vec<u8>, pause: &mut Duration| {
-            pieces.push(Piece { bytes: bytes.into(), pause: std::mem::take(pause) });
+            pieces.push(Piece { pause: std::mem::take(pause), ..bytes.into() });
         };
         for item in input {
             match item {
@@ -279,8 +309,20 @@ impl SessionTask {
         }
     }
 
-    /// Queues an answer to a query as far as there is room.
-    pub(super) fn enqueue_reply(&mut self, bytes: Vec<u8>) {
+    /// Queues the terminal's answers to queries, unless the program leaves too many unread.
+    pub(super) fn enqueue_answers(&mut self, answers: &[u8]) {
+        // In line mode the kernel does not tell: no program reads answers in it.
+        let raw = || self.program.line_mode().is_ok_and(|mode| !mode.canonical);
+        let read = || self.program.unread_input().is_ok_and(|unread| unread == 0);
+        if self.input.answers > 0 && self.input.len() == 0 && raw() && read() {
+            self.input.answers = 0;
+        }
+        self.input.push_answers(answers);
+        self.write_some();
+    }
+
+    /// Queues keys of our own as far as there is room.
+    pub(super) fn enqueue_keys(&mut self, bytes: Vec<u8>) {
         if self.input.len() + bytes.len() <= MAX_INPUT {
             self.input.push(bytes.into());
             self.write_some();
@@ -433,6 +475,22 @@ impl SessionTask {
     }
 }
 
+/// Cuts answers into pieces that are written at once, none in the middle of an answer unless that is
+/// longer.
+fn whole_answers(mut answers: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let starts = |pair: &[u8]| pair[0] == 0x1b && pair[1] != b'\\';
+    std::iter::from_fn(move || {
+        let most = answers.len().min(WRITE_PIECE);
+        let cut = match answers.len() > WRITE_PIECE {
+            true => answers[..=most].windows(2).rposition(starts).filter(|at| *at > 0),
+            false => None,
+        };
+        let (piece, rest) = answers.split_at(cut.unwrap_or(most));
+        answers = rest;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 /// The column in the middle of the first place where the row has this text.
 fn middle_of(row: &Row, text: &str) -> Option<u16> {
     // A character may take two columns, and a column hold several characters.
@@ -448,4 +506,40 @@ fn middle_of(row: &Row, text: &str) -> Option<u16> {
     let cell = |offset: usize| starts.partition_point(|(start, _)| *start <= offset) - 1;
     let (first, last) = (cell(at), cell(at + text.len().saturating_sub(1)));
     starts.get((first + last).div_ceil(2)).map(|(_, col)| *col)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &[u8] = b"\x1b]11;rgb:0000/0000/0000\x1b\\";
+
+    #[test]
+    fn a_program_that_does_not_read_gets_no_more_answers() {
+        let mut queue = InputQueue::default();
+        for _ in 0..20_000 {
+            queue.push_answers(ANSWER);
+        }
+        assert!(queue.len() <= MAX_ANSWERS && queue.len() > MAX_ANSWERS - ANSWER.len());
+        // Nor when they were written and nothing tells that they were read.
+        let now = Instant::now();
+        while let Some(front) = queue.pieces.front() {
+            queue.written(front.bytes.len(), now);
+        }
+        queue.push_answers(ANSWER);
+        assert_eq!(queue.len(), 0);
+    }
+
+    #[test]
+    fn answers_are_dropped_whole_and_keys_stay() {
+        let mut queue = InputQueue::default();
+        queue.push_answers(&ANSWER.repeat(200));
+        queue.push(b"keys".to_vec().into());
+        let first = queue.pieces[0].bytes.len();
+        assert_eq!(first % ANSWER.len(), 0, "an answer is cut");
+        queue.written(10, Instant::now());
+        queue.drop_answers();
+        assert_eq!(queue.len(), first - 10 + 4);
+        assert_eq!(queue.pieces.len(), 2);
+    }
 }

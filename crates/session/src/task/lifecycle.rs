@@ -68,6 +68,9 @@ impl SessionTask {
             Some(Change::Stopping { reason, already: false, .. }) => *reason,
             _ => EndReason::Itself,
         };
+        if reason != EndReason::Itself && self.behind {
+            self.drop_late_output();
+        }
         if reason == EndReason::Itself && self.leaves_files_that_end(status) {
             return;
         }
@@ -222,6 +225,7 @@ impl SessionTask {
             self.place = Some(place);
             self.input.clear();
             self.unfed = Vec::new();
+            self.behind = false;
             self.hung_up = false;
             self.exited = None;
             self.ended = None;

@@ -5,38 +5,33 @@ use std::io;
 use termbridge_vt::{Event, Mark};
 use tokio::time::Instant;
 
-use super::{BATCH_READS, BATCH_TIME, SYNCHRONIZED_LIMIT, SessionTask};
+use super::{BATCH_READS, BATCH_TIME, SHORT_BATCH_TIME, SYNCHRONIZED_LIMIT, SessionTask};
 use crate::memory;
 
 /// Change of the estimate between two reports to the memory budget.
 const REPORT_BYTES: usize = 512 * 1024;
 
-/// Bytes that are fed between two looks at the clock.
-const SLICE: usize = 4096;
-/// Cells of a terminal times bytes fed between two looks at the clock: a sequence of three bytes can
-/// write every cell.
-const SLICE_CELLS: usize = 1 << 24;
-/// The least between two looks at the clock.
-const MIN_SLICE: usize = 16;
+/// Reads of output that is dropped: more than the system's buffers hold.
+const MAX_DROPPED_READS: usize = 64;
 
 impl SessionTask {
-    /// Reads and feeds a batch; true when nothing is left.
-    pub(super) fn readable(&mut self, ready: io::Result<()>) -> bool {
+    /// Reads and feeds a batch.
+    pub(super) fn readable(&mut self, ready: io::Result<()>) {
         if let Err(error) = ready {
             tracing::warn!(session = %self.id, %error, "terminal cannot be polled");
             self.hung_up = true;
-            return true;
+            return;
         }
         // What comes now may be the answer to the input: whoever waits for that must see it.
         self.keep_pace(Instant::now());
-        self.read_output()
+        self.read_output();
     }
 
     /// Reads what is there, up to a batch, and feeds it; true when nothing is left to read.
     pub(super) fn read_output(&mut self) -> bool {
         let mut drained = false;
         let mut buffer = std::mem::take(&mut self.buffer);
-        let until = Instant::now() + BATCH_TIME;
+        let until = Instant::now() + if self.has_turn { BATCH_TIME } else { SHORT_BATCH_TIME };
         let unfed = std::mem::take(&mut self.unfed);
         self.feed(&unfed, until);
         for _ in 0..BATCH_READS {
@@ -65,7 +60,8 @@ impl SessionTask {
         if self.terminal.memory_estimate().abs_diff(self.published_memory) >= REPORT_BYTES {
             self.publish_memory();
         }
-        self.unfed.is_empty() && (drained || self.hung_up)
+        self.behind = !(self.unfed.is_empty() && (drained || self.hung_up));
+        !self.behind
     }
 
     /// Feeds the terminal; what it has not taken when the time is over stays unfed.
@@ -75,12 +71,9 @@ impl SessionTask {
         }
         self.last_output = Instant::now();
         self.last_active = std::time::SystemTime::now();
-        let size = self.terminal.size();
-        let cells = usize::from(size.cols) * usize::from(size.rows);
-        let most = (SLICE_CELLS / cells).clamp(MIN_SLICE, SLICE);
         while !bytes.is_empty() {
-            let (slice, rest) = bytes.split_at(most.min(bytes.len()));
-            self.feed_slice(slice);
+            let (portion, rest) = bytes.split_at(self.terminal.portion(bytes));
+            self.feed_portion(portion);
             bytes = rest;
             if !bytes.is_empty() && Instant::now() >= until {
                 self.unfed = bytes.to_vec();
@@ -92,7 +85,7 @@ impl SessionTask {
         }
         let replies = self.terminal.take_replies();
         if !replies.is_empty() {
-            self.enqueue_reply(replies);
+            self.enqueue_answers(&replies);
         }
         if !self.terminal.is_synchronized() {
             self.synchronized_since = None;
@@ -101,7 +94,27 @@ impl SessionTask {
         }
     }
 
-    fn feed_slice(&mut self, bytes: &[u8]) {
+    /// The program was stopped: what it printed and the terminal was too slow to take is dropped, which
+    /// the reader sees.
+    pub(super) fn drop_late_output(&mut self) {
+        let mut dropped = std::mem::take(&mut self.unfed).len();
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for _ in 0..MAX_DROPPED_READS {
+            match self.program.try_read(&mut buffer) {
+                Ok(count) if count > 0 => dropped += count,
+                _ => break,
+            }
+        }
+        self.buffer = buffer;
+        if dropped > 0 {
+            // CAN ends a sequence that was cut.
+            let notice = format!("\x18\r\n[{dropped} bytes of output dropped: stopped]\r\n");
+            self.feed_portion(notice.as_bytes());
+        }
+        self.behind = false;
+    }
+
+    fn feed_portion(&mut self, bytes: &[u8]) {
         if self.shell.is_none() {
             self.printed += bytes.len() as u64;
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use termbridge_pty::{PtySize, Signal, SignalScope};
 use termbridge_vt::Size;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::SessionTask;
@@ -22,8 +23,39 @@ const QUIET: Duration = Duration::from_millis(150);
 /// One that prints for this long without a pause is awake and sees its size by itself.
 const GIVE_UP: Duration = Duration::from_secs(5);
 
+type ResizeReply = oneshot::Sender<Result<Size, SessionError>>;
+
+/// A size that was asked for, and who asked. Wrapping a long history anew takes long, so it waits for
+/// a turn; of the sizes that are asked for meanwhile only the last counts.
+#[derive(Debug, Default)]
+pub(super) struct PendingResize {
+    size: Option<Size>,
+    replies: Vec<ResizeReply>,
+}
+
+impl PendingResize {
+    pub(super) fn ask(&mut self, size: Size, reply: ResizeReply) {
+        self.size = Some(size);
+        self.replies.push(reply);
+    }
+
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.size.is_some()
+    }
+}
+
 impl SessionTask {
-    pub(super) fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
+    /// Changes the size to the one that was last asked for.
+    pub(super) fn resize_as_asked(&mut self) {
+        let PendingResize { size, replies } = std::mem::take(&mut self.resizing);
+        let Some(size) = size else { return };
+        for reply in replies {
+            // Costs nothing after the first.
+            let _ = reply.send(self.resize(size));
+        }
+    }
+
+    fn resize(&mut self, size: Size) -> Result<Size, SessionError> {
         self.running()?;
         let size = size.clamped();
         self.program

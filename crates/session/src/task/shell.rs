@@ -265,7 +265,7 @@ impl SessionTask {
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
-                self.enqueue_reply(INTERRUPT.to_vec());
+                self.enqueue_keys(INTERRUPT.to_vec());
             }
             Place::Ended | Place::Away => {}
         }
@@ -299,7 +299,7 @@ impl SessionTask {
                 self.terminal.note_typed(&format!("{}\r", run.command));
             }
         }
-        self.enqueue_reply(keys);
+        self.enqueue_keys(keys);
         self.last_input = Instant::now();
     }
 
@@ -347,6 +347,7 @@ impl SessionTask {
         self.printed += 1;
         self.terminal.note_command_over();
         self.input.drop_interrupt();
+        self.input.drop_answers();
         self.release_input();
         self.publish_output();
     }

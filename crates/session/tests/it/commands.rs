@@ -129,3 +129,21 @@ async fn an_interrupt_is_for_its_own_command_alone() {
     }
     sessions.shutdown().await;
 }
+
+/// Far more questions than their answers may take, from a program that does not read them.
+const QUERIES: &str = r#"python3 -c 'import sys
+sys.stdout.write("\x1b[c\x1b[6n\x1bP$qm\x1b\\\x1b]11;?\x07" * 20000)'"#;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_nobody_read_do_not_hold_up_the_next_command() {
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        let report = session.execute(QUERIES, PATIENCE, 1 << 20).await.expect("it runs");
+        assert_eq!(report.state, CommandState::Done { exit_code: 0 }, "{program}");
+        let report = session.execute("echo after", PATIENCE, 1 << 20).await.expect("it runs");
+        assert_eq!(report.state, CommandState::Done { exit_code: 0 }, "{program}");
+        assert_eq!(report.output, "after\n", "{program}");
+    }
+    sessions.shutdown().await;
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 use termbridge_session::{EndReason, ExitStatus, Launch, Session, SessionError, Signal, State};
 
 use crate::support::{
-    LIMIT, end, exit_code, gone, is_alive, limited, number, see, sessions, sh, start, state,
+    LIMIT, end, exit_code, gone, is_alive, limited, number, python, see, sessions, sh, start, state,
 };
 
 async fn stop(session: &Session, signal: Signal, grace: Duration) -> termbridge_session::Stopped {
@@ -147,4 +147,15 @@ async fn a_shutdown_ends_every_session() {
         let ended = end(session).await;
         assert!(matches!(ended.status, ExitStatus::Signal { .. }), "{ended:?}");
     }
+}
+
+#[tokio::test]
+async fn output_that_the_terminal_is_too_slow_to_take_is_dropped_with_a_notice() {
+    // Each three bytes fill a million cells, and the system holds thousands of them.
+    let flood = "import os\nwhile True: os.write(1, b'\\x1b#8' * 20000)";
+    let sessions = sessions();
+    let session = start(&sessions, python(flood).size(1000, 1000)).await;
+    see(&session, "EEEE").await;
+    stop(&session, Signal::KILL, Duration::ZERO).await;
+    see(&session, "bytes of output dropped").await;
 }

@@ -20,8 +20,8 @@ use crate::screen::Screen;
 use crate::sgr;
 use crate::style::Palette;
 
-/// Bytes of answers kept for a program that asks without reading.
-const MAX_REPLIES: usize = 64 * 1024;
+/// Bytes of answers kept for a program that asks without reading: all 256 colours fit.
+const MAX_REPLIES: usize = 8 * 1024;
 /// Events kept for an owner that does not take them.
 const MAX_EVENTS: usize = 1024;
 /// Longest window title.

@@ -89,7 +89,7 @@ impl SessionTask {
             run.doubt_was_idle();
         } else if run.asked_for_more && run.interrupts < ATTEMPTS && edits {
             run.interrupts += 1;
-            self.enqueue_reply(INTERRUPT.to_vec());
+            self.enqueue_keys(INTERRUPT.to_vec());
             self.last_input = Instant::now();
         } else if !run.output_began && edits {
             // At its prompt, and the command is where it was put.
@@ -101,7 +101,7 @@ impl SessionTask {
                 // Its line editor is in a mode of its own (a search, say, begun by the answers to
                 // questions of a program that left): out of it, and once more at the prompt.
                 run.awaits_prompt = true;
-                self.enqueue_reply(INTERRUPT.to_vec());
+                self.enqueue_keys(INTERRUPT.to_vec());
                 self.last_input = Instant::now();
             } else {
                 // What the prompt says is the status of the command before.
