@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
 };
 
@@ -39,7 +39,8 @@ pub(crate) enum Filled {
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     taken: usize,
-    descriptors: VecDeque<OwnedFd>,
+    /// `None` for one that was lost: this process had no room for another.
+    descriptors: VecDeque<Option<OwnedFd>>,
 }
 
 impl Inbox {
@@ -73,8 +74,9 @@ impl Inbox {
         Ok(Some(body))
     }
 
-    /// The oldest descriptor that arrived.
-    pub(crate) fn next_descriptor(&mut self) -> Option<OwnedFd> {
+    /// The oldest descriptor that arrived; within it `None` for one that was sent and could not be
+    /// received, because this process has too many open.
+    pub(crate) fn next_descriptor(&mut self) -> Option<Option<OwnedFd>> {
         self.descriptors.pop_front()
     }
 
@@ -84,10 +86,17 @@ impl Inbox {
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut slices = [IoSliceMut::new(&mut self.bytes[at..])];
         let received = rustix::net::recvmsg(socket, &mut slices, &mut ancillary, receive_flags())?;
+        let before = self.descriptors.len();
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                self.descriptors.extend(descriptors.inspect(close_on_exec));
+                self.descriptors.extend(descriptors.inspect(close_on_exec).map(Some));
             }
+        }
+        // A read ends behind a message with a descriptor, and a message has one at most: it is that one
+        // which is lost.
+        let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
+        if is_cut && self.descriptors.len() == before {
+            self.descriptors.push_back(None);
         }
         Ok(received.bytes)
     }
