@@ -34,13 +34,20 @@ pub(crate) enum Filled {
     EndOfFile,
 }
 
+/// A descriptor that was sent to us.
+#[derive(Debug)]
+pub(crate) enum Received {
+    Whole(OwnedFd),
+    /// This process has as many open as it may.
+    Lost,
+}
+
 /// What has arrived and was not yet taken.
 #[derive(Default)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     taken: usize,
-    /// `None` for one that was lost: this process had no room for another.
-    descriptors: VecDeque<Option<OwnedFd>>,
+    descriptors: VecDeque<Received>,
 }
 
 impl Inbox {
@@ -74,9 +81,8 @@ impl Inbox {
         Ok(Some(body))
     }
 
-    /// The oldest descriptor that arrived; within it `None` for one that was sent and could not be
-    /// received, because this process has too many open.
-    pub(crate) fn next_descriptor(&mut self) -> Option<Option<OwnedFd>> {
+    /// The oldest descriptor that arrived.
+    pub(crate) fn next_descriptor(&mut self) -> Option<Received> {
         self.descriptors.pop_front()
     }
 
@@ -89,14 +95,14 @@ impl Inbox {
         let before = self.descriptors.len();
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                self.descriptors.extend(descriptors.inspect(close_on_exec).map(Some));
+                self.descriptors.extend(descriptors.inspect(close_on_exec).map(Received::Whole));
             }
         }
         // A read ends behind a message with a descriptor, and a message has one at most: it is that one
         // which is lost.
         let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
         if is_cut && self.descriptors.len() == before {
-            self.descriptors.push_back(None);
+            self.descriptors.push_back(Received::Lost);
         }
         Ok(received.bytes)
     }

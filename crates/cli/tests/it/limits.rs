@@ -90,7 +90,7 @@ fn fill(client: &mut Client, tool: &str, arguments: &Value) -> Vec<Value> {
 
 #[test]
 fn the_server_s_descriptors_run_out_and_its_sessions_go_on() {
-    // Both, as the last descriptor may be wanted for a shell's pipe or for a terminal.
+    // Several, as the last descriptor may be wanted for a shell's pipe or for a terminal.
     for limit in [63, 64, 65, 66] {
         let environment = TestEnvironment::new();
         let mut command = environment.command("prlimit");
@@ -131,8 +131,7 @@ fn the_keeper_s_descriptors_run_out_and_its_programs_can_be_stopped() {
     let sessions = fill(&mut server, "launch_app", &cat);
     assert!(sessions.len() > 3, "{}", sessions.len());
     for session in sessions {
-        let stopped = server.ok("stop_app", json!({"session_id": session}));
-        assert!(stopped.structured["exit"].is_object() || !stopped.is_error, "{}", stopped.text);
+        server.ok("stop_app", json!({"session_id": session}));
     }
 }
 

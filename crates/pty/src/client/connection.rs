@@ -17,7 +17,7 @@ use super::aftermath::{self, LostProgram};
 use super::link::{Abandoned, Answer, CALL_QUEUE, Call, Launched, Lease, Link};
 use super::process::{self, KeeperProcess};
 use crate::protocol::{Event, Failure, Malformed, ProgramId, Request, RequestId, VERSION};
-use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox};
+use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox, Received};
 use crate::{ExitStatus, sys};
 
 /// Questions asked and not answered.
@@ -194,7 +194,7 @@ impl Connection {
                 self.programs.insert(program, Known { identity, exit: sender });
                 let lease = Lease { program, abandoned: Arc::clone(&self.abandoned) };
                 // Without its terminal the program is of no use: the lease is dropped, and the program ended.
-                let Some(master) = received else {
+                let Received::Whole(master) = received else {
                     let (failure, errno) = (Failure::Terminal, libc::EMFILE);
                     if let Some(pending) = pending {
                         let path = Vec::new();
