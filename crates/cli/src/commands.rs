@@ -11,7 +11,9 @@ pub(crate) mod tools;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
 use termbridge_bridge::{Bridge, NativeBackend};
@@ -26,9 +28,38 @@ use crate::config::Config;
 /// waiting, and an idle thread costs memory.
 const WORKERS: usize = 2;
 
+/// Threads for work that blocks: judging commands, reading files and the history.
+const BLOCKING: usize = 16;
+
+/// What a server needs at its start: the workers, a blocking thread, stdin and stdout, the history's
+/// two, the keeper and one program.
+const FIRST_THREADS: usize = WORKERS + 7;
+
+/// A runtime that goes on where the system refuses further threads, because a program has used up the
+/// user's or the container's processes: its first blocking thread is started here and stays.
 fn runtime() -> anyhow::Result<Runtime> {
+    probe_threads().context(
+        "cannot start its threads: the limit of processes (`ulimit -u`, a container's pids limit) is reached",
+    )?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(WORKERS).enable_all().build().context("cannot start the runtime")
+    runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING).thread_keep_alive(Duration::MAX);
+    let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
+    runtime.block_on(runtime.spawn_blocking(|| ())).context("cannot start the runtime")?;
+    Ok(runtime)
+}
+
+/// Whether the system lets us have as many threads as we need at once. Tokio panics where one of its own is
+/// refused, or waits for ever for one that never comes.
+fn probe_threads() -> io::Result<()> {
+    let gate = Mutex::new(());
+    let closed = gate.lock();
+    thread::scope(|scope| {
+        let mut probes = (0..FIRST_THREADS)
+            .map(|_| thread::Builder::new().spawn_scoped(scope, || drop(gate.lock())));
+        let started = probes.try_for_each(|probe| probe.map(drop));
+        drop(closed);
+        started
+    })
 }
 
 /// The debugging tools in this process, without history.

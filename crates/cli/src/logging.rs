@@ -1,6 +1,7 @@
 //! Logs: to stderr or a file, for people or for programs, never to stdout.
 
 use std::fs::OpenOptions;
+use std::io::ErrorKind;
 use std::panic::PanicHookInfo;
 use std::path::Path;
 
@@ -66,8 +67,18 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
 /// Logs can hold what programs were called with: only the owner may read them.
 fn open(path: &Path) -> Result<std::fs::File> {
     let mut options = OpenOptions::new();
-    options.create(true).append(true);
+    options.append(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).with_context(|| format!("cannot open log file {}", path.display()))
+    let made = match options.clone().create_new(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => options.create(true).open(path),
+        // The umask may have taken even the owner's bits.
+        #[cfg(unix)]
+        Ok(file) => {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            file.set_permissions(mode).map(|()| file)
+        }
+        made => made,
+    };
+    made.with_context(|| format!("cannot open log file {}", path.display()))
 }

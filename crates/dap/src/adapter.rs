@@ -19,7 +19,6 @@ pub use self::debugpy::interpreters;
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Search, doctor, find};
 use crate::configuration::{Configuration, Request};
-use crate::error::DebugError;
 use crate::process::CommandLine;
 use crate::protocol::Variable;
 
@@ -209,13 +208,18 @@ impl AdapterKind {
         configuration: &Configuration,
         adapter: &Adapter,
         search: &Search<'_>,
-    ) -> Result<Map<String, Value>, DebugError> {
+    ) -> Map<String, Value> {
         match self {
-            Self::Debugpy => Ok(debugpy::arguments(configuration, adapter)),
-            Self::Lldb => Ok(lldb::arguments(configuration, search)),
+            Self::Debugpy => debugpy::arguments(configuration, adapter),
+            Self::Lldb => lldb::arguments(configuration, search),
             Self::Delve => delve::arguments(configuration),
-            Self::JsDebug => Ok(js_debug::arguments(configuration)),
+            Self::JsDebug => js_debug::arguments(configuration),
         }
+    }
+
+    /// Whether the adapter builds the program, to a path that these arguments do not name yet.
+    pub(crate) fn needs_output(self, arguments: &Map<String, Value>) -> bool {
+        self == Self::Delve && delve::builds(arguments) && !arguments.contains_key("output")
     }
 
     /// Reads from what the adapter writes beside the protocol how the program ended: its exit code

@@ -154,6 +154,6 @@ impl TerminalBackend for Notebooks {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), termbridge_mcp::ServeError> {
     let server = McpServer::with_backend(Arc::new(Notebooks::default()));
-    let (reader, writer) = rmcp::transport::stdio_pipes();
+    let (reader, writer) = termbridge_mcp::stdio().expect("stdin and stdout");
     server.serve(reader, writer).await
 }

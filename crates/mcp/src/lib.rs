@@ -17,6 +17,7 @@ mod prompts;
 mod resources;
 mod schema;
 mod server;
+mod stdio;
 mod subscriptions;
 mod tasks;
 mod tool;
@@ -28,7 +29,7 @@ mod view;
 
 pub use error::ToolError;
 pub use rmcp::model::{CallToolResult, Tool as ToolDefinition};
-pub use rmcp::transport::stdio_pipes;
 pub use server::{McpServer, ServeError};
+pub use stdio::{StdioReader, StdioWriter, stdio};
 pub use termbridge_bridge::{Bridge, DebugSettings, NativeBackend, TerminalBackend};
 pub use toolset::{Offer, Toolset, UnknownTool, UnknownToolset};

@@ -4,9 +4,13 @@
 //! takes a known method with bad parameters for an unknown method; a client then waits for ever or
 //! looks in the wrong place. Here every line with a fault gets its answer: -32700 for what is not
 //! JSON, -32600 for what is no request, -32602 for a known method with bad parameters; with the
-//! request's id wherever one can be made out. The peer is not trusted: an answer to a fault is never longer than a line.
+//! request's id wherever one can be made out. The peer is not trusted: an answer to a fault is never longer than a line,
+//! and how much it may have under way and unread is bounded ([`flow`]).
+
+mod flow;
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
@@ -19,6 +23,8 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
+
+use flow::{Admission, Load};
 
 /// Longest message.
 const MAX_LINE: usize = 16 * 1024 * 1024;
@@ -50,17 +56,23 @@ pub(crate) struct Lines<R, W> {
     /// The current line is too long and is skipped to its end.
     skipping: bool,
     writer: Arc<Mutex<W>>,
+    admission: Admission,
+    /// The answer to a fault on its way. Kept here: a line must not end in the middle when whoever
+    /// receives does something else in between.
+    refusal: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
     /// Told when the peer is gone, so that nobody goes on waiting for it.
     closed: CancellationToken,
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
     pub(crate) fn new(reader: R, writer: W, closed: CancellationToken) -> Self {
         Self {
             reader: BufReader::with_capacity(64 * 1024, reader),
             line: Vec::new(),
             skipping: false,
             writer: Arc::new(Mutex::new(writer)),
+            admission: Admission::default(),
+            refusal: None,
             closed,
         }
     }
@@ -89,12 +101,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
         }
     }
 
-    async fn refuse(&mut self, fault: Fault) {
+    fn refuse(&mut self, fault: Fault) {
         let error = ErrorData::new(fault.code, fault.message, None);
         let message = ServerJsonRpcMessage::error(error, fault.id);
-        if let Err(error) = write(&self.writer, &message).await {
-            tracing::debug!(%error, "fault could not be reported");
-        }
+        let (writer, load) = (Arc::clone(&self.writer), Arc::clone(self.admission.load()));
+        self.refusal = Some(Box::pin(async move { write(&writer, &load, &message).await }));
     }
 }
 
@@ -123,32 +134,53 @@ where
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let writer = Arc::clone(&self.writer);
-        async move { write(&writer, &message).await }
+        let (writer, load) = (Arc::clone(&self.writer), Arc::clone(self.admission.load()));
+        async move { write(&writer, &load, &message).await }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            match self.read_line().await {
+            if let Some(refusal) = &mut self.refusal {
+                if let Err(error) = refusal.await {
+                    tracing::debug!(%error, "fault could not be reported");
+                }
+                self.refusal = None;
+            }
+            if let Some(message) = self.admission.next() {
+                return Some(message);
+            }
+            let (takes_more, load) =
+                (self.admission.takes_more(), Arc::clone(self.admission.load()));
+            let read = tokio::select! {
+                read = self.read_line(), if takes_more => read,
+                () = load.eased() => continue,
+            };
+            match read {
                 Ok(LineEnd::Whole) => {}
                 Ok(LineEnd::TooLong) => {
                     let message = format!("message longer than {MAX_LINE} bytes");
-                    self.refuse(Fault { code: ErrorCode::INVALID_REQUEST, message, id: None })
-                        .await;
+                    self.refuse(Fault { code: ErrorCode::INVALID_REQUEST, message, id: None });
                     continue;
                 }
-                Ok(LineEnd::Closed) => break,
+                Ok(LineEnd::Closed) => match self.admission.pop() {
+                    Some(message) => return Some(message),
+                    None => break,
+                },
                 Err(error) => {
                     tracing::warn!(%error, "client cannot be read");
                     break;
                 }
             }
-            let parsed = parse(self.line.trim_ascii());
+            let (parsed, bytes) = (parse(self.line.trim_ascii()), self.line.len());
             self.line.clear();
             match parsed {
-                Ok(Some(message)) => return Some(message),
+                Ok(Some(message)) => {
+                    if let Some(message) = self.admission.take(message, bytes) {
+                        return Some(message);
+                    }
+                }
                 Ok(None) => {}
-                Err(fault) => self.refuse(fault).await,
+                Err(fault) => self.refuse(fault),
             }
         }
         self.closed.cancel();
@@ -163,10 +195,12 @@ where
 
 async fn write<W: AsyncWrite + Unpin>(
     writer: &Mutex<W>,
+    load: &Arc<Load>,
     message: &ServerJsonRpcMessage,
 ) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
+    let _unsent = load.sending(message, line.len());
     let mut writer = writer.lock().await;
     writer.write_all(&line).await?;
     writer.flush().await

@@ -96,7 +96,7 @@ impl Keeper {
         if let Some(open) = link.as_ref().filter(|link| link.is_open()) {
             return Ok(open.clone());
         }
-        let started = connection::start().map_err(|source| SpawnError::KeeperStart { source })?;
+        let started = connection::start().map_err(translate::start_error)?;
         Ok(link.insert(started).clone())
     }
 }

@@ -95,6 +95,17 @@ pub enum SpawnError {
     Unsupported,
 }
 
+impl SpawnError {
+    /// For a limit of descriptors that was met on the way to a spawn; any other error is given back.
+    pub fn descriptor_limit(source: io::Error) -> Result<Self, io::Error> {
+        if is_descriptor_limit(&source) {
+            Ok(Self::ResourceLimit { what: "file descriptors", source })
+        } else {
+            Err(source)
+        }
+    }
+}
+
 /// Why a running program could not be signalled, stopped or surveyed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -125,4 +136,14 @@ fn search_note(searched: Option<&str>) -> String {
         Some("") => " (PATH is empty)".to_owned(),
         Some(path) => format!(" (searched PATH={path})"),
     }
+}
+
+#[cfg(unix)]
+fn is_descriptor_limit(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+#[cfg(not(unix))]
+fn is_descriptor_limit(_: &io::Error) -> bool {
+    false
 }

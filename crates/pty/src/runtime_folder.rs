@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Only its owner may enter or write any of it, whatever the umask: modes are set explicitly and
-//! checked. The temporary folder itself has to be one where others cannot rename what is ours.
+//! checked. The temporary folder itself, and those above it, have to be such that others cannot rename
+//! what is in them: `TMPDIR` may be another user's, after `su` or `sudo -E`. Then it is `/tmp`.
 //!
 //! Who removes what: a program's folder goes with its handle, and the keeper removes it too, for a
 //! server that was killed; whoever removes the last one removes the server's. When both were killed,
@@ -54,16 +55,17 @@ pub struct RuntimeFolder {
 impl RuntimeFolder {
     /// Makes a folder in the system's temporary folder.
     pub fn create() -> io::Result<Self> {
-        let places = [std::env::temp_dir(), PathBuf::from("/tmp")];
-        let place = places.iter().find(|place| is_safe(place)).ok_or_else(|| {
+        let places = places();
+        // Without links: the kernel shows an open file by that path.
+        let resolved = places.iter().filter_map(|place| place.canonicalize().ok());
+        let place = resolved.into_iter().find(|place| is_safe(place)).ok_or_else(|| {
             let place = places[0].display();
             io::Error::other(format!(
                 "{place} is missing, or others can rename files in it; set TMPDIR to a folder of your own"
             ))
         })?;
         for _ in 0..ATTEMPTS {
-            // Without links: the kernel shows an open file by that path.
-            let path = place.canonicalize()?.join(format!("{PREFIX}{}", random_name()?));
+            let path = place.join(format!("{PREFIX}{}", random_name()?));
             make_folder(&path)?;
             let locked = open_folder(&path)?;
             // A sweep may have come between; then the folder is its to remove.
@@ -110,7 +112,9 @@ impl PrivateFolder {
 
     /// Writes a file that was not there.
     pub fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        make_private_file(&self.path.join(name))?.write_all(content)
+        let path = self.path.join(name);
+        let written = make_private_file(&path).and_then(|mut file| file.write_all(content));
+        written.map_err(|error| named(&path, error))
     }
 
     /// Makes a command pipe in it.
@@ -139,8 +143,10 @@ pub(crate) fn remove_private(folder: &Path) {
 /// keeper. Blocks; never follows a link.
 pub fn sweep_stale_folders() {
     let mut removed = 0;
-    for entry in
-        fs::read_dir(std::env::temp_dir()).into_iter().flatten().take(MAX_ENTRIES).flatten()
+    // A folder that is looked at twice has less the second time.
+    for entry in places()
+        .iter()
+        .flat_map(|place| fs::read_dir(place).into_iter().flatten().take(MAX_ENTRIES).flatten())
     {
         if removed == MAX_REMOVED {
             return;
@@ -192,19 +198,56 @@ fn random_name() -> io::Result<String> {
     Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
 }
 
-/// Others cannot rename what is ours in it.
+/// Where a server's folder may be, the best first.
+fn places() -> [PathBuf; 2] {
+    [std::env::temp_dir(), PathBuf::from("/tmp")]
+}
+
+/// Others cannot rename what is ours in it, nor it, nor a folder above it. The path has no links.
 fn is_safe(place: &Path) -> bool {
     const OTHERS_WRITE: u32 = 0o022;
     const STICKY: u32 = 0o1000;
-    fs::metadata(place).is_ok_and(|found| {
-        found.is_dir() && (found.mode() & OTHERS_WRITE == 0 || found.mode() & STICKY != 0)
+    let is_kept = |found: fs::Metadata| {
+        let others_write = found.mode() & OTHERS_WRITE != 0 && found.mode() & STICKY == 0;
+        found.is_dir() && !others_write && is_trusted(found.uid())
+    };
+    place.ancestors().all(|folder| fs::symlink_metadata(folder).is_ok_and(is_kept))
+}
+
+/// Ourselves and root, who may do anything. In a container that does not know root's id its files
+/// belong to an id that nobody there can have.
+fn is_trusted(owner: u32) -> bool {
+    owner == rustix::process::geteuid().as_raw() || owner == 0 || !is_mapped(owner)
+}
+
+/// Whether a user of this user namespace can have the id.
+fn is_mapped(user: u32) -> bool {
+    let Ok(map) = fs::read_to_string("/proc/self/uid_map") else { return true };
+    map.lines().any(|line| {
+        let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+        let user = u64::from(user);
+        matches!(numbers[..], [first, _, count] if (first..first + count).contains(&user))
     })
 }
 
 /// Makes a folder that was not there and that only its owner may use, and checks that.
 fn make_folder(path: &Path) -> io::Result<()> {
-    make_private_folder(path)?;
-    open_folder(path).map(drop)
+    let made = make_private_folder(path).and_then(|()| open_folder(path).map(drop));
+    made.map_err(|error| named(path, error))
+}
+
+/// With the file's name, where it is about the file. Others keep their number.
+fn named(path: &Path, error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::StorageFull
+        | ErrorKind::QuotaExceeded
+        | ErrorKind::ReadOnlyFilesystem
+        | ErrorKind::PermissionDenied
+        | ErrorKind::NotFound => {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        }
+        _ => error,
+    }
 }
 
 /// Opens a folder, if it is ours and nobody else's.
@@ -224,5 +267,49 @@ fn is_at(folder: &File, path: &Path) -> bool {
     match (folder.metadata(), fs::symlink_metadata(path)) {
         (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, chown};
+
+    use super::*;
+
+    /// A folder of ours in a place where others can rename nothing, with the mode.
+    fn folder(name: &str, mode: u32) -> PathBuf {
+        let path = std::env::temp_dir().canonicalize().expect("there").join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir(&path).expect("made");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("ours");
+        path
+    }
+
+    #[test]
+    fn a_place_where_others_can_rename_is_not_safe() {
+        let name = format!("pty-safe-{}", std::process::id());
+        for (mode, safe) in [(0o700, true), (0o755, true), (0o777, false), (0o1777, true)] {
+            let place = folder(&name, mode);
+            let inner = place.join("inner");
+            fs::create_dir(&inner).expect("made");
+            assert_eq!(is_safe(&place), safe, "{mode:o}");
+            assert_eq!(is_safe(&inner), safe, "below {mode:o}");
+            // Only root can give a folder away.
+            if rustix::process::geteuid().is_root() {
+                chown(&place, Some(65_534), None).expect("root may");
+                assert!(!is_safe(&place), "another user's, {mode:o}");
+                assert!(!is_safe(&inner), "below another user's, {mode:o}");
+            }
+            fs::remove_dir_all(&place).expect("removed");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_folder_names_it() {
+        let runtime = Arc::new(RuntimeFolder::create().expect("made"));
+        runtime.remove();
+        let error = runtime.private_folder().expect_err("its parent is gone");
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert!(error.to_string().contains(&runtime.path.display().to_string()), "{error}");
     }
 }

@@ -13,7 +13,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
 };
 
@@ -34,12 +34,20 @@ pub(crate) enum Filled {
     EndOfFile,
 }
 
+/// A descriptor that was sent to us.
+#[derive(Debug)]
+pub(crate) enum Received {
+    Whole(OwnedFd),
+    /// This process has as many open as it may.
+    Lost,
+}
+
 /// What has arrived and was not yet taken.
 #[derive(Default)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     taken: usize,
-    descriptors: VecDeque<OwnedFd>,
+    descriptors: VecDeque<Received>,
 }
 
 impl Inbox {
@@ -74,7 +82,7 @@ impl Inbox {
     }
 
     /// The oldest descriptor that arrived.
-    pub(crate) fn next_descriptor(&mut self) -> Option<OwnedFd> {
+    pub(crate) fn next_descriptor(&mut self) -> Option<Received> {
         self.descriptors.pop_front()
     }
 
@@ -84,10 +92,17 @@ impl Inbox {
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut slices = [IoSliceMut::new(&mut self.bytes[at..])];
         let received = rustix::net::recvmsg(socket, &mut slices, &mut ancillary, receive_flags())?;
+        let before = self.descriptors.len();
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                self.descriptors.extend(descriptors.inspect(close_on_exec));
+                self.descriptors.extend(descriptors.inspect(close_on_exec).map(Received::Whole));
             }
+        }
+        // A read ends behind a message with a descriptor, and a message has one at most: it is that one
+        // which is lost.
+        let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
+        if is_cut && self.descriptors.len() == before {
+            self.descriptors.push_back(Received::Lost);
         }
         Ok(received.bytes)
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use termbridge_pty::{Keeper, PrivateFolder, ProgramHost, RuntimeFolder, SpawnSpec};
+use termbridge_pty::{Keeper, PrivateFolder, ProgramHost, RuntimeFolder, SpawnError, SpawnSpec};
 use termbridge_shell::{Setup, Shell};
 use termbridge_vt::Size;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -144,10 +144,14 @@ impl Shared {
         size: Size,
     ) -> Result<Spawned, SessionError> {
         let mut spec = launch.spec(id, size);
-        let shell =
-            launch.shell.map(|shell| self.prepare(shell, launch, &mut spec)).transpose().map_err(
-                |error| SessionError::System(format!("cannot prepare the shell: {error}")),
-            )?;
+        let shell = launch
+            .shell
+            .map(|shell| self.prepare(shell, launch, &mut spec))
+            .transpose()
+            .map_err(|error| match SpawnError::descriptor_limit(error) {
+                Ok(limit) => limit.into(),
+                Err(error) => SessionError::System(format!("cannot prepare the shell: {error}")),
+            })?;
         Ok(Spawned { program: self.host.spawn(spec).await?, shell })
     }
 

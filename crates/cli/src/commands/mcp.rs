@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::McpServer;
 use termbridge_session::Sessions;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
     }
     let runtime = super::runtime()?;
     let code = runtime.block_on(serve(&config));
-    // A read of stdin may be blocked in a thread that nothing can end but the end of the process.
+    // What still runs in a thread of its own is not worth waiting for.
     runtime.shutdown_background();
     code
 }
@@ -46,7 +46,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
         drop(tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders));
     });
     let mut signals = EndingSignals::catch()?;
-    let (reader, writer) = termbridge_mcp::stdio_pipes();
+    let (reader, writer) = termbridge_mcp::stdio().context("no thread for stdin and stdout")?;
     let outcome = tokio::select! {
         served = server.serve(reader, writer) => {
             served.map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from)

@@ -13,6 +13,7 @@ mod examples;
 mod frameworks;
 mod history;
 mod interactive;
+mod limits;
 mod pictures;
 mod policy;
 mod protocol;

@@ -122,3 +122,34 @@ fn a_later_server_removes_what_killed_ones_left() {
     until("not swept", || entries(&temporary) == 0);
     later.close().expect("the server ends");
 }
+
+#[test]
+fn a_later_server_removes_what_killed_ones_left_elsewhere() {
+    let environment = TestEnvironment::new();
+    // Then it is /tmp.
+    let missing = environment.path().join("missing");
+    let start = || {
+        let mut command = environment.command(TERMBRIDGE);
+        command.arg("mcp").env("TMPDIR", &missing);
+        let mut client = Client::start(&mut command).expect("the server starts");
+        client.initialize(PROTOCOL).expect("the server shakes hands");
+        client
+    };
+    let mut client = start();
+    let command =
+        "tr '\\0' '\\n' </proc/$$/cmdline | grep -o '/tmp/termbridge-[0-9a-f]*' | head -n 1";
+    let arguments = json!({"command": command, "shell": "bash"});
+    let answer = client.call("execute_command", arguments).expect("an answer");
+    let folder = answer.structured["output"].as_str().expect("output").trim().to_owned();
+    assert!(Path::new(&folder).is_dir(), "{}", answer.text);
+    let keeper = keeper(&client) as i32;
+    let pid = |raw: i32| Pid::from_raw(raw).expect("a pid");
+    kill_process(pid(keeper), Signal::STOP).expect("stopped");
+    kill_process(pid(client.pid() as i32), Signal::KILL).expect("killed");
+    kill_process(pid(keeper), Signal::KILL).expect("killed");
+    client.close().expect("the server ended");
+
+    let later = start();
+    until("not swept", || !Path::new(&folder).exists());
+    later.close().expect("the server ends");
+}

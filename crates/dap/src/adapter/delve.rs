@@ -8,7 +8,6 @@ use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::environment::is_executable;
-use crate::error::DebugError;
 use crate::process::CommandLine;
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
@@ -43,7 +42,7 @@ pub(super) fn build_folder(configuration: &Configuration) -> PathBuf {
     }
 }
 
-pub(super) fn arguments(configuration: &Configuration) -> Result<Map<String, Value>, DebugError> {
+pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     let mut arguments = configuration.arguments();
     arguments.insert("type".to_owned(), json!("go"));
     if configuration.request == Request::Attach {
@@ -52,16 +51,20 @@ pub(super) fn arguments(configuration: &Configuration) -> Result<Map<String, Val
         }
         let remote = arguments.contains_key("port");
         set_default(&mut arguments, "mode", json!(if remote { "remote" } else { "local" }));
-        return Ok(arguments);
+        return arguments;
     }
     if !arguments.contains_key("mode") || arguments["mode"] == "auto" {
         arguments.insert("mode".to_owned(), json!(mode(configuration)));
     }
-    if arguments["mode"] == "debug" || arguments["mode"] == "test" {
-        set_default(&mut arguments, "output", json!(output_path()?));
+    if builds(&arguments) {
         set_default(&mut arguments, "dlvCwd", json!(build_folder(configuration)));
     }
-    Ok(arguments)
+    arguments
+}
+
+/// Whether delve builds the program, to the path in `output`.
+pub(super) fn builds(arguments: &Map<String, Value>) -> bool {
+    arguments.get("mode").is_some_and(|mode| mode == "debug" || mode == "test")
 }
 
 fn mode(configuration: &Configuration) -> &'static str {
@@ -71,12 +74,4 @@ fn mode(configuration: &Configuration) -> &'static str {
         Some(path) if path.extension().is_some_and(|extension| extension == "go") => "debug",
         _ => "exec",
     }
-}
-
-/// Where the program is built to: not into the project, and never the same twice. Delve removes it.
-fn output_path() -> Result<PathBuf, DebugError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| DebugError::Internal(error.to_string()))?;
-    let name = format!("termbridge-debug-{:016x}", u64::from_ne_bytes(bytes));
-    Ok(std::env::temp_dir().join(name))
 }

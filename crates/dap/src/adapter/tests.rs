@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 use crate::environment::Environment;
+use crate::error::DebugError;
 
 /// A folder with programs that do nothing but exist.
 struct Machine {

@@ -4,14 +4,16 @@
 //! its answer; at the event `initialized`, which may come before that answer or after, breakpoints,
 //! exception filters and `configurationDone`; then the answer.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use termbridge_pty::{PrivateFolder, RuntimeFolder};
 use tokio::time::Instant;
 
 use super::pump::{pump, pump_output};
-use super::state::{BuiltFile, Phase};
+use super::state::Phase;
 use super::{DebugSession, Inner};
 use crate::adapter::{Adapter, Search, Transport, find};
 use crate::client::{Client, RequestError};
@@ -59,10 +61,6 @@ impl Inner {
 
     async fn try_start(self: &Arc<Self>, deadline: Instant) -> Result<(), DebugError> {
         let (adapter, arguments) = self.prepare().await?;
-        if !self.configuration.fields.contains_key("output") {
-            let built = arguments.get("output").and_then(Value::as_str);
-            self.lock().built = built.map(|path| BuiltFile(path.into()));
-        }
         let timeout = deadline.saturating_duration_since(Instant::now());
         let connection = connect(&adapter.transport, timeout).await?;
         let client = connection.client;
@@ -112,7 +110,13 @@ impl Inner {
                 Some(adapter) => adapter,
                 None => find(inner.adapter, &search)?,
             };
-            let arguments = inner.adapter.arguments(configuration, &adapter, &search)?;
+            let mut arguments = inner.adapter.arguments(configuration, &adapter, &search);
+            if inner.adapter.needs_output(&arguments)
+                && let Some(folder) = build_folder()?
+            {
+                arguments.insert("output".to_owned(), json!(folder.path().join("program")));
+                inner.lock().built = Some(folder);
+            }
             inner.place_adapter(&mut adapter, &arguments);
             Ok((adapter, arguments))
         });
@@ -273,5 +277,15 @@ impl Drop for Failing {
         if let Some(inner) = self.0.take() {
             inner.finish_soon(EndReason::Stopped);
         }
+    }
+}
+
+/// A folder for what an adapter builds: not in the project, and nobody else's. `None` on systems where
+/// there is no such folder; the adapter then has a place of its own.
+fn build_folder() -> Result<Option<PrivateFolder>, DebugError> {
+    match RuntimeFolder::create().and_then(|folder| Arc::new(folder).private_folder()) {
+        Ok(folder) => Ok(Some(folder)),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(DebugError::Internal(format!("no folder to build in: {error}"))),
     }
 }

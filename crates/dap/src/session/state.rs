@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::Value;
+use termbridge_pty::PrivateFolder;
 use tokio::task::JoinHandle;
 
 use crate::adapter::AdapterKind;
@@ -60,8 +61,8 @@ pub(crate) struct State {
     pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
     pub(crate) processes: Vec<ProcessTree>,
-    /// What was built for the run.
-    pub(crate) built: Option<BuiltFile>,
+    /// The folder of what the adapter built for the run; dropping it removes it.
+    pub(crate) built: Option<PrivateFolder>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
     /// Breakpoints of this run, and whether each was bound at any time.
@@ -74,15 +75,6 @@ pub(crate) struct State {
 
 /// How a stop by a panic is described.
 pub(crate) const PANIC: &str = "Rust panic";
-
-/// A program that an adapter built for us; dropping it removes it, where the adapter has not.
-pub(crate) struct BuiltFile(pub(crate) PathBuf);
-
-impl Drop for BuiltFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
 
 /// A connection of the session.
 pub(crate) struct Link {

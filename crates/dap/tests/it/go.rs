@@ -1,5 +1,7 @@
 //! Go through delve.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use termbridge_dap::{Configuration, EndReason};
@@ -127,9 +129,11 @@ async fn an_expression_cannot_be_changed_where_the_adapter_cannot() {
 #[tokio::test]
 async fn what_was_built_is_removed() {
     let built = || -> Vec<_> {
-        let files = std::env::temp_dir().read_dir().expect("a folder").flatten();
-        let names = files.map(|file| file.file_name().to_string_lossy().into_owned());
-        names.filter(|name| name.starts_with("termbridge-debug-")).collect()
+        let inside = |folder: PathBuf| folder.read_dir().into_iter().flatten().flatten();
+        let runtimes = inside(std::env::temp_dir())
+            .filter(|folder| folder.file_name().to_string_lossy().starts_with("termbridge-"));
+        let folders = runtimes.flat_map(|folder| inside(folder.path()));
+        folders.map(|folder| folder.path().join("program")).filter(|file| file.exists()).collect()
     };
     let before = built();
     let subject = Subject::new(LANGUAGE);
@@ -138,9 +142,12 @@ async fn what_was_built_is_removed() {
     subject.stop_at(&session, "print").await;
     let own: Vec<_> = built().into_iter().filter(|name| !before.contains(name)).collect();
     assert!(!own.is_empty(), "it is built there");
+    for path in &own {
+        let folder = path.parent().expect("a folder").metadata().expect("there");
+        assert_eq!(folder.permissions().mode() & 0o777, 0o700, "only its owner gets there");
+    }
     drop((subject, session));
-    for name in own {
-        let path = std::env::temp_dir().join(name);
+    for path in own {
         let removed = async {
             while path.exists() {
                 tokio::task::yield_now().await;

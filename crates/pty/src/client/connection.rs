@@ -16,8 +16,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::aftermath::{self, LostProgram};
 use super::link::{Abandoned, Answer, CALL_QUEUE, Call, Launched, Lease, Link};
 use super::process::{self, KeeperProcess};
-use crate::protocol::{Event, Malformed, ProgramId, Request, RequestId, VERSION};
-use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox};
+use crate::protocol::{Event, Failure, Malformed, ProgramId, Request, RequestId, VERSION};
+use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox, Received};
 use crate::{ExitStatus, sys};
 
 /// Questions asked and not answered.
@@ -186,13 +186,22 @@ impl Connection {
             Event::Hello { .. } => {}
             Event::Spawned { request, program, pid, tty } => {
                 let descriptor = self.inbox.next_descriptor();
-                let master = descriptor.ok_or_else(|| io::Error::other(Malformed::Descriptor))?;
+                let received = descriptor.ok_or_else(|| io::Error::other(Malformed::Descriptor))?;
                 let (sender, exit) = watch::channel(None);
                 let pending = self.pending.remove(&request);
                 let label = pending.as_ref().map(|p| p.label.clone()).unwrap_or_default();
                 let identity = LostProgram { pid, tty: tty.clone(), label };
                 self.programs.insert(program, Known { identity, exit: sender });
                 let lease = Lease { program, abandoned: Arc::clone(&self.abandoned) };
+                // Without its terminal the program is of no use: the lease is dropped, and the program ended.
+                let Received::Whole(master) = received else {
+                    let (failure, errno) = (Failure::Terminal, libc::EMFILE);
+                    if let Some(pending) = pending {
+                        let path = Vec::new();
+                        let _ = pending.reply.send(Answer::SpawnFailed { failure, errno, path });
+                    }
+                    return Ok(());
+                };
                 let launched = Launched { lease, pid, tty, master, exit };
                 // When nobody waits any more the lease is dropped here, and the program ended.
                 if let Some(pending) = pending {

@@ -62,6 +62,9 @@ pub(super) fn spawn_error(
     // Candidates may be relative to where the program was to start.
     let path = spec.cwd.join(OsString::from_vec(path.to_vec()));
     match failure {
+        Failure::Terminal | Failure::Process if matches!(errno, libc::EMFILE | libc::ENFILE) => {
+            SpawnError::ResourceLimit { what: "file descriptors", source }
+        }
         Failure::Terminal if is_limit => SpawnError::ResourceLimit { what: "terminals", source },
         Failure::Terminal => SpawnError::Terminal { source },
         Failure::Process if errno == libc::ECANCELED => SpawnError::KeeperGone,
@@ -77,6 +80,15 @@ pub(super) fn spawn_error(
         Failure::Interpreter => SpawnError::NoInterpreter { path },
         Failure::Exec => SpawnError::Exec { path, source },
     }
+}
+
+/// Why there is no keeper.
+pub(super) fn start_error(source: io::Error) -> SpawnError {
+    let processes = matches!(source.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM));
+    SpawnError::descriptor_limit(source).unwrap_or_else(|source| match processes {
+        true => SpawnError::ResourceLimit { what: "processes", source },
+        false => SpawnError::KeeperStart { source },
+    })
 }
 
 fn entry(name: &OsStr, value: &OsStr) -> OsString {

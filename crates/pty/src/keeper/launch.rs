@@ -24,6 +24,9 @@ pub(super) struct Launched {
     pub(super) candidates: Vec<Vec<u8>>,
 }
 
+/// Descriptors that stay free, for looks at the process table: without one, no program could be stopped.
+const RESERVE: usize = 8;
+
 /// What failed, with its error number.
 pub(super) type Refusal = (Failure, i32);
 
@@ -33,6 +36,7 @@ pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched
         open_terminal(spawn.size).map_err(|errno| (Failure::Terminal, errno.raw_os_error()))?;
     let process = |error: std::io::Error| (Failure::Process, error.raw_os_error().unwrap_or(0));
     let (pipe, report) = setup::pipe().map_err(process)?;
+    let _reserve = reserve(&terminal.master).map_err(process)?;
     let Forked(pid) =
         child::fork(&plan, &terminal.slave, &report, descriptor_limit).map_err(process)?;
     Ok(Launched {
@@ -43,6 +47,12 @@ pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched
         pipe,
         candidates: plan.candidates(),
     })
+}
+
+/// Fails unless [`RESERVE`] descriptors are left.
+fn reserve(any: &OwnedFd) -> std::io::Result<Vec<OwnedFd>> {
+    let duplicate = |_| Ok(rustix::io::fcntl_dupfd_cloexec(any, 0)?);
+    (0..RESERVE).map(duplicate).collect()
 }
 
 struct Terminal {

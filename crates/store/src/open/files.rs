@@ -28,13 +28,26 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder that only its owner enters.
+/// A folder that only its owner enters, whatever the umask, and those above it that are missing.
 pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    make_folder(folder)?;
     let mut builder = DirBuilder::new();
-    builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    match builder.create(folder) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {
+            return Ok(());
+        }
+        made => made?,
+    }
+    // The umask may have taken even the owner's bits.
+    #[cfg(unix)]
+    fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    Ok(())
 }
 
 /// A file that only its owner reads, made if absent. The WAL gets the same permissions.
