@@ -66,9 +66,11 @@ impl RuntimeFolder {
         })?;
         for _ in 0..ATTEMPTS {
             let path = place.join(format!("{PREFIX}{}", random_name()?));
-            make_folder(&path)?;
-            let locked = open_folder(&path)?;
-            // A sweep may have come between; then the folder is its to remove.
+            // A sweep may come at any point before it is locked; then the folder is its to remove.
+            let locked = match make_folder(&path).and_then(|()| open_folder(&path)) {
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                locked => locked?,
+            };
             let is_free = rustix::fs::flock(&locked, FlockOperation::NonBlockingLockExclusive);
             if is_free.is_ok() && is_at(&locked, &path) {
                 return Ok(Self { path, _locked: locked });

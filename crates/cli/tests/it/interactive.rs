@@ -211,6 +211,7 @@ fn a_password_that_an_agent_asks_for_is_asked_for_here() {
 fn what_was_told_is_not_told_again_and_not_forgotten() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    execute(&mut server, "mkfifo go", PATIENCE_MS);
     for (command, state) in [("read line", "needs_input"), ("read -rsn1 key", "interactive")] {
         let begun = execute(&mut server, command, PATIENCE_MS);
         assert_eq!(begun["state"], state, "{begun}");
@@ -227,6 +228,17 @@ fn what_was_told_is_not_told_again_and_not_forgotten() {
         let page = server.finish(waiting).expect("answers")["structuredContent"].clone();
         assert_eq!((&page["state"], &page["exit_code"]), (&json!("done"), &json!(0)), "{page}");
     }
+    // What it did before the answer says nothing of what it does after it.
+    let begun = execute(&mut server, "read line; cat go", PATIENCE_MS);
+    let read = json!({"session_id": begun["session_id"], "command_id": begun["command_id"],
+        "wait_ms": PATIENCE_MS});
+    let call = json!({"name": "get_terminal_output", "arguments": read});
+    let waiting = server.begin("tools/call", call).expect("sent");
+    let keys = json!({"session_id": begun["session_id"], "keys": "y<Enter>", "wait": {}});
+    server.ok("send_keys", keys);
+    std::fs::write(environment.path().join("go"), "").expect("the command reads it");
+    let page = server.finish(waiting).expect("answers")["structuredContent"].clone();
+    assert_eq!(page["state"], "done", "{page}");
     // Who only looks learns it too.
     let arguments = json!({"command": "read line", "wait": false});
     let begun = server.ok("execute_command", arguments).structured;

@@ -295,7 +295,9 @@ impl SessionTask {
         if prompt && self.at_prompt {
             return Some(Fired::Prompt);
         }
-        let survey = self.survey.latest.as_ref()?;
+        // One from before the last input says nothing.
+        let began = self.survey.latest_began?;
+        let survey = self.survey.latest.as_ref().filter(|_| self.last_input < began)?;
         let line_mode = self.program.line_mode().ok()?;
         let waits = survey.waiting.is_for_input();
         let in_front = survey.foreground == Some(self.program.pid());

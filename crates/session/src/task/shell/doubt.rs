@@ -104,9 +104,8 @@ impl SessionTask {
                 self.enqueue_keys(INTERRUPT.to_vec());
                 self.last_input = Instant::now();
             } else {
-                // What the prompt says is the status of the command before.
-                let state = if untaken { CommandState::NotTaken } else { CommandState::Lost };
-                self.close(state, false);
+                // Nothing has begun; what the prompt says is the status of the command before.
+                self.close(CommandState::NotTaken, false);
             }
         } else if !run.output_began && run.is_untaken(unread) {
             // What reads is not its line editor, and nobody knows that a command waits.
@@ -118,6 +117,7 @@ impl SessionTask {
             && edits
             && pasting
             && matches!(shell_kind, Shell::Bash | Shell::Zsh)
+            && run.may_change_prompt()
             && !run.may_edit_lines()
         {
             // Its line editor is at work again, and no hook has printed a mark.

@@ -137,6 +137,30 @@ async fn a_key_that_the_shell_reads_for_a_command_is_not_its_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_function_that_edits_a_line_is_not_the_prompt() {
+    for (kind, define, call) in [
+        (Bash, "ask() { read -e -p 'name> ' x; echo got=$x; }", "ask"),
+        (Bash, "shopt -s expand_aliases; alias ask='read -e -p \"name> \" x'", "ask; echo got=$x"),
+        (Zsh, "ask() { x=; vared -p 'name> ' x; echo got=$x }", "ask"),
+        (Zsh, "ask() { PS3='name> '; select x in me you; do break; done; echo got=$x }", "ask"),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, define).await;
+        let id = session.submit(&format!("{call}; (exit 5)")).await.expect("free");
+        see(&session, "name>").await;
+        stays_away(&session, Wait { command: Some(id), ..Wait::default() }).await;
+        let answer = if define.contains("select") { "1<Enter>" } else { "me<Enter>" };
+        session.send_keys(answer).await.expect("sent");
+        let report = over(&session, id).await;
+        let end = (report.state, report.output.ends_with("got=me\n"));
+        assert_eq!(end, (CommandState::Done { exit_code: 5 }, true), "{define}: {}", report.output);
+        assert_eq!(run(&session, "echo next").await.output, "next\n", "{define}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_somebody_took_from_the_pipe_is_not_done() {
     for kind in ALL {
         let (sessions, home) = (sessions(), home());
