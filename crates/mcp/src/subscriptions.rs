@@ -156,15 +156,13 @@ impl Watched {
                 ..Wait::default()
             };
             let Ok(waited) = self.session.wait(wait.timeout(LONG)).await else { return };
-            // Read before the notice: what is printed after it leads to another.
+            // Read before the notice: what is printed after it, and an end after it, lead to another.
             let printed = self.printed().await;
+            let is_last = self.is_over(&waited.state).await;
             if waited.fired.is_none() {
                 continue;
             }
-            if !notifier.updated(&uri).await {
-                return;
-            }
-            if self.is_over(&waited.state).await {
+            if !notifier.updated(&uri).await || is_last {
                 return;
             }
             since = Since { screen: Some(waited.seq), printed };
