@@ -254,9 +254,11 @@ impl Bridge {
             return self.byte_of_line_from_end(session, segment, segment.output_lines - line).await;
         }
         let (mut at, mut left) = (0, line);
+        // A line that was counted may be redrawn since; the search does not follow a program that prints.
+        let mut end = None;
         while left > 0 {
             let part = self.part(session, segment.part, at, CHUNK).await?;
-            if part.output.is_empty() {
+            if part.output.is_empty() || at >= *end.get_or_insert(part.output_bytes) {
                 break;
             }
             at = part.output_start;
