@@ -73,3 +73,5 @@ mod dialect_tests;
 mod harmless_tests;
 #[cfg(test)]
 mod policy_tests;
+#[cfg(test)]
+mod test_tables;

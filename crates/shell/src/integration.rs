@@ -130,11 +130,6 @@ impl Shell {
         }
     }
 
-    /// Whether it reads its lines with an editor of its own, key by key.
-    pub fn has_line_editor(self) -> bool {
-        self != Self::Posix
-    }
-
     /// What goes through the pipe for a command; `nonce` has [`NONCE_LENGTH`] characters.
     pub fn message(self, text: &str, nonce: &str) -> Vec<u8> {
         match self {
