@@ -28,6 +28,8 @@ use crate::hub::Bridge;
 const SETTLE: Duration = Duration::from_millis(50);
 /// Bytes read from the backend at a time.
 const CHUNK: u64 = 256 * 1024;
+/// Bytes before the end in which the last lines are looked for: a line may have no end.
+const REACH: u64 = 8 * 1024 * 1024;
 
 /// Where to begin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -121,13 +123,15 @@ impl Bridge {
         let running = report.is_running();
         let total: u64 = segments.iter().map(Segment::lines).sum();
         let keep_last = request.from == ReadFrom::Tail;
+        let mut is_within_line = false;
         let start = match (&request.from, &request.grep) {
             (ReadFrom::Cursor(cursor), _) => self.at_cursor(session, &segments, cursor).await?,
             // The last matches are found by looking at all lines.
             (ReadFrom::Tail, Some(_)) => Place { segment: 0, byte: None, header: 0, line: 0 },
             (ReadFrom::Tail, None) => {
-                let line = total.saturating_sub(request.lines);
-                self.at_line(session, &segments, line).await?
+                let tail = self.at_tail(session, &segments, request.lines, REACH).await?;
+                is_within_line = tail.1;
+                tail.0
             }
             (ReadFrom::Last(count), _) => {
                 self.at_line(session, &segments, total.saturating_sub(*count)).await?
@@ -137,6 +141,7 @@ impl Bridge {
             }
         };
         let mut gathered = Gathered::new(request.select(), keep_last);
+        gathered.is_within_line = is_within_line;
         let end = self.gather(session, &segments, start, &mut gathered).await?;
         let first_line = gathered.first_line;
         Ok(OutputPage {

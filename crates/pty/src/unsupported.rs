@@ -166,6 +166,10 @@ impl Program {
         match self.0 {}
     }
 
+    pub fn waiting_place(&self) -> (Waiting, Option<u64>) {
+        match self.0 {}
+    }
+
     pub fn switches(&self) -> Option<u64> {
         match self.0 {}
     }

@@ -294,7 +294,7 @@ impl SessionTask {
                     self.writable(result);
                 }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
-                () = yield_now(), if self.end_is_near() => {}
+                () = yield_now(), if self.looks_at_once() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
@@ -414,6 +414,7 @@ impl SessionTask {
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
         self.confirm_end();
+        self.settle_first_prompt();
         let now = Instant::now();
         self.keep_pace(now);
         self.end_long_update(now);
@@ -441,8 +442,8 @@ impl SessionTask {
         let prompt = self.prompt_deadline();
         let resize = self.resize_deadline();
         let lines = self.lines_deadline();
-        let end = self.end_deadline(Instant::now());
-        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize, end]
+        let look = self.look_deadline(Instant::now());
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize, look]
             .into_iter()
             .flatten()
             .min()

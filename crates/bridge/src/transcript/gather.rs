@@ -11,6 +11,8 @@ use crate::hub::Bridge;
 
 /// Longest line that is matched and shown whole.
 const MAX_LINE: usize = 16 * 1024;
+/// Stands before the end of a line that is longer.
+const CUT: &str = "[the beginning of this line is cut …] ";
 
 impl Bridge {
     /// Hands on line after line from a place, and returns where it stopped.
@@ -93,13 +95,23 @@ pub(crate) struct Gathered<'a> {
     in_background: bool,
     bytes: usize,
     pub(crate) first_line: Option<u64>,
+    /// What is offered next is the rest of a line.
+    pub(super) is_within_line: bool,
 }
 
 impl<'a> Gathered<'a> {
     pub(crate) fn new(select: Select<'a>, keep_last: bool) -> Self {
         let (lines, numbers) = (VecDeque::new(), VecDeque::new());
-        let in_background = false;
-        Self { select, keep_last, lines, numbers, in_background, bytes: 0, first_line: None }
+        Self {
+            select,
+            keep_last,
+            lines,
+            numbers,
+            in_background: false,
+            bytes: 0,
+            first_line: None,
+            is_within_line: false,
+        }
     }
 
     /// Takes a line; false when there is no room and reading can stop before it.
@@ -112,7 +124,11 @@ impl<'a> Gathered<'a> {
             Some(_) => format!("{}:{line}", number + 1),
             None => line.to_owned(),
         };
-        let text = shortened(text, self.select.most.clamp(1, MAX_LINE));
+        let most = self.select.most.clamp(1, MAX_LINE);
+        let text = match self.keep_last && self.select.grep.is_none() {
+            true => self.end_of_line(text, most),
+            false => shortened(text, most),
+        };
         let is_full = |gathered: &Self, more: usize| {
             gathered.lines.len() as u64 >= gathered.select.lines
                 || gathered.bytes + more > gathered.select.most
@@ -132,6 +148,25 @@ impl<'a> Gathered<'a> {
         true
     }
 
+    /// The end of a line, of which this is the rest.
+    fn end_of_line(&mut self, rest: String, most: usize) -> String {
+        let mut is_cut = std::mem::take(&mut self.is_within_line);
+        let mut line = rest;
+        if self.lines.back().is_some_and(|last| !last.ends_with('\n'))
+            && let Some(before) = self.lines.pop_back()
+        {
+            self.numbers.pop_back();
+            self.bytes -= before.len();
+            is_cut |= before.starts_with(CUT);
+            line.insert_str(0, before.strip_prefix(CUT).unwrap_or(&before));
+        }
+        let from = line.ceil_char_boundary(line.len().saturating_sub(most));
+        match is_cut || from > 0 {
+            true => format!("{CUT}{}", &line[from..]),
+            false => line,
+        }
+    }
+
     /// The lines; those of background jobs are under their line also where it lies before the first.
     pub(crate) fn text(self) -> String {
         let is_continued = self.numbers.front().is_some_and(|(_, background)| *background);
@@ -147,9 +182,10 @@ impl<'a> Gathered<'a> {
     }
 }
 
+/// The beginning of a line.
 fn shortened(mut line: String, most: usize) -> String {
-    if line.len() > most {
-        let cut = line.len() - most;
+    let cut = line.len().saturating_sub(most);
+    if cut > 0 {
         line.truncate(line.floor_char_boundary(most));
         line.push_str(&format!(" [… {cut} bytes of this line cut]\n"));
     }

@@ -42,9 +42,19 @@ pub(super) struct Segment {
     pub(super) header: Option<String>,
     pub(super) header_lines: u64,
     pub(super) output_lines: u64,
+    output_bytes: u64,
+    /// The last line is not ended.
+    is_unfinished: bool,
 }
 
 impl Segment {
+    fn new(part: Part, header: Option<String>, report: &CommandReport) -> Self {
+        let header_lines = header.as_ref().map_or(0, |header| header.lines().count() as u64);
+        let CommandReport { output_lines, output_bytes, unfinished_from, .. } = *report;
+        let is_unfinished = unfinished_from < output_bytes;
+        Self { part, header, header_lines, output_lines, output_bytes, is_unfinished }
+    }
+
     pub(super) fn lines(&self) -> u64 {
         self.header_lines + self.output_lines
     }
@@ -101,8 +111,8 @@ impl Bridge {
         session: &SessionId,
         command: u64,
     ) -> Result<Segment, BridgeError> {
-        let output_lines = self.report(session, command, 0, 0).await?.output_lines;
-        Ok(Segment { part: Part::own(command), header: None, header_lines: 0, output_lines })
+        let report = self.report(session, command, 0, 0).await?;
+        Ok(Segment::new(Part::own(command), None, &report))
     }
 
     /// A command's text under its line, and what background jobs printed after it.
@@ -113,16 +123,12 @@ impl Bridge {
         segments: &mut Vec<Segment>,
     ) -> Result<(), BridgeError> {
         let report = self.report(session, command, 0, 0).await?;
-        let mut add = |part, header: String, output_lines| {
-            let header_lines = header.lines().count() as u64;
-            segments.push(Segment { part, header: Some(header), header_lines, output_lines });
-        };
         let header = format!("$ {}\n", report.command.trim_end_matches('\n'));
-        add(Part::own(command), header, report.output_lines);
+        segments.push(Segment::new(Part::own(command), Some(header), &report));
         if report.background_bytes > 0 {
             let part = Part { command, background: true };
-            let lines = self.part(session, part, 0, 0).await?.output_lines;
-            add(part, BACKGROUND.to_owned(), lines);
+            let report = self.part(session, part, 0, 0).await?;
+            segments.push(Segment::new(part, Some(BACKGROUND.to_owned()), &report));
         }
         Ok(())
     }
@@ -198,22 +204,73 @@ impl Bridge {
         Ok(Place { segment, byte: Some(byte), header: 0, line })
     }
 
+    /// Lines that end before a byte: counted from the end of the output that is nearer.
     async fn lines_before(
         &self,
         session: &SessionId,
         segment: &Segment,
         byte: u64,
     ) -> Result<u64, BridgeError> {
-        let (mut at, mut lines) = (0, 0);
-        while at < byte {
-            let part = self.part(session, segment.part, at, CHUNK.min(byte - at)).await?;
-            if part.output.is_empty() {
+        let Segment { part, output_bytes, .. } = *segment;
+        if byte <= output_bytes / 2 {
+            return self.newlines(session, part, 0, byte).await;
+        }
+        let behind = self.newlines(session, part, byte, output_bytes).await?;
+        let ended = segment.output_lines - u64::from(segment.is_unfinished);
+        Ok(ended.saturating_sub(behind))
+    }
+
+    /// Newlines between two bytes.
+    async fn newlines(
+        &self,
+        session: &SessionId,
+        part: Part,
+        from: u64,
+        to: u64,
+    ) -> Result<u64, BridgeError> {
+        let (mut at, mut newlines) = (from, 0);
+        while at < to {
+            let read = self.part(session, part, at, CHUNK.min(to - at)).await?;
+            if read.output.is_empty() {
                 break;
             }
-            at = part.output_start + part.output.len() as u64;
-            lines += memchr::memchr_iter(b'\n', part.output.as_bytes()).count() as u64;
+            at = read.output_start + read.output.len() as u64;
+            newlines += memchr::memchr_iter(b'\n', read.output.as_bytes()).count() as u64;
         }
-        Ok(lines)
+        Ok(newlines)
+    }
+
+    /// Where the last lines begin, or where the last `reach` bytes do, if that is later, and whether that
+    /// is within a line.
+    pub(super) async fn at_tail(
+        &self,
+        session: &SessionId,
+        segments: &[Segment],
+        lines: u64,
+        reach: u64,
+    ) -> Result<(Place, bool), BridgeError> {
+        let total: u64 = segments.iter().map(Segment::lines).sum();
+        let line = total.saturating_sub(lines);
+        let (mut before, mut room) = (total, reach);
+        for (index, segment) in segments.iter().enumerate().rev() {
+            before -= segment.lines();
+            let first = before + segment.header_lines;
+            let has_room = segment.output_bytes <= room;
+            if line >= first || !has_room {
+                let wanted = line.saturating_sub(first);
+                let back = segment.output_lines.saturating_sub(wanted);
+                let (byte, left) = self.byte_of_line_from_end(session, segment, back, room).await?;
+                let line = first + wanted + left.saturating_sub(1);
+                let place = Place { segment: index, byte: Some(byte), header: 0, line };
+                return Ok((place, left > 0));
+            }
+            if line >= before {
+                let header = line - before;
+                return Ok((Place { segment: index, byte: None, header, line }, false));
+            }
+            room -= segment.output_bytes;
+        }
+        Ok((Place { segment: 0, byte: None, header: 0, line: 0 }, false))
     }
 
     pub(super) async fn at_line(
@@ -251,7 +308,8 @@ impl Bridge {
         line: u64,
     ) -> Result<u64, BridgeError> {
         if line > segment.output_lines / 2 {
-            return self.byte_of_line_from_end(session, segment, segment.output_lines - line).await;
+            let back = segment.output_lines - line;
+            return Ok(self.byte_of_line_from_end(session, segment, back, u64::MAX).await?.0);
         }
         let (mut at, mut left) = (0, line);
         // A line that was counted may be redrawn since; the search does not follow a program that prints.
@@ -273,17 +331,21 @@ impl Bridge {
         Ok(at)
     }
 
+    /// The byte at which the last lines begin; or one `reach` bytes before the end, and how many of the
+    /// lines begin before it.
     async fn byte_of_line_from_end(
         &self,
         session: &SessionId,
         segment: &Segment,
         lines: u64,
-    ) -> Result<u64, BridgeError> {
+        reach: u64,
+    ) -> Result<(u64, u64), BridgeError> {
         let report = self.part(session, segment.part, 0, 0).await?;
         let dropped = report.dropped_from..report.dropped_from + report.dropped_bytes;
         let mut end = report.output_bytes;
+        let least = end.saturating_sub(reach);
         let (mut left, mut first) = (lines, true);
-        while end > 0 {
+        while end > least {
             let mut from = end.saturating_sub(CHUNK);
             // A read goes as far as something was dropped, so it begins there.
             if !dropped.is_empty() && (from..end).contains(&dropped.start) {
@@ -298,7 +360,7 @@ impl Bridge {
                 }
                 left -= 1;
                 if left == 0 {
-                    return Ok(part.output_start + newline as u64 + 1);
+                    return Ok((part.output_start + newline as u64 + 1, 0));
                 }
             }
             first = false;
@@ -307,6 +369,6 @@ impl Bridge {
                 end = dropped.start;
             }
         }
-        Ok(0)
+        Ok((end, if end > 0 { left } else { 0 }))
     }
 }

@@ -66,3 +66,42 @@ async fn a_command_that_prints_without_end_is_read_to_where_it_was() {
     assert!(page.running && page.text.is_empty(), "{page:?}");
     hub.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_lines_are_there_however_long_the_line_before_or_the_last_is() {
+    const LONG: &str = "head -c 3000000 /dev/zero | tr '\\0' x";
+    const ENDLESS: &str = "head -c 12000000 /dev/zero | tr '\\0' y";
+    let hub = Hub::with(Settings::default());
+    let (id, _) = hub.run(command(&format!("printf 'a\\nb\\n'; {LONG}; printf 'END\\nc'"))).await;
+    hub.run(command(&format!("printf 'd\\n'; {ENDLESS}; printf END"))).await;
+    let read = async |command: Option<u64>, from: ReadFrom, lines: u64| {
+        let session = hub.bridge.backend().session(&id).await.expect("is there");
+        let request = OutputRequest { session, command, from, lines, grep: None, most: 64 * 1024 };
+        hub.bridge.read_output(&request).await.expect("readable")
+    };
+    let shown = |text: &str| {
+        let end = |line: &str| line.chars().rev().take(5).collect::<Vec<_>>().into_iter().rev();
+        let each = |line: &str| match line.len() > 1000 {
+            true => format!("{}…{}", &line[..10], end(line).collect::<String>()),
+            false => line.to_owned(),
+        };
+        text.split('\n').map(each).collect::<Vec<_>>().join("|")
+    };
+    let page = read(Some(1), ReadFrom::Tail, 100).await;
+    assert_eq!((shown(&page.text).as_str(), page.first_line), ("a|b|[the begin…xxEND|c", 0));
+    let page = read(Some(1), ReadFrom::Tail, 2).await;
+    assert_eq!((shown(&page.text).as_str(), page.first_line), ("[the begin…xxEND|c", 2));
+    let page = read(Some(1), ReadFrom::Tail, 1).await;
+    assert_eq!((page.text.as_str(), page.first_line), ("c", 3));
+    // Further back than it is looked.
+    let page = read(None, ReadFrom::Tail, 100).await;
+    let last = page.total_lines - 1;
+    assert_eq!((shown(&page.text).as_str(), page.first_line), ("[the begin…yyEND", last));
+    assert_eq!((page.remaining, page.total_lines), (0, 1 + 4 + 1 + 2));
+    let again = read(None, ReadFrom::Cursor(page.cursor), 100).await;
+    assert_eq!((again.text.as_str(), again.first_line), ("", page.total_lines));
+    // From there on what lies before is still to be had.
+    let page = read(None, ReadFrom::Line(5), 2).await;
+    assert!(page.text.starts_with("$ printf") && page.text.contains("\nd\n"), "{}", page.text);
+    hub.sessions.shutdown().await;
+}

@@ -209,6 +209,12 @@ impl Program {
 
     /// Whether the program itself, not another process of its terminal, waits for the terminal's input.
     pub fn waiting(&self) -> Waiting {
+        self.waiting_place().0
+    }
+
+    /// The same, and the address on its stack at which it waits, where the system tells: it is the same
+    /// whenever the program gets there by the same calls.
+    pub fn waiting_place(&self) -> (Waiting, Option<u64>) {
         process_table::waiting_for_terminal(self.pid, &self.tty)
     }
 

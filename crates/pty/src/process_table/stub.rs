@@ -51,8 +51,8 @@ pub(crate) fn waiting_elsewhere(_pids: &[i32], _terminal: &str) -> Option<(i32, 
     None
 }
 
-pub(crate) fn waiting_for_terminal(_pid: i32, _terminal: &str) -> Waiting {
-    Waiting::Unknown
+pub(crate) fn waiting_for_terminal(_pid: i32, _terminal: &str) -> (Waiting, Option<u64>) {
+    (Waiting::Unknown, None)
 }
 
 pub(crate) fn waiting_for_file(_pid: i32, _file: &std::path::Path) -> Waiting {

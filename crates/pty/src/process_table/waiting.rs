@@ -62,9 +62,11 @@ pub(crate) fn waiting_elsewhere(pids: &[i32], terminal: &str) -> Option<(i32, Wa
     })
 }
 
-/// What the process's first thread does about the terminal of that name.
-pub(crate) fn waiting_for_terminal(pid: i32, terminal: &str) -> Waiting {
-    waiting_thread(pid, pid, &|link| is_terminal(link, terminal))
+/// What the process's first thread does about the terminal of that name, and where on its stack.
+pub(crate) fn waiting_for_terminal(pid: i32, terminal: &str) -> (Waiting, Option<u64>) {
+    let call = Call::of(pid, pid);
+    let place = call.as_ref().ok().map(|call| call.stack);
+    (waiting_call(pid, call, &|link| is_terminal(link, terminal)), place)
 }
 
 /// What the process's first thread does about a file.
@@ -87,30 +89,60 @@ fn threads_of(process: &Process) -> Vec<(i32, i32)> {
         .collect()
 }
 
-/// `is_wanted` judges a descriptor by its link in `/proc`.
+/// The system call that a thread sleeps in.
+struct Call {
+    number: i64,
+    arguments: [u64; 6],
+    /// The address on the thread's stack from which it was made.
+    stack: u64,
+}
+
+impl Call {
+    /// Without one, what is known instead.
+    fn of(pid: i32, thread: i32) -> Result<Self, Waiting> {
+        let line = match fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) {
+            Ok(line) => line,
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                return Err(Waiting::Unknown);
+            }
+            // It has ended since it was found.
+            Err(_) => return Err(Waiting::No),
+        };
+        let mut fields = line.split_ascii_whitespace();
+        // "running", or -1 for a thread that sleeps outside of a system call.
+        let number = fields.next().and_then(|number| number.parse().ok()).ok_or(Waiting::No)?;
+        let fields: Vec<u64> = fields
+            .filter_map(|field| u64::from_str_radix(field.trim_start_matches("0x"), 16).ok())
+            .collect();
+        // Behind the arguments stand the pointers to its stack and to its code.
+        let Some((&arguments, &[stack, _])) = fields.split_first_chunk() else {
+            return Err(Waiting::No);
+        };
+        Ok(Self { number, arguments, stack })
+    }
+}
+
 fn waiting_thread(pid: i32, thread: i32, is_wanted: &dyn Fn(&Path) -> bool) -> Waiting {
-    let line = match fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) {
-        Ok(line) => line,
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Waiting::Unknown,
-        // It has ended since it was found.
-        Err(_) => return Waiting::No,
-    };
-    let mut fields = line.split_ascii_whitespace();
-    // "running", or -1 for a thread that sleeps outside of a system call.
-    let Some(call) = fields.next().and_then(|number| number.parse::<i64>().ok()) else {
-        return Waiting::No;
-    };
-    let arguments: Vec<u64> = fields
-        .filter_map(|field| u64::from_str_radix(field.trim_start_matches("0x"), 16).ok())
-        .collect();
-    let (Some(&first), Some(&second)) = (arguments.first(), arguments.get(1)) else {
-        return Waiting::No;
+    waiting_call(pid, Call::of(pid, thread), is_wanted)
+}
+
+/// `is_wanted` judges a descriptor by its link in `/proc`.
+fn waiting_call(
+    pid: i32,
+    call: Result<Call, Waiting>,
+    is_wanted: &dyn Fn(&Path) -> bool,
+) -> Waiting {
+    let (call, first, second, third) = match call {
+        Ok(Call { number, arguments: [first, second, third, ..], .. }) => {
+            (number, first, second, third)
+        }
+        Err(waiting) => return waiting,
     };
     let is_wanted = |descriptor: u64| {
         fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).is_ok_and(|link| is_wanted(&link))
     };
     if READS.contains(&call) {
-        let one = call == libc::SYS_read && arguments.get(2) == Some(&1);
+        let one = call == libc::SYS_read && third == 1;
         return match is_wanted(first) {
             true if one => Waiting::ReadingByte,
             true => Waiting::Reading,

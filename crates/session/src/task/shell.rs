@@ -22,6 +22,7 @@ mod background;
 mod doubt;
 mod kept;
 mod line_editor;
+mod looks;
 mod marks;
 mod run;
 mod start_up;
@@ -36,6 +37,8 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use self::background::Between;
+use self::line_editor::PromptPlaces;
+use self::looks::Looks;
 use self::run::Run;
 use self::start_up::Stuck;
 use super::SessionTask;
@@ -71,6 +74,9 @@ pub(super) struct ShellState {
     link: ShellLink,
     /// The shell has shown its first prompt.
     ready: bool,
+    /// It has shown its first prompt, and is about to wait there.
+    first_prompt: Option<Looks>,
+    prompt_places: PromptPlaces,
     place: Place,
     /// The program that took the shell's place, by `exec`.
     replaced: Option<String>,
@@ -98,8 +104,7 @@ pub(super) struct ShellState {
 /// What a mark with the right nonce says, before the kernel has confirmed it.
 struct ClaimedEnd {
     state: CommandState,
-    /// How often the kernel was asked.
-    looks: u32,
+    looks: Looks,
 }
 
 /// Where the shell's marks say that it is.
@@ -130,6 +135,8 @@ impl ShellState {
         Self {
             link,
             ready: false,
+            first_prompt: None,
+            prompt_places: PromptPlaces::default(),
             place: Place::Away,
             replaced: None,
             parked: None,
@@ -281,6 +288,7 @@ impl SessionTask {
         let is_raw = self.program.line_mode().is_ok_and(line_editor::is_left_raw);
         let keys = shell.link.shell.trigger(is_raw).to_vec();
         shell.place = Place::Away;
+        shell.first_prompt = None;
         shell.claimed_end = None;
         // Not before the shell is at its prompt: it may still have to read the answer to its last mark.
         if let Some(message) = shell.open().and_then(Run::take_message) {

@@ -184,8 +184,10 @@ fn visible(bytes: &[u8]) -> Option<String> {
 impl SessionTask {
     /// What comes next may be an echo.
     pub(in crate::task) fn typed_at_prompt(&mut self) {
-        if let Some(shell) = &mut self.shell {
-            shell.between.leave();
+        let Some(shell) = &mut self.shell else { return };
+        shell.between.leave();
+        if shell.first_prompt.take().is_some() {
+            self.unpark();
         }
     }
 
@@ -277,7 +279,7 @@ impl SessionTask {
             return;
         }
         // In this order: what it printed before it began to wait is among what is read.
-        let waiting = self.program.waiting();
+        let (waiting, place) = self.program.waiting_place();
         let waits = waiting.is_for_input() || waiting == Waiting::Unknown;
         let switches = self.program.switches();
         let drained = self.read_output();
@@ -286,6 +288,9 @@ impl SessionTask {
         if !waits || !drained {
             shell.between.stage = Stage::fresh((pause * 2).min(SLOWEST_LOOK), again);
             return;
+        }
+        if waiting.is_for_input() {
+            shell.prompt_places.note(place);
         }
         let fresh = shell.between.take_fresh(shell.link.shell);
         shell.between.stage = Stage::Idle { switches };

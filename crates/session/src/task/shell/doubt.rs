@@ -29,8 +29,8 @@ impl SessionTask {
         }
         // The shell itself: in its group there may be others, without job control. What it printed
         // before it began to wait is read before it is judged.
-        let (waiting, asks) = (self.program.waiting(), self.shell_asks_for_answer());
-        self.read_output();
+        let ((waiting, place), asks) = (self.program.waiting_place(), self.shell_asks_for_answer());
+        let all_is_read = self.read_output();
         if let Some(shell) = &mut self.shell
             && shell.claimed_end.is_none()
             && asks
@@ -56,17 +56,19 @@ impl SessionTask {
             return;
         }
         let Ok(mode) = self.program.line_mode() else { return };
-        let pasting = self.terminal.input_modes().bracketed_paste;
         let Some(shell) = &mut self.shell else { return };
         let edits = line_editor::is_at_work(shell.link.shell, mode, waiting);
+        // Not known before its first prompt, where fish may read for its files.
+        let known = shell.prompt_places.has(place);
+        let at_prompt = known.unwrap_or(edits);
         let unread = shell.link.pipe.unread().unwrap_or_default();
         if !shell.ready && shell.place == Place::Ended && edits {
             // Its hooks work, though its prompt has no mark.
             return self.prompt_shown();
         }
-        let shell_kind = shell.link.shell;
-        if edits && let Some(claimed) = shell.claimed_end.take() {
-            // It is at its prompt, so the mark was its own, and the answer came too late.
+        let is_fish = shell.link.shell == Shell::Fish;
+        if at_prompt && let Some(claimed) = shell.claimed_end.take() {
+            // The mark was its own, and the answer came too late.
             return self.close(claimed.state, false);
         }
         let Some(run) = shell.open() else { return };
@@ -76,11 +78,7 @@ impl SessionTask {
         };
         if let Some(state) = run.said.clone() {
             self.close(state, true);
-        } else if run.prompted
-            && edits
-            && (shell_kind != Shell::Fish || run.hook_ran)
-            && !run.may_edit_lines()
-        {
+        } else if run.prompted && at_prompt && (known.is_some() || !is_fish || run.hook_ran) {
             // fish's `read` uses the line editor too.
             let state = lost(run);
             self.close(state, false);
@@ -91,7 +89,7 @@ impl SessionTask {
             run.interrupts += 1;
             self.enqueue_keys(INTERRUPT.to_vec());
             self.last_input = Instant::now();
-        } else if !run.output_began && edits {
+        } else if !run.output_began && edits && (at_prompt || run.triggers > 0) {
             // At its prompt, and the command is where it was put.
             let untaken = run.is_untaken(unread);
             if untaken && run.triggers < ATTEMPTS {
@@ -113,14 +111,8 @@ impl SessionTask {
             if run.unheard >= UNHEARD_SURVEYS {
                 self.close(CommandState::NotTaken, false);
             }
-        } else if run.output_began
-            && edits
-            && pasting
-            && matches!(shell_kind, Shell::Bash | Shell::Zsh)
-            && run.may_change_prompt()
-            && !run.may_edit_lines()
-        {
-            // Its line editor is at work again, and no hook has printed a mark.
+        } else if run.output_began && all_is_read && known == Some(true) {
+            // It is at its prompt again, and no hook has printed a mark.
             let state = lost(run);
             self.close(state, false);
         }

@@ -1,11 +1,37 @@
-//! Whether a shell's own line editor is at work: the terminal's modes tell it from a builtin that reads keys
-//! for a command (`read -n1`, `read -k`), which waits in the same way.
+//! Whether a shell waits at its prompt, or its line editor or a builtin reads for a command.
+//!
+//! A shell gets to its prompt by the same calls every time, so it waits there at the same place on its
+//! stack, whatever it shows. A builtin that reads with the same line editor (bash's `read -e`, zsh's
+//! `vared`, fish's `read`) does so at another one, within a file or a function too. Where that is not
+//! known yet, the terminal's modes have to tell.
 
 use termbridge_pty::{LineMode, Waiting};
 use termbridge_shell::Shell;
 
-/// The shell, which waits for the terminal's input, does so at its prompt. Not told apart are bash's `read
-/// -e`, zsh's `vared` and fish's `read`, which use the line editor.
+/// Places on its stack at which a shell was seen to wait at its prompt. There are a few: it may have to
+/// watch something else as well.
+#[derive(Debug, Default)]
+pub(super) struct PromptPlaces {
+    seen: [Option<u64>; 4],
+    next: usize,
+}
+
+impl PromptPlaces {
+    pub(super) fn note(&mut self, place: Option<u64>) {
+        if place.is_some() && !self.seen.contains(&place) {
+            self.seen[self.next] = place;
+            self.next = (self.next + 1) % self.seen.len();
+        }
+    }
+
+    /// Whether this is one of them; `None` if that cannot be told.
+    pub(super) fn has(&self, place: Option<u64>) -> Option<bool> {
+        (place.is_some() && self.seen[0].is_some()).then(|| self.seen.contains(&place))
+    }
+}
+
+/// The shell, which waits for the terminal's input, does so with its line editor, as far as the terminal's
+/// modes tell.
 pub(super) fn is_at_work(shell: Shell, mode: LineMode, waiting: Waiting) -> bool {
     match shell {
         // readline reads returns as such; `read -n` does not. It leaves signals as they are, so without

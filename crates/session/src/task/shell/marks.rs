@@ -1,24 +1,15 @@
 //! What the shell says of itself: the marks in its output.
 
-use std::time::Duration;
-
 use termbridge_pty::Waiting;
 use termbridge_shell::Shell;
 use termbridge_vt::{Event, Mark, Tapped};
 use tokio::time::Instant;
 
-use super::{ClaimedEnd, Place, Run};
+use super::{ClaimedEnd, Looks, Place, Run};
 use crate::command::CommandState;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
 use crate::task::lifecycle::Change;
-
-/// How often the kernel is asked in a row whether the shell waits for the answer to its mark: some
-/// milliseconds in all. After that it is asked at growing intervals: a shell on a busy machine may need
-/// longer to get there, and a forged mark must not keep us busy.
-const MAX_LOOKS: u32 = 500;
-/// Longest interval between two of those questions.
-const MAX_LOOK_INTERVAL: Duration = Duration::from_millis(25);
 
 impl SessionTask {
     /// Follows the stream of a shell's terminal.
@@ -95,7 +86,7 @@ impl SessionTask {
             }
             // One that the line editor shows once more, with the command behind it.
             Some(_) => {}
-            None if first => self.unpark(),
+            None if first => shell.first_prompt = Some(Looks::default()),
             None => {}
         }
         if let Some(shell) = &mut self.shell
@@ -140,7 +131,7 @@ impl SessionTask {
                 // What came after a mark that was not the shell's is output after all.
                 run.suspend();
             }
-            let looks = shell.claimed_end.take().map_or(0, |claimed| claimed.looks);
+            let looks = shell.claimed_end.take().map(|claimed| claimed.looks).unwrap_or_default();
             shell.claimed_end = Some(ClaimedEnd { state, looks });
             return;
         }
@@ -165,8 +156,8 @@ impl SessionTask {
     pub(in crate::task) fn confirm_end(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         let Some(claimed) = &mut shell.claimed_end else { return };
-        claimed.looks = claimed.looks.saturating_add(1);
-        let is_patient = claimed.looks < MAX_LOOKS;
+        claimed.looks.count();
+        let is_patient = claimed.looks.is_patient();
         let waiting = self.program.waiting_for(&shell.link.folder.path().join(PIPE_NAME));
         if !waiting.is_for_input() && waiting != Waiting::Unknown {
             // It may be on its way there; on the same processor it needs its turn.
@@ -197,17 +188,38 @@ impl SessionTask {
         }
     }
 
-    /// The shell is about to wait for the answer to its mark: look again at once.
-    pub(in crate::task) fn end_is_near(&self) -> bool {
-        let claimed = self.shell.as_ref().and_then(|shell| shell.claimed_end.as_ref());
-        claimed.is_some_and(|claimed| claimed.looks < MAX_LOOKS)
+    /// Gives what waits for the first prompt once the shell waits there: from then on it is known where
+    /// that is.
+    pub(in crate::task) fn settle_first_prompt(&mut self) {
+        let Some(shell) = &mut self.shell else { return };
+        let Some(looks) = &mut shell.first_prompt else { return };
+        looks.count();
+        let (waiting, place) = self.program.waiting_place();
+        if waiting.is_for_input() {
+            shell.prompt_places.note(place);
+        } else if waiting == Waiting::No && looks.is_patient() {
+            return std::thread::yield_now();
+        }
+        shell.first_prompt = None;
+        self.unpark();
+    }
+
+    fn looks(&self) -> impl Iterator<Item = Looks> {
+        let shell = self.shell.iter();
+        shell.flat_map(|shell| {
+            let end = shell.claimed_end.as_ref().map(|claimed| claimed.looks);
+            end.into_iter().chain(shell.first_prompt)
+        })
+    }
+
+    /// The shell is about to wait for the answer to its mark, or at its first prompt: look again at once.
+    pub(in crate::task) fn looks_at_once(&self) -> bool {
+        self.looks().any(Looks::is_patient)
     }
 
     /// When to look again, once looking at once has not helped.
-    pub(in crate::task) fn end_deadline(&self, now: Instant) -> Option<Instant> {
-        let claimed = self.shell.as_ref().and_then(|shell| shell.claimed_end.as_ref())?;
-        let more = claimed.looks.checked_sub(MAX_LOOKS)?;
-        Some(now + Duration::from_millis((1 + more / 4).into()).min(MAX_LOOK_INTERVAL))
+    pub(in crate::task) fn look_deadline(&self, now: Instant) -> Option<Instant> {
+        self.looks().filter_map(|looks| looks.next(now)).min()
     }
 
     /// The shell asks for more of an unfinished command, and there is no more: it is interrupted once

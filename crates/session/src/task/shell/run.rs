@@ -255,25 +255,6 @@ impl Run {
         self.state = if incomplete { CommandState::Incomplete } else { state };
     }
 
-    /// The text may use the shell's line editor itself (`read -e`, `vared`, zsh's `select`), as far as its
-    /// words tell.
-    pub(super) fn may_edit_lines(&self) -> bool {
-        let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
-        let edits = |word: &str| word.starts_with('-') && word.contains('e');
-        words().any(|word| word == "vared" || word == "select")
-            || (words().any(|word| word == "read") && words().any(edits))
-    }
-
-    /// The text may take hooks and prompt away, as far as its words tell: only then is a line editor at
-    /// work without a mark the shell's own, and not that of a builtin in a function.
-    pub(super) fn may_change_prompt(&self) -> bool {
-        const CAUSES: [&str; 7] = ["source", ".", "eval", "unset", "typeset", "declare", "emulate"];
-        const NAMES: [&str; 4] = ["PS1", "PROMPT", "precmd", "PS0"];
-        let words = || self.command.split(|c: char| c.is_whitespace() || ";&|()".contains(c));
-        words().any(|word| CAUSES.contains(&word))
-            || NAMES.iter().any(|name| self.command.contains(name))
-    }
-
     /// The text has the word `exit` in it.
     fn leaves_by_exit(&self) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';

@@ -4,7 +4,7 @@ use termbridge_session::{CommandState, Wait};
 
 use super::folder::folder_of;
 use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
-use crate::support::{limited, see, sessions, stays_away};
+use crate::support::{limited, see, sessions, start, stays_away};
 
 /// Prints an end and a prompt with the nonce that it is given, goes on, and fails.
 const FORGER: &str = r#"
@@ -137,17 +137,24 @@ async fn a_key_that_the_shell_reads_for_a_command_is_not_its_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_function_that_edits_a_line_is_not_the_prompt() {
+async fn a_line_that_is_edited_for_a_command_is_not_the_prompt() {
     for (kind, define, call) in [
         (Bash, "ask() { read -e -p 'name> ' x; echo got=$x; }", "ask"),
         (Bash, "shopt -s expand_aliases; alias ask='read -e -p \"name> \" x'", "ask; echo got=$x"),
         (Zsh, "ask() { x=; vared -p 'name> ' x; echo got=$x }", "ask"),
         (Zsh, "ask() { PS3='name> '; select x in me you; do break; done; echo got=$x }", "ask"),
+        (Bash, "echo 'read -e -p \"name> \" x' > ask", ". ./ask; echo got=$x"),
+        (Bash, "echo 'read -e -p \"name> \" x' > ask", "eval \"$(cat ask)\"; echo got=$x"),
+        (Bash, "echo 'f() { read -e -p \"name> \" x; }; f' > ask", "source ./ask; echo got=$x"),
+        (Zsh, "echo 'x=; vared -p \"name> \" x' > ask", ". ./ask; echo got=$x"),
+        (Zsh, "echo 'x=; vared -p \"name> \" x' > ask", "eval \"$(cat ask)\"; echo got=$x"),
+        (Fish, "echo 'read -P \"name> \" x' > ask", "source ask; echo got=$x"),
+        (Fish, "echo 'read -P \"name> \" x' > ask", "eval (cat ask); echo got=$x"),
     ] {
         let (sessions, home) = (sessions(), home());
         let session = ready(&sessions, launch(kind, home.path())).await;
         run(&session, define).await;
-        let id = session.submit(&format!("{call}; (exit 5)")).await.expect("free");
+        let id = session.submit(&format!("{call}; sh -c 'exit 5'")).await.expect("free");
         see(&session, "name>").await;
         stays_away(&session, Wait { command: Some(id), ..Wait::default() }).await;
         let answer = if define.contains("select") { "1<Enter>" } else { "me<Enter>" };
@@ -161,6 +168,45 @@ async fn a_function_that_edits_a_line_is_not_the_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_edits_a_line_is_not_the_prompt_before_any_command_ran_either() {
+    for (kind, text, call) in [
+        (Bash, "read -e -p 'name> ' x", ". ./ask; echo got=$x; (exit 5)"),
+        (Zsh, "x=; vared -p 'name> ' x", ". ./ask; echo got=$x; (exit 5)"),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        std::fs::write(home.path().join("ask"), text).expect("written");
+        let session = start(&sessions, launch(kind, home.path())).await;
+        let id = session.submit(call).await.expect("free");
+        see(&session, "name>").await;
+        stays_away(&session, Wait { command: Some(id), ..Wait::default() }).await;
+        session.send_keys("me<Enter>").await.expect("sent");
+        let report = over(&session, id).await;
+        assert_eq!(report.state, CommandState::Done { exit_code: 5 }, "{}", report.output);
+        assert!(report.output.ends_with("got=me\n"), "{}", report.output);
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_function_that_takes_hooks_and_prompt_away_leaves_the_shell_free() {
+    for (kind, define) in [
+        (Bash, "away() { unset PROMPT_COMMAND; PS1='> '; }"),
+        (Bash, "shopt -s expand_aliases; alias away=\"unset PROMPT_COMMAND; PS1='> '\""),
+        (Zsh, "away() { precmd_functions=(); preexec_functions=(); PS1='> ' }"),
+        (Zsh, "alias away=\"precmd_functions=(); preexec_functions=(); PS1='> '\""),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, define).await;
+        limited("an end", run(&session, "away")).await;
+        let report = limited("an end", run(&session, "echo next; (exit 3)")).await;
+        let expected = (CommandState::Done { exit_code: 3 }, "next\n");
+        assert_eq!((report.state, report.output.as_str()), expected, "{define}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_somebody_took_from_the_pipe_is_not_done() {
     for kind in ALL {
         let (sessions, home) = (sessions(), home());
@@ -168,7 +214,7 @@ async fn a_command_that_somebody_took_from_the_pipe_is_not_done() {
         let folder = folder_of(session.info().await.expect("info").pid.expect("a pid"));
         let thief = format!("cat {}/commands > /dev/null &", folder.display());
         run(&session, &thief).await;
-        let report = limited("an answer", run(&session, "touch ran; (exit 7)")).await;
+        let report = limited("an answer", run(&session, "touch ran; sh -c 'exit 7'")).await;
         let ran = home.path().join("ran").exists();
         let known = matches!(report.state, CommandState::Done { .. });
         assert_eq!(known, ran, "{kind:?}: {report:?}");
