@@ -1,9 +1,10 @@
 //! A call beside hostile output, and memory after a flood: `cargo bench -p termbridge-benches --bench
 //! hostile`.
 //!
-//! One session prints what is hard to follow, without end, or one more than there are cores do; the
-//! time of calls to another session is measured meanwhile. The floor is the same calls with nothing beside them. `--quick` takes few
-//! samples: it shows that everything runs, not how fast.
+//! One session prints what is hard to follow, without end, or one more than there are cores do; the time
+//! of calls to another session is measured meanwhile (the floor: the same calls with nothing beside them),
+//! then that of reading the last line of the one that prints (the floor: of the other). `--quick` takes
+//! few samples: it shows that everything runs, not how fast.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,15 +13,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use termbridge_benches::{client_at, memory, row, server_binary, times, workload};
-use termbridge_mcp::client::Client;
+use termbridge_mcp::client::{Answer, Client};
 
 struct Scale {
     calls: usize,
+    reads: usize,
     megabytes: usize,
 }
 
-const FULL: Scale = Scale { calls: 300, megabytes: 250 };
-const QUICK: Scale = Scale { calls: 5, megabytes: 2 };
+const FULL: Scale = Scale { calls: 300, reads: 20, megabytes: 250 };
+const QUICK: Scale = Scale { calls: 5, reads: 2, megabytes: 2 };
 
 /// Sessions that flood at once for the measure of memory.
 const FLOODS: usize = 8;
@@ -122,16 +124,27 @@ fn beside(server: &Path, hostile: &Hostile, scale: &Scale) -> Result<()> {
     }
     let mut ours = calls(&mut client, quiet, scale)?;
     for session in &loud {
-        let still =
-            client.call("get_terminal_output", json!({"session_id": session, "lines": 1}))?;
+        let still = last_line(&mut client, session)?;
         ensure!(still.structured["running"] == true, "{} ended: {}", hostile.name, still.text);
     }
     times(&format!("beside {}", hostile.name), &mut ours, &mut floor);
+    if let [loud] = &loud[..] {
+        let mut read = |session| {
+            let began = Instant::now();
+            last_line(&mut client, session).map(|_| began.elapsed())
+        };
+        let mut of = |session| (0..scale.reads).map(|_| read(session)).collect::<Result<Vec<_>>>();
+        times(&format!("its last line: {}", hostile.name), &mut of(loud)?, &mut of(quiet)?);
+    }
     for session in &loud {
         client.call("stop_app", json!({"session_id": session, "signal": "KILL"}))?;
     }
     client.close()?;
     Ok(())
+}
+
+fn last_line(client: &mut Client, session: &Value) -> Result<Answer> {
+    Ok(client.call("get_terminal_output", json!({"session_id": session, "lines": 1}))?)
 }
 
 /// The times of calls to the quiet session: a command, then its screen.

@@ -16,6 +16,7 @@ mod lifecycle;
 mod output;
 mod resize;
 pub(crate) mod shell;
+mod view;
 mod waiting;
 
 #[cfg(test)]
@@ -49,7 +50,7 @@ use crate::launch::Launch;
 use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
-use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
+use crate::snapshot::{Snapshot, SnapshotRequest};
 use crate::wait::{Wait, Waited};
 
 /// Requests waiting for the task.
@@ -298,14 +299,19 @@ impl SessionTask {
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
-            if self.is_over() {
-                break;
-            }
             if std::mem::take(&mut self.has_turn) {
                 drop(turn);
                 next_turn = None;
                 // The scheduler would let this session go on for a hundred batches.
                 yield_now().await;
+                // Whoever asks waits for one batch only.
+                if let Ok(command) = commands.try_recv() {
+                    self.handle(command);
+                    self.settle();
+                }
+            }
+            if self.is_over() {
+                break;
             }
         }
     }
@@ -466,60 +472,6 @@ impl SessionTask {
             }
             (_, Some(_)) => Err(SessionError::Changing(self.id.clone())),
             (None, None) => Ok(()),
-        }
-    }
-
-    fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
-        let seq = self.terminal.look();
-        Snapshot {
-            screen: self.terminal.screen(),
-            seq,
-            changed: request.since.map(|since| self.terminal.rows_since(since)),
-            scrollback: request.scrollback.map(|lines| self.scrollback(lines)),
-            size: self.terminal.size(),
-            state: self.state(),
-            modes: self.terminal.input_modes(),
-            quiet: self.last_output.elapsed(),
-        }
-    }
-
-    fn scrollback(&self, lines: usize) -> Scrollback {
-        let screen = self.terminal.screen();
-        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
-        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
-        let history = self.terminal.history_len();
-        let total_lines = history + used;
-        let first = total_lines.saturating_sub(lines);
-        let old = (first..history).filter_map(|index| self.terminal.history_row(index));
-        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
-        let mut text = String::new();
-        for row in old.chain(visible) {
-            text.push_str(&row.text());
-            text.push('\n');
-        }
-        text.truncate(text.trim_end_matches('\n').len());
-        Scrollback { text, total_lines }
-    }
-
-    fn info(&self) -> SessionInfo {
-        SessionInfo {
-            id: self.id.clone(),
-            name: self.launch.name.clone(),
-            agent: self.launch.agent.clone(),
-            command: self.launch.command_line(),
-            project: self.launch.project.clone(),
-            cwd: self.shell_cwd().unwrap_or_else(|| self.launch.directory()),
-            pid: Some(self.program.pid()),
-            shell: self.shell_info(),
-            size: self.terminal.size(),
-            state: self.state(),
-            is_shell: self.is_shell(),
-            stopping: matches!(self.change, Some(Change::Stopping { .. })),
-            created: self.created,
-            last_active: self.last_active,
-            foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
-            title: self.terminal.title().to_owned(),
-            printed: self.printed,
         }
     }
 }

@@ -1,0 +1,62 @@
+//! What is told of a session: its screen, its scrollback, its state.
+
+use super::SessionTask;
+use super::lifecycle::Change;
+use crate::info::SessionInfo;
+use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
+
+impl SessionTask {
+    pub(super) fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
+        let seq = self.terminal.look();
+        Snapshot {
+            screen: self.terminal.screen(),
+            seq,
+            changed: request.since.map(|since| self.terminal.rows_since(since)),
+            scrollback: request.scrollback.map(|lines| self.scrollback(lines)),
+            size: self.terminal.size(),
+            state: self.state(),
+            modes: self.terminal.input_modes(),
+            quiet: self.last_output.elapsed(),
+        }
+    }
+
+    fn scrollback(&self, lines: usize) -> Scrollback {
+        let screen = self.terminal.screen();
+        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
+        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
+        let history = self.terminal.history_len();
+        let total_lines = history + used;
+        let first = total_lines.saturating_sub(lines);
+        let old = (first..history).filter_map(|index| self.terminal.history_row(index));
+        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
+        let mut text = String::new();
+        for row in old.chain(visible) {
+            text.push_str(&row.text());
+            text.push('\n');
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        Scrollback { text, total_lines }
+    }
+
+    pub(super) fn info(&self) -> SessionInfo {
+        SessionInfo {
+            id: self.id.clone(),
+            name: self.launch.name.clone(),
+            agent: self.launch.agent.clone(),
+            command: self.launch.command_line(),
+            project: self.launch.project.clone(),
+            cwd: self.shell_cwd().unwrap_or_else(|| self.launch.directory()),
+            pid: Some(self.program.pid()),
+            shell: self.shell_info(),
+            size: self.terminal.size(),
+            state: self.state(),
+            is_shell: self.is_shell(),
+            stopping: matches!(self.change, Some(Change::Stopping { .. })),
+            created: self.created,
+            last_active: self.last_active,
+            foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
+            title: self.terminal.title().to_owned(),
+            printed: self.printed,
+        }
+    }
+}
