@@ -215,7 +215,7 @@ impl SessionTask {
         }
         match &mut self.shell {
             Some(shell)
-                if !shell.ready
+                if (!shell.ready || shell.first_prompt.is_some())
                     && shell.is_unclaimed()
                     && shell.replaced.is_none()
                     && self.ended.is_none()

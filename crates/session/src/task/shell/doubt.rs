@@ -27,9 +27,17 @@ impl SessionTask {
         if self.ended.is_some() {
             return;
         }
-        // The shell itself: in its group there may be others, without job control. What it printed
-        // before it began to wait is read before it is judged.
-        let ((waiting, place), asks) = (self.program.waiting_place(), self.shell_asks_for_answer());
+        // The shell itself: in its group there may be others, without job control.
+        let switches = self.program.switches();
+        let (waiting, place) = self.program.waiting_place();
+        let asks = self.shell_asks_for_answer();
+        let pipe = self.shell.as_ref().map(|shell| &shell.link.pipe);
+        let unread = pipe.and_then(|pipe| pipe.unread().ok()).unwrap_or_default();
+        if self.program.switches() != switches {
+            // It ran meanwhile, so these do not belong together.
+            return;
+        }
+        // What it printed before it began to wait is read before it is judged.
         let all_is_read = self.read_output();
         if let Some(shell) = &mut self.shell
             && shell.claimed_end.is_none()
@@ -61,7 +69,6 @@ impl SessionTask {
         // Not known before its first prompt, where fish may read for its files.
         let known = shell.prompt_places.has(place);
         let at_prompt = known.unwrap_or(edits);
-        let unread = shell.link.pipe.unread().unwrap_or_default();
         if !shell.ready && shell.place == Place::Ended && edits {
             // Its hooks work, though its prompt has no mark.
             return self.prompt_shown();

@@ -9,6 +9,9 @@ use tokio::time::Instant;
 const AT_ONCE: u32 = 500;
 /// Longest interval between two of those looks.
 const LONGEST: Duration = Duration::from_millis(25);
+/// Looks after which a shell that does not get there is not awaited any longer, where something depends
+/// on it: about a second.
+const ENOUGH: u32 = AT_ONCE + 80;
 
 /// Counts them.
 #[derive(Debug, Default, Clone, Copy)]
@@ -22,6 +25,11 @@ impl Looks {
     /// The next one is due at once.
     pub(super) fn is_patient(self) -> bool {
         self.0 < AT_ONCE
+    }
+
+    /// It has been looked for long enough.
+    pub(super) fn are_enough(self) -> bool {
+        self.0 >= ENOUGH
     }
 
     /// When the next one is due, if not at once.

@@ -197,7 +197,7 @@ impl SessionTask {
         let (waiting, place) = self.program.waiting_place();
         if waiting.is_for_input() {
             shell.prompt_places.note(place);
-        } else if waiting == Waiting::No && looks.is_patient() {
+        } else if waiting == Waiting::No && !looks.are_enough() {
             return std::thread::yield_now();
         }
         shell.first_prompt = None;
