@@ -42,6 +42,7 @@ impl SessionTask {
         if let Some(shell) = &mut self.shell
             && shell.claimed_end.is_none()
             && asks
+            && all_is_read
         {
             // Its mark did not get through, or the answer to it.
             shell.answer(&self.id);
@@ -60,7 +61,7 @@ impl SessionTask {
         if (in_front && self.adopts_shell(waiting)) || self.leaves_start_up_files(survey, waiting) {
             return;
         }
-        if !in_front || !waiting.is_for_input() || self.is_replaced() {
+        if !in_front || !waiting.is_for_input() || self.is_replaced() || !all_is_read {
             return;
         }
         let Ok(mode) = self.program.line_mode() else { return };
@@ -118,7 +119,7 @@ impl SessionTask {
             if run.unheard >= UNHEARD_SURVEYS {
                 self.close(CommandState::NotTaken, false);
             }
-        } else if run.output_began && all_is_read && known == Some(true) {
+        } else if run.output_began && known == Some(true) {
             // It is at its prompt again, and no hook has printed a mark.
             let state = lost(run);
             self.close(state, false);
