@@ -218,7 +218,7 @@ impl Program {
         process_table::waiting_for_terminal(self.pid, &self.tty)
     }
 
-    /// How often the program itself has gone to sleep, where the system tells: while the number stays
+    /// How often the program itself has got a processor, where the system tells: while the number stays
     /// the same, it has not run.
     pub fn switches(&self) -> Option<u64> {
         process_table::switches(self.pid)

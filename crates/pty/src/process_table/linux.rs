@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -127,11 +127,18 @@ pub(crate) fn start_of(pid: i32) -> Option<ProcessStart> {
     })
 }
 
-/// How often the process's main thread has gone to sleep: the same number means that it has not run.
+/// How often the process's main thread has got a processor: the same number means that it has not run.
 pub(crate) fn switches(pid: i32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
-    line.trim().parse().ok()
+    let times = read_short(&format!("/proc/{pid}/schedstat")).ok()?;
+    // Always 0 where the kernel does not count.
+    times.split_ascii_whitespace().nth(2)?.parse().ok().filter(|count| *count > 0)
+}
+
+/// A file of one short line, in one read.
+pub(super) fn read_short(path: &str) -> io::Result<String> {
+    let mut buffer = [0; 512];
+    let count = File::open(path)?.read(&mut buffer)?;
+    Ok(String::from_utf8_lossy(&buffer[..count]).into_owned())
 }
 
 /// Where the process is, as a path that exists.

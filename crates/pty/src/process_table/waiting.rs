@@ -15,6 +15,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::Process;
+use super::linux::read_short;
 use crate::Waiting;
 
 /// Threads looked at in all.
@@ -100,7 +101,7 @@ struct Call {
 impl Call {
     /// Without one, what is known instead.
     fn of(pid: i32, thread: i32) -> Result<Self, Waiting> {
-        let line = match fs::read_to_string(format!("/proc/{pid}/task/{thread}/syscall")) {
+        let line = match read_short(&format!("/proc/{pid}/task/{thread}/syscall")) {
             Ok(line) => line,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                 return Err(Waiting::Unknown);

@@ -100,9 +100,16 @@ impl SurveyState {
 }
 
 impl SessionTask {
+    /// The screen's number for a wait. Comparing the screen takes long, and whoever waits for a command
+    /// does not look at it.
+    fn seq_for(&mut self, wait: &Wait) -> Seq {
+        let looks = wait.command.is_none() || wait.watches_screen() || wait.look.is_some();
+        if looks { self.terminal.look() } else { self.terminal.seq() }
+    }
+
     pub(super) fn begin_wait(&mut self, wait: Wait, reply: oneshot::Sender<Waited>) {
         let now = Instant::now();
-        let seq = self.terminal.look();
+        let seq = self.seq_for(&wait);
         if wait.asks_kernel() || wait.watches_shell() {
             self.survey.latest = None;
             // Most commands are over before the kernel could be asked.
@@ -225,7 +232,7 @@ impl SessionTask {
                 told: self.told().cloned(),
                 fired,
                 state: self.state(),
-                seq: self.terminal.look(),
+                seq: self.seq_for(&pending.wait),
                 elapsed: now - pending.began,
                 seen_before,
             });

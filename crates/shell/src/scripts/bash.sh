@@ -1,54 +1,64 @@
 # termbridge: marks commands of this shell. Functions come before the user's files, so that no alias of
 # theirs is read into them. Builtins are asked for as such, and marks go to the terminal itself: neither
 # a function of the same name nor a redirection of the shell's output may stand in the way. Errors,
-# traces (`set -x`) and what a DEBUG trap prints of the hooks go nowhere. Variables have names of their own: what a command made
-# read-only cannot be made local either.
-# Reads a part into a variable, with blanks at both ends: by IFS or, where that is read-only, by REPLY,
-# which keeps them.
-__termbridge_read() {
-    if ! __termbridge_fixed IFS; then
-        IFS= builtin read -r -d '' "$@"
-    else
-        builtin local REPLY
-        builtin read -r -d '' "${@:2}" && builtin printf -v "$1" %s "$REPLY"
-    fi
-}
+# traces (`set -x`) and what a DEBUG trap prints of the hooks go nowhere. Variables have names of their
+# own: what a command made read-only cannot be made local either.
+#
+# A call copies the function's body, so what is rarely needed stands in functions of its own.
 __termbridge_take() {
-    builtin local __termbridge_command
+    builtin local __termbridge_command=
     # Asks whether there is something first: a limit on each byte would cost more.
-    if { builtin read -t 0 && __termbridge_read __termbridge_command && __termbridge_read __termbridge_nonce; } < @PIPE@; then
-        if [[ -z @KEEP_HISTORY@ && ( -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ) ]]; then
-            __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
-            HISTIGNORE='*'
-        fi
+    if {
+        builtin read -t 0 &&
+            { IFS= builtin read -r -d '' __termbridge_command || __termbridge_read __termbridge_command; } &&
+            { IFS= builtin read -r -d '' __termbridge_nonce || __termbridge_read __termbridge_nonce; }
+    } < @PIPE@; then
+        [[ -n @KEEP_HISTORY@ ]] || __termbridge_forget
         # Without a terminal to write to, the line editor and PS0 are silent.
         [[ -t 3 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
     else
         __termbridge_command=
     fi
-    # Where no hook can be set, the end follows the command itself.
-    [[ -z $__termbridge_command ]] || ! __termbridge_fixed PROMPT_COMMAND ||
-        __termbridge_command+=$'\n{ \\__termbridge_end; } 3>&1 > /dev/null 2>&1'
+    [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_rehook
     READLINE_LINE=$__termbridge_command
     READLINE_POINT=${#__termbridge_command}
-    [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_hook
+}
+# Reads a part where IFS is read-only: REPLY keeps blanks at both ends.
+__termbridge_read() {
+    builtin local REPLY
+    builtin read -r -d '' && builtin printf -v "$1" %s "$REPLY"
+}
+# Keeps the command out of the history.
+__termbridge_forget() {
+    [[ -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ]] || builtin return 0
+    __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
+    HISTIGNORE='*'
+}
+__termbridge_remember() {
+    if [[ -n $__termbridge_ignored ]]; then
+        HISTIGNORE=${__termbridge_ignored#=}
+    else
+        builtin unset HISTIGNORE
+    fi
+}
+# Where no hook can be set, the end follows the command itself.
+__termbridge_rehook() {
+    if __termbridge_fixed PROMPT_COMMAND; then
+        [[ -z $__termbridge_command ]] || __termbridge_command+=$'\n{ \\__termbridge_end; } 3>&1 > /dev/null 2>&1'
+    else
+        __termbridge_hook
+    fi
 }
 __termbridge_end() {
     builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
-    if [[ -n $__termbridge_mark ]]; then
-        __termbridge_nonce=
-        if [[ -z @KEEP_HISTORY@ && ${HISTIGNORE-} == '*' ]]; then
-            if [[ -n $__termbridge_ignored ]]; then
-                HISTIGNORE=${__termbridge_ignored#=}
-            else
-                builtin unset HISTIGNORE
-            fi
-        fi
-    fi
     builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
         builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :
-    # The server believes the mark when the kernel shows this shell waiting here.
-    [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@ || builtin :
+    if [[ -n $__termbridge_mark ]]; then
+        # The server believes the mark when the kernel shows this shell waiting here.
+        builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@ || builtin :
+        __termbridge_nonce=
+        [[ -n @KEEP_HISTORY@ || ${HISTIGNORE-} != '*' ]] || __termbridge_remember
+    fi
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
         builtin return "$__termbridge_status"
     fi

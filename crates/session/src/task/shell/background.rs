@@ -101,7 +101,7 @@ enum Stage {
         pause: Duration,
         again: bool,
     },
-    /// How often the shell had slept when it began to wait.
+    /// How often the shell had got a processor when it began to wait.
     Idle {
         switches: Option<u64>,
     },

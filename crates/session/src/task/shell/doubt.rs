@@ -20,6 +20,8 @@ use crate::task::input::INTERRUPT;
 const ATTEMPTS: u8 = 3;
 /// Surveys that have to show a shell which reads, but not for a command, before that is told.
 const UNHEARD_SURVEYS: u8 = 10;
+/// The same for one that reads a line elsewhere than at its prompt, before it is interrupted.
+const UNHEARD_LINES: u8 = 3;
 
 impl SessionTask {
     /// Judges what is in doubt by what the kernel says.
@@ -97,10 +99,18 @@ impl SessionTask {
             run.interrupts += 1;
             self.enqueue_keys(INTERRUPT.to_vec());
             self.last_input = Instant::now();
-        } else if !run.output_began && edits && (at_prompt || run.triggers > 0) {
+        } else if !run.output_began && edits {
             // At its prompt, and the command is where it was put.
             let untaken = run.is_untaken(unread);
-            if untaken && run.triggers < ATTEMPTS {
+            if untaken && run.triggers == 0 && !at_prompt && !run.awaits_prompt {
+                // A hook reads a line, or somebody left one unfinished.
+                run.unheard += 1;
+                if run.unheard >= UNHEARD_LINES {
+                    run.awaits_prompt = true;
+                    self.enqueue_keys(INTERRUPT.to_vec());
+                    self.last_input = Instant::now();
+                }
+            } else if untaken && run.triggers < ATTEMPTS {
                 tracing::debug!(session = %self.id, "the shell did not take the command yet");
                 self.trigger();
             } else if untaken && run.triggers == ATTEMPTS && !run.awaits_prompt {

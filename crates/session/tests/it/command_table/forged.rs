@@ -188,6 +188,18 @@ async fn a_file_that_edits_a_line_is_not_the_prompt_before_any_command_ran_eithe
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_that_a_hook_reads_is_not_done() {
+    let (sessions, home) = (sessions(), home());
+    let session = ready(&sessions, launch(Bash, home.path())).await;
+    run(&session, "hook() { read -e -p 'name> ' x; }; PROMPT_COMMAND+=(hook)").await;
+    see(&session, "name>").await;
+    let report = limited("an end", run(&session, "touch ran")).await;
+    let ran = home.path().join("ran").exists();
+    assert_eq!((report.state, ran), (CommandState::NotTaken, false));
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_function_that_takes_hooks_and_prompt_away_leaves_the_shell_free() {
     for (kind, define) in [
         (Bash, "away() { unset PROMPT_COMMAND; PS1='> '; }"),
