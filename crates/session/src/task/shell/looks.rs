@@ -4,37 +4,38 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Looks in a row: some milliseconds in all. After that it is looked at growing intervals: a shell on a
-/// busy machine may need longer to get there, and a forged mark must not keep us busy.
-const AT_ONCE: u32 = 500;
+/// How long it is looked again and again. After that it is looked at growing intervals: a shell on a busy
+/// machine may need longer to get there, and a forged mark must not keep us busy.
+const AT_ONCE: Duration = Duration::from_millis(10);
 /// Longest interval between two of those looks.
 const LONGEST: Duration = Duration::from_millis(25);
-/// Looks after which a shell that does not get there is not awaited any longer, where something depends
-/// on it: about a second.
-const ENOUGH: u32 = AT_ONCE + 80;
+/// How long a shell that does not get there is awaited, where something depends on it.
+const ENOUGH: Duration = Duration::from_secs(1);
 
-/// Counts them.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Looks(u32);
+/// Since when it is looked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Looks {
+    since: Instant,
+}
 
 impl Looks {
-    pub(super) fn count(&mut self) {
-        self.0 = self.0.saturating_add(1);
+    pub(super) fn begin() -> Self {
+        Self { since: Instant::now() }
     }
 
     /// The next one is due at once.
     pub(super) fn is_patient(self) -> bool {
-        self.0 < AT_ONCE
+        self.since.elapsed() < AT_ONCE
     }
 
     /// It has been looked for long enough.
     pub(super) fn are_enough(self) -> bool {
-        self.0 >= ENOUGH
+        self.since.elapsed() >= ENOUGH
     }
 
     /// When the next one is due, if not at once.
     pub(super) fn next(self, now: Instant) -> Option<Instant> {
-        let more = self.0.checked_sub(AT_ONCE)?;
-        Some(now + Duration::from_millis((1 + more / 4).into()).min(LONGEST))
+        let later = (now - self.since).checked_sub(AT_ONCE)?;
+        Some(now + (later / 4).clamp(Duration::from_millis(1), LONGEST))
     }
 }

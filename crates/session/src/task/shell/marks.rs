@@ -86,7 +86,7 @@ impl SessionTask {
             }
             // One that the line editor shows once more, with the command behind it.
             Some(_) => {}
-            None if first => shell.first_prompt = Some(Looks::default()),
+            None if first => shell.first_prompt = Some(Looks::begin()),
             None => {}
         }
         if let Some(shell) = &mut self.shell
@@ -131,7 +131,8 @@ impl SessionTask {
                 // What came after a mark that was not the shell's is output after all.
                 run.suspend();
             }
-            let looks = shell.claimed_end.take().map(|claimed| claimed.looks).unwrap_or_default();
+            let before = shell.claimed_end.take();
+            let looks = before.map_or_else(Looks::begin, |claimed| claimed.looks);
             shell.claimed_end = Some(ClaimedEnd { state, looks });
             return;
         }
@@ -155,8 +156,7 @@ impl SessionTask {
     /// All that the shell printed can be read then, so the last mark is the shell's own.
     pub(in crate::task) fn confirm_end(&mut self) {
         let Some(shell) = &mut self.shell else { return };
-        let Some(claimed) = &mut shell.claimed_end else { return };
-        claimed.looks.count();
+        let Some(claimed) = &shell.claimed_end else { return };
         let is_patient = claimed.looks.is_patient();
         let waiting = self.program.waiting_for(&shell.link.folder.path().join(PIPE_NAME));
         if !waiting.is_for_input() && waiting != Waiting::Unknown {
@@ -192,8 +192,7 @@ impl SessionTask {
     /// that is.
     pub(in crate::task) fn settle_first_prompt(&mut self) {
         let Some(shell) = &mut self.shell else { return };
-        let Some(looks) = &mut shell.first_prompt else { return };
-        looks.count();
+        let Some(looks) = shell.first_prompt else { return };
         let (waiting, place) = self.program.waiting_place();
         if waiting.is_for_input() {
             shell.prompt_places.note(place);
