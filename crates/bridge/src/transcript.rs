@@ -144,6 +144,8 @@ impl Bridge {
         gathered.is_within_line = is_within_line;
         let end = self.gather(session, &segments, start, &mut gathered).await?;
         let first_line = gathered.first_line;
+        // A program that prints may have printed more since they were counted.
+        let total = total.max(end.line);
         Ok(OutputPage {
             text: gathered.text(),
             cursor: self.cursor(session, &segments, end, running).await?,

@@ -27,6 +27,8 @@ pub struct CommandReport {
     pub output_bytes: u64,
     /// Lines of output in all, an unfinished last one included.
     pub output_lines: u64,
+    /// The last line has no newline, or not yet.
+    pub ends_within_line: bool,
     /// The byte at which output is missing, if any is.
     pub dropped_from: u64,
     /// Bytes that were dropped there: too many to keep, or more than a full disk took.
@@ -56,6 +58,7 @@ impl CommandReport {
             unfinished_from: 0,
             output_bytes: 0,
             output_lines: 0,
+            ends_within_line: false,
             dropped_from: 0,
             dropped_bytes: 0,
             background_bytes: 0,

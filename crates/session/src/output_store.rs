@@ -98,18 +98,21 @@ impl OutputStore {
         self.pieces.last().map_or(0, |piece| piece.end)
     }
 
-    /// Lines that can be read, an unfinished last one included.
-    pub(crate) fn lines(&self) -> u64 {
+    /// Lines that can be read and are ended.
+    pub(crate) fn newlines(&self) -> u64 {
         let filed: u64 = self.pieces.iter().map(|piece| piece.newlines).sum();
-        let marked = count_newlines(self.mark().as_bytes());
-        let unfinished = match self.memory.last() {
+        filed + count_newlines(self.mark().as_bytes()) + self.newlines
+    }
+
+    /// The last line is not ended.
+    pub(crate) fn ends_within_line(&self) -> bool {
+        match self.memory.last() {
             Some(last) => *last != b'\n',
             None => {
                 self.dropped() == 0
                     && self.pieces.last().is_some_and(|piece| !piece.ends_in_newline)
             }
-        };
-        filed + marked + self.newlines + u64::from(unfinished)
+        }
     }
 
     /// Bytes that were dropped; they lie behind [`OutputStore::filed`].
@@ -286,9 +289,9 @@ mod tests {
         assert_eq!(store.read(0..u64::MAX).expect("readable").1, expected.as_bytes());
         assert_eq!(store.dropped(), 0);
         let lines = expected.lines().count() as u64;
-        assert_eq!(store.lines(), lines);
+        assert_eq!((store.newlines(), store.ends_within_line()), (lines, false));
         store.append("unfinished");
-        assert_eq!(store.lines(), lines + 1);
+        assert_eq!((store.newlines(), store.ends_within_line()), (lines, true));
     }
 
     #[test]
@@ -303,7 +306,7 @@ mod tests {
             let mark = format!("[… {} bytes of output dropped …]\n", store.dropped());
             let (head, tail) = text.split_once(&mark).expect("the cut is visible");
             assert!(expected.starts_with(head.trim_end_matches('\n')) && expected.ends_with(tail));
-            assert_eq!(store.lines(), text.lines().count() as u64);
+            assert_eq!(store.newlines(), text.lines().count() as u64);
             // More is kept, the file does not grow again.
             while (expected.len() as u64) < 2 * len {
                 let line = line(expected.len());
@@ -320,7 +323,7 @@ mod tests {
         store.discard();
         let text = all(&store);
         assert_eq!(text, format!("[… {} bytes of output dropped …]\n", expected.len()));
-        assert_eq!((store.lines(), store.in_memory(), store.filed()), (1, 0, 0));
+        assert_eq!((store.newlines(), store.in_memory(), store.filed()), (1, 0, 0));
         store.append("more\n");
         assert_eq!(all(&store), text + "more\n");
         let mut small = OutputStore::default();

@@ -43,16 +43,14 @@ pub(super) struct Segment {
     pub(super) header_lines: u64,
     pub(super) output_lines: u64,
     output_bytes: u64,
-    /// The last line is not ended.
-    is_unfinished: bool,
+    ends_within_line: bool,
 }
 
 impl Segment {
     fn new(part: Part, header: Option<String>, report: &CommandReport) -> Self {
         let header_lines = header.as_ref().map_or(0, |header| header.lines().count() as u64);
-        let CommandReport { output_lines, output_bytes, unfinished_from, .. } = *report;
-        let is_unfinished = unfinished_from < output_bytes;
-        Self { part, header, header_lines, output_lines, output_bytes, is_unfinished }
+        let CommandReport { output_lines, output_bytes, ends_within_line, .. } = *report;
+        Self { part, header, header_lines, output_lines, output_bytes, ends_within_line }
     }
 
     pub(super) fn lines(&self) -> u64 {
@@ -216,7 +214,7 @@ impl Bridge {
             return self.newlines(session, part, 0, byte).await;
         }
         let behind = self.newlines(session, part, byte, output_bytes).await?;
-        let ended = segment.output_lines - u64::from(segment.is_unfinished);
+        let ended = segment.output_lines - u64::from(segment.ends_within_line);
         Ok(ended.saturating_sub(behind))
     }
 
@@ -342,7 +340,8 @@ impl Bridge {
     ) -> Result<(u64, u64), BridgeError> {
         let report = self.part(session, segment.part, 0, 0).await?;
         let dropped = report.dropped_from..report.dropped_from + report.dropped_bytes;
-        let mut end = report.output_bytes;
+        // Where its lines were counted; what came since is behind them.
+        let mut end = report.output_bytes.min(segment.output_bytes);
         let least = end.saturating_sub(reach);
         let (mut left, mut first) = (lines, true);
         while end > least {

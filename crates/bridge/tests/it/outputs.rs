@@ -105,3 +105,33 @@ async fn the_last_lines_are_there_however_long_the_line_before_or_the_last_is() 
     assert!(page.text.starts_with("$ printf") && page.text.contains("\nd\n"), "{}", page.text);
     hub.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_that_wrap_at_the_top_of_the_screen_count_once() {
+    let hub = Hub::with(Settings::default());
+    // Longer than the terminal is wide; an odd number of rows stays of them.
+    let print = "for i in {1..30}; do printf '%0150d\\n' $i; done; read -r line";
+    let started = hub.bridge.start(command(print), LIMIT).await.expect("starts");
+    let read = async |from: ReadFrom, lines: u64| {
+        let session = hub.bridge.backend().session(&started.session).await.expect("is there");
+        let request = OutputRequest {
+            session,
+            command: Some(started.command),
+            from,
+            lines,
+            grep: None,
+            most: MEGABYTE,
+        };
+        hub.bridge.read_output(&request).await.expect("readable")
+    };
+    while !read(ReadFrom::Tail, 1).await.text.ends_with("030\n") {
+        tokio::task::yield_now().await;
+    }
+    let page = read(ReadFrom::Tail, 1).await;
+    assert_eq!((page.first_line, page.total_lines, page.remaining), (29, 30, 0), "{}", page.text);
+    let page = read(ReadFrom::Line(0), 100).await;
+    assert_eq!((page.text.lines().count(), page.remaining), (30, 0));
+    let again = read(ReadFrom::Cursor(page.cursor), 100).await;
+    assert_eq!((again.text.as_str(), again.first_line), ("", 30));
+    hub.sessions.shutdown().await;
+}

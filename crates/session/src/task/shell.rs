@@ -184,6 +184,18 @@ impl ShellState {
         self.place != Place::Ended && program.foreground_group() != Some(program.pid())
     }
 
+    /// A person's command may have the shell itself read the terminal (`read -e`). Of typed lines a POSIX
+    /// shell prints no marks.
+    fn reads_for_person(&self, program: &Program) -> bool {
+        let posix = self.link.shell == Shell::Posix;
+        let typed = self.place == Place::Away || (posix && self.place == Place::Prompt);
+        let reads_elsewhere = || {
+            let (waiting, place) = program.waiting_place();
+            waiting.is_for_input() && self.prompt_places.has(place) == Some(false)
+        };
+        typed && reads_elsewhere()
+    }
+
     pub(super) fn next_id(&self) -> u64 {
         self.next_id
     }
@@ -238,6 +250,7 @@ impl SessionTask {
     /// Gives the shell a command; it runs from now on.
     fn give(&mut self, command: String) -> Result<u64, SessionError> {
         self.running()?;
+        let is_others = self.is_others();
         let Some(shell) = &mut self.shell else {
             return Err(SessionError::Invalid("this session's program is not a shell".into()));
         };
@@ -245,7 +258,7 @@ impl SessionTask {
             let program = program.clone();
             return Err(SessionError::ShellReplaced { id: self.id.clone(), program });
         }
-        if !shell.is_free() || shell.is_away(&self.program) {
+        if !shell.is_free() || is_others {
             return Err(SessionError::ShellBusy(self.id.clone()));
         }
         let nonce = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
@@ -280,6 +293,13 @@ impl SessionTask {
         self.printed += 1;
         self.survey_later(place == Place::Prompt);
         Ok(id)
+    }
+
+    /// A person uses the shell; one that took its place is not known yet.
+    fn is_others(&self) -> bool {
+        let Some(shell) = &self.shell else { return false };
+        shell.is_away(&self.program)
+            || (shell.reads_for_person(&self.program) && !self.is_other_program())
     }
 
     /// Presses the keys that make the shell take the command from its pipe.
@@ -394,7 +414,7 @@ impl SessionTask {
         Some(ShellInfo {
             shell: shell.link.shell,
             running: last.filter(|run| run.is_open()).map(|run| run.id),
-            idle: starting || (shell.is_free() && !shell.is_away(&self.program)),
+            idle: starting || (shell.is_free() && !self.is_others()),
             kept: first.zip(last).map(|(first, last)| (first.id, last.id)),
         })
     }

@@ -77,6 +77,7 @@ impl SessionTask {
             return self.prompt_shown();
         }
         let is_fish = shell.link.shell == Shell::Fish;
+        let was_away = shell.place == Place::Away;
         if at_prompt && let Some(claimed) = shell.claimed_end.take() {
             // The mark was its own, and the answer came too late.
             return self.close(claimed.state, false);
@@ -103,9 +104,11 @@ impl SessionTask {
             // At its prompt, and the command is where it was put.
             let untaken = run.is_untaken(unread);
             if untaken && run.triggers == 0 && !at_prompt && !run.awaits_prompt {
-                // A hook reads a line, or somebody left one unfinished.
+                // A hook reads a line, or somebody left one unfinished; what somebody typed is theirs.
                 run.unheard += 1;
-                if run.unheard >= UNHEARD_LINES {
+                if was_away && run.unheard >= UNHEARD_SURVEYS {
+                    self.close(CommandState::NotTaken, false);
+                } else if !was_away && run.unheard >= UNHEARD_LINES {
                     run.awaits_prompt = true;
                     self.enqueue_keys(INTERRUPT.to_vec());
                     self.last_input = Instant::now();

@@ -313,15 +313,18 @@ pub(super) fn report_text(
     let end = kept + pending.len() as u64;
     let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
     let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
+    // What is final may end within a line that goes on in what is pending.
+    let ends_within_line = is_unfinished || (pending.is_empty() && text.ends_within_line());
     CommandReport {
         output: output.to_owned(),
         output_start: (from + skipped as u64).min(end),
         final_bytes: kept,
         unfinished_from: if is_unfinished { kept + last_line } else { end },
         output_bytes: end,
-        output_lines: text.lines()
+        output_lines: text.newlines()
             + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64
-            + u64::from(is_unfinished),
+            + u64::from(ends_within_line),
+        ends_within_line,
         dropped_from: text.filed(),
         dropped_bytes: text.dropped(),
         ..report

@@ -1,6 +1,6 @@
 //! Marks that another process prints: what it knows does not make them the shell's.
 
-use termbridge_session::{CommandState, Wait};
+use termbridge_session::{CommandState, SessionError, Wait};
 
 use super::folder::folder_of;
 use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
@@ -183,6 +183,32 @@ async fn a_file_that_edits_a_line_is_not_the_prompt_before_any_command_ran_eithe
         let report = over(&session, id).await;
         assert_eq!(report.state, CommandState::Done { exit_code: 5 }, "{}", report.output);
         assert!(report.output.ends_with("got=me\n"), "{}", report.output);
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_to_a_person_is_left_to_them() {
+    for (kind, ask) in [
+        (Bash, "read -e -p 'Su''re? ' x; echo got=$x"),
+        (Zsh, "x=; vared -p 'Su''re? ' x; echo got=$x"),
+        (Fish, "read -P 'Su''re? ' x; echo got=$x"),
+        (Dash, "printf 'Su''re? '; read x; echo got=$x"),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, "true").await;
+        session.send_keys(&format!("{ask}<Enter>")).await.expect("sent");
+        see(&session, "Sure? ").await;
+        let settled = Wait { settled: true, ..Wait::default() };
+        session.wait(settled).await.expect("there");
+        let refused = session.submit("echo mine").await;
+        assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{kind:?}: {refused:?}");
+        session.send_keys("yes<Enter>").await.expect("sent");
+        see(&session, "got=yes").await;
+        let free = Wait { free: true, ..Wait::default() };
+        session.wait(free).await.expect("there");
+        assert_eq!(run(&session, "echo next").await.output, "next\n", "{kind:?}");
         sessions.shutdown().await;
     }
 }
