@@ -128,4 +128,6 @@ pub struct LineMode {
     pub newline_is_return: bool,
     /// Output is processed (`OPOST`).
     pub processes_output: bool,
+    /// The key that lets stopped output go on, where one stops it (`IXON`, `VSTART`).
+    pub resumes_output: Option<u8>,
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::termios::{InputModes, LocalModes, OutputModes, Winsize};
+use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Winsize};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
@@ -168,6 +168,11 @@ impl Program {
             signals: modes.local_modes.contains(LocalModes::ISIG),
             utf8: modes.input_modes.contains(InputModes::IUTF8),
             return_is_newline: modes.input_modes.contains(InputModes::ICRNL),
+            resumes_output: modes
+                .input_modes
+                .contains(InputModes::IXON)
+                .then(|| modes.special_codes[SpecialCodeIndex::VSTART])
+                .filter(|key| *key != 0),
             newline_is_return: modes.input_modes.contains(InputModes::INLCR),
             processes_output: modes.output_modes.contains(OutputModes::OPOST),
         })

@@ -134,6 +134,7 @@ async fn line_mode_is_what_the_program_set() {
         return_is_newline: true,
         newline_is_return: false,
         processes_output: true,
+        resumes_output: Some(0x11),
     };
     read_to(&program, "a").await;
     assert_eq!(program.line_mode().expect("mode"), cooked);

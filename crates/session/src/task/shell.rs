@@ -287,7 +287,10 @@ impl SessionTask {
                 shell.place = Place::Ended;
                 self.enqueue_keys(INTERRUPT.to_vec());
             }
-            Place::Ended | Place::Away => {}
+            Place::Ended | Place::Away => {
+                let resume = self.resume_key();
+                self.enqueue_keys(resume.into_iter().collect());
+            }
         }
         self.last_input = Instant::now();
         self.printed += 1;
@@ -304,9 +307,11 @@ impl SessionTask {
 
     /// Presses the keys that make the shell take the command from its pipe.
     fn trigger(&mut self) {
+        let resume = self.resume_key();
         let Some(shell) = &mut self.shell else { return };
         let is_raw = self.program.line_mode().is_ok_and(line_editor::is_left_raw);
-        let keys = shell.link.shell.trigger(is_raw).to_vec();
+        let trigger = shell.link.shell.trigger(is_raw).iter().copied();
+        let keys: Vec<u8> = resume.into_iter().chain(trigger).collect();
         shell.place = Place::Away;
         shell.first_prompt = None;
         shell.claimed_end = None;
@@ -329,6 +334,12 @@ impl SessionTask {
         }
         self.enqueue_keys(keys);
         self.last_input = Instant::now();
+    }
+
+    /// Somebody may have stopped the terminal's output by Ctrl+S: the shell could not go on. The terminal
+    /// takes this key for itself.
+    fn resume_key(&self) -> Option<u8> {
+        self.program.line_mode().ok()?.resumes_output
     }
 
     /// Ctrl+C for a command, once it has begun; false when it is over. Decided here, where commands

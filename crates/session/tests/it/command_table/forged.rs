@@ -200,8 +200,8 @@ async fn a_question_to_a_person_is_left_to_them() {
         run(&session, "true").await;
         session.send_keys(&format!("{ask}<Enter>")).await.expect("sent");
         see(&session, "Sure? ").await;
-        let settled = Wait { settled: true, ..Wait::default() };
-        session.wait(settled).await.expect("there");
+        let asks = Wait { needs_input: true, interactive: true, ..Wait::default() };
+        assert!(session.wait(asks).await.expect("there").fired.is_some(), "{kind:?}");
         let refused = session.submit("echo mine").await;
         assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{kind:?}: {refused:?}");
         session.send_keys("yes<Enter>").await.expect("sent");

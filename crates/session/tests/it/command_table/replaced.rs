@@ -266,3 +266,17 @@ async fn a_line_that_a_person_left_unfinished_is_left() {
         sessions.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_that_somebody_stopped_goes_on() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, "true").await;
+        session.send_keys("<C-s>").await.expect("sent");
+        let report = run(&session, "echo next").await;
+        let done = CommandState::Done { exit_code: 0 };
+        assert_eq!((report.state, report.output.as_str()), (done, "next\n"), "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
