@@ -51,14 +51,15 @@ __termbridge_rehook() {
 }
 __termbridge_end() {
     builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
-    builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
-        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :
+    # Before it waits, where Ctrl+C may end it: the next end is not this command's.
     if [[ -n $__termbridge_mark ]]; then
-        # The server believes the mark when the kernel shows this shell waiting here.
-        builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@ || builtin :
         __termbridge_nonce=
         [[ -n @KEEP_HISTORY@ || ${HISTIGNORE-} != '*' ]] || __termbridge_remember
     fi
+    builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
+        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :
+    # The server believes the mark when the kernel shows this shell waiting here.
+    [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@ || builtin :
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
         builtin return "$__termbridge_status"
     fi
