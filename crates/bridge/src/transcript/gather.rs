@@ -1,6 +1,7 @@
 //! Lines from a place on, within the bounds of a reply.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use termbridge_session::SessionId;
 
@@ -9,8 +10,10 @@ use super::{CHUNK, Select};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
-/// Longest line that is matched and shown whole.
-const MAX_LINE: usize = 16 * 1024;
+/// Longest line that is shown whole.
+const MAX_SHOWN: usize = 16 * 1024;
+/// Longest line that is matched and counted whole; a longer one is taken in pieces of this size.
+const MAX_LINE: u64 = 4 * 1024 * 1024;
 /// Stands before the end of a line that is longer.
 const CUT: &str = "[the beginning of this line is cut …] ";
 
@@ -45,8 +48,9 @@ impl Bridge {
             gathered.in_background = segment.part.background;
             // A program that prints faster than this reads is not followed.
             let mut end = None;
+            let mut asked = CHUNK;
             loop {
-                let part = self.part(session, segment.part, at, CHUNK).await?;
+                let part = self.part(session, segment.part, at, asked).await?;
                 let reached = part.output_start + part.output.len() as u64;
                 let is_last = reached >= part.output_bytes;
                 let is_enough = reached >= *end.get_or_insert(part.output_bytes);
@@ -55,10 +59,14 @@ impl Bridge {
                 }
                 at = part.output_start;
                 let began_at = at;
+                let is_longest = std::mem::replace(&mut asked, CHUNK) == MAX_LINE;
                 for line in part.output.split_inclusive('\n') {
                     let whole = line.ends_with('\n');
-                    // The rest of it comes with the next part.
-                    if !whole && !is_last && line.len() < MAX_LINE && at > began_at {
+                    // Read again from its beginning, and further if that was here.
+                    if !whole && !is_last && !(is_longest && at == began_at) {
+                        if at == began_at {
+                            asked = MAX_LINE;
+                        }
                         break;
                     }
                     if !gathered.offer(place.line, line) {
@@ -76,7 +84,7 @@ impl Bridge {
                     }
                     break;
                 }
-                if is_enough {
+                if is_enough && asked == CHUNK {
                     break;
                 }
             }
@@ -116,18 +124,15 @@ impl<'a> Gathered<'a> {
 
     /// Takes a line; false when there is no room and reading can stop before it.
     pub(crate) fn offer(&mut self, number: u64, line: &str) -> bool {
+        let most = self.select.most.clamp(1, MAX_SHOWN);
         let text = match self.select.grep {
-            Some(pattern) if !pattern.is_match(line.trim_end_matches('\n')) => return true,
-            Some(_) if self.in_background => {
-                format!("{}:{} {line}", number + 1, BACKGROUND.trim_end())
+            Some(pattern) => {
+                let Some(found) = pattern.find(line.trim_end_matches('\n')) else { return true };
+                let label = if self.in_background { "[background] " } else { "" };
+                format!("{}:{label}{}", number + 1, around(line, found.range(), most))
             }
-            Some(_) => format!("{}:{line}", number + 1),
-            None => line.to_owned(),
-        };
-        let most = self.select.most.clamp(1, MAX_LINE);
-        let text = match self.keep_last && self.select.grep.is_none() {
-            true => self.end_of_line(text, most),
-            false => shortened(text, most),
+            None if self.keep_last => self.end_of_line(line.to_owned(), most),
+            None => around(line, 0..0, most),
         };
         let is_full = |gathered: &Self, more: usize| {
             gathered.lines.len() as u64 >= gathered.select.lines
@@ -182,12 +187,24 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The beginning of a line.
-fn shortened(mut line: String, most: usize) -> String {
-    let cut = line.len().saturating_sub(most);
-    if cut > 0 {
-        line.truncate(line.floor_char_boundary(most));
-        line.push_str(&format!(" [… {cut} bytes of this line cut]\n"));
+/// A line, or of a long one what stands around a part of it.
+fn around(line: &str, part: Range<usize>, most: usize) -> String {
+    if line.len() <= most {
+        return line.to_owned();
     }
-    line
+    // Mostly what follows: the part may be the key of what is looked for.
+    let before = most.saturating_sub(part.len()) / 4;
+    let from = part.start.saturating_sub(before).min(line.len() - most);
+    let from = line.floor_char_boundary(from);
+    let to = line.floor_char_boundary(from + most);
+    let mut text = match from {
+        0 => String::new(),
+        cut => format!("[{cut} bytes of this line cut …] "),
+    };
+    text.push_str(&line[from..to]);
+    match line.len() - to {
+        0 => (),
+        cut => text.push_str(&format!(" [… {cut} bytes of this line cut]\n")),
+    }
+    text
 }

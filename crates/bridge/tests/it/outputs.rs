@@ -135,3 +135,39 @@ async fn lines_that_wrap_at_the_top_of_the_screen_count_once() {
     assert_eq!((again.text.as_str(), again.first_line), ("", 30));
     hub.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_lines_are_matched_and_counted_whole_and_shown_where_they_match() {
+    let hub = Hub::with(Settings::default());
+    // The middle lies across a piece that is read at a time.
+    let long = "printf HEAD; head -c 262137 /dev/zero | tr '\\0' a; printf MIDDLE; \
+                head -c 300000 /dev/zero | tr '\\0' b; echo END";
+    let (id, _) = hub.run(command(&format!("echo first; {long}; echo last"))).await;
+    let read = async |from: ReadFrom, lines: u64, grep: Option<&str>| {
+        let session = hub.bridge.backend().session(&id).await.expect("is there");
+        let grep = grep.map(|pattern| Regex::new(pattern).expect("a pattern"));
+        let request =
+            OutputRequest { session, command: Some(1), from, lines, grep, most: 64 * 1024 };
+        hub.bridge.read_output(&request).await.expect("readable")
+    };
+    for from in [ReadFrom::Tail, ReadFrom::Line(0)] {
+        for none in ["^DLE", "a$", "^b", "DLEc"] {
+            let page = read(from.clone(), 10, Some(none)).await;
+            assert_eq!(page.text, "", "{none}");
+        }
+        let page = read(from.clone(), 10, Some("MIDDLE")).await;
+        assert!(page.text.starts_with("2:[258047 bytes of this line cut …] aaa"), "{}", page.text);
+        assert!(page.text.contains("aaMIDDLEbb"), "{}", page.text);
+        assert!(page.text.ends_with("bbb [… 287720 bytes of this line cut]\n"), "{}", page.text);
+        let page = read(from.clone(), 10, Some("HEAD.*END$")).await;
+        assert!(page.text.starts_with("2:HEADaaa"), "{}", page.text);
+        let page = read(from, 10, Some("END$")).await;
+        assert!(page.text.ends_with("bbbEND\n") && page.text.lines().count() == 1);
+    }
+    let page = read(ReadFrom::Line(1), 1, None).await;
+    assert!(page.text.starts_with("HEADaaa") && page.text.ends_with(" cut]\n"));
+    assert_eq!((page.first_line, page.remaining, page.total_lines), (1, 1, 3));
+    let page = read(ReadFrom::Cursor(page.cursor), 10, None).await;
+    assert_eq!((page.text.as_str(), page.first_line, page.remaining), ("last\n", 2, 0));
+    hub.sessions.shutdown().await;
+}
