@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use termbridge_bridge::BackendChoice;
+use termbridge_mcp::Structured;
 
 use crate::duration::parse_duration;
 
@@ -86,6 +87,10 @@ pub(crate) struct McpArguments {
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) chosen: ChosenTools,
+    /// Structured content and output schemas: always, never, or auto (not for clients that then show their
+    /// model no text: Claude Code, VS Code) [default: auto]
+    #[arg(long, env = "TERMBRIDGE_STRUCTURED", value_name = "WHEN")]
+    pub(crate) structured: Option<Structured>,
     #[command(flatten)]
     pub(crate) debugging: DebuggingArguments,
     /// Port of the shared server; not used over stdio [default: 8080]
@@ -152,7 +157,8 @@ pub(crate) struct DebuggingArguments {
 
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ChosenTools {
-    /// Toolsets to offer, separated by commas: terminal, debug, compat [default: terminal,debug]
+    /// Toolsets to offer, separated by commas: terminal, debug-core, debug, compat, all [default:
+    /// terminal,debug-core]
     #[arg(long, env = "TERMBRIDGE_TOOLSETS", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolsets: Option<Vec<String>>,
     /// Tools to offer: only these, or these as well with --toolsets

@@ -16,7 +16,7 @@ use termbridge_bridge::dap::{AdapterPaths, Environment};
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::store::Limits;
 use termbridge_bridge::{BackendChoice, BridgeSettings, DebugSettings, HistoryPlace, SHELLS};
-use termbridge_mcp::{Offer, Toolset};
+use termbridge_mcp::{Offer, Structured, Toolset};
 use termbridge_session::Settings;
 
 use crate::args::{DebuggingArguments, LogFormat, McpArguments};
@@ -82,6 +82,8 @@ pub(crate) struct LogConfig {
 #[serde(deny_unknown_fields)]
 struct File {
     toolsets: Option<Vec<String>>,
+    structured: Option<String>,
+    text_clients: Option<Vec<String>>,
     tools: Option<Vec<String>>,
     exclude_tools: Option<Vec<String>>,
     workspace: Option<PathBuf>,
@@ -236,8 +238,15 @@ impl Config {
         let history = history_place(file.history, arguments.no_history)?;
         let mut debug = debug_settings(debugging, file.workspace, file.debug)?;
         keep_events(&mut debug, history.as_ref());
+        let structured = match (arguments.structured, file.structured) {
+            (Some(structured), _) => structured,
+            (None, Some(word)) => word.parse()?,
+            (None, None) => Structured::default(),
+        };
         let offer = Offer {
             debug,
+            structured,
+            text_clients: file.text_clients.unwrap_or_default(),
             ..offer(
                 arguments.chosen.toolsets.or(file.toolsets),
                 arguments.chosen.tools.or(file.tools),
@@ -318,13 +327,10 @@ fn offer(
     let (tools, without) = (names(tools), names(without));
     let toolsets = match toolsets {
         None if tools.is_empty() => Toolset::DEFAULT.to_vec(),
-        chosen => {
-            let chosen = names(chosen);
-            chosen.iter().map(|name| name.parse()).collect::<Result<Vec<Toolset>, _>>()?
-        }
+        chosen => Toolset::named(&names(chosen))?,
     };
     let here = std::env::current_dir().context("the working directory cannot be used")?;
-    Ok(Offer { toolsets, tools, without, debug: DebugSettings::new(here) })
+    Ok(Offer { tools, without, ..Offer::new(&toolsets, DebugSettings::new(here)) })
 }
 
 fn debug_settings(

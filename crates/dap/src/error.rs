@@ -186,7 +186,7 @@ impl DebugError {
                 "stop it with debug_pause or wait for a breakpoint with debug_wait_for_hit"
             }
             Self::Timeout { .. } => {
-                "wait longer with debug_wait_for_hit, look where it is with debug_pause, or end it with debug_stop"
+                "wait longer with debug_wait_for_hit; look where it is with debug_pause, or end it with debug_stop"
             }
             Self::AdapterSlow { .. } => {
                 "call again: the debugger may still be reading symbols; or ask for less"

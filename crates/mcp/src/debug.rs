@@ -16,7 +16,9 @@ use termbridge_bridge::{DebugAnswer, DebugCall, DebugFailure, Debugging, Progres
 use tokio_util::sync::CancellationToken;
 
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
+use crate::error::{self, hint};
 use crate::tool::{CallFuture, Context};
+use crate::toolset::ALL_TOOLS;
 use crate::validate;
 
 /// Bytes of an answer's data. What backends give is bounded by what it is; this is for the rest.
@@ -76,7 +78,7 @@ impl DebugTool {
                     DebugAnswer { result: Err(failure.hint(error.hint)), backend: "none" }
                 }
             };
-            self.result(answer, began.elapsed())
+            self.result(answer, began.elapsed(), &|name| context.tools.find(name).is_some())
         })
     }
 
@@ -120,7 +122,13 @@ impl DebugTool {
         })
     }
 
-    fn result(&self, answer: DebugAnswer, took: Duration) -> CallToolResult {
+    /// `offered` tells whether the client has a tool.
+    fn result(
+        &self,
+        answer: DebugAnswer,
+        took: Duration,
+        offered: &dyn Fn(&str) -> bool,
+    ) -> CallToolResult {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let meta = json!({
             "requestId": format!("r{}", REQUESTS.fetch_add(1, Ordering::Relaxed)),
@@ -131,14 +139,26 @@ impl DebugTool {
         let data = answer.result.and_then(within_bounds);
         match data {
             Ok(data) => {
-                let text = text::of(&data, self.debugging.workspace());
+                let text = text::of(&data, self.debugging.workspace(), offered);
                 let text = bound(text, DEFAULT_MAX_BYTES, "the structured content").text;
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 let answer = json!({"ok": true, "type": "success", "data": data, "meta": meta});
                 result.structured_content = Some(answer);
                 result
             }
-            Err(failure) => self.failed(failure, meta),
+            Err(failure) => self.failed(failure, meta, offered),
+        }
+    }
+
+    /// The hint without what the client cannot do; if nothing is left, how it could.
+    fn for_tools(&self, hint: &str, offered: &dyn Fn(&str) -> bool) -> String {
+        let catalog = self.debugging.catalog();
+        let debugging = catalog.enabled().map(Tool::name);
+        let names: Vec<&str> = hint::NAMES.into_iter().chain(debugging).collect();
+        let usable = hint::for_tools(hint, &names, |name| offered(name).then_some(name));
+        match usable.is_empty() && !hint.is_empty() {
+            true => format!("{hint} (start the server with {ALL_TOOLS})"),
+            false => usable,
         }
     }
 
@@ -149,7 +169,12 @@ impl DebugTool {
     }
 
     /// A failure with what the catalogue knows of its code.
-    fn failed(&self, failure: DebugFailure, meta: Value) -> CallToolResult {
+    fn failed(
+        &self,
+        failure: DebugFailure,
+        meta: Value,
+        offered: &dyn Fn(&str) -> bool,
+    ) -> CallToolResult {
         let known = Catalog::error(&failure.code);
         let own = &self.tool.metadata().mcp.error_contract;
         let own = own.iter().find(|entry| entry.code == failure.code);
@@ -159,6 +184,7 @@ impl DebugTool {
             .or_else(|| known.map(|error| error.hint.clone()))
             .filter(|hint| !hint.contains(TIME_LIMIT) || self.takes(TIME_LIMIT))
             .unwrap_or_else(|| "Call again.".to_owned());
+        let hint = self.for_tools(&hint, offered);
         let retryable = own
             .map(|entry| entry.is_retryable)
             .or(known.map(|error| error.retryable))
@@ -172,10 +198,11 @@ impl DebugTool {
             .filter(|alias| drives_debugger(self.tool.alias()) || !drives_debugger(alias))
             .filter_map(|alias| self.debugging.catalog().by_alias(alias))
             .map(Tool::name)
+            .filter(|name| offered(name))
             .collect();
         // An editor's words have no bound of their own.
         let message = bound(failure.message, MAX_MESSAGE, "the program's output").text;
-        let text = text::of_failure(&failure.code, &message, &hint);
+        let text = error::text(&failure.code, &message, &hint, &next_tools);
         let mut error = json!({
             "code": failure.code,
             "message": message,

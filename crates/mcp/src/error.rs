@@ -1,6 +1,6 @@
 //! Errors as an agent sees them: a code, a message, and what to do next.
 
-mod hint;
+pub(crate) mod hint;
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::json;
@@ -106,7 +106,7 @@ impl ToolError {
             [Some(name), other].into_iter().flatten().find(|name| offered(name))
         };
         self.next_tools = self.next_tools.into_iter().filter_map(&usable).collect();
-        self.hint = hint::for_tools(&self.hint, usable);
+        self.hint = hint::for_tools(&self.hint, &hint::NAMES, usable);
         self
     }
 
@@ -115,10 +115,9 @@ impl ToolError {
         self.code == Code::InternalError
     }
 
-    /// `[CODE] message`, and the hint below it.
+    /// `[CODE] message`, below it the hint, and the tools that it does not name.
     pub(crate) fn text(&self) -> String {
-        let hint = if self.hint.is_empty() { String::new() } else { format!("\n{}", self.hint) };
-        format!("[{}] {}{hint}", self.code.name(), self.message)
+        text(self.code.name(), &self.message, &self.hint, &self.next_tools)
     }
 
     pub(crate) fn into_result(self) -> CallToolResult {
@@ -137,6 +136,20 @@ impl ToolError {
         }));
         result
     }
+}
+
+/// The text of an error: all that a model needs of it.
+pub(crate) fn text(code: &str, message: &str, hint: &str, next_tools: &[&str]) -> String {
+    let mut text = format!("[{code}] {message}");
+    if !hint.is_empty() {
+        text.push_str(&format!("\n{hint}"));
+    }
+    let unnamed: Vec<&str> =
+        next_tools.iter().copied().filter(|name| !hint.contains(name)).collect();
+    if !unnamed.is_empty() {
+        text.push_str(&format!("\nNext: {}", unnamed.join(", ")));
+    }
+    text
 }
 
 impl From<BridgeError> for ToolError {

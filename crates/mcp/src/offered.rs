@@ -7,7 +7,7 @@ use termbridge_bridge::{Bridge, Debugging};
 use crate::debug::DebugTool;
 use crate::tool::Entry;
 use crate::tools;
-use crate::toolset::{Offer, Toolset, UnknownTool};
+use crate::toolset::{ALL_TOOLS, Offer, Toolset, UnknownTool};
 
 /// What a server offers.
 pub(crate) struct Offered {
@@ -28,6 +28,11 @@ impl Offered {
             offered.check_names()?;
         }
         Ok(offered)
+    }
+
+    /// Whether a client of this name gets structured content.
+    pub(crate) fn is_structured_for(&self, client: Option<&str>) -> bool {
+        self.offer.structured.is_for(client, &self.offer.text_clients)
     }
 
     /// The tools in the order in which clients list them.
@@ -66,9 +71,21 @@ impl Offered {
         self.offer.toolsets.contains(&Toolset::Terminal) || !self.offer.tools.is_empty()
     }
 
+    /// Whether the debugger's guides may be among them, without looking.
+    pub(crate) fn has_guides(&self) -> bool {
+        self.offer.has(Toolset::Debug, "docs_list")
+    }
+
+    /// How a tool that exists and is not offered could be, to follow its name.
+    pub(crate) fn how_to_offer(&self, name: &str) -> Option<String> {
+        let debugging = self.debugging()?;
+        let exists = debugging.catalog().enabled().any(|tool| tool.name() == name);
+        exists.then(|| format!(" (not offered; start the server with {ALL_TOOLS})"))
+    }
+
     /// Whether debugging tools may be among them, without looking.
     pub(crate) fn may_debug(&self) -> bool {
-        self.offer.toolsets.contains(&Toolset::Debug) || !self.offer.tools.is_empty()
+        self.offer.may_debug()
     }
 
     fn new_debugging(&self) -> Debugging {

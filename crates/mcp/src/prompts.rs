@@ -52,7 +52,7 @@ const WORKFLOWS: [Workflow; 3] = [
                source, locals and stack. Without a breakpoint it stops where the test fails. Compare \
                the values with what they should be; ask with debug_evaluate, go on with \
                debug_step_over, debug_step_into or debug_continue. Prove the cause before you change \
-               anything: with debug_set_variable put the right value in and let the test go on. End \
+               anything: with debug_evaluate put the right value in and let the test go on. End \
                with debug_stop, and report the line, the value that was wrong, and why.",
     },
 ];

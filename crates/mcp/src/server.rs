@@ -41,7 +41,10 @@ for text, a quiet screen or the end, stop_app ends it. Rows and columns count fr
 
 /// What it is told where there is a debugger.
 const DEBUG_INSTRUCTIONS: &str = "To debug: breakpoint_set, then debug_start with `wait`, or \
-test_debug_single; each stop brings source, locals and stack. docs_list has guides.";
+test_debug_single; each stop brings source, locals and stack.";
+
+/// And where all of its tools are offered.
+const GUIDES: &str = "docs_list has guides.";
 
 /// The MCP server: tools over sessions. Clones are the same server.
 #[derive(Clone)]
@@ -152,6 +155,13 @@ impl McpServer {
         Some(answered(self.tools.find(tool)?.call(arguments, context)).await)
     }
 
+    /// Whether the client of a request gets structured content.
+    fn is_structured_for(&self, context: &RequestContext<RoleServer>) -> bool {
+        let of_session = || Some(context.peer.peer_info()?.client_info.name.clone());
+        let client = context.meta.client_info().map(|client| client.name).or_else(of_session);
+        self.tools.is_structured_for(client.as_deref())
+    }
+
     /// The debugger, where its tools are offered.
     pub fn debugging(&self) -> Option<&Debugging> {
         self.tools.debugging()
@@ -229,7 +239,8 @@ impl ServerHandler for McpServer {
         info.server_info.title = Some("termbridge".into());
         let terminals = self.tools.may_use_terminals().then_some(INSTRUCTIONS);
         let debugger = self.tools.may_debug().then_some(DEBUG_INSTRUCTIONS);
-        let parts: Vec<&str> = [terminals, debugger].into_iter().flatten().collect();
+        let guides = self.tools.has_guides().then_some(GUIDES);
+        let parts: Vec<&str> = [terminals, debugger, guides].into_iter().flatten().collect();
         info.instructions = (!parts.is_empty()).then(|| parts.join(" "));
         info
     }
@@ -237,9 +248,13 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.definitions()))
+        let mut tools = self.definitions();
+        if !self.is_structured_for(&context) {
+            tools.iter_mut().for_each(|tool| tool.output_schema = None);
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -248,18 +263,22 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(entry) = self.tools.find(&request.name) else {
-            let message = format!("Unknown tool: {}", request.name);
+            let more = self.tools.how_to_offer(&request.name).unwrap_or_default();
+            let message = format!("Unknown tool: {}{more}", request.name);
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
         if let Err(refused) = self.bridge.admit(tool::agent_of(&arguments)) {
-            return Ok(ToolError::from(refused).into_result().into());
+            let mut refused = ToolError::from(refused).into_result();
+            refused.structured_content.take_if(|_| !self.is_structured_for(&context));
+            return Ok(refused.into());
         }
         let name = request.name.clone();
         let started = std::time::Instant::now();
         let speaks_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
         let longest = ["timeout_ms", "timeoutMs"].iter().find_map(|name| arguments.get(*name));
         let longest = longest.and_then(Value::as_u64).unwrap_or_default();
+        let is_structured = self.is_structured_for(&context);
         let call = |cancelled: CancellationToken| {
             let call = Context {
                 bridge: self.bridge.clone(),
@@ -272,7 +291,13 @@ impl ServerHandler for McpServer {
                 cancelled,
                 closed: self.closed.clone(),
             };
-            answered(entry.call(arguments, call))
+            let call = answered(entry.call(arguments, call));
+            let call: CallFuture = Box::pin(async move {
+                let mut result = call.await;
+                result.structured_content.take_if(|_| !is_structured);
+                result
+            });
+            call
         };
         let response = if speaks_tasks {
             self.tasks.run(context.ct, Duration::from_millis(longest), call).await

@@ -50,7 +50,7 @@ pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
             Entry::of::<run_steps::RunSteps>(),
         ],
         // Those are the catalogue's.
-        Toolset::Debug => Vec::new(),
+        Toolset::DebugCore | Toolset::Debug => Vec::new(),
         Toolset::Compat => vec![
             Entry::of::<compat::RunCommand>(),
             Entry::of::<compat::Create>(),

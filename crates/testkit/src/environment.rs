@@ -93,6 +93,14 @@ impl TestEnvironment {
         client.initialize(PROTOCOL).expect("the server shakes hands");
         Server { client }
     }
+
+    /// The same with every tool of the debugger.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn debug_server(&self, binary: impl AsRef<Path>, arguments: &[&str]) -> Server {
+        self.server(binary, &[&["--toolsets", "terminal,debug"], arguments].concat())
+    }
 }
 
 /// A server and the client's end of its connection.

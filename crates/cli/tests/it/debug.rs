@@ -70,7 +70,7 @@ impl Subject {
             }
             Language::Python | Language::JavaScript => {}
         }
-        let server = environment.server(TERMBRIDGE, &[]);
+        let server = environment.debug_server(TERMBRIDGE, &[]);
         Self { language, environment, server }
     }
 

@@ -10,6 +10,11 @@ use crate::TERMBRIDGE;
 const TOOL_BYTES: usize = 12 * 1024;
 /// The same of the debugging tools.
 const DEBUG_BYTES: usize = 26 * 1024;
+/// Tools that are offered by default, and what a model reads of them.
+const TOOLS: usize = 29;
+const DEFAULT_BYTES: usize = 18 * 1024;
+/// The whole default list where answers' schemas are left out.
+const TEXT_LIST_BYTES: usize = 26 * 1024;
 /// The whole list, answers' schemas and all.
 const LIST_BYTES: usize = 24 * 1024;
 
@@ -22,7 +27,7 @@ fn every_protocol_version_is_spoken() {
         assert_eq!(answer["protocolVersion"], version);
         assert_eq!(answer["serverInfo"]["name"], "termbridge");
         let tools = client.request("tools/list", json!({})).expect("lists");
-        assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 63), "{version}");
+        assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == TOOLS), "{version}");
         assert_eq!(client.close().expect("ends").code(), Some(0));
     }
     // The newest has no handshake: every request says what it speaks.
@@ -36,7 +41,7 @@ fn every_protocol_version_is_spoken() {
     let versions = found["supportedVersions"].as_array().cloned().unwrap_or_default();
     assert!(versions.contains(&json!("2026-07-28")), "{found}");
     let tools = client.request("tools/list", meta).expect("lists");
-    assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == 63));
+    assert!(tools["tools"].as_array().is_some_and(|tools| tools.len() == TOOLS));
 }
 
 #[test]
@@ -102,6 +107,8 @@ fn what_a_model_reads_is_small() {
         });
         sizes.sum()
     };
+    let usual = tools_of("terminal,debug-core");
+    assert!(usual.len() == TOOLS && read(&usual) <= DEFAULT_BYTES, "{} bytes", read(&usual));
     let debug = tools_of("debug");
     assert!(debug.len() >= 40 && read(&debug) <= DEBUG_BYTES, "{} bytes", read(&debug));
     let tools = tools_of("terminal");
@@ -242,4 +249,63 @@ fn bad_arguments_name_the_argument() {
         server.ok("list_sessions", json!({})).structured["sessions"].as_array().map(Vec::len),
         Some(1)
     );
+}
+
+/// Asks as a client of that name; the answer to `tools/list`, to a call and to a call that fails.
+fn as_client(name: &str, arguments: &[&str]) -> [Value; 3] {
+    let environment = TestEnvironment::new();
+    let mut command = environment.command(TERMBRIDGE);
+    let mut client = Client::start(command.arg("mcp").args(arguments)).expect("starts");
+    let hello = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": name, "version": "1"},
+    });
+    client.request("initialize", hello).expect("answers");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    client.send(&ready).expect("sent");
+    let mut ask = |method, parameters| client.request(method, parameters).expect("answered");
+    let call = |tool, arguments| json!({"name": tool, "arguments": arguments});
+    [
+        ask("tools/list", json!({})),
+        ask("tools/call", call("execute_command", json!({"command": "echo hi"}))),
+        ask("tools/call", call("view_screen", json!({"session_id": "none"}))),
+    ]
+}
+
+#[test]
+fn clients_that_drop_the_text_get_no_structured_content() {
+    for (client, arguments, is_structured) in [
+        ("claude-code", &[][..], false),
+        ("Visual Studio Code - Insiders", &[][..], false),
+        ("cursor-vscode", &[][..], true),
+        ("claude-code", &["--structured", "always"][..], true),
+        ("anything", &["--structured", "never"][..], false),
+    ] {
+        let [tools, answer, error] = as_client(client, arguments);
+        let listed = tools["tools"].as_array().expect("tools");
+        let has_schemas = listed.iter().all(|tool| tool["outputSchema"].is_object());
+        let without_schemas = listed.iter().all(|tool| tool.get("outputSchema").is_none());
+        assert_eq!((has_schemas, without_schemas), (is_structured, !is_structured), "{client}");
+        if !is_structured {
+            let bytes = tools["tools"].to_string().len();
+            assert!(bytes <= TEXT_LIST_BYTES, "{bytes} bytes");
+        }
+        for reply in [&answer, &error] {
+            assert_eq!(reply["structuredContent"].is_object(), is_structured, "{client}: {reply}");
+            assert_eq!(reply["content"].as_array().map(Vec::len), Some(1), "{reply}");
+        }
+        let text = answer["content"][0]["text"].as_str().expect("text");
+        assert!(text.starts_with("hi\n[exit 0"), "{text}");
+        let text = error["content"][0]["text"].as_str().expect("text");
+        assert!(text.contains("SESSION_NOT_FOUND") && text.contains("list_sessions"), "{text}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_offered_says_how_it_is() {
+    let mut server = TestEnvironment::new().server(TERMBRIDGE, &[]);
+    let call = json!({"name": "dap_logs", "arguments": {}});
+    let refused = server.request("tools/call", call).expect_err("not offered").to_string();
+    assert!(refused.contains("--toolsets terminal,debug"), "{refused}");
 }

@@ -5,17 +5,24 @@ use std::path::Path;
 
 use serde_json::Value;
 
+/// The tool that has all of a program's output.
+const LOGS: &str = "dap_logs";
+const MORE_IN_LOGS: &str = ": dap_logs)";
+
 /// Longest value on a line.
 const LONGEST_VALUE: usize = 300;
 
 /// Fields that are paths.
 const PATHS: [&str; 3] = ["path", "program", "outputPath"];
 
-/// The text of an answer's data; paths inside the workspace are relative to it.
-pub(super) fn of(data: &Value, workspace: &Path) -> String {
+/// The text of an answer's data; paths inside the workspace are relative to it. `offered` tells whether the
+/// client has a tool.
+pub(super) fn of(data: &Value, workspace: &Path, offered: &dyn Fn(&str) -> bool) -> String {
     let mut data = data.clone();
     shorten(&mut data, workspace);
-    shown(&data)
+    let text = shown(&data);
+    // The one tool that is named here and may be missing.
+    if offered(LOGS) { text } else { text.replacen(MORE_IN_LOGS, " left out)", 1) }
 }
 
 /// Only where a field is a path: a program's own words and source are as they are.
@@ -38,11 +45,6 @@ fn shorten(value: &mut Value, workspace: &Path) {
         Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, workspace)),
         _ => {}
     }
-}
-
-pub(super) fn of_failure(code: &str, message: &str, hint: &str) -> String {
-    let hint = if hint.is_empty() { String::new() } else { format!("\n{hint}") };
-    format!("[{code}] {message}{hint}")
 }
 
 fn shown(data: &Value) -> String {
@@ -131,7 +133,8 @@ fn test(data: &Value) -> Option<String> {
 fn output(data: &Value) -> Option<String> {
     let output = data["output"].as_str()?.trim_end();
     let left_out = data["outputLeftOut"].as_u64();
-    let left_out = left_out.map(|bytes| format!(" (the last; {bytes} bytes before it: dap_logs)"));
+    let left_out =
+        left_out.map(|bytes| format!(" (the last; {bytes} bytes before it{MORE_IN_LOGS}"));
     Some(format!("Output{}:\n{output}", left_out.unwrap_or_default()))
 }
 
@@ -251,7 +254,7 @@ mod tests {
         let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = \"/w/x\"\n> 3  return a\n\
             Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
             Output:\nhello";
-        assert_eq!(of(&data, Path::new("/w")), expected);
+        assert_eq!(of(&data, Path::new("/w"), &|_| true), expected);
     }
 
     #[test]
@@ -260,12 +263,12 @@ mod tests {
             "state": "exited", "sessionId": "s1", "program": "app.py",
             "exit": {"code": 3, "how": "exit code 3"},
         });
-        assert_eq!(of(&data, Path::new("/w")), "app.py ended: exit code 3 [session s1]");
+        assert_eq!(of(&data, Path::new("/w"), &|_| true), "app.py ended: exit code 3 [session s1]");
     }
 
     #[test]
     fn what_has_no_form_of_its_own_is_json() {
         let data = json!({"threads": [{"id": 1}], "path": "/w/a"});
-        assert_eq!(of(&data, Path::new("/w")), r#"{"path":"a","threads":[{"id":1}]}"#);
+        assert_eq!(of(&data, Path::new("/w"), &|_| true), r#"{"path":"a","threads":[{"id":1}]}"#);
     }
 }

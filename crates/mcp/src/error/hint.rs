@@ -1,13 +1,13 @@
 //! Hints without tools that the client does not have.
 //!
-//! A hint is clauses, separated by `. `, `; ` or `, or `. A clause that names a tool which is not offered
-//! goes; where another tool does the same, its name takes the place.
+//! A hint is clauses, separated by `. `, `; `, `, or ` or ` or `. A clause that names a tool which is not
+//! offered goes; where another tool does the same, its name takes the place.
 
 /// What stands between the clauses of a hint.
-const SEPARATORS: [&str; 3] = [". ", "; ", ", or "];
+const SEPARATORS: [&str; 4] = [". ", "; ", ", or ", " or "];
 
-/// Every name of ours that a hint may have.
-const NAMES: [&str; 16] = [
+/// Every terminal tool that a hint may name.
+pub(crate) const NAMES: [&str; 16] = [
     "execute_command",
     "get_terminal_output",
     "list_sessions",
@@ -26,17 +26,19 @@ const NAMES: [&str; 16] = [
     "run_steps",
 ];
 
-/// The hint for a client that has `usable` tools: a tool's own name, another's that does the same, or none.
-pub(super) fn for_tools(
+/// The hint for a client that has `usable` of the tools with these names: a tool's own name, another's that
+/// does the same, or none.
+pub(crate) fn for_tools<'a>(
     hint: &str,
-    usable: impl Fn(&'static str) -> Option<&'static str>,
+    names: &[&'a str],
+    usable: impl Fn(&'a str) -> Option<&'a str>,
 ) -> String {
     let mut kept = String::new();
     let (mut rest, mut separator) = (hint, "");
     while !rest.is_empty() {
         let ends = SEPARATORS.iter().filter_map(|end| Some((rest.find(end)?, *end)));
         let (at, end) = ends.min().unwrap_or((rest.len(), ""));
-        if let Some(clause) = with_usable_names(&rest[..at], &usable) {
+        if let Some(clause) = with_usable_names(&rest[..at], names, &usable) {
             let begins = kept.is_empty() || separator == ". ";
             if !kept.is_empty() {
                 kept.push_str(separator);
@@ -50,15 +52,26 @@ pub(super) fn for_tools(
     kept + if is_sentence { "." } else { "" }
 }
 
-fn with_usable_names(
+fn with_usable_names<'a>(
     clause: &str,
-    usable: impl Fn(&'static str) -> Option<&'static str>,
+    names: &[&'a str],
+    usable: impl Fn(&'a str) -> Option<&'a str>,
 ) -> Option<String> {
-    let mut clause = clause.to_owned();
-    for name in NAMES.into_iter().filter(|name| clause.contains(name)).collect::<Vec<_>>() {
-        clause = clause.replace(name, usable(name)?);
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut kept = String::new();
+    let mut rest = clause;
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let (word, later) = rest.split_at(end);
+        match names.iter().find(|name| **name == word) {
+            Some(name) => kept.push_str(usable(name)?),
+            None => kept.push_str(word),
+        }
+        let next = later.find(is_part).unwrap_or(later.len());
+        kept.push_str(&later[..next]);
+        rest = &later[next..];
     }
-    Some(clause)
+    Some(kept)
 }
 
 fn capitalised(text: &str) -> String {
@@ -80,13 +93,17 @@ mod tests {
     #[test]
     fn clauses_that_name_missing_tools_go() {
         let hint = "Use list_sessions for the ids in use, or launch_app for a new session.";
-        assert_eq!(for_tools(hint, Some), hint);
+        assert_eq!(for_tools(hint, &NAMES, Some), hint);
         let compat = |name: &'static str| (name == "list_sessions").then_some("list");
-        assert_eq!(for_tools(hint, compat), "Use list for the ids in use.");
-        assert_eq!(for_tools(hint, |_| None), "");
+        assert_eq!(for_tools(hint, &NAMES, compat), "Use list for the ids in use.");
+        assert_eq!(for_tools(hint, &NAMES, |_| None), "");
         let hint = "It runs a command. Look with get_terminal_output, or leave session_id out.";
-        assert_eq!(for_tools(hint, |_| None), "It runs a command. Leave session_id out.");
-        assert_eq!(for_tools("launch_app starts it; try again", |_| None), "Try again");
+        assert_eq!(for_tools(hint, &NAMES, |_| None), "It runs a command. Leave session_id out.");
+        let hint = "stop it with debug_pause or wait for a breakpoint with debug_wait_for_hit";
+        let core = |name| (name == "debug_wait_for_hit").then_some(name);
+        let names = ["debug_pause", "debug_wait_for_hit"];
+        assert_eq!(for_tools(hint, &names, core), "Wait for a breakpoint with debug_wait_for_hit");
+        assert_eq!(for_tools("launch_app starts it; try again", &NAMES, |_| None), "Try again");
     }
 
     #[test]

@@ -16,8 +16,12 @@ fn names(environment: &TestEnvironment, arguments: &[&str]) -> Vec<String> {
 #[test]
 fn tools_are_chosen_by_toolset_and_by_name() {
     let environment = TestEnvironment::new();
-    let all = names(&environment, &[]);
-    assert!(all.len() >= 16 + 40, "{}", all.len());
+    let usual = names(&environment, &[]);
+    assert_eq!(usual.len(), 16 + 13);
+    assert!(usual.contains(&"debug_start".to_owned()) && !usual.contains(&"dap_logs".to_owned()));
+    let all = names(&environment, &["--toolsets", "all"]);
+    let both = names(&environment, &["--toolsets", "terminal,debug"]);
+    assert!(both.len() >= 16 + 35 && all.len() == both.len() + 7, "{} {}", both.len(), all.len());
     let debug = names(&environment, &["--toolsets", "debug"]);
     assert!(debug.len() >= 40 && !debug.contains(&"execute_command".to_owned()));
     let two = names(&environment, &["--tools", "debug_start,execute_command"]);
@@ -25,7 +29,7 @@ fn tools_are_chosen_by_toolset_and_by_name() {
     let added = names(&environment, &["--toolsets", "compat", "--tools", "debug_start"]);
     assert_eq!(added.len(), 8);
     let fewer = names(&environment, &["--exclude-tools", "debug_start"]);
-    assert_eq!(fewer.len(), all.len() - 1);
+    assert_eq!(fewer.len(), usual.len() - 1);
     let refused = environment.command(TERMBRIDGE).args(["mcp", "--tools", "no_such"]).output();
     let refused = refused.expect("it runs");
     let said = String::from_utf8_lossy(&refused.stderr);
@@ -38,7 +42,7 @@ fn the_editor_serves_while_it_lives_and_the_native_backend_else() {
     let workspace = environment.path().join("project/inner");
     std::fs::create_dir_all(&workspace).expect("a folder");
     let workspace_text = workspace.display().to_string();
-    let mut server = environment.server(TERMBRIDGE, &["--workspace", &workspace_text]);
+    let mut server = environment.debug_server(TERMBRIDGE, &["--workspace", &workspace_text]);
     let status = data(&mut server, "bridge_status", json!({}));
     assert_eq!((&status["backend"], &status["host"]), (&json!("native"), &json!(null)));
     let adapters = status["adapters"].as_array().expect("adapters");
@@ -62,7 +66,7 @@ fn the_editor_serves_while_it_lives_and_the_native_backend_else() {
     assert_eq!(status["host"]["live"], false);
 
     let arguments = ["--workspace", &workspace_text, "--debug-backend", "editor"];
-    let mut server = environment.server(TERMBRIDGE, &arguments);
+    let mut server = environment.debug_server(TERMBRIDGE, &arguments);
     let (code, text) = server.error("breakpoint_list", json!({}));
     assert_eq!(code, "E_BRIDGE_UNAVAILABLE", "{text}");
     let status = data(&mut server, "bridge_status", json!({}));
@@ -73,7 +77,7 @@ fn the_editor_serves_while_it_lives_and_the_native_backend_else() {
 fn what_only_an_editor_can_do_says_so() {
     let environment = TestEnvironment::new();
     environment.write("a.py", "x = 1\n");
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let (code, text) = server.error("editor_goto_line", json!({"path": "a.py", "line": 1}));
     assert_eq!(code, "E_BRIDGE_UNAVAILABLE");
     assert!(text.contains("VS Code"), "{text}");
@@ -82,7 +86,7 @@ fn what_only_an_editor_can_do_says_so() {
 #[test]
 fn guides_are_listed_read_and_resources() {
     let environment = TestEnvironment::new();
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let guides = data(&mut server, "docs_list", json!({"category": "guide"}));
     let id = guides["docs"][0]["id"].as_str().expect("a guide").to_owned();
     let page = data(&mut server, "docs_get", json!({"id": id}));
@@ -116,7 +120,7 @@ fn an_allow_list_holds_for_what_is_debugged() {
         {"name": "Attach", "type": "lldb", "request": "attach", "pid": 1}
     ]}"#;
     environment.write(".vscode/launch.json", launch);
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let pid = std::process::id();
     let (code, text) = server.error("debug_attach", json!({"pid": pid, "type": "c"}));
     assert_eq!(code, "COMMAND_BLOCKED", "{text}");
@@ -129,7 +133,7 @@ fn an_allow_list_holds_for_what_is_debugged() {
 #[test]
 fn the_policy_holds_for_what_is_debugged() {
     let environment = super::configured();
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let arguments = json!({"program": "/bin/rm", "type": "c", "args": ["-rf", "/"]});
     let (code, text) = server.error("debug_start", arguments);
     assert_eq!(code, "COMMAND_BLOCKED", "{text}");

@@ -42,7 +42,7 @@ impl World {
     }
 
     fn server(&self, arguments: &[&str]) -> Server {
-        self.environment.server(TERMBRIDGE, arguments)
+        self.environment.debug_server(TERMBRIDGE, arguments)
     }
 
     /// Who has to be the one that answers.

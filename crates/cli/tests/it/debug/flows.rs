@@ -341,7 +341,7 @@ fn the_event_store_answers_every_question() {
     subject.go_on();
     // What is over can still be asked for, by its name, also after the server was started anew.
     let session = stop["sessionId"].clone();
-    let mut next = subject.environment.server(crate::TERMBRIDGE, &[]);
+    let mut next = subject.environment.debug_server(crate::TERMBRIDGE, &[]);
     let summary = super::data(&mut next, "dap_summary", json!({"sessionId": session}));
     assert_eq!(summary["status"], "ended", "{summary:#}");
 }
@@ -369,7 +369,7 @@ fn long_containers_are_paged_and_saved_whole() {
     environment.write("long.js", script);
     let program = "items = list(range(3000))\ntext = 'x' * 5000\nprint(len(items))\n";
     environment.write("long.py", program);
-    let mut server = environment.server(crate::TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(crate::TERMBRIDGE, &[]);
     for (file, name) in [("long.js", "list"), ("long.py", "items")] {
         super::data(&mut server, "breakpoint_set", json!({"path": file, "line": 3}));
         let start = json!({"program": file, "wait": true, "timeoutMs": PATIENCE_MS});
@@ -429,7 +429,7 @@ fn typescript_stops_in_its_source_while_it_is_loaded() {
     let tsc = crate::support::repository("tests/debuggers/node_modules/typescript/bin/tsc");
     let arguments = [&tsc, "--sourceMap", "--outDir", "dist", "src/app.ts"];
     super::compile(&environment, "node", &arguments);
-    let mut server = environment.server(crate::TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(crate::TERMBRIDGE, &[]);
     super::data(&mut server, "breakpoint_set", json!({"path": "src/app.ts", "line": 2}));
     let start = json!({"program": "dist/app.js", "wait": true, "timeoutMs": PATIENCE_MS});
     let stop = super::data(&mut server, "debug_start", start)["stop"].take();
@@ -451,7 +451,7 @@ fn every_child_of_a_pool_is_reported_and_writes_once() {
                        with mp.Pool(2) as pool:\n        \
                            print(pool.map(work, range(6), chunksize=1))\n";
     environment.write("pool.py", program);
-    let mut server = environment.server(crate::TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(crate::TERMBRIDGE, &[]);
     super::data(&mut server, "breakpoint_set", json!({"path": "pool.py", "line": 3}));
     let start = json!({"program": "pool.py", "wait": true, "timeoutMs": PATIENCE_MS});
     let mut halt = super::data(&mut server, "debug_start", start)["stop"].take();

@@ -34,7 +34,7 @@ fn a_slow_language_server_is_asked_again() {
     environment.write("tsconfig.json", "{}");
     environment.write("add.ts", "export function add() {}\n");
     environment.write(".config/termbridge/config.toml", "[debug]\ntimeout = \"1ms\"\n");
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let call = json!({"query": "add"});
     let answer = server.call("search_symbol_search", call).expect("an answer");
     let error = &answer.structured["error"];

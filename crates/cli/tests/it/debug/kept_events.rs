@@ -61,7 +61,7 @@ fn a_folder_of_an_earlier_version_becomes_private() {
     let old = environment.write(".local/state/termbridge/debug/old.ndjson", "");
     let folder = old.parent().expect("a folder");
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o755)).expect("its mode");
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     data(&mut server, "debug_status", json!({}));
     assert_eq!(mode(folder), 0o700);
     assert_eq!(server.close(), Some(0));
@@ -75,7 +75,7 @@ fn without_a_history_nothing_is_written() {
     let config = format!("{config}[history]\nenabled = false\n");
     file.write(".config/termbridge/config.toml", config);
     for (environment, arguments) in [(flag, &["--no-history"][..]), (file, &[])] {
-        let mut server: Server = environment.server(TERMBRIDGE, arguments);
+        let mut server: Server = environment.debug_server(TERMBRIDGE, arguments);
         debug(&mut server);
         let logs = data(&mut server, "dap_logs", json!({})).to_string();
         assert!(logs.contains("hunter2"), "the server still has it: {logs}");

@@ -15,7 +15,7 @@ print(greeting)
 fn a_program_that_reads_its_input_is_typed_to() {
     let environment = configured();
     environment.write("asks.py", ASKS);
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     data(&mut server, "breakpoint_set", json!({"path": "asks.py", "line": 3}));
     let start = json!({"program": "asks.py", "console": "integratedTerminal"});
     let started = data(&mut server, "debug_start", start);

@@ -36,7 +36,7 @@ fn python_project() -> (TestEnvironment, Server) {
     environment.write("test_cart.py", TEST_CART);
     std::os::unix::fs::symlink(built("test-venv"), environment.path().join(".venv"))
         .expect("a link");
-    let server = environment.server(TERMBRIDGE, &[]);
+    let server = environment.debug_server(TERMBRIDGE, &[]);
     (environment, server)
 }
 
@@ -87,7 +87,7 @@ fn a_test_of_rust_and_one_of_go() {
     );
     let tests = "package sums\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {\n\tt.Fatal(\"not this one\")\n}\n\nfunc TestAdds(t *testing.T) {\n\tif Add(2, 3) != 5 {\n\t\tt.Error(\"wrong\")\n\t}\n}\n";
     environment.write("sums/sums_test.go", tests);
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     for (source, line, test, test_line, name) in [
         ("src/lib.rs", 3, "src/lib.rs", 14, "adds"),
         ("sums/sums.go", 5, "sums/sums_test.go", 10, "TestAdds"),
@@ -140,7 +140,7 @@ fn symbols_by_the_language_server_of_the_project() {
         "export function add(a: number, b: number): number {\n  return a + b;\n}\n",
     );
     environment.write("use.ts", "import { add } from './add';\n\nexport function twice(n: number) {\n  return add(n, n);\n}\n");
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let which = json!({"path": "add.ts", "symbol": "add", "timeoutMs": 40_000});
     let (code, _) = server.error("symbol_navigate", which);
     assert_eq!(code, "E_INVALID_PARAMS", "it takes no timeoutMs");
@@ -180,7 +180,7 @@ fn a_test_of_javascript() {
                  test('other', () => {\n  throw new Error('not this one');\n});\n\n\
                  test('adds', () => {\n  assert.strictEqual(add(2, 3), 5);\n});\n";
     environment.write("sums.test.js", tests);
-    let mut server = environment.server(TERMBRIDGE, &[]);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
     data(&mut server, "breakpoint_set", json!({"path": "sums.js", "line": 3}));
     let arguments = json!({"path": "sums.test.js", "line": 10, "timeoutMs": PATIENCE_MS});
     let stop = data(&mut server, "test_debug_single", arguments);
