@@ -39,7 +39,7 @@ pub struct Wait {
     /// The shell is free for a command.
     pub free: bool,
     /// The program has taken its input and waits for more, as the kernel shows it: at once if the
-    /// screen changed, else only after `UNCHANGED_GRACE`.
+    /// screen changed and the last key was not Escape, else only after `UNCHANGED_GRACE`.
     pub settled: bool,
     /// Not `needs_input` or `interactive` that a wait for the same command has ended with already, with
     /// nothing printed or typed since.

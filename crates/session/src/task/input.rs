@@ -44,6 +44,8 @@ impl SessionTask {
             return Err(SessionError::InputFull { queued });
         }
         self.input.open_line = open_line;
+        let last = pieces.last().map(|piece| &piece.bytes);
+        self.input.ends_in_escape = last.is_some_and(|bytes| bytes.iter().eq(b"\x1b"));
         if pieces.iter().any(|piece| piece.bytes.iter().eq(INTERRUPT)) {
             self.input.drop_answers();
         }

@@ -272,8 +272,11 @@ impl SessionTask {
         if wait.surveyed && self.survey.count > pending.surveys {
             return Some(Fired::Surveyed);
         }
-        let painted = seq > pending.since || now >= pending.began + UNCHANGED_GRACE;
-        if wait.settled && painted && self.waits_for_input() {
+        let painted = seq > pending.since && !self.input.ends_in_escape;
+        let graced = pending.began.max(self.last_input) + UNCHANGED_GRACE;
+        // After the grace it is asked once more: the program may just be at work.
+        let is_over = painted || self.survey.latest_began.is_some_and(|began| began >= graced);
+        if wait.settled && is_over && self.waits_for_input() {
             return Some(Fired::Settled);
         }
         let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);

@@ -383,6 +383,24 @@ while True:
             assert!(rows.clone().any(|row| row.starts_with("answer")), "{:?}", shown.text());
         }
     }
+    // What follows Escape is waited for also where the keys before it made the screen change.
+    let escape = r"
+import os, select, tty
+tty.setraw(0)
+print('READY', end='', flush=True)
+while True:
+    key = os.read(0, 1)
+    if key == b'\x1b' and not select.select([0], [], [], 0.03)[0]:
+        key = b'escape'
+    print('\r\ngot', key.decode(), end='', flush=True)
+";
+    let session = start(&sessions, python(escape)).await;
+    see(&session, "READY").await;
+    let keys = vec![Input::Items(parse_keys("i<Escape>").expect("keys"))];
+    let (_, waiting) =
+        session.send_then_wait(keys, settled().timeout(LIMIT)).await.expect("sent");
+    let shown = waiting.await.expect("waited").snapshot.expect("a look");
+    assert!(shown.text().contains("got escape"), "{:?}", shown.text());
     // Nothing to show is no reason to wait for ever, a program that does not read is.
     let session = sh(&sessions, "stty -echo; exec cat").await;
     assert_eq!(fires(&session, settled()).await, Fired::Settled);

@@ -41,6 +41,8 @@ pub(in crate::task) struct InputQueue {
     pub(super) stalled: bool,
     /// Length of the line that a program which reads whole lines has not got yet.
     pub(super) open_line: usize,
+    /// The last key was Escape, which a program takes for one only after a while.
+    pub(in crate::task) ends_in_escape: bool,
 }
 
 /// Bytes that are written together.
