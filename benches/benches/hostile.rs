@@ -114,7 +114,7 @@ fn beside(server: &Path, hostile: &Hostile, scale: &Scale) -> Result<()> {
         let name = format!("loud-{number}");
         let arguments = json!({"name": name, "cols": cols, "rows": rows});
         let session = client.call("create_session", arguments)?.structured["session_id"].clone();
-        let arguments = json!({"command": command, "session_id": session, "wait": false});
+        let arguments = json!({"command": command, "session_id": session, "timeout_ms": 0});
         client.call("execute_command", arguments)?;
         if hostile.wait {
             let arguments = json!({"session_id": session, "text": "never", "timeout_ms": 50_000});
@@ -187,7 +187,7 @@ fn flood_memory(server: &Path, scale: &Scale) -> Result<()> {
         let name = format!("flood-{number}");
         let session = client.call("create_session", json!({"name": name}))?;
         let id = session.structured["session_id"].clone();
-        let arguments = json!({"command": command, "session_id": id, "wait": false});
+        let arguments = json!({"command": command, "session_id": id, "timeout_ms": 0});
         client.call("execute_command", arguments)?;
         sessions.push(id);
     }

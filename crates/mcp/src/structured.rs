@@ -67,11 +67,15 @@ mod tests {
 
     #[test]
     fn clients_that_drop_the_text_get_nothing_else() {
-        for client in ["claude-code", "Visual Studio Code", "Visual Studio Code - Insiders", "VSCodium"] {
+        for client in
+            ["claude-code", "Visual Studio Code", "Visual Studio Code - Insiders", "VSCodium"]
+        {
             assert!(!Auto.is_for(Some(client), &[]), "{client}");
             assert!(Always.is_for(Some(client), &[]), "{client}");
         }
-        for client in ["claude-ai", "cursor-vscode", "claude-coder", "Visual Studio", "inspector", ""] {
+        for client in
+            ["claude-ai", "cursor-vscode", "claude-coder", "Visual Studio", "inspector", ""]
+        {
             assert!(Auto.is_for(Some(client), &[]), "{client}");
             assert!(!Never.is_for(Some(client), &[]), "{client}");
         }

@@ -24,7 +24,6 @@ mod wait_for;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::error::{Code, ToolError};
 use crate::tool::Entry;
 use crate::toolset::Toolset;
 
@@ -68,17 +67,4 @@ pub(crate) fn of(toolset: Toolset) -> Vec<Entry> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OnlySession {
     session_id: String,
-}
-
-/// Refuses a machine other than this one.
-fn only_local(target: Option<&str>) -> Result<(), ToolError> {
-    match target {
-        None | Some("" | "local") => Ok(()),
-        Some(target) => Err(ToolError::new(
-            Code::NotSupported,
-            format!("target {target:?} is not supported"),
-            "Leave it out: programs run on this machine.",
-            &[],
-        )),
-    }
 }

@@ -153,7 +153,7 @@ pub(crate) struct View {
     cursor: CursorPlace,
     rows: u16,
     cols: u16,
-    /// Pass it as `since` for only what changed after this.
+    /// Pass it as `after` for only what changed since.
     seq: u64,
     title: String,
     alternate_screen: bool,

@@ -164,7 +164,7 @@ fn a_command_that_takes_longer_comes_back_with_a_handle() {
 fn a_command_can_be_left_to_run_and_read_later() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);
-    let arguments = json!({"command": "echo started; sleep 1000", "wait": false});
+    let arguments = json!({"command": "echo started; sleep 1000", "timeout_ms": 0});
     let answer = server.ok("execute_command", arguments).structured;
     assert_eq!((&answer["state"], &answer["timed_out"]), (&json!("running"), &json!(false)));
     let session = answer["session_id"].clone();
@@ -189,7 +189,7 @@ fn a_wait_is_not_satisfied_by_the_command_that_asked_for_it() {
         run(&mut server, json!({"command": format!("rm -f go-{shell}; mkfifo go-{shell}")}));
         // The shell shows the line, and the program prints its last word only when it is told to.
         let command = format!("cat go-{shell}; echo FINISHED");
-        let begun = server.ok("execute_command", json!({"command": command, "wait": false}));
+        let begun = server.ok("execute_command", json!({"command": command, "timeout_ms": 0}));
         let session = begun.structured["session_id"].clone();
         let seen = json!({"session_id": session, "text": "FINISHED", "timeout_ms": 700});
         let waited = server.ok("wait_for", seen).structured;
@@ -209,13 +209,13 @@ fn what_is_typed_for_a_command_reaches_it_and_not_the_shell() {
     for shell in ["bash", "zsh", "fish", "dash"] {
         let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
         for _ in 0..5 {
-            let sleep = json!({"command": "sleep 1000", "wait": false});
+            let sleep = json!({"command": "sleep 1000", "timeout_ms": 0});
             let begun = server.ok("execute_command", sleep).structured;
             let session = begun["session_id"].clone();
             let interrupt = json!({"session_id": session, "keys": "Ctrl+C",
                 "wait": {"prompt": true, "timeout_ms": PATIENCE_MS}});
             server.ok("send_keys", interrupt);
-            let sum = json!({"command": "sh -c 'read line; echo got $line'", "wait": false,
+            let sum = json!({"command": "sh -c 'read line; echo got $line'", "timeout_ms": 0,
                 "session_id": session});
             let id = server.ok("execute_command", sum).structured["command_id"].clone();
             let keys = json!({"session_id": session, "keys": "early<Enter>",
@@ -306,7 +306,7 @@ fn a_full_screen_program_gives_its_screen() {
     let mut server = bash(&environment);
     let command = "vim --clean notes.txt";
     let answer =
-        server.ok("execute_command", json!({"command": command, "wait": false})).structured;
+        server.ok("execute_command", json!({"command": command, "timeout_ms": 0})).structured;
     let session = answer["session_id"].clone();
     let shown = json!({"session_id": session, "text": "the text of", "timeout_ms": PATIENCE_MS});
     server.ok("wait_for", shown);
@@ -686,7 +686,7 @@ fn a_subscriber_hears_of_output_and_of_the_end() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);
     run(&mut server, json!({"command": "mkfifo go"}));
-    let arguments = json!({"command": "cat go; cat go", "wait": false});
+    let arguments = json!({"command": "cat go; cat go", "timeout_ms": 0});
     let answer = server.ok("execute_command", arguments).structured;
     let uri = answer["resource"].clone();
     server.request("resources/subscribe", json!({"uri": uri})).expect("subscribed");

@@ -15,7 +15,7 @@ fn bash(environment: &TestEnvironment) -> Server {
 /// Starts a command and does not wait for it.
 #[track_caller]
 fn begin(server: &mut Server, command: &str) -> Value {
-    server.ok("execute_command", json!({"command": command, "wait": false})).structured
+    server.ok("execute_command", json!({"command": command, "timeout_ms": 0})).structured
 }
 
 /// Reads on until the command is over; its last page and all that it printed from the cursor on.

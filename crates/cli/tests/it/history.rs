@@ -42,10 +42,10 @@ fn commands_are_found_again_after_restart_and_kill() {
     assert_eq!(found(&mut server, failed), ["printf 'a needle in it\\n'; false"]);
     assert_eq!(found(&mut server, json!({"query": "", "limit": 2})).len(), 2);
     assert!(found(&mut server, json!({"query": "", "until": "2020-01-01"})).is_empty());
-    let (code, text) = server.error("search_history", json!({"query": "x", "since": "someday"}));
+    let (code, text) = server.error("search_history", json!({"query": "x", "from": "someday"}));
     assert_eq!(code, "INVALID_INPUT", "{text}");
     // What runs when the server is killed is known, and that it was lost.
-    server.ok("execute_command", json!({"command": "echo papaya; sleep 1000", "wait": false}));
+    server.ok("execute_command", json!({"command": "echo papaya; sleep 1000", "timeout_ms": 0}));
     found(&mut server, json!({"query": "papaya"}));
     let pid = rustix::process::Pid::from_raw(server.pid().cast_signed()).expect("a pid");
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
@@ -67,7 +67,7 @@ fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
     let killed = "echo started; kill -9 $$";
     server.ok("execute_command", json!({"command": killed}));
     server.ok("execute_command", json!({"command": "exit 0"}));
-    let begun = json!({"command": "echo ready; sleep 1000", "wait": false});
+    let begun = json!({"command": "echo ready; sleep 1000", "timeout_ms": 0});
     let begun = server.ok("execute_command", begun).structured;
     let seen = json!({"session_id": begun["session_id"], "text": "ready"});
     server.ok("wait_for", seen);

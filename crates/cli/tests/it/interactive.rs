@@ -240,7 +240,7 @@ fn what_was_told_is_not_told_again_and_not_forgotten() {
     let page = server.finish(waiting).expect("answers")["structuredContent"].clone();
     assert_eq!(page["state"], "done", "{page}");
     // Who only looks learns it too.
-    let arguments = json!({"command": "read line", "wait": false});
+    let arguments = json!({"command": "read line", "timeout_ms": 0});
     let begun = server.ok("execute_command", arguments).structured;
     let read = json!({"session_id": begun["session_id"], "command_id": begun["command_id"]});
     let said = || server.ok("get_terminal_output", read.clone()).structured["state"].clone();

@@ -66,7 +66,7 @@ fn only_what_changed_is_shown_on_request() {
     let mut server = environment.server(TERMBRIDGE, &[]);
     let id = showing(&mut server, "printf 'one\\r\\ntwo\\r\\n'");
     let before = view(&mut server, &id, json!({}));
-    let same = view(&mut server, &id, json!({"since": before["seq"]}));
+    let same = view(&mut server, &id, json!({"after": before["seq"]}));
     assert_eq!((&same["changed_rows"], &same["seq"]), (&json!([]), &before["seq"]));
     let answer = server.ok(
         "send_keys",

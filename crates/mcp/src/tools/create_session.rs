@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use termbridge_bridge::NewSession;
 
 use super::list_sessions::Row;
-use super::only_local;
-use crate::error::{Code, ToolError};
+use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 pub(crate) struct CreateSession;
@@ -29,8 +28,6 @@ pub(crate) struct Arguments {
     #[schemars(range(min = 1, max = 1000))]
     rows: u16,
     agent_id: Option<String>,
-    target: Option<String>,
-    visible_in: Option<String>,
 }
 
 fn default_cols() -> u16 {
@@ -66,15 +63,6 @@ impl Tool for CreateSession {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        only_local(arguments.target.as_deref())?;
-        if let Some(place) = arguments.visible_in.filter(|place| place != "none") {
-            return Err(ToolError::new(
-                Code::NotSupported,
-                format!("no {place} is connected in which the session could be shown"),
-                "Leave `visible_in` out.",
-                &["create_session"],
-            ));
-        }
         let new = NewSession {
             shell: arguments.shell.unwrap_or_default(),
             cwd: arguments.cwd.unwrap_or_default().into(),

@@ -10,7 +10,6 @@ use termbridge_session::SessionId;
 use tokio::task::JoinSet;
 
 use super::command::{Patience, Run, run};
-use super::only_local;
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::{Code, ToolError};
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -26,6 +25,7 @@ pub(crate) struct Arguments {
     command: String,
     /// A named session changes to it and stays
     cwd: Option<String>,
+    /// 0: return at once; it runs on
     #[serde(default = "default_timeout")]
     #[schemars(range(max = 86_400_000))]
     timeout_ms: u64,
@@ -33,9 +33,6 @@ pub(crate) struct Arguments {
     session_id: Option<String>,
     /// The same command in several
     session_ids: Option<Vec<String>>,
-    /// false: return at once; it runs on
-    #[serde(default = "yes")]
-    wait: bool,
     /// For a new session
     env: Option<BTreeMap<String, String>>,
     name: Option<String>,
@@ -44,15 +41,10 @@ pub(crate) struct Arguments {
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]
     max_bytes: usize,
-    target: Option<String>,
 }
 
 fn default_timeout() -> u64 {
     30_000
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(super) fn default_max_bytes() -> usize {
@@ -90,10 +82,9 @@ impl Tool for ExecuteCommand {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        only_local(arguments.target.as_deref())?;
-        let patience = match (arguments.wait, arguments.timeout_ms) {
-            (false, _) | (true, 0) => Patience::None,
-            (true, timeout) => Patience::UpTo(Duration::from_millis(timeout)),
+        let patience = match arguments.timeout_ms {
+            0 => Patience::None,
+            timeout => Patience::UpTo(Duration::from_millis(timeout)),
         };
         let request = Execute {
             command: arguments.command,

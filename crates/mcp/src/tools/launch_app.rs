@@ -11,7 +11,6 @@ use termbridge_session::vt::Seq;
 use termbridge_session::{Fired, Launch, Session, Wait, Waited, is_shell_name};
 
 use super::condition::{Condition, Outcome, no_prompt, pattern};
-use super::only_local;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 use crate::view::{View, ViewAfter};
@@ -36,7 +35,6 @@ pub(crate) struct Arguments {
     rows: u16,
     name: Option<String>,
     agent_id: Option<String>,
-    target: Option<String>,
     /// As in `wait_for`. Default: first paint; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
@@ -83,7 +81,6 @@ impl Tool for LaunchApp {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        only_local(arguments.target.as_deref())?;
         let asked = arguments.wait.map(Condition::read).transpose()?;
         let view = match (arguments.view, &asked) {
             // On a new terminal everything is new.

@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     project_id: Option<String>,
     exit_code: Option<i32>,
     /// RFC 3339, date, or age such as 2h or 7d
-    since: Option<String>,
+    from: Option<String>,
     until: Option<String>,
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 200))]
@@ -141,7 +141,7 @@ impl Tool for SearchHistory {
                 session: arguments.session_id,
                 project: arguments.project_id,
                 exit_code: arguments.exit_code,
-                since_ms: at("since", arguments.since.as_ref())?,
+                since_ms: at("from", arguments.from.as_ref())?,
                 until_ms: at("until", arguments.until.as_ref())?,
                 ..Filter::default()
             },

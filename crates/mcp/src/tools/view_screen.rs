@@ -20,8 +20,8 @@ pub(crate) struct Arguments {
     /// Last lines of scrollback
     #[schemars(range(min = 1))]
     lines: Option<usize>,
-    /// Only rows changed since this `seq`
-    since: Option<u64>,
+    /// Only rows changed after this `seq`
+    after: Option<u64>,
     region: Option<Region>,
     /// Default 32768
     #[schemars(range(min = 256))]
@@ -42,7 +42,7 @@ impl Tool for ViewScreen {
         let request = ViewRequest {
             format: arguments.format,
             lines: arguments.lines,
-            since: arguments.since.map(Seq),
+            since: arguments.after.map(Seq),
             region: arguments.region,
             max_bytes: arguments.max_bytes,
         };

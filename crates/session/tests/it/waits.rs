@@ -397,8 +397,7 @@ while True:
     let session = start(&sessions, python(escape)).await;
     see(&session, "READY").await;
     let keys = vec![Input::Items(parse_keys("i<Escape>").expect("keys"))];
-    let (_, waiting) =
-        session.send_then_wait(keys, settled().timeout(LIMIT)).await.expect("sent");
+    let (_, waiting) = session.send_then_wait(keys, settled().timeout(LIMIT)).await.expect("sent");
     let shown = waiting.await.expect("waited").snapshot.expect("a look");
     assert!(shown.text().contains("got escape"), "{:?}", shown.text());
     // Nothing to show is no reason to wait for ever, a program that does not read is.
