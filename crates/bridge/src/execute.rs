@@ -64,6 +64,10 @@ pub struct Started {
     pub command: u64,
     /// The session was made for it.
     pub new_session: bool,
+    /// Who asked named the session, or it is their current one.
+    pub is_known: bool,
+    /// Where it begins.
+    pub cwd: PathBuf,
 }
 
 /// What a command was judged by.
@@ -244,7 +248,15 @@ impl Bridge {
             self.judge(&request.command, dialect, &place.cwd, agent).await?;
         }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
-        let started = Started { session: info.id.clone(), command, new_session: false };
+        let started = Started {
+            session: info.id.clone(),
+            command,
+            new_session: false,
+            is_known: request.session.is_some()
+                || request.name.is_some()
+                || self.shared.agents.current(&request.agent).as_ref() == Some(&info.id),
+            cwd: place.cwd.clone(),
+        };
         if self.shared.history.is_some() {
             self.follow(&started, request, &place.cwd, &info);
         }

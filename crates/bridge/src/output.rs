@@ -20,13 +20,14 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    /// The text; where something is missing, a line says how much, and where all of it is.
-    pub fn text(self, whole: &str) -> String {
+    /// The text; where something is missing, a line says how much, and how it can be had.
+    pub fn text(self, rest: &str) -> String {
         if self.cut == 0 {
             return self.head;
         }
         let newline = if self.head.ends_with('\n') { "" } else { "\n" };
-        let note = format!("{newline}[… {} bytes cut; all of it: {whole} …]\n", self.cut);
+        let Self { cut, cut_lines, .. } = self;
+        let note = format!("{newline}[… {cut} bytes, {cut_lines} lines cut: {rest} …]\n");
         [self.head, note, self.tail].concat()
     }
 
@@ -103,7 +104,7 @@ mod tests {
         let cut = Bounded { head: "a\n".into(), tail: "z\n".into(), cut: 7, cut_lines: 3 };
         assert_eq!(
             cut.clone().text("term://s/command/1"),
-            "a\n[… 7 bytes cut; all of it: term://s/command/1 …]\nz\n"
+            "a\n[… 7 bytes, 3 lines cut: term://s/command/1 …]\nz\n"
         );
         let stored = cut.into_stored();
         assert_eq!(

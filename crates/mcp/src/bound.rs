@@ -1,7 +1,7 @@
 //! Replies have a size: head and tail are kept, and what was cut is said.
 
 /// Bytes of text in a reply unless the caller says otherwise.
-pub(crate) const DEFAULT_MAX_BYTES: usize = 32 * 1024;
+pub(crate) const DEFAULT_MAX_BYTES: usize = 16 * 1024;
 
 /// A text that fits, and how much of it was cut.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) fn bound(text: String, most: usize, whole: &str) -> Bounded {
     let head = line_end(&text, text.floor_char_boundary(most / 2));
     let tail = line_start(&text, text.ceil_char_boundary(text.len() - most / 2)).max(head);
     let cut = tail - head;
-    let note = format!("\n[… {cut} bytes cut; all of it: {whole} …]\n");
+    let note = format!("\n[… {cut} bytes cut: {whole} …]\n");
     Bounded { text: [&text[..head], &note, &text[tail..]].concat(), cut }
 }
 

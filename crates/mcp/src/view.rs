@@ -160,8 +160,12 @@ pub(crate) struct View {
     highlights: Vec<HighlightedText>,
     /// `running` or how it ended.
     state: String,
+    /// Without those that only moved up.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_rows: Option<Vec<u16>>,
+    /// Rows that the screen scrolled up since `after`.
+    #[serde(skip_serializing_if = "is_zero")]
+    scrolled: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<Vec<CellRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,6 +281,7 @@ impl View {
                 .collect(),
             state: state_text(&snapshot.state),
             changed_rows: snapshot.changed.clone(),
+            scrolled: snapshot.scrolled,
             cells: cell_rows,
             total_lines: snapshot.scrollback.as_ref().map(|all| all.total_lines),
             truncated_bytes: cut.then_some(bounded.cut),
@@ -288,16 +293,32 @@ impl View {
     /// The whole answer in the fewest words: what is shown, then one line about it.
     pub(crate) fn text(&self) -> String {
         let mut facts = vec![format!("{}x{}", self.cols, self.rows)];
-        let hidden = if self.cursor.visible { "" } else { " hidden" };
-        facts.push(format!("cursor {},{}{hidden}", self.cursor.row, self.cursor.col));
-        facts.push(format!("seq {}", self.seq));
-        if !self.title.is_empty() {
-            facts.push(format!("title {:?}", self.title));
-        }
         if self.alternate_screen {
             facts.push("alternate screen".into());
         }
-        if self.state != "running" {
+        if !self.title.is_empty() {
+            facts.push(format!("title {:?}", self.title));
+        }
+        self.text_with(facts)
+    }
+
+    /// The same for a caller who knows the terminal, with facts of another kind.
+    pub(crate) fn text_with(&self, mut facts: Vec<String>) -> String {
+        if let Some([first, .., last]) = self.changed_rows.as_deref().filter(|rows| is_block(rows))
+            && last - first + 1 < self.rows
+        {
+            facts.push(format!("rows {first}-{last}"));
+        }
+        if self.scrolled > 0 {
+            facts.push(format!("scrolled {}", self.scrolled));
+        }
+        if self.state == "running" {
+            facts.push(match self.cursor {
+                CursorPlace { row, col, visible: true } => format!("cursor {row},{col}"),
+                _ => "cursor hidden".into(),
+            });
+            facts.push(format!("seq {}", self.seq));
+        } else {
             facts.push(self.state.clone());
         }
         for found in &self.highlights {
@@ -342,9 +363,25 @@ fn without_blank_end<'a, 'b>(rows: &'a [(u16, &'b Row)]) -> &'a [(u16, &'b Row)]
     &rows[..last.map_or(0, |last| last + 1)]
 }
 
-/// Rows with their numbers; neighbouring blank ones are one line.
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Several rows without one between them that is left out.
+fn is_block(rows: &[u16]) -> bool {
+    rows.len() > 1 && rows.windows(2).all(|pair| pair[0] + 1 == pair[1])
+}
+
+/// Rows; where some are left out between them, with their numbers, and neighbouring blank ones as one line.
 fn changes(rows: &[(u16, &Row)]) -> String {
     let lines: Vec<(u16, String)> = rows.iter().map(|(row, cells)| (*row, cells.text())).collect();
+    if is_block(&rows.iter().map(|(row, _)| *row).collect::<Vec<_>>()) {
+        let text = lines.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
+        return match text.trim_end() {
+            "" => "(blank)".to_owned(),
+            text => text.to_owned(),
+        };
+    }
     let blank = |line: &(u16, String)| line.1.is_empty();
     let together = |a: &(u16, String), b: &(u16, String)| blank(a) && blank(b) && a.0 + 1 == b.0;
     let line = |run: &[(u16, String)]| match run {

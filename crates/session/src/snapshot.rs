@@ -32,8 +32,10 @@ pub struct Snapshot {
     pub screen: Screen,
     /// The change counter that belongs to it.
     pub seq: Seq,
-    /// Rows changed since the asked-for counter.
+    /// Rows changed since the asked-for counter, without those that only moved up.
     pub changed: Option<Vec<u16>>,
+    /// By how many rows the screen scrolled up since then.
+    pub scrolled: u32,
     /// History and screen, when asked for.
     pub scrollback: Option<Scrollback>,
     /// Size in force.

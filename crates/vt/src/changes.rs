@@ -2,8 +2,10 @@
 //!
 //! A [`Seq`] is handed out whenever someone looks. Between two looks rows are compared by hash, so
 //! feeding costs nothing, a row redrawn with the same content is unchanged, and any `Seq` that was
-//! handed out can be asked about later.
+//! handed out can be asked about later. Rows that only moved up, because the screen scrolled between two
+//! looks, can be told from rows with new content.
 
+use std::collections::VecDeque;
 use std::fmt;
 
 /// A moment of the screen's content; larger is later.
@@ -21,28 +23,75 @@ pub(crate) struct Changes {
     seq: Seq,
     /// Hash of what is not in a row: cursor, title, size, which screen.
     frame: u64,
-    /// Per row: hash of its content and when that was first seen.
+    /// Per row: hash of its content and when that was first seen there.
     rows: Vec<(u64, Seq)>,
+    /// Per row: when its content was first seen, there or further down.
+    first_seen: Vec<Seq>,
+    /// By how many rows the screen scrolled, and when that was seen.
+    scrolls: VecDeque<(Seq, u16)>,
 }
+
+/// Scrolls that are remembered.
+const MAX_SCROLLS: usize = 64;
+/// Rows that may have changed besides where a screen scrolled: a line that was typed, a status line.
+const CHANGED_BESIDES: usize = 3;
+/// Furthest that a scroll is looked for.
+const MAX_SCROLL: usize = 100;
+/// Different rows that have to be found again for a scroll to be one.
+const MOVED_AT_LEAST: usize = 3;
 
 impl Changes {
     /// Compares with the last look and returns the current `Seq`.
     pub(crate) fn look(&mut self, frame: u64, rows: impl ExactSizeIterator<Item = u64>) -> Seq {
         let next = Seq(self.seq.0 + 1);
+        let rows: Vec<u64> = rows.collect();
+        let moved = self.note_moves(&rows, next);
         let mut changed = frame != self.frame || rows.len() != self.rows.len();
         self.frame = frame;
         // A row that did not exist before counts as changed.
         self.rows.resize(rows.len(), (0, next));
-        for (known, hash) in self.rows.iter_mut().zip(rows) {
+        self.first_seen.resize(rows.len(), next);
+        for (index, (known, hash)) in self.rows.iter_mut().zip(rows).enumerate() {
             if known.0 != hash {
                 *known = (hash, next);
                 changed = true;
+                if !moved {
+                    self.first_seen[index] = next;
+                }
             }
         }
         if changed {
             self.seq = next;
         }
         self.seq
+    }
+
+    /// Finds out whether the screen scrolled, and if so whose content was seen before; else false.
+    fn note_moves(&mut self, rows: &[u64], next: Seq) -> bool {
+        let known: Vec<u64> = self.rows.iter().map(|(hash, _)| *hash).collect();
+        let Some(by) = scrolled_by(&known, rows) else { return false };
+        let seen: Vec<Seq> = (0..rows.len())
+            .map(|row| match known.get(row + by) {
+                Some(hash) if *hash == rows[row] => self.first_seen[row + by],
+                // A line at the bottom that stays there.
+                _ if known[row] == rows[row] => self.first_seen[row],
+                _ => next,
+            })
+            .collect();
+        self.first_seen = seen;
+        self.scrolls.push_back((next, by as u16));
+        if self.scrolls.len() > MAX_SCROLLS {
+            self.scrolls.pop_front();
+        }
+        true
+    }
+
+    /// Rows whose content is newer than `since` wherever it was, and how far the screen scrolled since.
+    pub(crate) fn fresh_since(&self, since: Seq) -> (Vec<u16>, u32) {
+        let rows = self.first_seen.iter().enumerate();
+        let fresh = rows.filter(|(_, seq)| **seq > since).map(|(row, _)| row as u16);
+        let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since);
+        (fresh.collect(), scrolls.map(|(_, by)| u32::from(*by)).sum())
     }
 
     /// Counts on from `seq`.
@@ -60,6 +109,27 @@ impl Changes {
         let newer = |(row, (_, seq)): (usize, &(u64, Seq))| (*seq > since).then_some(row as u16);
         self.rows.iter().enumerate().filter_map(newer).collect()
     }
+}
+
+/// By how many rows the known ones moved up, if nearly all others are where they were.
+fn scrolled_by(known: &[u64], rows: &[u64]) -> Option<usize> {
+    if known.len() != rows.len() || known == rows {
+        return None;
+    }
+    (1..rows.len().min(MAX_SCROLL)).find(|by| {
+        let pairs = || known[*by..].iter().zip(rows);
+        let other = pairs().filter(|(known, row)| known != row).take(CHANGED_BESIDES + 1).count();
+        if other > CHANGED_BESIDES {
+            return false;
+        }
+        let mut found: Vec<u64> = Vec::new();
+        for (known, row) in pairs() {
+            if known == row && !found.contains(row) && found.len() < MOVED_AT_LEAST {
+                found.push(*row);
+            }
+        }
+        found.len() >= MOVED_AT_LEAST
+    })
 }
 
 /// A fast hash for short-lived comparisons within one process; not for untrusted keys.

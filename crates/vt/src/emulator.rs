@@ -221,6 +221,12 @@ impl Terminal {
         self.changes.rows_since(since)
     }
 
+    /// Rows whose content is new since `since`, not only moved up, and by how many rows the screen
+    /// scrolled; as of the last [`Terminal::look`].
+    pub fn fresh_since(&self, since: Seq) -> (Vec<u16>, u32) {
+        self.changes.fresh_since(since)
+    }
+
     /// A copy of what is visible.
     pub fn screen(&self) -> Screen {
         match &self.core.frozen {

@@ -325,6 +325,26 @@ fn the_counter_tells_which_rows_changed() {
 }
 
 #[test]
+fn rows_that_only_moved_up_are_not_fresh() {
+    let mut terminal = terminal(20, 6);
+    terminal.feed(b"one\r\ntwo\r\nthree\r\nfour\r\nfive\r\n$ ");
+    let first = terminal.look();
+    terminal.feed(b"echo hi\r\nhi\r\n$ ");
+    let second = terminal.look();
+    assert_eq!(terminal.fresh_since(first), (vec![3, 4], 2), "the line that was typed, too");
+    assert_eq!(terminal.rows_since(first), [0, 1, 2, 3, 4]);
+    terminal.feed(b"echo there\r\nthere\r\n$ ");
+    terminal.look();
+    assert_eq!(terminal.fresh_since(first), (vec![1, 2, 3, 4], 4), "both together");
+    assert_eq!(terminal.fresh_since(second), (vec![3, 4], 2));
+    // Nothing of it was there before.
+    let third = terminal.look();
+    terminal.feed(b"\x1b[2J\x1b[Ha\r\nb\r\nc\r\nd\r\ne\r\nf");
+    terminal.look();
+    assert_eq!(terminal.fresh_since(third), (vec![0, 1, 2, 3, 4, 5], 0));
+}
+
+#[test]
 fn modes_reach_the_input_side() {
     let modes =
         fed("\x1b[?1h\x1b=\x1b[?2004h\x1b[?1003h\x1b[?1006h\x1b[>4;1m\x1b[20h").input_modes();

@@ -1,11 +1,13 @@
 //! A command from its start to its answer: what `execute_command` and the compatible tools share.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
+use regex::Regex;
 use schemars::JsonSchema;
 use serde::Serialize;
-use termbridge_bridge::{Execute, Started, Until};
-use termbridge_session::{CommandState, State};
+use termbridge_bridge::{Bounded, Execute, OutputRequest, ReadFrom, Started, Until};
+use termbridge_session::{CommandReport, CommandState, SessionId, State};
 
 use super::standing::Standing;
 use crate::bound::bound;
@@ -21,6 +23,9 @@ pub(crate) struct Run {
     pub(crate) session_id: String,
     pub(crate) timed_out: bool,
     pub(crate) truncated: bool,
+    /// Of a command that failed: the last lines among those cut that speak of errors, with their numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) errors: Option<String>,
     /// Holds all of the output.
     pub(crate) resource: String,
     /// Of a full-screen program that runs, or of one that waits for keys.
@@ -28,6 +33,13 @@ pub(crate) struct Run {
     pub(crate) screen: Option<String>,
     #[serde(skip)]
     is_full_screen: bool,
+    /// What the text says besides: what the caller cannot know.
+    #[serde(skip)]
+    new_session: bool,
+    #[serde(skip)]
+    shows_session: bool,
+    #[serde(skip)]
+    shows_cwd: bool,
 }
 
 /// How long to wait for a command.
@@ -96,18 +108,35 @@ impl Run {
         until: Until,
         max_bytes: usize,
     ) -> Result<Self, ToolError> {
-        let Started { session, command, new_session } = started;
+        let Started { session, command, new_session, is_known, cwd } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let resource = format!("term://{session}/command/{command}");
-        let mut standing = Standing::of(context, session, &report, until).await;
-        if *new_session {
-            standing.note.get_or_insert_with(|| "new session".to_owned());
-        }
+        let standing = Standing::of(context, session, &report, until).await;
+        let truncated = output.cut > 0;
+        let rest = match context.tools.find("get_terminal_output") {
+            Some(_) => format!(
+                "get_terminal_output with command_id {command} and offset {} or grep; all: {resource}",
+                output.head.lines().count()
+            ),
+            None => resource.clone(),
+        };
+        let errors = match report.exit_code() {
+            Some(code) if truncated && code != 0 => {
+                cut_errors(context, session, *command, &report, &output).await
+            }
+            _ => None,
+        };
         let mut run = Self {
+            new_session: *new_session,
+            shows_session: *new_session || !is_known || truncated || standing.state != "done",
+            shows_cwd: *new_session
+                || !is_known
+                || report.cwd.as_ref().is_some_and(|now| now != cwd),
             standing,
             session_id: session.to_string(),
-            truncated: output.cut > 0,
-            output: output.text(&resource),
+            truncated,
+            errors,
+            output: output.text(&rest),
             resource,
             ..Self::default()
         };
@@ -178,7 +207,11 @@ impl Run {
 
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.output.clone();
+        let mut text = match &self.errors {
+            Some(errors) => format!("Errors among the lines that are cut:\n{errors}\n"),
+            None => String::new(),
+        };
+        text.push_str(&self.output);
         // Elsewhere the screen shows the output once more.
         if self.is_full_screen {
             text.push_str(self.screen.as_deref().unwrap_or_default());
@@ -193,10 +226,60 @@ impl Run {
     fn status(&self) -> String {
         let mut words = self.standing.words();
         if self.timed_out {
-            "timed out, still running: get_terminal_output reads on".clone_into(&mut words[0]);
+            "timed out, still running: get_terminal_output with wait_ms reads on"
+                .clone_into(&mut words[0]);
         }
-        words.push(format!("{} #{}", self.session_id, self.standing.command_id));
+        words.extend(self.standing.cwd.clone().filter(|_| self.shows_cwd));
+        let new = if self.new_session { "new session " } else { "" };
+        if self.shows_session {
+            words.push(format!("{new}{} #{}", self.session_id, self.standing.command_id));
+        }
         words.extend(self.standing.note.clone());
         words.join(" | ")
     }
+}
+
+/// Words of a line that says what went wrong.
+static ERRORS: LazyLock<Regex> = LazyLock::new(|| {
+    let words = r"(?i)\b(error|fail(ed|ure|s)?|fatal|panic(ked)?|\w*exception|traceback)\b";
+    // A constant.
+    Regex::new(words).expect("a valid pattern")
+});
+/// Such lines that are shown, and looked at to find the last that were cut.
+const ERROR_LINES: usize = 8;
+const LOOKED_AT: u64 = 100;
+/// Bytes of one.
+const ERROR_LINE: usize = 200;
+/// Output in which they are looked for.
+const SEARCHED: u64 = 8 * 1024 * 1024;
+
+/// The last lines that speak of errors and lie between head and tail.
+async fn cut_errors(
+    context: &Context,
+    session: &SessionId,
+    command: u64,
+    report: &CommandReport,
+    output: &Bounded,
+) -> Option<String> {
+    if report.output_bytes > SEARCHED {
+        return None;
+    }
+    let request = OutputRequest {
+        session: context.bridge.backend().session(session).await.ok()?,
+        command: Some(command),
+        from: ReadFrom::Tail,
+        lines: LOOKED_AT,
+        grep: Some(ERRORS.clone()),
+        most: SEARCHED as usize,
+    };
+    let page = context.bridge.read_output(&request).await.ok()?;
+    let first = output.head.lines().count();
+    let cut = first + 1..=first + output.cut_lines as usize;
+    let number = |line: &&str| line.split_once(':')?.0.parse::<usize>().ok();
+    let found =
+        page.text.lines().filter(|line| number(line).is_some_and(|line| cut.contains(&line)));
+    let found: Vec<&str> = found.collect();
+    let last = &found[found.len().saturating_sub(ERROR_LINES)..];
+    let line = |line: &&str| format!("{}\n", &line[..line.floor_char_boundary(ERROR_LINE)]);
+    (!last.is_empty()).then(|| last.iter().map(line).collect())
 }

@@ -11,7 +11,7 @@ use termbridge_session::vt::{Found, Seq};
 use termbridge_session::{Fired, Session, State, Wait, Waited};
 
 use crate::error::ToolError;
-use crate::view::state_text;
+use crate::view::{View, state_text};
 use crate::{schema, validate};
 
 /// Compiled size of a pattern; a larger one is not worth its memory.
@@ -205,8 +205,23 @@ impl Outcome {
         }
     }
 
-    /// `text "DONE" at 3,0 after 120 ms | seq 17`.
-    pub(crate) fn text(&self) -> String {
+    /// What came of it, on a line with the state of the program, or above the screen.
+    pub(crate) fn text(&self, view: Option<&View>) -> String {
+        match view {
+            Some(view) => view.text_with(self.words()),
+            None => {
+                let mut words = self.words();
+                words.push(format!("seq {}", self.seq));
+                if !matches!(self.state.as_str(), "running" | "needs_input" | "interactive") {
+                    words.push(self.state.clone());
+                }
+                words.join(" | ")
+            }
+        }
+    }
+
+    /// `text "DONE" at 3,0 after 1.2 s`.
+    pub(crate) fn words(&self) -> Vec<String> {
         let mut text = match (self.fired, &self.found) {
             (Some(name), Some(found)) => {
                 format!("{name} {:?} at {},{}", found.text, found.row, found.col)
@@ -216,13 +231,11 @@ impl Outcome {
             (None, _) if self.timed_out => "timed out".into(),
             (None, _) => "not met".into(),
         };
-        text.push_str(&format!(" after {} ms | seq {}", self.elapsed_ms, self.seq));
-        if !matches!(self.state.as_str(), "running" | "needs_input" | "interactive") {
-            text.push_str(&format!(" | {}", self.state));
+        if self.elapsed_ms >= 1000 {
+            text.push_str(&format!(" after {:.1} s", self.elapsed_ms as f64 / 1000.0));
         }
-        if let Some(note) = &self.note {
-            text.push_str(&format!(" | {note}"));
-        }
-        text
+        let mut words = vec![text];
+        words.extend(self.note.clone());
+        words
     }
 }

@@ -124,6 +124,8 @@ impl Tool for GetTerminalOutput {
             None if page.running => vec!["running".to_owned()],
             None => Vec::new(),
         };
+        let done = standing.as_ref().filter(|standing| standing.state == "done");
+        words.extend(done.and_then(|done| done.cwd.clone()));
         words.push(shown);
         if page.remaining > 0 {
             words.push(format!("{} more", page.remaining));

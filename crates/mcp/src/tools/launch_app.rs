@@ -112,13 +112,11 @@ impl Tool for LaunchApp {
         }
         context.bridge.check_launch(&launch, arguments.agent_id.as_deref())?;
         let session = context.bridge.launch(launch).await?;
-        let mut text = format!("session_id: {}", session.id());
         let (wait, view) = match asked {
             Some(Some(wait)) => {
                 let wait = Wait { look: view.look(), ..wait };
                 let (waited, cut_short) = context.wait(&session, wait).await?;
                 let outcome = Outcome::of(&waited, cut_short);
-                text = format!("{text}\n{}", outcome.text());
                 (Some(outcome), View::after(&waited, &session, view)?)
             }
             None if view != ViewAfter::None => {
@@ -127,10 +125,18 @@ impl Tool for LaunchApp {
             }
             _ => (None, View::take_after(&session, view, Seq(0)).await?),
         };
-        if let Some(view) = &view {
-            text = format!("{text}\n{}", view.text());
-        }
         let session_id = session.id().to_string();
+        let mut facts = vec![format!("session_id {session_id}")];
+        let text = match (&view, &wait) {
+            (Some(view), wait) => {
+                facts.extend(wait.iter().flat_map(Outcome::words));
+                view.text_with(facts)
+            }
+            (None, wait) => {
+                facts.extend(wait.as_ref().map(|outcome| outcome.text(None)));
+                facts.join(" | ")
+            }
+        };
         Ok(Reply { text, answer: Answer { session_id, success: true, wait, view } })
     }
 }

@@ -89,7 +89,7 @@ impl Tool for RunSteps {
                 return Err(ToolError::cancelled());
             }
             let value = result.structured_content.clone().unwrap_or_default();
-            let in_background = step.arguments.get("wait") == Some(&Value::Bool(false));
+            let in_background = step.arguments.get("timeout_ms").and_then(Value::as_u64) == Some(0);
             let ok = !result.is_error.unwrap_or(false) && (in_background || succeeded(&value));
             if let Some(name) = step.save_as {
                 saved.insert(name, value.clone());

@@ -224,7 +224,6 @@ impl Tool for SendKeys {
             Some(wait) => (wait, true),
             None => ((view != ViewAfter::None).then(settled), false),
         };
-        let mut lines = Vec::new();
         let (sent, wait, view) = match wait {
             Some(wait) => {
                 let wait = Wait { look: view.look(), ..wait };
@@ -232,7 +231,6 @@ impl Tool for SendKeys {
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
                 let outcome = reported.then(|| Outcome::of(&waited, cut_short));
-                lines.extend(outcome.as_ref().map(Outcome::text));
                 (sent, outcome, View::after(&waited, &session, view)?)
             }
             None => {
@@ -241,13 +239,16 @@ impl Tool for SendKeys {
                 (sent, None, view)
             }
         };
-        lines.extend(view.as_ref().map(View::text));
-        if lines.is_empty() {
-            lines.push(format!("sent {} bytes", sent.bytes));
+        let mut text = match (&wait, &view) {
+            (Some(outcome), view) => outcome.text(view.as_ref()),
+            (None, Some(view)) => view.text_with(Vec::new()),
+            (None, None) => format!("sent {} bytes", sent.bytes),
+        };
+        if let Some(note) = queue_note(sent.queued, sent.bytes) {
+            text = format!("{text}\n{note}");
         }
-        lines.extend(queue_note(sent.queued, sent.bytes));
         let queued = Some(sent.queued).filter(|queued| *queued > 0);
-        Ok(Reply { text: lines.join("\n"), answer: Answer { success: true, queued, wait, view } })
+        Ok(Reply { text, answer: Answer { success: true, queued, wait, view } })
     }
 }
 

@@ -104,7 +104,7 @@ impl Standing {
         });
     }
 
-    /// State, time and directory: `exit 3 | 1.2 s | /src`.
+    /// State and time, where that is worth a word: `exit 3 | 1.2 s`.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         words.push(match (self.state, self.exit_code, self.echo) {
@@ -129,11 +129,9 @@ impl Standing {
         if self.session_ended {
             words.push("the session ended with it".into());
         }
-        words.push(match self.duration_ms {
-            0..1000 => format!("{} ms", self.duration_ms),
-            _ => format!("{:.1} s", self.duration_ms as f64 / 1000.0),
-        });
-        words.extend(self.cwd.clone());
+        if self.duration_ms >= 1000 {
+            words.push(format!("{:.1} s", self.duration_ms as f64 / 1000.0));
+        }
         words
     }
 }

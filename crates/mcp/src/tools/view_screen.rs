@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     /// Only rows changed after this `seq`
     after: Option<u64>,
     region: Option<Region>,
-    /// Default 32768
+    /// Default 16384
     #[schemars(range(min = 256))]
     max_bytes: Option<usize>,
 }

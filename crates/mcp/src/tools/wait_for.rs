@@ -61,11 +61,7 @@ impl Tool for WaitFor {
         wait.look = arguments.view.look();
         let (waited, cut_short) = context.wait(&session, wait).await?;
         let outcome = Outcome::of(&waited, cut_short);
-        let mut text = outcome.text();
         let view = View::after(&waited, &session, arguments.view)?;
-        if let Some(view) = &view {
-            text = format!("{text}\n{}", view.text());
-        }
-        Ok(Reply { text, answer: Answer { outcome, view } })
+        Ok(Reply { text: outcome.text(view.as_ref()), answer: Answer { outcome, view } })
     }
 }

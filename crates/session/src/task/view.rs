@@ -8,10 +8,12 @@ use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
 impl SessionTask {
     pub(super) fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
         let seq = self.terminal.look();
+        let changed = request.since.map(|since| self.terminal.fresh_since(since));
         Snapshot {
             screen: self.terminal.screen(),
             seq,
-            changed: request.since.map(|since| self.terminal.rows_since(since)),
+            scrolled: changed.as_ref().map_or(0, |(_, rows)| *rows),
+            changed: changed.map(|(rows, _)| rows),
             scrollback: request.scrollback.map(|lines| self.scrollback(lines)),
             size: self.terminal.size(),
             state: self.state(),
