@@ -140,7 +140,7 @@ impl DebugTool {
         match data {
             Ok(data) => {
                 let text = text::of(&data, self.debugging.workspace(), offered);
-                let text = bound(text, DEFAULT_MAX_BYTES, "the structured content").text;
+                let text = bound(text, DEFAULT_MAX_BYTES, "ask for less at a time").text;
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
                 let answer = json!({"ok": true, "type": "success", "data": data, "meta": meta});
                 result.structured_content = Some(answer);
@@ -201,7 +201,8 @@ impl DebugTool {
             .filter(|name| offered(name))
             .collect();
         // An editor's words have no bound of their own.
-        let message = bound(failure.message, MAX_MESSAGE, "the program's output").text;
+        let message = failure.message.trim_end().to_owned();
+        let message = bound(message, MAX_MESSAGE, "the program's output").text;
         let text = error::text(&failure.code, &message, &hint, &next_tools);
         let mut error = json!({
             "code": failure.code,

@@ -4,6 +4,7 @@ mod command;
 mod compat;
 mod condition;
 mod create_session;
+mod ended;
 mod execute_command;
 mod get_cursor_position;
 mod get_screen_size;

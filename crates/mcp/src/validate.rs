@@ -58,15 +58,6 @@ pub(crate) fn make_whole(value: &mut Value) {
 fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), ToolError> {
     let empty = JsonObject::new();
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
-        let name = name.as_str().unwrap_or_default();
-        if value.get(name).is_none_or(Value::is_null) {
-            return Err(ToolError::invalid(
-                format!("argument `{}` is missing", join(path, name)),
-                properties.get(name).map(takes).unwrap_or_default(),
-            ));
-        }
-    }
     for (name, value) in value {
         match (properties.get(name), schema.get("additionalProperties")) {
             // An absent value and null are the same to a model.
@@ -77,6 +68,15 @@ fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), Too
             }
             (None, Some(Value::Bool(false))) => return Err(unknown(properties, path, name)),
             (None, _) => {}
+        }
+    }
+    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
+        let name = name.as_str().unwrap_or_default();
+        if value.get(name).is_none_or(Value::is_null) {
+            return Err(ToolError::invalid(
+                format!("argument `{}` is missing", join(path, name)),
+                properties.get(name).map(takes).unwrap_or_default(),
+            ));
         }
     }
     Ok(())

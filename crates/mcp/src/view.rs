@@ -9,6 +9,11 @@ use termbridge_session::{Look, Session, Snapshot, SnapshotRequest, State, Waited
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
 
+/// Blank columns that are worth a word.
+const WIDE_MARGIN: usize = 10;
+/// Rows alike from which on they are counted.
+const ALIKE: usize = 4;
+
 // The formats of `view_screen`. A doc comment here would stand in every schema that uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -124,6 +129,12 @@ pub(crate) struct HighlightedText {
     text: String,
 }
 
+impl HighlightedText {
+    fn words(&self) -> String {
+        format!("highlighted row {}: {:?}", self.row, self.text)
+    }
+}
+
 /// Cells of one look.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CellRun {
@@ -177,6 +188,8 @@ pub(crate) struct View {
     /// Why it is not what was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    #[serde(skip)]
+    is_text: bool,
 }
 
 impl View {
@@ -287,7 +300,14 @@ impl View {
             truncated_bytes: cut.then_some(bounded.cut),
             resource: cut.then_some(resource),
             note: None,
+            is_text: matches!(request.format, Format::Plain | Format::Scrollback),
         })
+    }
+
+    /// What it shows, and what stands out there.
+    pub(crate) fn into_shown(self) -> (Option<String>, Vec<String>) {
+        let highlighted = self.highlights.iter().map(HighlightedText::words).collect();
+        (Some(self.content), highlighted)
     }
 
     /// The whole answer in the fewest words: what is shown, then one line about it.
@@ -299,11 +319,20 @@ impl View {
         if !self.title.is_empty() {
             facts.push(format!("title {:?}", self.title));
         }
-        self.text_with(facts)
+        facts.push(format!("seq {}", self.seq));
+        self.text_of(self.content.clone(), facts)
     }
 
-    /// The same for a caller who knows the terminal, with facts of another kind.
-    pub(crate) fn text_with(&self, mut facts: Vec<String>) -> String {
+    /// The same for a caller who knows the terminal, with facts of another kind, and rows that are alike
+    /// told once.
+    pub(crate) fn text_with(&self, facts: Vec<String>) -> String {
+        match self.is_text {
+            true => self.text_of(told_once(&self.content), facts),
+            false => self.text_of(self.content.clone(), facts),
+        }
+    }
+
+    fn text_of(&self, content: String, mut facts: Vec<String>) -> String {
         if let Some([first, .., last]) = self.changed_rows.as_deref().filter(|rows| is_block(rows))
             && last - first + 1 < self.rows
         {
@@ -317,19 +346,16 @@ impl View {
                 CursorPlace { row, col, visible: true } => format!("cursor {row},{col}"),
                 _ => "cursor hidden".into(),
             });
-            facts.push(format!("seq {}", self.seq));
         } else {
             facts.push(self.state.clone());
         }
-        for found in &self.highlights {
-            facts.push(format!("highlighted row {}: {:?}", found.row, found.text));
-        }
+        facts.extend(self.highlights.iter().map(HighlightedText::words));
         facts.extend(self.note.clone());
         let content = match &self.changed_rows {
             Some(rows) if rows.is_empty() => "(no row changed)\n",
-            Some(_) if self.content.is_empty() => "",
-            None if self.content.is_empty() => "(blank screen)\n",
-            _ => &format!("{}\n", self.content),
+            Some(_) if content.is_empty() => "",
+            None if content.is_empty() => "(blank screen)\n",
+            _ => &format!("{content}\n"),
         };
         format!("{content}[{}]", facts.join(" | "))
     }
@@ -355,6 +381,25 @@ fn too_large(format: Format, size: usize, most: usize) -> ToolError {
         format!("the screen as {} has {size} bytes, more than {most}", format.name()),
         format!("Pass max_bytes {size} or more, or a smaller `region`. Format plain is shorter."),
     )
+}
+
+/// Neighbouring rows that are alike, as many of an editor are, as one and a count; without a wide margin, as a
+/// window amid the screen has.
+pub(crate) fn told_once(content: &str) -> String {
+    let blanks = |row: &str| row.len() - row.trim_start_matches(' ').len();
+    let used = || content.split('\n').filter(|row| !row.is_empty());
+    let margin = used().map(blanks).min().filter(|margin| *margin >= WIDE_MARGIN).unwrap_or(0);
+    let note = match margin {
+        0 => String::new(),
+        _ => format!("[{margin} blank columns at the left are cut]\n"),
+    };
+    let rows: Vec<&str> = content.split('\n').map(|row| row.get(margin..).unwrap_or("")).collect();
+    let run = |run: &[&str]| match run {
+        ["", .., ""] if run.len() >= ALIKE => format!("[{} blank rows]", run.len()),
+        [row, .., _] if run.len() >= ALIKE => format!("{row}\n[{} more such rows]", run.len() - 1),
+        run => run.join("\n"),
+    };
+    note + &rows.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join("\n")
 }
 
 /// Rows up to the last that shows something: what a program wiped when it ended says nothing.
@@ -422,4 +467,19 @@ fn crop(screen: &Screen, region: Region) -> Result<Screen, ToolError> {
     part.cursor.row = part.cursor.row.saturating_sub(region.row);
     part.cursor.col = part.cursor.col.saturating_sub(region.col);
     Ok(part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told_once;
+
+    #[test]
+    fn rows_alike_are_told_once() {
+        assert_eq!(told_once("a\n~\n~\n~\nb"), "a\n~\n~\n~\nb");
+        assert_eq!(told_once("a\n~\n~\n~\n~\nb"), "a\n~\n[3 more such rows]\nb");
+        assert_eq!(told_once("\n\n\n\n\nb"), "[5 blank rows]\nb");
+        let window = format!("\n{0}┌─┐\n{0}│ │\n", " ".repeat(12));
+        assert_eq!(told_once(&window), "[12 blank columns at the left are cut]\n\n┌─┐\n│ │\n");
+        assert_eq!(told_once("            x\ny"), "            x\ny");
+    }
 }

@@ -3,7 +3,7 @@
 //! A [`Seq`] is handed out whenever someone looks. Between two looks rows are compared by hash, so
 //! feeding costs nothing, a row redrawn with the same content is unchanged, and any `Seq` that was
 //! handed out can be asked about later. Rows that only moved up, because the screen scrolled between two
-//! looks, can be told from rows with new content.
+//! looks, and rows of a screen that came back can be told from rows with new content.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -25,8 +25,11 @@ pub(crate) struct Changes {
     frame: u64,
     /// Per row: hash of its content and when that was first seen there.
     rows: Vec<(u64, Seq)>,
-    /// Per row: when its content was first seen, there or further down.
-    first_seen: Vec<Seq>,
+    /// Per row: hash of its content and when that was first seen, there or further down.
+    fresh: Vec<(u64, Seq)>,
+    /// The same of the screen that is not shown, the primary or the alternate one.
+    hidden: Vec<(u64, Seq)>,
+    is_alternate: bool,
     /// By how many rows the screen scrolled, and when that was seen.
     scrolls: VecDeque<(Seq, u16)>,
 }
@@ -42,22 +45,23 @@ const MOVED_AT_LEAST: usize = 3;
 
 impl Changes {
     /// Compares with the last look and returns the current `Seq`.
-    pub(crate) fn look(&mut self, frame: u64, rows: impl ExactSizeIterator<Item = u64>) -> Seq {
+    pub(crate) fn look(
+        &mut self,
+        frame: u64,
+        is_alternate: bool,
+        rows: impl ExactSizeIterator<Item = u64>,
+    ) -> Seq {
         let next = Seq(self.seq.0 + 1);
         let rows: Vec<u64> = rows.collect();
-        let moved = self.note_moves(&rows, next);
+        self.note_fresh(&rows, is_alternate, next);
         let mut changed = frame != self.frame || rows.len() != self.rows.len();
         self.frame = frame;
         // A row that did not exist before counts as changed.
         self.rows.resize(rows.len(), (0, next));
-        self.first_seen.resize(rows.len(), next);
-        for (index, (known, hash)) in self.rows.iter_mut().zip(rows).enumerate() {
+        for (known, hash) in self.rows.iter_mut().zip(rows) {
             if known.0 != hash {
                 *known = (hash, next);
                 changed = true;
-                if !moved {
-                    self.first_seen[index] = next;
-                }
             }
         }
         if changed {
@@ -66,30 +70,39 @@ impl Changes {
         self.seq
     }
 
-    /// Finds out whether the screen scrolled, and if so whose content was seen before; else false.
-    fn note_moves(&mut self, rows: &[u64], next: Seq) -> bool {
-        let known: Vec<u64> = self.rows.iter().map(|(hash, _)| *hash).collect();
-        let Some(by) = scrolled_by(&known, rows) else { return false };
-        let seen: Vec<Seq> = (0..rows.len())
-            .map(|row| match known.get(row + by) {
-                Some(hash) if *hash == rows[row] => self.first_seen[row + by],
-                // A line at the bottom that stays there.
-                _ if known[row] == rows[row] => self.first_seen[row],
-                _ => next,
-            })
-            .collect();
-        self.first_seen = seen;
-        self.scrolls.push_back((next, by as u16));
-        if self.scrolls.len() > MAX_SCROLLS {
-            self.scrolls.pop_front();
+    /// Notes whose content is new, and whose was there before, further down or before the other screen.
+    fn note_fresh(&mut self, rows: &[u64], is_alternate: bool, next: Seq) {
+        if is_alternate != self.is_alternate {
+            self.is_alternate = is_alternate;
+            std::mem::swap(&mut self.fresh, &mut self.hidden);
+            self.scrolls.clear();
+            if is_alternate {
+                // It begins empty.
+                self.fresh.clear();
+            }
         }
-        true
+        let known: Vec<u64> = self.fresh.iter().map(|(hash, _)| *hash).collect();
+        let by = scrolled_by(&known, rows);
+        let first_seen = |(row, hash): (usize, &u64)| {
+            let moved = by.and_then(|by| self.fresh.get(row + by));
+            let known = [moved, self.fresh.get(row)].into_iter().flatten();
+            // There before: further down, or here, as a line at the bottom that stays.
+            let known = known.into_iter().find(|(known, _)| known == hash);
+            (*hash, known.map_or(next, |(_, seq)| *seq))
+        };
+        self.fresh = rows.iter().enumerate().map(first_seen).collect();
+        if let Some(by) = by {
+            self.scrolls.push_back((next, by as u16));
+            if self.scrolls.len() > MAX_SCROLLS {
+                self.scrolls.pop_front();
+            }
+        }
     }
 
     /// Rows whose content is newer than `since` wherever it was, and how far the screen scrolled since.
     pub(crate) fn fresh_since(&self, since: Seq) -> (Vec<u16>, u32) {
-        let rows = self.first_seen.iter().enumerate();
-        let fresh = rows.filter(|(_, seq)| **seq > since).map(|(row, _)| row as u16);
+        let rows = self.fresh.iter().enumerate();
+        let fresh = rows.filter(|(_, (_, seq))| *seq > since).map(|(row, _)| row as u16);
         let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since);
         (fresh.collect(), scrolls.map(|(_, by)| u32::from(*by)).sum())
     }

@@ -208,7 +208,7 @@ impl Terminal {
         let grid = self.core.term.grid();
         let hashes = (0..rows as u16).map(|row| convert::row_hash(&grid[Line(i32::from(row))][..]));
         let frame = self.frame_hash();
-        self.changes.look(frame, hashes)
+        self.changes.look(frame, self.is_alternate(), hashes)
     }
 
     /// The change counter of the last [`Terminal::look`].
@@ -325,10 +325,14 @@ impl Terminal {
         }
     }
 
+    fn is_alternate(&self) -> bool {
+        self.core.term.mode().contains(TermMode::ALT_SCREEN)
+    }
+
     fn frame_hash(&self) -> u64 {
         let mut hash = RowHash::new();
         let cursor = self.core.cursor();
-        let alternate = self.core.term.mode().contains(TermMode::ALT_SCREEN);
+        let alternate = self.is_alternate();
         hash.add(u64::from(cursor.row) << 32 | u64::from(cursor.col));
         hash.add(u64::from(cursor.visible) << 1 | u64::from(alternate));
         hash.add(self.core.term.columns() as u64);

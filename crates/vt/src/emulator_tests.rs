@@ -337,6 +337,15 @@ fn rows_that_only_moved_up_are_not_fresh() {
     terminal.look();
     assert_eq!(terminal.fresh_since(first), (vec![1, 2, 3, 4], 4), "both together");
     assert_eq!(terminal.fresh_since(second), (vec![3, 4], 2));
+    // A screen that comes back is as it was but for what is new.
+    let before = terminal.look();
+    terminal.feed(b"\x1b[?1049h\x1b[2J\x1b[Hfull\x1b[2;1Hscreen");
+    let within = terminal.look();
+    assert_eq!(terminal.fresh_since(before), (vec![0, 1, 2, 3, 4, 5], 0));
+    terminal.feed(b"\x1b[?1049ldone");
+    terminal.look();
+    assert_eq!(terminal.fresh_since(within), (vec![5], 0));
+    assert_eq!(terminal.rows_since(within), [0, 1, 2, 3, 4, 5], "for a wait all are new");
     // Nothing of it was there before.
     let third = terminal.look();
     terminal.feed(b"\x1b[2J\x1b[Ha\r\nb\r\nc\r\nd\r\ne\r\nf");

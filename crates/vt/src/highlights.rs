@@ -43,6 +43,12 @@ pub struct Highlight {
     pub text: String,
 }
 
+/// Nothing, or one sign, as editors mark the other of a pair of brackets.
+fn is_bracket(text: &str) -> bool {
+    let mut signs = text.chars();
+    signs.next().is_none_or(|first| !first.is_alphanumeric()) && signs.next().is_none()
+}
+
 /// Neighbouring cells with one background.
 #[derive(Debug, PartialEq, Eq)]
 struct Stretch {
@@ -82,7 +88,7 @@ impl Screen {
             }
             let text = self.rows[*row].text_between(cols.start, cols.end).trim().to_owned();
             let (row, col) = (*row as u16, cols.start as u16);
-            (!text.is_empty()).then_some(Highlight { row, col, text })
+            (!is_bracket(&text)).then_some(Highlight { row, col, text })
         };
         shown.iter().filter_map(highlight).take(MAX_HIGHLIGHTS).collect()
     }

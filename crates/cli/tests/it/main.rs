@@ -17,6 +17,7 @@ mod limits;
 mod pictures;
 mod policy;
 mod protocol;
+mod readers;
 mod robustness;
 mod shells;
 mod start_up;

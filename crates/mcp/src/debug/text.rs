@@ -56,8 +56,11 @@ fn shown(data: &Value) -> String {
                 Some(sessions) => sessions.iter().map(text).collect(),
                 None => vec![text(&data["sessionId"])],
             };
-            let several = if all.len() > 1 { "s" } else { "" };
-            format!("Session{several} {} started.\n{}", all.join(", "), shown(&data["stop"]))
+            match all.as_slice() {
+                // Its stop names it.
+                [_] => shown(&data["stop"]),
+                all => format!("Sessions {} started.\n{}", all.join(", "), shown(&data["stop"])),
+            }
         }
         _ if data["variables"].is_array() => variables(data),
         _ if data["frames"].is_array() && data["state"].is_null() => stack(data),

@@ -10,9 +10,9 @@ use termbridge_bridge::{Bounded, Execute, OutputRequest, ReadFrom, Started, Unti
 use termbridge_session::{CommandReport, CommandState, SessionId, State};
 
 use super::standing::Standing;
-use crate::bound::bound;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
+use crate::view::{View, ViewRequest, told_once};
 
 /// What came of a command.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -31,6 +31,9 @@ pub(crate) struct Run {
     /// Of a full-screen program that runs, or of one that waits for keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) screen: Option<String>,
+    /// What stands out on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) highlighted: Vec<String>,
     #[serde(skip)]
     is_full_screen: bool,
     /// What the text says besides: what the caller cannot know.
@@ -193,15 +196,15 @@ impl Run {
             self.standing.note = Some("a full-screen program ran; its screen is not output".into());
             return;
         }
-        if self.is_full_screen {
-            let note = "a full-screen program runs: see send_keys and view_screen";
+        if self.is_full_screen && self.standing.state == "running" {
+            let note = "a full-screen program runs: send_keys types to it";
             self.standing.note = Some(note.into());
         }
+        let request = ViewRequest { max_bytes: Some(max_bytes), ..ViewRequest::default() };
         if let Ok(session) = context.session(&self.session_id)
-            && let Ok(screen) = session.screen().await
+            && let Ok(view) = View::take(&session, request).await
         {
-            let text = screen.text().trim_end().to_owned();
-            self.screen = Some(bound(text, max_bytes, "view_screen").text);
+            (self.screen, self.highlighted) = view.into_shown();
         }
     }
 
@@ -213,8 +216,11 @@ impl Run {
         };
         text.push_str(&self.output);
         // Elsewhere the screen shows the output once more.
-        if self.is_full_screen {
-            text.push_str(self.screen.as_deref().unwrap_or_default());
+        if let Some(screen) = self.screen.as_deref().filter(|_| self.is_full_screen) {
+            if !text.is_empty() && !text.ends_with('\n') {
+                text.push('\n');
+            }
+            text.push_str(&told_once(screen));
         }
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -229,6 +235,7 @@ impl Run {
             "timed out, still running: get_terminal_output with wait_ms reads on"
                 .clone_into(&mut words[0]);
         }
+        words.extend(self.highlighted.iter().filter(|_| self.is_full_screen).cloned());
         words.extend(self.standing.cwd.clone().filter(|_| self.shows_cwd));
         let new = if self.new_session { "new session " } else { "" };
         if self.shows_session {

@@ -211,7 +211,6 @@ impl Outcome {
             Some(view) => view.text_with(self.words()),
             None => {
                 let mut words = self.words();
-                words.push(format!("seq {}", self.seq));
                 if !matches!(self.state.as_str(), "running" | "needs_input" | "interactive") {
                     words.push(self.state.clone());
                 }

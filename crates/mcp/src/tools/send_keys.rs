@@ -11,6 +11,7 @@ use termbridge_session::vt::input::{
 use termbridge_session::{Input, Mouse, MouseTarget, Wait};
 
 use super::condition::{Condition, Outcome, check_prompt};
+use super::ended::{Ended, Running};
 use super::launch_app::AnyObject;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -175,6 +176,9 @@ pub(crate) struct Answer {
     queued: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<Outcome>,
+    /// Of the shell's command that ended by this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<Ended>,
     /// As `view_screen` answers
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<AnyObject>")]
@@ -213,6 +217,8 @@ impl Tool for SendKeys {
         };
         let delay = Duration::from_millis(arguments.delay_ms);
         let input = spaced(vec![input; arguments.repeat], delay);
+        let running = Running::of(context, &session).await?;
+        let is_default_view = arguments.view.is_none();
         let view = match (arguments.view, &asked) {
             (Some(view), _) => view,
             (None, Some(None)) => ViewAfter::None,
@@ -239,16 +245,25 @@ impl Tool for SendKeys {
                 (sent, None, view)
             }
         };
-        let mut text = match (&wait, &view) {
-            (Some(outcome), view) => outcome.text(view.as_ref()),
-            (None, Some(view)) => view.text_with(Vec::new()),
-            (None, None) => format!("sent {} bytes", sent.bytes),
+        let command = match running {
+            Some(running) => running.ended(context).await?,
+            None => None,
+        };
+        // Its output says what the screen would, without prompts.
+        let view = view.filter(|_| !(is_default_view && command.is_some()));
+        let facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
+        let mut text = match (&command, &view, &wait) {
+            (Some(command), None, _) => command.text(facts),
+            (Some(command), Some(view), _) => view.text_with([facts, command.words()].concat()),
+            (None, view, Some(outcome)) => outcome.text(view.as_ref()),
+            (None, Some(view), None) => view.text_with(facts),
+            (None, None, None) => format!("sent {} bytes", sent.bytes),
         };
         if let Some(note) = queue_note(sent.queued, sent.bytes) {
             text = format!("{text}\n{note}");
         }
         let queued = Some(sent.queued).filter(|queued| *queued > 0);
-        Ok(Reply { text, answer: Answer { success: true, queued, wait, view } })
+        Ok(Reply { text, answer: Answer { success: true, queued, wait, command, view } })
     }
 }
 
