@@ -23,13 +23,12 @@ def main():
             # A lone Escape is one after 50 ms, as in every vim with its defaults.
             args=["-u", "NONE", "-N", "--cmd", "set ttimeout ttimeoutlen=50", "poem.txt"],
             cols=50, rows=8,
-            wait={"idle_ms": 300}, view="plain")["session_id"]
+            wait={"idle_ms": 300})["session_id"]
         client.call(
             "send_keys", session_id=vim, keys="iRoses are red,<Enter>terminals are too.<Escape>",
-            wait={"idle_ms": 300}, view="diff")
+            wait={"idle_ms": 300})
         client.call(
-            "send_keys", session_id=vim, keys=":%s/red/green/<Enter>", wait={"idle_ms": 300},
-            view="plain")
+            "send_keys", session_id=vim, keys=":%s/red/green/<Enter>", wait={"idle_ms": 300})
         client.call("send_keys", session_id=vim, keys=":wq<Enter>", wait={"exit": True})
         with open("poem.txt", encoding="utf-8") as file:
             poem = file.read()

@@ -7,14 +7,14 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-import { main, serverCommand } from "./steps.mjs";
+import { clientName, main, serverCommand } from "./steps.mjs";
 
 const requested = process.argv[2] ?? "legacy";
 const mode = requested === "legacy" || requested === "auto" ? requested : { pin: requested };
 
 await main("@modelcontextprotocol/client", async () => {
   const client = new Client(
-    { name: "client_client", version: "1.0.0" },
+    { name: clientName, version: "1.0.0" },
     { versionNegotiation: { mode } },
   );
   await client.connect(new StdioClientTransport(serverCommand));

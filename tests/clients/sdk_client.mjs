@@ -3,7 +3,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
-import { main, serverCommand } from "./steps.mjs";
+import { clientName, main, serverCommand } from "./steps.mjs";
 
 await main("@modelcontextprotocol/sdk", async () => {
   const transport = new StdioClientTransport(serverCommand);
@@ -12,7 +12,7 @@ await main("@modelcontextprotocol/sdk", async () => {
   transport.setProtocolVersion = (version) => {
     protocol = version;
   };
-  const client = new Client({ name: "sdk_client", version: "1.0.0" });
+  const client = new Client({ name: clientName, version: "1.0.0" });
   await client.connect(transport);
   return {
     listTools: () => client.listTools(),

@@ -8,13 +8,27 @@ use termbridge_testkit::TestEnvironment;
 use crate::TERMBRIDGE;
 use crate::support::{built, program, repository};
 
+/// Who gets structured content, and as whom a client comes.
+const MODES: [(&str, &str); 4] = [
+    ("auto", "a_client"),
+    ("auto", "claude-code"),
+    ("always", "claude-code"),
+    ("never", "a_client"),
+];
+
 /// Runs a client to its end.
 fn run(command: &str, arguments: &[&str]) -> Output {
+    run_as(command, arguments, MODES[0])
+}
+
+fn run_as(command: &str, arguments: &[&str], (structured, name): (&str, &str)) -> Output {
     let environment = TestEnvironment::new();
     environment
         .command(command)
         .args(arguments)
         .env("TERMBRIDGE_BIN", TERMBRIDGE)
+        .env("STRUCTURED", structured)
+        .env("CLIENT_NAME", name)
         .output()
         .expect("the client runs")
 }
@@ -39,27 +53,35 @@ fn library(name: &str) -> String {
 fn the_python_library() {
     let python = built("test-venv/bin/python");
     let client = repository("tests/clients/python_client.py");
-    for mode in ["auto", "legacy", "2026-07-28"] {
-        says_ok(&run(&python, &[&client, mode]), mode);
+    for version in ["auto", "legacy", "2026-07-28"] {
+        for mode in MODES {
+            says_ok(&run_as(&python, &[&client, version], mode), &format!("{version} {mode:?}"));
+        }
     }
 }
 
 #[test]
 fn the_typescript_sdk() {
-    says_ok(&run(&program("node"), &[&library("sdk_client.mjs")]), "sdk");
+    for mode in MODES {
+        let client = library("sdk_client.mjs");
+        says_ok(&run_as(&program("node"), &[&client], mode), &format!("{mode:?}"));
+    }
 }
 
 #[test]
 fn the_typescript_client() {
     let client = library("client_client.mjs");
-    for mode in ["legacy", "auto", "2026-07-28"] {
-        says_ok(&run(&program("node"), &[&client, mode]), mode);
+    for version in ["legacy", "auto", "2026-07-28"] {
+        for mode in MODES {
+            let output = run_as(&program("node"), &[&client, version], mode);
+            says_ok(&output, &format!("{version} {mode:?}"));
+        }
     }
 }
 
 /// Runs Inspector's command line, which must have nothing to complain about.
 #[track_caller]
-fn inspect(options: &[&str], method: &[&str]) -> Value {
+fn inspect(options: &[&str], server: &[&str], method: &[&str]) -> Value {
     let inspector = repository(
         "tests/clients/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
     );
@@ -67,6 +89,7 @@ fn inspect(options: &[&str], method: &[&str]) -> Value {
     let mut arguments = vec![inspector.as_str(), "--cli", "-e", "LOG_LEVEL=warn"];
     arguments.extend(options);
     arguments.extend([TERMBRIDGE, "mcp"]);
+    arguments.extend(server);
     arguments.extend(method);
     let output = run(&program("node"), &arguments);
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -77,17 +100,19 @@ fn inspect(options: &[&str], method: &[&str]) -> Value {
 
 #[test]
 fn inspector_lists_the_tools_without_a_warning() {
-    let listed = inspect(&["--strict"], &["--method", "tools/list"]);
-    let tools = listed["tools"].as_array().expect("tools");
-    assert!(tools.iter().any(|tool| tool["name"] == "launch_app"));
-    assert!(tools.iter().all(|tool| tool["outputSchema"].is_object()));
+    for mode in ["auto", "always", "never"] {
+        let listed = inspect(&["--strict"], &["--structured", mode], &["--method", "tools/list"]);
+        let tools = listed["tools"].as_array().expect("tools");
+        assert!(tools.iter().any(|tool| tool["name"] == "launch_app"));
+        assert!(tools.iter().all(|tool| tool["outputSchema"].is_object() == (mode != "never")));
+    }
 }
 
 #[test]
 fn inspector_calls_the_tools_without_a_warning() {
     let call = ["--method", "tools/call", "--tool-name"];
     let launched =
-        inspect(&[], &[&call[..], &["launch_app", "--tool-arg", "command=\"true\""]].concat());
+        inspect(&[], &[], &[&call[..], &["launch_app", "--tool-arg", "command=\"true\""]].concat());
     assert_eq!(launched["structuredContent"]["success"], true, "{launched}");
 
     let arguments = [
@@ -99,13 +124,17 @@ fn inspector_calls_the_tools_without_a_warning() {
         "view=plain",
         "cols=40",
     ];
-    let launched = inspect(&[], &[&call[..], &arguments].concat());
+    let launched = inspect(&[], &[], &[&call[..], &arguments].concat());
     let view = &launched["structuredContent"]["view"];
     assert_eq!(view["cols"], 40, "{launched}");
     assert!(
         view["content"].as_str().is_some_and(|text| text.contains("seen by inspector")),
         "{launched}"
     );
-    let listed = inspect(&[], &[&call[..], &["list_sessions"]].concat());
+    let listed = inspect(&[], &[], &[&call[..], &["list_sessions"]].concat());
     assert_eq!(listed["structuredContent"]["sessions"], serde_json::json!([]));
+    let listed =
+        inspect(&[], &["--structured", "never"], &[&call[..], &["list_sessions"]].concat());
+    assert_eq!(listed["content"][0]["text"], "no sessions");
+    assert!(listed["structuredContent"].is_null(), "{listed}");
 }
