@@ -47,7 +47,7 @@ def main():
         if wrong["value"] != "1":
             sys.exit("the bug was to show")
         # Ten percent came in as one. Is that all? With the right value the test has to pass.
-        client.call("debug_set_variable", name="percent", value="10")
+        client.call("debug_evaluate", expression="percent = 10")
         end = client.call("debug_continue")["data"]
         if end["exit"]["code"] != 0:
             sys.exit("the cause was another")

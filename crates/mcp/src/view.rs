@@ -175,8 +175,8 @@ pub(crate) struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_rows: Option<Vec<u16>>,
     /// Rows that the screen scrolled up since `after`.
-    #[serde(skip_serializing_if = "is_zero")]
-    scrolled: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scrolled: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cells: Option<Vec<CellRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -294,7 +294,7 @@ impl View {
                 .collect(),
             state: state_text(&snapshot.state),
             changed_rows: snapshot.changed.clone(),
-            scrolled: snapshot.scrolled,
+            scrolled: Some(snapshot.scrolled).filter(|rows| *rows > 0),
             cells: cell_rows,
             total_lines: snapshot.scrollback.as_ref().map(|all| all.total_lines),
             truncated_bytes: cut.then_some(bounded.cut),
@@ -338,9 +338,7 @@ impl View {
         {
             facts.push(format!("rows {first}-{last}"));
         }
-        if self.scrolled > 0 {
-            facts.push(format!("scrolled {}", self.scrolled));
-        }
+        facts.extend(self.scrolled.map(|rows| format!("scrolled {rows}")));
         if self.state == "running" {
             facts.push(match self.cursor {
                 CursorPlace { row, col, visible: true } => format!("cursor {row},{col}"),
@@ -352,7 +350,7 @@ impl View {
         facts.extend(self.highlights.iter().map(HighlightedText::words));
         facts.extend(self.note.clone());
         let content = match &self.changed_rows {
-            Some(rows) if rows.is_empty() => "(no row changed)\n",
+            Some(rows) if rows.is_empty() && self.state == "running" => "(no row changed)\n",
             Some(_) if content.is_empty() => "",
             None if content.is_empty() => "(blank screen)\n",
             _ => &format!("{content}\n"),
@@ -406,10 +404,6 @@ pub(crate) fn told_once(content: &str) -> String {
 fn without_blank_end<'a, 'b>(rows: &'a [(u16, &'b Row)]) -> &'a [(u16, &'b Row)] {
     let last = rows.iter().rposition(|(_, cells)| !cells.text().is_empty());
     &rows[..last.map_or(0, |last| last + 1)]
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 /// Several rows without one between them that is left out.

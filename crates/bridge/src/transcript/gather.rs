@@ -62,9 +62,11 @@ impl Bridge {
                 let is_longest = std::mem::replace(&mut asked, CHUNK) == MAX_LINE;
                 for line in part.output.split_inclusive('\n') {
                     let whole = line.ends_with('\n');
-                    // Read again from its beginning, and further if that was here.
-                    if !whole && !is_last && !(is_longest && at == began_at) {
-                        if at == began_at {
+                    let is_first = at == began_at;
+                    let is_piece = is_longest && is_first;
+                    if !(whole || is_last || is_piece) {
+                        // Read again from its beginning, and further if that was here.
+                        if is_first {
                             asked = MAX_LINE;
                         }
                         break;

@@ -183,9 +183,13 @@ impl CommandLineDebugging {
         let text = match (&result.structured_content, self.json) {
             (Some(structured), true) => structured.to_string(),
             (Some(structured), false) => {
-                let hint = structured["error"]["hint"].as_str().unwrap_or_default();
-                text.join("\n")
-                    .replace(&format!("\n{hint}"), &format!("\n{}", self.in_commands(hint)))
+                // Behind the message come the hint and the next tools.
+                let message = structured["error"]["message"].as_str().unwrap_or_default();
+                let text = text.join("\n");
+                match text.split_once(message).filter(|_| !message.is_empty()) {
+                    Some((code, hint)) => [code, message, &self.in_commands(hint)].concat(),
+                    None => text,
+                }
             }
             _ => text.join("\n"),
         };

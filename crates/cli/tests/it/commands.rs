@@ -82,8 +82,11 @@ fn long_output_is_cut_in_the_reply_and_whole_in_the_resource() {
     let output = answer.structured["output"].as_str().expect("output");
     assert_eq!(answer.structured["truncated"], true);
     assert!(output.starts_with("1\n2\n") && output.ends_with("199999\n200000\n"), "{output}");
-    assert!(output.contains("bytes cut; all of it: term://"), "{output}");
-    assert!(output.len() < 1200, "{}", output.len());
+    assert!(
+        output.contains(" lines cut: get_terminal_output with command_id 1 and offset 177 "),
+        "{output}"
+    );
+    assert!(output.contains("; all: term://") && output.len() < 1200, "{output}");
     let uri = answer.structured["resource"].clone();
     let read = server.request("resources/read", json!({"uri": uri})).expect("readable");
     let whole = read["contents"][0]["text"].as_str().expect("text");

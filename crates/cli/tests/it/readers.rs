@@ -542,8 +542,8 @@ impl Connection {
             _ => return,
         };
         let pattern = match name {
-            "FRAME" => r##"(?:#|"id":)(\d+)"##,
-            "REFERENCE" => r##"variablesReference"?[ :](\d+)"##,
+            "FRAME" => r#"(?:#|"id":)(\d+)"#,
+            "REFERENCE" => r#"variablesReference"?[ :](\d+)"#,
             _ => r"\b([0-9a-z]{12})\b",
         };
         let pattern = regex::Regex::new(pattern).expect("a pattern");

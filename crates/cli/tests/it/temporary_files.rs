@@ -85,7 +85,7 @@ fn what_a_language_server_writes_goes_with_it() {
     folders.extend(std::env::split_paths(&std::env::var_os("PATH").expect("a path")));
     let mut command = environment.command(TERMBRIDGE);
     let path = std::env::join_paths(folders).expect("a path");
-    command.arg("mcp").env("TMPDIR", &temporary).env("PATH", path);
+    command.args(["mcp", "--toolsets", "debug"]).env("TMPDIR", &temporary).env("PATH", path);
     let mut client = Client::start(&mut command).expect("the server starts");
     client.initialize(PROTOCOL).expect("the server shakes hands");
     let found = client.call("search_symbol_search", json!({"query": "total"})).expect("an answer");

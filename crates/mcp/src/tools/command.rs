@@ -23,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) session_id: String,
     pub(crate) timed_out: bool,
     pub(crate) truncated: bool,
-    /// Of a command that failed: the last lines among those cut that speak of errors, with their numbers.
+    /// Lines among those cut that speak of errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) errors: Option<String>,
     /// Holds all of the output.

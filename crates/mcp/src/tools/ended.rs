@@ -1,6 +1,5 @@
 //! A command that ends by what is typed: its answer comes with the keys that gave it the last it asked for.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::Until;
 use termbridge_session::{CommandReport, Session, SessionId};
@@ -23,7 +22,7 @@ pub(super) struct Running {
 }
 
 /// How it ended, and what it printed since.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     output: String,
     #[serde(flatten)]

@@ -178,6 +178,7 @@ pub(crate) struct Answer {
     wait: Option<Outcome>,
     /// Of the shell's command that ended by this.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
     command: Option<Ended>,
     /// As `view_screen` answers
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -40,7 +40,7 @@ fn a_command_that_fails_or_makes_no_sense_says_so() {
     let (code, shown, complaints) = run(&environment, &["debug", "continue"], "");
     assert_eq!((code, shown.as_str()), (1, ""));
     assert!(
-        complaints.contains("[E_NO_SESSION]") && complaints.contains("start one with `start`"),
+        complaints.contains("[E_NO_SESSION]") && complaints.contains("Start one with `start`"),
         "{complaints}"
     );
     let (code, _, complaints) =

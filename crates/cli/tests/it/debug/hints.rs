@@ -39,7 +39,7 @@ fn a_slow_language_server_is_asked_again() {
     let answer = server.call("search_symbol_search", call).expect("an answer");
     let error = &answer.structured["error"];
     assert_eq!(error["code"], "E_TIMEOUT", "{}", answer.text);
-    assert!(answer.text.contains("call again"), "{}", answer.text);
+    assert!(answer.text.contains("Call again"), "{}", answer.text);
     assert_eq!(error["next_tools"], json!([]), "no tool for debugging helps");
     let page = server.ok("docs_get", json!({"id": "search_symbol_search"})).text;
     assert!(page.contains("E_TIMEOUT") && !page.contains("timeoutMs"), "{page}");

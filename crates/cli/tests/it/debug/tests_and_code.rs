@@ -209,7 +209,7 @@ fn a_tool_that_reads_code_is_not_sent_to_the_debugger() {
     std::fs::set_permissions(server, executable).expect("a script can be run");
     let mut command = environment.command(TERMBRIDGE);
     let path = format!("{}/bin:/usr/bin:/bin", environment.path().display());
-    command.args(["mcp", "--timeout", "10ms"]).env("PATH", path);
+    command.args(["mcp", "--toolsets", "debug", "--timeout", "10ms"]).env("PATH", path);
     let mut server = Client::start(&mut command).expect("starts");
     server.initialize(PROTOCOL).expect("shakes hands");
     let which = json!({"path": "app.py", "symbol": "total"});
