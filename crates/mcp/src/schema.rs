@@ -10,6 +10,10 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+// An object whose fields are described elsewhere; saves a model from reading them again.
+#[derive(JsonSchema)]
+pub(crate) struct AnyObject {}
+
 /// The schema of a tool's arguments: unknown ones are refused.
 pub(crate) fn input<T: JsonSchema>() -> Arc<JsonObject> {
     let mut schema = generate::<T>();

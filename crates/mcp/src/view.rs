@@ -8,6 +8,7 @@ use termbridge_session::{Look, Session, Snapshot, SnapshotRequest, State, Waited
 
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
+use crate::schema::AnyObject;
 
 /// Blank columns that are worth a word.
 const WIDE_MARGIN: usize = 10;
@@ -136,7 +137,7 @@ impl HighlightedText {
 }
 
 /// Cells of one look.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(crate) struct CellRun {
     col: u16,
     text: String,
@@ -151,7 +152,7 @@ pub(crate) struct CellRun {
 }
 
 /// A row as runs.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(crate) struct CellRow {
     row: u16,
     runs: Vec<CellRun>,
@@ -178,6 +179,7 @@ pub(crate) struct View {
     #[serde(skip_serializing_if = "Option::is_none")]
     scrolled: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<AnyObject>>")]
     cells: Option<Vec<CellRow>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_lines: Option<usize>,

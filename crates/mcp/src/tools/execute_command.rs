@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use super::command::{Patience, Run, run};
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::{Code, ToolError};
+use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 /// Sessions that one call may use.
@@ -65,7 +66,7 @@ pub(crate) struct EachRun {
     session_id: String,
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<super::launch_app::AnyObject>")]
+    #[schemars(with = "Option<AnyObject>")]
     result: Option<Run>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,

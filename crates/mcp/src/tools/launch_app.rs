@@ -12,6 +12,7 @@ use termbridge_session::{Fired, Launch, Session, Wait, Waited, is_shell_name};
 
 use super::condition::{Condition, Outcome, no_prompt, pattern};
 use crate::error::ToolError;
+use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
 use crate::view::{View, ViewAfter};
 
@@ -46,10 +47,6 @@ pub(crate) struct Arguments {
 const FIRST_PAINT: Duration = Duration::from_secs(2);
 /// How long it may then go on painting before it waits for input.
 const PAINTING: Duration = Duration::from_millis(300);
-
-// An object whose fields are described elsewhere; saves a model from reading them again.
-#[derive(JsonSchema)]
-pub(super) struct AnyObject {}
 
 fn default_cols() -> u16 {
     80

@@ -35,7 +35,7 @@ pub(crate) struct Step {
     tool: String,
     /// May hold ${name.field} of an earlier step ($${ is literal)
     #[serde(default)]
-    #[schemars(with = "super::launch_app::AnyObject")]
+    #[schemars(with = "crate::schema::AnyObject")]
     arguments: JsonObject,
     save_as: Option<String>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct Done {
     ok: bool,
     duration_ms: u64,
     /// The step's structured answer, or its error.
-    #[schemars(with = "super::launch_app::AnyObject")]
+    #[schemars(with = "crate::schema::AnyObject")]
     result: Value,
     #[serde(skip)]
     text: String,

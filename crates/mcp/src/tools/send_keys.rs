@@ -12,8 +12,8 @@ use termbridge_session::{Input, Mouse, MouseTarget, Wait};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
-use super::launch_app::AnyObject;
 use crate::error::ToolError;
+use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
 use crate::view::{View, ViewAfter};
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use crate::error::ToolError;
+use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
 use crate::view::{View, ViewAfter};
 
@@ -39,7 +40,7 @@ pub(crate) struct Answer {
     outcome: Outcome,
     /// As `view_screen` answers
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<super::launch_app::AnyObject>")]
+    #[schemars(with = "Option<AnyObject>")]
     view: Option<View>,
 }
 
