@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 use termbridge_bridge::{Bridge, Debugging};
 
 use crate::debug::DebugTool;
+use crate::error::hint;
 use crate::tool::Entry;
 use crate::tools;
-use crate::toolset::{ALL_TOOLS, Offer, Toolset, UnknownTool};
+use crate::toolset::{ALL_TOOLS, DEBUG_CORE, Offer, Toolset, UnknownTool};
 
 /// What a server offers.
 pub(crate) struct Offered {
@@ -58,8 +59,11 @@ impl Offered {
     fn made(&self) -> &Made {
         self.made.get_or_init(|| {
             let debugging = self.may_debug().then(|| self.new_debugging());
-            let entries =
+            let mut entries =
                 self.entries_of(debugging.as_ref(), |toolset, name| self.offer.has(toolset, name));
+            if self.offer.names_tools() {
+                name_only_offered(&mut entries);
+            }
             // Tools that were named may all be others.
             let debugging = debugging.filter(|_| entries.iter().any(Entry::is_of_catalog));
             Made { entries, debugging }
@@ -74,6 +78,15 @@ impl Offered {
     /// Whether the debugger's guides may be among them, without looking.
     pub(crate) fn has_guides(&self) -> bool {
         self.offer.has(Toolset::Debug, "docs_list")
+    }
+
+    /// Words for a model, without those that name a tool which was left out by its name.
+    pub(crate) fn with_offered_names(&self, text: String) -> String {
+        if !self.offer.names_tools() {
+            return text;
+        }
+        let names: Vec<&str> = hint::NAMES.into_iter().chain(DEBUG_CORE).collect();
+        hint::for_tools(&text, &names, |name| self.find(name).map(|_| name))
     }
 
     /// How a tool that exists and is not offered could be, to follow its name.
@@ -123,6 +136,17 @@ impl Offered {
             Some(name) => Err(UnknownTool(name.clone())),
             None => Ok(()),
         }
+    }
+}
+
+/// Descriptions without what names a tool that is not among these.
+fn name_only_offered(entries: &mut [Entry]) {
+    let names: Vec<String> =
+        entries.iter().map(|entry| entry.definition.name.to_string()).collect();
+    let usable = |name: &'static str| names.iter().any(|offered| offered == name).then_some(name);
+    for entry in entries {
+        let told = entry.definition.description.as_deref().unwrap_or_default();
+        entry.definition.description = Some(hint::for_tools(told, &hint::NAMES, usable).into());
     }
 }
 

@@ -241,7 +241,8 @@ impl ServerHandler for McpServer {
         let debugger = self.tools.may_debug().then_some(DEBUG_INSTRUCTIONS);
         let guides = self.tools.has_guides().then_some(GUIDES);
         let parts: Vec<&str> = [terminals, debugger, guides].into_iter().flatten().collect();
-        info.instructions = (!parts.is_empty()).then(|| parts.join(" "));
+        let told = self.tools.with_offered_names(parts.join(" "));
+        info.instructions = Some(told).filter(|told| !told.is_empty());
         info
     }
 

@@ -21,7 +21,7 @@ pub enum Toolset {
 
 /// The tools of [`Toolset::DebugCore`]: a model pays for each that it is told of, and clients pass on some
 /// forty in all.
-const DEBUG_CORE: [&str; 13] = [
+pub(crate) const DEBUG_CORE: [&str; 13] = [
     "breakpoint_set",
     "breakpoint_remove",
     "breakpoint_list",

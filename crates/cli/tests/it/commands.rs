@@ -749,3 +749,24 @@ fn a_time_out_of_nothing_starts_the_command_and_returns() {
         assert!(environment.path().join(format!("began-{timeout}")).exists());
     }
 }
+
+#[test]
+fn the_text_says_what_the_caller_cannot_know() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let mut text = |arguments: Value| server.ok("execute_command", arguments).text;
+    let home = environment.path().display();
+    let first = text(json!({"command": "echo hi"}));
+    let id = first.split_whitespace().rev().nth(1).expect("an id").to_owned();
+    assert_eq!(first, format!("hi\n[exit 0 | {home} | new session {id} #1]"));
+    assert_eq!(text(json!({"command": "false"})), "[exit 1]");
+    assert_eq!(text(json!({"command": "cd /usr"})), "[exit 0 | /usr]");
+    assert_eq!(text(json!({"command": "pwd", "session_id": id})), "/usr\n[exit 0]");
+    let running = text(json!({"command": "sleep 1000", "timeout_ms": 0}));
+    assert_eq!(running, format!("[running | {id} #5]"));
+    // Another session is named, and where it is.
+    let other = text(json!({"command": "true"}));
+    assert!(other.starts_with("[exit 0 | /usr | new session ") && !other.contains(&id), "{other}");
+    let again = text(json!({"command": "true"}));
+    assert!(again.starts_with("[exit 0 | /usr | ") && !again.contains("new"), "{again}");
+}

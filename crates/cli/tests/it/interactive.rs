@@ -275,3 +275,38 @@ fn a_relay_is_not_certain() {
     let (exit_code, _) = end(&mut server, &answer, "<Ctrl+D>");
     assert_eq!(exit_code, 0);
 }
+
+#[test]
+fn keys_that_end_a_command_bring_its_output_and_exit_code() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let asks = "seq 3; read -p 'Name? ' name; echo \"Hello $name\"; (exit 3)";
+    let begun = execute(&mut server, asks, PATIENCE_MS);
+    let id = begun["session_id"].clone();
+    // The end may come after the time in which a program settles.
+    let wait = json!({"prompt": true, "timeout_ms": PATIENCE_MS});
+    let keys = json!({"session_id": id, "keys": "bob<Enter>", "wait": wait});
+    let answer = server.ok("send_keys", keys);
+    assert_eq!(answer.text, "Name? bob\nHello bob\n[prompt | exit 3]");
+    let command = &answer.structured["command"];
+    assert_eq!((&command["exit_code"], &command["state"]), (&json!(3), &json!("done")));
+    assert_eq!(command["output"], "Name? bob\nHello bob\n");
+    assert!(answer.structured["view"].is_null(), "{}", answer.structured);
+    // With a view that was asked for, both.
+    let menu = "whiptail --menu Pick 15 40 4 a Apple b Banana 3>&1 1>&2 2>&3";
+    let shown = server.ok("execute_command", json!({"command": menu, "session_id": id}));
+    assert!(
+        shown.text.contains("│ Pick") && shown.text.contains("highlighted row"),
+        "{}",
+        shown.text
+    );
+    let keys = json!({"session_id": id, "keys": "Down Enter", "wait": wait, "view": "plain"});
+    let answer = server.ok("send_keys", keys);
+    assert!(answer.text.contains("exit 0") && answer.text.contains("Hello bob"), "{}", answer.text);
+    assert_eq!(answer.structured["command"]["output"], "b");
+    // What is typed to a command that goes on shows the screen.
+    execute(&mut server, "cat", PATIENCE_MS);
+    let keys = json!({"session_id": id, "keys": "echoed<Enter>", "wait": {"text": "echoed"}});
+    let answer = server.ok("send_keys", keys);
+    assert!(answer.text.contains("echoed") && answer.structured["command"].is_null());
+}

@@ -313,3 +313,36 @@ fn a_tool_that_is_not_offered_says_how_it_is() {
     let refused = server.request("tools/call", call).expect_err("not offered").to_string();
     assert!(refused.contains("--toolsets terminal,debug"), "{refused}");
 }
+
+#[test]
+fn tools_that_are_left_out_are_not_named() {
+    let environment = TestEnvironment::new();
+    let mut command = environment.command(TERMBRIDGE);
+    command.args(["mcp", "--tools", "execute_command,view_screen,breakpoint_set"]);
+    let mut client = Client::start(&mut command).expect("starts");
+    let hello = client.initialize("2025-11-25").expect("answers");
+    let told = hello["instructions"].as_str().expect("instructions");
+    assert!(told.contains("execute_command"), "{told}");
+    let tools = client.request("tools/list", json!({})).expect("lists")["tools"].clone();
+    let described: Vec<&str> = tools
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|tool| tool["description"].as_str())
+        .collect();
+    assert!(
+        described.len() == 3 && described.iter().all(|words| !words.is_empty()),
+        "{described:?}"
+    );
+    let lost = client.call("view_screen", json!({"session_id": "nope"})).expect("answers").text;
+    for left_out in
+        ["get_terminal_output", "send_keys", "launch_app", "list_sessions", "debug_start"]
+    {
+        assert!(!told.contains(left_out), "{left_out} in: {told}");
+        assert!(
+            described.iter().all(|words| !words.contains(left_out)),
+            "{left_out}: {described:?}"
+        );
+        assert!(!lost.contains(left_out), "{left_out} in: {lost}");
+    }
+}
