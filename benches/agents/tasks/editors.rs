@@ -1,0 +1,200 @@
+//! Editing in vim: a file, a commit message, a rebase.
+
+use anyhow::{Result, bail, ensure};
+use serde_json::json;
+
+use super::{NO_TERMINAL, OUR_SESSION, Script, THEIR_SESSION, Task};
+use crate::model::Model;
+use crate::server::{Home, Server};
+
+/// How often a model asks the same again before it tries something else.
+const POLLS: usize = 5;
+const CONFIG: &str = "[server]\nhost = localhost\nport = 8080\nworkers = 4\n";
+
+pub(super) const VIM: Task = Task {
+    name: "edit a file in vim",
+    prompt: "Edit config.ini in vim: the port becomes 9090, and a last line `debug = false` is added.",
+    prepare: |home| {
+        home.write("config.ini", CONFIG);
+        Ok(())
+    },
+    script: |server| -> Result<Script, _> {
+        match server {
+            Server::Ours => Ok(vim_ours),
+            Server::TerminalMcp => Ok(vim_terminal),
+            Server::McpTmux => Ok(vim_tmux),
+            Server::McpDebugger => Err(NO_TERMINAL),
+        }
+    },
+    check: |home, _| {
+        let wanted = CONFIG.replace("8080", "9090") + "debug = false\n";
+        let text = home.read("config.ini")?;
+        ensure!(text == wanted, "config.ini is {text:?}");
+        Ok(())
+    },
+};
+
+fn vim_ours(model: &mut Model) -> Result<()> {
+    let seen = model.call("launch_app", json!({"command": "vim", "args": ["config.ini"]}))?;
+    seen.expect("port = 8080")?;
+    let session = seen.value(OUR_SESSION)?;
+    let keys = ":%s/8080/9090/<Enter>Godebug = false<Escape>:wq<Enter>";
+    model.call("send_keys", json!({"session_id": session, "keys": keys}))?.expect("exit code 0")
+}
+
+fn vim_terminal(model: &mut Model) -> Result<()> {
+    let seen = model.call("session_create", json!({"command": "vim config.ini"}))?;
+    let session = seen.value(THEIR_SESSION)?;
+    let read = json!({"session_id": session, "mode": "snapshot"});
+    model.call("session_read", read)?.expect("port = 8080")?;
+    let input = ":%s/8080/9090/\rGodebug = false\u{1b}:wq";
+    let keys = json!({"session_id": session, "input": input});
+    model.call("session_interact", keys)?.expect("written")
+}
+
+fn vim_tmux(model: &mut Model) -> Result<()> {
+    let start =
+        json!({"name": "vim", "command": "vim config.ini", "start_directory": model.folder});
+    model.call("tmux_new_session", start)?;
+    let wait = json!({"target_pane": "vim", "pattern": "All"});
+    model.call("tmux_wait_for_text", wait)?.expect("port = 8080")?;
+    let keys = [":%s/8080/9090/", "Enter", "Godebug = false", "Escape", ":wq", "Enter"];
+    model.call("tmux_send_keys", json!({"target_pane": "vim", "keys": keys}))?;
+    // It sends and does not wait: the session is asked for until it has gone.
+    for _ in 0..POLLS {
+        if model.call("tmux_has_session", json!({"session": "vim"}))?.expect("false").is_ok() {
+            return Ok(());
+        }
+    }
+    bail!("vim did not end")
+}
+
+pub(super) const COMMIT: Task = Task {
+    name: "commit with an editor",
+    prompt: "Commit all changes with `git commit -a`, and write the message `Move to port 9090` in the editor.",
+    prepare: |home| {
+        home.write("config.ini", CONFIG);
+        home.shell(
+            "git init -q; git add .; git commit -qm 'Add config'; sed -i s/8080/9090/ config.ini",
+        )?;
+        Ok(())
+    },
+    script: |server| -> Result<Script, _> {
+        match server {
+            Server::Ours => Ok(commit_ours),
+            Server::TerminalMcp => Ok(commit_terminal),
+            Server::McpTmux => Ok(commit_tmux),
+            Server::McpDebugger => Err(NO_TERMINAL),
+        }
+    },
+    check: |home, _| is_log(home, "Move to port 9090\nAdd config\n"),
+};
+
+fn commit_ours(model: &mut Model) -> Result<()> {
+    let seen = model.call("execute_command", json!({"command": "git commit -a"}))?;
+    seen.expect("modified: +config.ini")?;
+    let session = seen.value(OUR_SESSION)?;
+    let keys = json!({"session_id": session, "keys": "iMove to port 9090<Escape>:wq<Enter>"});
+    model.call("send_keys", keys)?.expect("1 file changed")
+}
+
+fn commit_terminal(model: &mut Model) -> Result<()> {
+    let seen = model.call("session_create", json!({"command": "git commit -a"}))?;
+    let session = seen.value(THEIR_SESSION)?;
+    let read = json!({"session_id": session, "mode": "snapshot"});
+    model.call("session_read", read)?.expect("modified: +config.ini")?;
+    let keys = json!({"session_id": session, "input": "iMove to port 9090\u{1b}:wq"});
+    model.call("session_interact", keys)?.expect("1 file changed")
+}
+
+fn commit_tmux(model: &mut Model) -> Result<()> {
+    // In a shell, so that what git prints at the end is there to be read.
+    model.call("tmux_new_session", json!({"name": "git", "start_directory": model.folder}))?;
+    let run = json!({"target_pane": "git", "text": "git commit -a", "enter": true});
+    model.call("tmux_send_keys", run)?;
+    let wait = json!({"target_pane": "git", "pattern": "COMMIT_EDITMSG"});
+    model.call("tmux_wait_for_text", wait)?.expect("modified: +config.ini")?;
+    let keys = ["iMove to port 9090", "Escape", ":wq", "Enter"];
+    model.call("tmux_send_keys", json!({"target_pane": "git", "keys": keys}))?;
+    let wait = json!({"target_pane": "git", "pattern": "file changed"});
+    model.call("tmux_wait_for_text", wait)?.expect("1 file changed")
+}
+
+pub(super) const REBASE: Task = Task {
+    name: "git rebase -i",
+    prompt: "With `git rebase -i` over the last three commits: reword `Add parser` to `Add the parser`, and melt `typo` \
+             into `Add tests`.",
+    prepare: |home| {
+        home.write("config.ini", CONFIG);
+        home.shell(
+            "git init -q; git add .; git commit -qm 'Add config'
+             echo 'import re' >parser.py; git add .; git commit -qm 'Add parser'
+             echo 'import parsre' >test_parser.py; git add .; git commit -qm 'Add tests'
+             echo 'import parser' >test_parser.py; git commit -qam typo",
+        )?;
+        Ok(())
+    },
+    script: |server| -> Result<Script, _> {
+        match server {
+            Server::Ours => Ok(rebase_ours),
+            Server::TerminalMcp => Ok(rebase_terminal),
+            Server::McpTmux => Ok(rebase_tmux),
+            Server::McpDebugger => Err(NO_TERMINAL),
+        }
+    },
+    check: |home, _| {
+        let text = home.read("test_parser.py")?;
+        ensure!(text == "import parser\n", "test_parser.py is {text:?}");
+        is_log(home, "Add tests\nAdd the parser\nAdd config\n")
+    },
+};
+
+fn rebase_ours(model: &mut Model) -> Result<()> {
+    let seen = model.call("execute_command", json!({"command": "git rebase -i HEAD~3"}))?;
+    seen.expect("pick .* typo")?;
+    let session = seen.value(OUR_SESSION)?;
+    let keys = ":1s/pick/reword/<Enter>:3s/pick/fixup/<Enter>:wq<Enter>";
+    let keys = json!({"session_id": session, "keys": keys});
+    let seen = model.call("send_keys", keys)?;
+    // The next editor can be slower to paint than the call waits: then the model waits for it.
+    if seen.expect("Add parser").is_err() {
+        let wait = json!({"session_id": session, "text": "Add parser", "view": "plain"});
+        model.call("wait_for", wait)?.expect("Add parser")?;
+    }
+    let keys = json!({"session_id": session, "keys": "ccAdd the parser<Escape>:wq<Enter>"});
+    model.call("send_keys", keys)?.expect("Successfully rebased")
+}
+
+fn rebase_terminal(model: &mut Model) -> Result<()> {
+    let seen = model.call("session_create", json!({"command": "git rebase -i HEAD~3"}))?;
+    let session = seen.value(THEIR_SESSION)?;
+    let read = json!({"session_id": session, "mode": "snapshot"});
+    model.call("session_read", read)?.expect("pick .* typo")?;
+    let input = ":1s/pick/reword/\r:3s/pick/fixup/\r:wq";
+    let keys = json!({"session_id": session, "input": input, "read_mode": "snapshot"});
+    model.call("session_interact", keys)?.expect("Add parser")?;
+    let keys = json!({"session_id": session, "input": "ccAdd the parser\u{1b}:wq"});
+    model.call("session_interact", keys)?.expect("Successfully rebased")
+}
+
+fn rebase_tmux(model: &mut Model) -> Result<()> {
+    model.call("tmux_new_session", json!({"name": "git", "start_directory": model.folder}))?;
+    let run = json!({"target_pane": "git", "text": "git rebase -i HEAD~3", "enter": true});
+    model.call("tmux_send_keys", run)?;
+    let wait = json!({"target_pane": "git", "pattern": "git-rebase-todo"});
+    model.call("tmux_wait_for_text", wait)?.expect("pick .* typo")?;
+    let keys = [":1s/pick/reword/", "Enter", ":3s/pick/fixup/", "Enter", ":wq", "Enter"];
+    model.call("tmux_send_keys", json!({"target_pane": "git", "keys": keys}))?;
+    let wait = json!({"target_pane": "git", "pattern": "COMMIT_EDITMSG"});
+    model.call("tmux_wait_for_text", wait)?.expect("Add parser")?;
+    let keys = ["ccAdd the parser", "Escape", ":wq", "Enter"];
+    model.call("tmux_send_keys", json!({"target_pane": "git", "keys": keys}))?;
+    let wait = json!({"target_pane": "git", "pattern": "Successfully"});
+    model.call("tmux_wait_for_text", wait)?.expect("Successfully rebased")
+}
+
+fn is_log(home: &Home, wanted: &str) -> Result<()> {
+    let log = home.shell("git log --format=%s")?;
+    ensure!(log == wanted, "git log is {log:?}");
+    Ok(())
+}

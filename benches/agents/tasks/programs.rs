@@ -1,0 +1,135 @@
+//! Programs that stay: a REPL and a menu.
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use super::{NO_TERMINAL, OUR_SESSION, Script, THEIR_SESSION, Task};
+use crate::model::Model;
+use crate::server::Server;
+
+pub(super) const REPL: Task = Task {
+    name: "a REPL",
+    prompt: "Look at times.json in a Python REPL: what is the median of its durations, and which request took longest?",
+    prepare: |home| {
+        let request = |index: u32| {
+            let ms = if index == 97 { 4321 } else { 20 + index * 7 % 60 };
+            json!({"path": format!("/item/{index}"), "ms": ms, "status": 200})
+        };
+        home.write("times.json", json!((0..200).map(request).collect::<Vec<_>>()).to_string());
+        Ok(())
+    },
+    script: |server| -> Result<Script, _> {
+        match server {
+            Server::Ours => Ok(repl_ours),
+            Server::TerminalMcp => Ok(repl_terminal),
+            Server::McpTmux => Ok(repl_tmux),
+            Server::McpDebugger => Err(NO_TERMINAL),
+        }
+    },
+    check: |_, read| {
+        ensure!(read.contains("/item/97") && read.contains("4321"), "the longest was not read");
+        ensure!(read.contains("(49.5, "), "the median was not read");
+        Ok(())
+    },
+};
+
+const LOAD: &str = "import json, statistics; d = json.load(open('times.json')); len(d), d[0]";
+/// What the first answer makes possible.
+const ANALYSE: &str = "statistics.median(r['ms'] for r in d), max(d, key=lambda r: r['ms'])";
+
+fn repl_ours(model: &mut Model) -> Result<()> {
+    let session = model.call("launch_app", json!({"command": "python3"}))?.value(OUR_SESSION)?;
+    let load = json!({"session_id": session, "keys": format!("{LOAD}<Enter>")});
+    model.call("send_keys", load)?.expect("'ms': 20")?;
+    let analyse = json!({"session_id": session, "keys": format!("{ANALYSE}<Enter>")});
+    model.call("send_keys", analyse)?.expect("/item/97")
+}
+
+fn repl_terminal(model: &mut Model) -> Result<()> {
+    let seen = model.call("session_create", json!({"command": "python3"}))?;
+    let session = seen.value(THEIR_SESSION)?;
+    let load = json!({"session_id": session, "input": LOAD});
+    model.call("session_interact", load)?.expect("'ms': 20")?;
+    let analyse = json!({"session_id": session, "input": ANALYSE});
+    model.call("session_interact", analyse)?.expect("/item/97")
+}
+
+fn repl_tmux(model: &mut Model) -> Result<()> {
+    let start = json!({"name": "py", "command": "python3", "start_directory": model.folder});
+    model.call("tmux_new_session", start)?;
+    for (line, wanted) in [(LOAD, "'ms': 20"), (ANALYSE, "/item/97")] {
+        let keys = json!({"target_pane": "py", "text": line, "enter": true});
+        model.call("tmux_send_keys", keys)?;
+        let wait = json!({"target_pane": "py", "idle_seconds": 0.5});
+        model.call("tmux_wait_for_idle", wait)?.expect(wanted)?;
+    }
+    Ok(())
+}
+
+pub(super) const MENU: Task = Task {
+    name: "a TUI menu",
+    prompt: "Run ./setup.sh and install PostgreSQL.",
+    prepare: |home| {
+        home.write(
+            "setup.sh",
+            "#!/bin/bash\n\
+             choice=$(whiptail --title Setup --menu 'Which database?' 15 50 4 1 SQLite 2 MySQL 3 PostgreSQL 4 None \
+             3>&1 1>&2 2>&3) || exit 1\n\
+             whiptail --title Setup --yesno \"Install number $choice now?\" 8 40 || exit 1\n\
+             echo \"$choice\" >choice.txt\necho \"Installed number $choice\"\n",
+        );
+        home.shell("chmod +x setup.sh")?;
+        Ok(())
+    },
+    script: |server| -> Result<Script, _> {
+        match server {
+            Server::Ours => Ok(menu_ours),
+            Server::TerminalMcp => Ok(menu_terminal),
+            Server::McpTmux => Ok(menu_tmux),
+            Server::McpDebugger => Err(NO_TERMINAL),
+        }
+    },
+    check: |home, _| {
+        ensure!(home.read("choice.txt")? == "3\n", "another one was chosen");
+        Ok(())
+    },
+};
+
+fn menu_ours(model: &mut Model) -> Result<()> {
+    let seen = model.call("execute_command", json!({"command": "./setup.sh"}))?;
+    seen.expect("3 PostgreSQL")?;
+    let session = seen.value(OUR_SESSION)?;
+    let choose = json!({"session_id": session, "keys": "Down Down Enter"});
+    model.call("send_keys", choose)?.expect("Install number 3")?;
+    let confirm = json!({"session_id": session, "keys": "Enter"});
+    model.call("send_keys", confirm)?.expect("Installed number 3")
+}
+
+fn menu_terminal(model: &mut Model) -> Result<()> {
+    let seen = model.call("session_create", json!({"command": "./setup.sh"}))?;
+    let session = seen.value(THEIR_SESSION)?;
+    let read = json!({"session_id": session, "mode": "snapshot"});
+    model.call("session_read", read)?.expect("3 PostgreSQL")?;
+    // `key` takes one key a call; a model that knows the sequence sends both and Enter at once.
+    let choose =
+        json!({"session_id": session, "input": "\u{1b}[B\u{1b}[B", "read_mode": "snapshot"});
+    model.call("session_interact", choose)?.expect("Install number 3")?;
+    let confirm = json!({"session_id": session, "key": "enter"});
+    model.call("session_interact", confirm)?.expect("Installed number 3")
+}
+
+fn menu_tmux(model: &mut Model) -> Result<()> {
+    // In a shell, so that what it prints at the end is there to be read.
+    model.call("tmux_new_session", json!({"name": "dev", "start_directory": model.folder}))?;
+    let run = json!({"target_pane": "dev", "text": "./setup.sh", "enter": true});
+    model.call("tmux_send_keys", run)?;
+    let wait = json!({"target_pane": "dev", "pattern": "Cancel"});
+    model.call("tmux_wait_for_text", wait)?.expect("3 PostgreSQL")?;
+    let keys = json!({"target_pane": "dev", "keys": ["Down", "Down", "Enter"]});
+    model.call("tmux_send_keys", keys)?;
+    let wait = json!({"target_pane": "dev", "pattern": "<No>"});
+    model.call("tmux_wait_for_text", wait)?.expect("Install number 3")?;
+    model.call("tmux_send_keys", json!({"target_pane": "dev", "keys": ["Enter"]}))?;
+    let wait = json!({"target_pane": "dev", "pattern": "Installed"});
+    model.call("tmux_wait_for_text", wait)?.expect("Installed number 3")
+}
