@@ -10,7 +10,7 @@ use termbridge_mcp::client::Client;
 pub(crate) enum Shown {
     /// Structured content as JSON where there is some and it is no error, else the text: Claude Code, VS Code.
     Structured,
-    /// All text blocks: Cursor, claude.ai, ChatGPT.
+    /// All text blocks: Cursor, claude.ai, `ChatGPT`.
     Text,
     /// The first text block.
     First,

@@ -11,7 +11,7 @@ pub(crate) fn terminal(results: &Results) {
         println!("\n{name}");
         for ((server, _), outcome) in results.servers.iter().zip(outcomes) {
             match outcome {
-                Ok(tally) => row(server.name(), numbers(tally), images(tally)),
+                Ok(tally) => row(server.name(), numbers(tally), &images(tally)),
                 Err(reason) => println!("  {:16} -  {}", server.name(), on_one_line(reason)),
             }
         }
@@ -19,17 +19,11 @@ pub(crate) fn terminal(results: &Results) {
     for (index, (server, _)) in results.servers.iter().enumerate().skip(1) {
         let (count, ours, theirs) = totals(results, index);
         println!("\ntotal of the {count} tasks that termbridge and {} did", server.name());
-        row("termbridge", numbers(&ours), String::new());
-        row(server.name(), numbers(&theirs), String::new());
-        let ratios = numbers(&ours)
-            .into_iter()
-            .zip(numbers(&theirs))
-            .map(|(ours, theirs)| ratio(ours, theirs));
-        println!(
-            "  {:14} {}",
-            "ratio",
-            ratios.map(|ratio| format!("{ratio:>11}")).collect::<String>()
-        );
+        row("termbridge", numbers(&ours), "");
+        row(server.name(), numbers(&theirs), "");
+        let (ours, theirs) = (numbers(&ours), numbers(&theirs));
+        let ratios: [String; 5] = std::array::from_fn(|at| ratio(ours[at], theirs[at]));
+        columns("ratio", &ratios, "");
     }
     println!("\nbefore the first call         tools      listed  instructions");
     for (server, listing) in &results.servers {
@@ -61,10 +55,20 @@ pub(crate) fn markdown(results: &Results) {
         format!("{} tools, {} B", listing.tools, listing.bytes + listing.instructions)
     });
     println!("| read before the first call | {} |", listings.collect::<Vec<_>>().join(" | "));
+    println!(
+        "\nEach cell: calls; bytes read, by the client that shows most; bytes written. Not done (-):\n"
+    );
+    for (name, outcomes) in &results.tasks {
+        for ((server, _), outcome) in results.servers.iter().zip(outcomes) {
+            if let Err(reason) = outcome {
+                println!("- {name}, {}: {}", server.name(), on_one_line(reason));
+            }
+        }
+    }
     missing(results);
 }
 
-/// Calls; bytes read, for each client behaviour where they differ; bytes written.
+/// Calls; bytes read; bytes written.
 fn cell(outcome: &Outcome) -> String {
     let Ok(tally) = outcome else { return "-".to_owned() };
     format!("{}; {}; {}", tally.calls, most(tally), tally.written)
@@ -110,13 +114,17 @@ fn ratio(ours: usize, theirs: usize) -> String {
     if theirs == 0 { "-".to_owned() } else { format!("{:.2}", ours as f64 / theirs as f64) }
 }
 
-fn header(name: &str, columns: [&str; 5]) {
+fn header(name: &str, titles: [&str; 5]) {
     println!("{:>72}", "bytes read by a client that shows");
-    println!("  {name:14} {}", columns.map(|column| format!("{column:>11}")).concat());
+    columns(name, &titles.map(str::to_owned), "");
 }
 
-fn row(name: &str, numbers: [usize; 5], note: String) {
-    println!("  {name:14} {}{note}", numbers.map(|number| format!("{number:>11}")).concat());
+fn row(name: &str, numbers: [usize; 5], note: &str) {
+    columns(name, &numbers.map(|number| number.to_string()), note);
+}
+
+fn columns(name: &str, [calls, written, structured, text, first]: &[String; 5], note: &str) {
+    println!("  {name:14} {calls:>11}{written:>11}{structured:>11}{text:>11}{first:>11}{note}");
 }
 
 fn on_one_line(text: &str) -> String {

@@ -13,9 +13,9 @@ use termbridge_testkit::TestEnvironment;
 pub(crate) enum Server {
     /// termbridge.
     Ours,
-    /// `terminal-mcp` of PyPI: terminals of its own.
+    /// `terminal-mcp` of `PyPI`: terminals of its own.
     TerminalMcp,
-    /// `mcp-tmux` of PyPI: panes of tmux.
+    /// `mcp-tmux` of `PyPI`: panes of tmux.
     McpTmux,
     /// `@debugmcp/mcp-debugger` of npm: debug adapters.
     McpDebugger,
@@ -112,6 +112,8 @@ impl Home {
         let mut command = self.environment.command(&words[0]);
         let path = std::env::var_os("PATH").unwrap_or_default();
         let python = programs.target.join("test-venv/bin");
+        // A login shell, which tmux starts, begins with the system's search path.
+        self.environment.write(".profile", format!("PATH='{}':$PATH\n", python.display()));
         let path =
             std::env::join_paths(std::iter::once(python).chain(std::env::split_paths(&path)))?;
         command

@@ -3,6 +3,7 @@
 mod commands;
 mod debugger;
 mod editors;
+mod ours;
 mod programs;
 mod search;
 
@@ -47,7 +48,5 @@ pub(crate) fn all() -> Vec<Task> {
 /// Why a debugger's tools do none of the terminal's tasks.
 const NO_TERMINAL: &str = "it has no terminal";
 
-/// The session in an answer of ours, for calls that need it.
-const OUR_SESSION: &str = r"(?:session_id: |\| )([a-z0-9]{12})\b";
 /// The session in an answer of `terminal-mcp`.
 const THEIR_SESSION: &str = r#""session_id": "(\w+)""#;

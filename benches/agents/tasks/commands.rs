@@ -1,9 +1,11 @@
 //! Commands: a failing test, a server with its log, a password.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, OUR_SESSION, Script, THEIR_SESSION, Task};
+use super::{NO_TERMINAL, Script, THEIR_SESSION, Task, ours};
 use crate::model::Model;
 use crate::server::Server;
 
@@ -110,8 +112,13 @@ pub(super) const DEV_SERVER: Task = Task {
         ensure!(regex::Regex::new(REQUEST)?.is_match(read), "the request's line was not read");
         let port = regex::Regex::new(PORT)?.captures(read).map(|port| port[1].to_owned());
         let port = port.unwrap_or_default().parse()?;
-        let is_up = std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
-        ensure!(!is_up, "the server still runs");
+        // It closes its socket when it ends, a moment after it has printed why.
+        let is_up = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while is_up() {
+            ensure!(Instant::now() < deadline, "the server still runs");
+            std::thread::sleep(Duration::from_millis(20));
+        }
         Ok(())
     },
 };
@@ -119,12 +126,13 @@ pub(super) const DEV_SERVER: Task = Task {
 fn server_ours(model: &mut Model) -> Result<()> {
     let start = json!({"command": "python3 app.py", "timeout_ms": 2000});
     let seen = model.call("execute_command", start)?;
-    let (port, session) = (seen.value(PORT)?, seen.value(OUR_SESSION)?);
+    let (port, session) = (seen.value(PORT)?, seen.value(ours::SESSION)?);
     let request = json!({"command": format!("curl -s http://127.0.0.1:{port}/health")});
     model.call("execute_command", request)?.expect("ok")?;
     // `view` shows what was printed before the key too.
     let stop = json!({"session_id": session, "keys": "C-c", "view": "plain"});
-    model.call("send_keys", stop)?.expect(REQUEST)
+    let seen = model.call("send_keys", stop)?;
+    ours::until(model, seen, &session, REQUEST)
 }
 
 fn server_terminal(model: &mut Model) -> Result<()> {
@@ -152,7 +160,9 @@ fn server_tmux(model: &mut Model) -> Result<()> {
     model.call("tmux_run", request)?.expect("ok")?;
     let stop = json!({"target_pane": "dev:0", "keys": ["C-c"]});
     model.call("tmux_send_keys", stop)?;
-    model.call("tmux_capture_pane", json!({"target_pane": "dev:0"}))?.expect("GET /health")
+    // It sends and does not wait: the pane is read until the server has ended.
+    let wait = json!({"target_pane": "dev:0", "pattern": "KeyboardInterrupt"});
+    model.call("tmux_wait_for_text", wait)?.expect("GET /health")
 }
 
 pub(super) const PASSWORD: Task = Task {
@@ -186,17 +196,16 @@ pub(super) const PASSWORD: Task = Task {
 fn password_ours(model: &mut Model) -> Result<()> {
     let seen = model.call("execute_command", json!({"command": "./deploy.sh"}))?;
     seen.expect("password: ")?;
-    let session = seen.value(OUR_SESSION)?;
-    let keys = json!({"session_id": session, "keys": "correct horse<Enter>"});
-    model.call("send_keys", keys)?.expect("Deployed release")
+    let session = seen.value(ours::SESSION)?;
+    ours::type_keys(model, &session, "correct horse<Enter>", "Deployed release")
 }
 
 fn password_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "./deploy.sh"}))?;
     let session = seen.value(THEIR_SESSION)?;
-    // What it sends before the prompt would be echoed, so a careful model waits for it.
-    let wait = json!({"session_id": session, "pattern": "password: "});
-    model.call("session_wait_for", wait)?.expect("password: ")?;
+    // Not by `session_wait_for`, which does not see a line before it ends.
+    let read = json!({"session_id": session});
+    model.call("session_read", read)?.expect("password: ")?;
     let answer = json!({"session_id": session, "password": "correct horse"});
     model.call("session_interact", answer)?.expect("Deployed release")
 }

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, OUR_SESSION, Script, THEIR_SESSION, Task};
+use super::{NO_TERMINAL, Script, THEIR_SESSION, Task, ours};
 use crate::model::Model;
 use crate::server::{Home, Server};
 
@@ -36,16 +36,16 @@ pub(super) const VIM: Task = Task {
 
 fn vim_ours(model: &mut Model) -> Result<()> {
     let seen = model.call("launch_app", json!({"command": "vim", "args": ["config.ini"]}))?;
-    seen.expect("port = 8080")?;
-    let session = seen.value(OUR_SESSION)?;
+    let session = seen.value(ours::SESSION)?;
+    ours::until(model, seen, &session, "port = 8080")?;
     let keys = ":%s/8080/9090/<Enter>Godebug = false<Escape>:wq<Enter>";
-    model.call("send_keys", json!({"session_id": session, "keys": keys}))?.expect("exit code 0")
+    ours::type_keys(model, &session, keys, "exit code 0")
 }
 
 fn vim_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "vim config.ini"}))?;
     let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session, "mode": "snapshot"});
+    let read = json!({"session_id": session});
     model.call("session_read", read)?.expect("port = 8080")?;
     let input = ":%s/8080/9090/\rGodebug = false\u{1b}:wq";
     let keys = json!({"session_id": session, "input": input});
@@ -92,16 +92,15 @@ pub(super) const COMMIT: Task = Task {
 
 fn commit_ours(model: &mut Model) -> Result<()> {
     let seen = model.call("execute_command", json!({"command": "git commit -a"}))?;
-    seen.expect("modified: +config.ini")?;
-    let session = seen.value(OUR_SESSION)?;
-    let keys = json!({"session_id": session, "keys": "iMove to port 9090<Escape>:wq<Enter>"});
-    model.call("send_keys", keys)?.expect("1 file changed")
+    let session = seen.value(ours::SESSION)?;
+    ours::until(model, seen, &session, "modified: +config.ini")?;
+    ours::type_keys(model, &session, "iMove to port 9090<Escape>:wq<Enter>", "1 file changed")
 }
 
 fn commit_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "git commit -a"}))?;
     let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session, "mode": "snapshot"});
+    let read = json!({"session_id": session});
     model.call("session_read", read)?.expect("modified: +config.ini")?;
     let keys = json!({"session_id": session, "input": "iMove to port 9090\u{1b}:wq"});
     model.call("session_interact", keys)?.expect("1 file changed")
@@ -151,27 +150,21 @@ pub(super) const REBASE: Task = Task {
 
 fn rebase_ours(model: &mut Model) -> Result<()> {
     let seen = model.call("execute_command", json!({"command": "git rebase -i HEAD~3"}))?;
-    seen.expect("pick .* typo")?;
-    let session = seen.value(OUR_SESSION)?;
+    let session = seen.value(ours::SESSION)?;
+    ours::until(model, seen, &session, "pick .* typo")?;
     let keys = ":1s/pick/reword/<Enter>:3s/pick/fixup/<Enter>:wq<Enter>";
-    let keys = json!({"session_id": session, "keys": keys});
-    let seen = model.call("send_keys", keys)?;
-    // The next editor can be slower to paint than the call waits: then the model waits for it.
-    if seen.expect("Add parser").is_err() {
-        let wait = json!({"session_id": session, "text": "Add parser", "view": "plain"});
-        model.call("wait_for", wait)?.expect("Add parser")?;
-    }
-    let keys = json!({"session_id": session, "keys": "ccAdd the parser<Escape>:wq<Enter>"});
-    model.call("send_keys", keys)?.expect("Successfully rebased")
+    ours::type_keys(model, &session, keys, "Add parser")?;
+    let keys = "ccAdd the parser<Escape>:wq<Enter>";
+    ours::type_keys(model, &session, keys, "Successfully rebased")
 }
 
 fn rebase_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "git rebase -i HEAD~3"}))?;
     let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session, "mode": "snapshot"});
+    let read = json!({"session_id": session});
     model.call("session_read", read)?.expect("pick .* typo")?;
     let input = ":1s/pick/reword/\r:3s/pick/fixup/\r:wq";
-    let keys = json!({"session_id": session, "input": input, "read_mode": "snapshot"});
+    let keys = json!({"session_id": session, "input": input});
     model.call("session_interact", keys)?.expect("Add parser")?;
     let keys = json!({"session_id": session, "input": "ccAdd the parser\u{1b}:wq"});
     model.call("session_interact", keys)?.expect("Successfully rebased")

@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, OUR_SESSION, Script, THEIR_SESSION, Task};
+use super::{NO_TERMINAL, Script, THEIR_SESSION, Task, ours};
 use crate::model::Model;
 use crate::server::Server;
 
@@ -38,11 +38,11 @@ const LOAD: &str = "import json, statistics; d = json.load(open('times.json')); 
 const ANALYSE: &str = "statistics.median(r['ms'] for r in d), max(d, key=lambda r: r['ms'])";
 
 fn repl_ours(model: &mut Model) -> Result<()> {
-    let session = model.call("launch_app", json!({"command": "python3"}))?.value(OUR_SESSION)?;
-    let load = json!({"session_id": session, "keys": format!("{LOAD}<Enter>")});
-    model.call("send_keys", load)?.expect("'ms': 20")?;
-    let analyse = json!({"session_id": session, "keys": format!("{ANALYSE}<Enter>")});
-    model.call("send_keys", analyse)?.expect("/item/97")
+    let seen = model.call("launch_app", json!({"command": "python3"}))?;
+    let session = seen.value(ours::SESSION)?;
+    ours::until(model, seen, &session, ">>>")?;
+    ours::type_keys(model, &session, &format!("{LOAD}<Enter>"), "'ms': 20")?;
+    ours::type_keys(model, &session, &format!("{ANALYSE}<Enter>"), "/item/97")
 }
 
 fn repl_terminal(model: &mut Model) -> Result<()> {
@@ -97,22 +97,20 @@ pub(super) const MENU: Task = Task {
 
 fn menu_ours(model: &mut Model) -> Result<()> {
     let seen = model.call("execute_command", json!({"command": "./setup.sh"}))?;
-    seen.expect("3 PostgreSQL")?;
-    let session = seen.value(OUR_SESSION)?;
-    let choose = json!({"session_id": session, "keys": "Down Down Enter"});
-    model.call("send_keys", choose)?.expect("Install number 3")?;
-    let confirm = json!({"session_id": session, "keys": "Enter"});
-    model.call("send_keys", confirm)?.expect("Installed number 3")
+    let session = seen.value(ours::SESSION)?;
+    ours::until(model, seen, &session, "3 PostgreSQL")?;
+    ours::type_keys(model, &session, "Down Down Enter", "Install number 3")?;
+    ours::type_keys(model, &session, "Enter", "Installed number 3")
 }
 
 fn menu_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "./setup.sh"}))?;
     let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session, "mode": "snapshot"});
+    let read = json!({"session_id": session});
     model.call("session_read", read)?.expect("3 PostgreSQL")?;
-    // `key` takes one key a call; a model that knows the sequence sends both and Enter at once.
-    let choose =
-        json!({"session_id": session, "input": "\u{1b}[B\u{1b}[B", "read_mode": "snapshot"});
+    // `key` takes one key a call; a model that knows the sequences sends all three at once.
+    let keys = "\u{1b}[B\u{1b}[B\r";
+    let choose = json!({"session_id": session, "input": keys, "press_enter": false});
     model.call("session_interact", choose)?.expect("Install number 3")?;
     let confirm = json!({"session_id": session, "key": "enter"});
     model.call("session_interact", confirm)?.expect("Installed number 3")
