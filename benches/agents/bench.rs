@@ -27,6 +27,9 @@ impl Results {
     }
 }
 
+/// How often a peer tries each task.
+const PEER_RUNS: usize = 3;
+
 /// What to run with.
 #[derive(Debug)]
 pub(crate) struct Bench {
@@ -62,10 +65,16 @@ impl Bench {
         Ok(Results { servers, tasks, missing })
     }
 
-    /// Ours is run as each kind of client, since it answers them differently; a peer once.
+    /// Ours is run as each kind of client, since it answers them differently, and shows the most that any of
+    /// them cost. Peers show the best of a few runs: what they cost depends on how early they answer.
     fn outcome(&self, task: &Task, server: Server) -> Outcome {
         if server != Server::Ours {
-            return self.attempt(task, server, Shown::Text);
+            let mut best = self.attempt(task, server, Shown::Text);
+            let is_able = (task.script)(server).is_ok();
+            for _ in 1..if is_able { PEER_RUNS } else { 1 } {
+                best = better(best, self.attempt(task, server, Shown::Text));
+            }
+            return best;
         }
         let mut all = Tally::default();
         for (index, shown) in SHOWN.into_iter().enumerate() {
@@ -100,5 +109,17 @@ impl Bench {
         let words = self.programs.command(server).unwrap_or_default();
         let client = home.start(&self.programs, &words)?;
         Model::new(client, shown, home.project().display().to_string(), self.trace)
+    }
+}
+
+/// The cheaper of two outcomes.
+fn better(one: Outcome, other: Outcome) -> Outcome {
+    match (one, other) {
+        (Ok(one), Ok(other)) => {
+            let cost = |tally: &Tally| (tally.calls, tally.read[1] + tally.written);
+            Ok(if cost(&other) < cost(&one) { other } else { one })
+        }
+        (Err(_), other @ Ok(_)) => other,
+        (one, _) => one,
     }
 }

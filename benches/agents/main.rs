@@ -9,7 +9,7 @@
 //! table, `--trace` every call with what the model reads; other words select tasks by name.
 //!
 //! A task that fails with ours fails the run. One that a peer cannot do, or fails at, is shown as `-` with the
-//! reason and counts for neither side.
+//! reason and counts for neither side. Peers show the best of three runs, ours the most calls of its three.
 
 mod bench;
 mod model;

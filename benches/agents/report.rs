@@ -1,6 +1,8 @@
 //! The tables.
 #![allow(clippy::print_stdout, reason = "the tables are what a benchmark is for")]
 
+use std::collections::BTreeMap;
+
 use crate::bench::{Outcome, Results};
 use crate::model::Tally;
 
@@ -18,7 +20,7 @@ pub(crate) fn terminal(results: &Results) {
     }
     for (index, (server, _)) in results.servers.iter().enumerate().skip(1) {
         let (count, ours, theirs) = totals(results, index);
-        println!("\ntotal of the {count} tasks that termbridge and {} did", server.name());
+        println!("\nwhat termbridge and {} both did (tasks: {count})", server.name());
         row("termbridge", numbers(&ours), "");
         row(server.name(), numbers(&theirs), "");
         let (ours, theirs) = (numbers(&ours), numbers(&theirs));
@@ -48,21 +50,23 @@ pub(crate) fn markdown(results: &Results) {
         let (calls, written) =
             (ratio(ours.calls, theirs.calls), ratio(ours.written, theirs.written));
         let read = ratio(most(&ours), most(&theirs));
-        sums.push(format!("{calls}; {read}; {written} ({count} tasks)"));
+        sums.push(format!("{calls}; {read}; {written} (tasks: {count})"));
     }
     println!("| ours / theirs: calls; read; written | {} |", sums.join(" | "));
     let listings = results.servers.iter().map(|(_, listing)| {
         format!("{} tools, {} B", listing.tools, listing.bytes + listing.instructions)
     });
     println!("| read before the first call | {} |", listings.collect::<Vec<_>>().join(" | "));
-    println!(
-        "\nEach cell: calls; bytes read, by the client that shows most; bytes written. Not done (-):\n"
-    );
-    for (name, outcomes) in &results.tasks {
-        for ((server, _), outcome) in results.servers.iter().zip(outcomes) {
-            if let Err(reason) = outcome {
-                println!("- {name}, {}: {}", server.name(), on_one_line(reason));
+    println!("\nEach cell: calls; bytes read, by the client that shows most; bytes written.\n");
+    for (index, (server, _)) in results.servers.iter().enumerate() {
+        let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (name, outcomes) in &results.tasks {
+            if let Err(reason) = &outcomes[index] {
+                reasons.entry(on_one_line(reason)).or_default().push(name);
             }
+        }
+        for (reason, tasks) in reasons {
+            println!("- {}, {reason} ({})", server.name(), tasks.join(", "));
         }
     }
     missing(results);

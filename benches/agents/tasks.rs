@@ -6,6 +6,7 @@ mod editors;
 mod ours;
 mod programs;
 mod search;
+mod theirs;
 
 use anyhow::Result;
 
@@ -47,6 +48,3 @@ pub(crate) fn all() -> Vec<Task> {
 
 /// Why a debugger's tools do none of the terminal's tasks.
 const NO_TERMINAL: &str = "it has no terminal";
-
-/// The session in an answer of `terminal-mcp`.
-const THEIR_SESSION: &str = r#""session_id": "(\w+)""#;

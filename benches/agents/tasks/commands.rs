@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, THEIR_SESSION, Task, ours};
+use super::{NO_TERMINAL, Script, Task, ours, theirs};
 use crate::model::Model;
 use crate::server::Server;
 
@@ -137,13 +137,12 @@ fn server_ours(model: &mut Model) -> Result<()> {
 
 fn server_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "python3 app.py"}))?;
-    let session = seen.value(THEIR_SESSION)?;
+    let session = seen.value(theirs::SESSION)?;
     let wait = json!({"session_id": session, "pattern": r"Listening on \S+"});
     let port = model.call("session_wait_for", wait)?.value(PORT)?;
     let request = json!({"exec": format!("curl -s http://127.0.0.1:{port}/health")});
     model.call("session_exec", request)?.expect("ok")?;
-    let stop = json!({"session_id": session, "control_char": "c"});
-    model.call("session_interact", stop)?.expect(r"GET /health HTTP/1\.1")
+    theirs::interact(model, &session, &json!({"control_char": "c"}), "GET /health")
 }
 
 fn server_tmux(model: &mut Model) -> Result<()> {
@@ -201,13 +200,9 @@ fn password_ours(model: &mut Model) -> Result<()> {
 }
 
 fn password_terminal(model: &mut Model) -> Result<()> {
-    let seen = model.call("session_create", json!({"command": "./deploy.sh"}))?;
-    let session = seen.value(THEIR_SESSION)?;
     // Not by `session_wait_for`, which does not see a line before it ends.
-    let read = json!({"session_id": session});
-    model.call("session_read", read)?.expect("password: ")?;
-    let answer = json!({"session_id": session, "password": "correct horse"});
-    model.call("session_interact", answer)?.expect("Deployed release")
+    let session = theirs::start(model, "./deploy.sh", "password: ")?;
+    theirs::interact(model, &session, &json!({"password": "correct horse"}), "Deployed release")
 }
 
 fn password_tmux(model: &mut Model) -> Result<()> {

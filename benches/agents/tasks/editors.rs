@@ -3,7 +3,7 @@
 use anyhow::{Result, bail, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, THEIR_SESSION, Task, ours};
+use super::{NO_TERMINAL, Script, Task, ours, theirs};
 use crate::model::Model;
 use crate::server::{Home, Server};
 
@@ -43,13 +43,9 @@ fn vim_ours(model: &mut Model) -> Result<()> {
 }
 
 fn vim_terminal(model: &mut Model) -> Result<()> {
-    let seen = model.call("session_create", json!({"command": "vim config.ini"}))?;
-    let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session});
-    model.call("session_read", read)?.expect("port = 8080")?;
-    let input = ":%s/8080/9090/\rGodebug = false\u{1b}:wq";
-    let keys = json!({"session_id": session, "input": input});
-    model.call("session_interact", keys)?.expect("written")
+    let session = theirs::start(model, "vim config.ini", "port = 8080")?;
+    let input = json!({"input": ":%s/8080/9090/\rGodebug = false\u{1b}:wq"});
+    theirs::interact(model, &session, &input, "written")
 }
 
 fn vim_tmux(model: &mut Model) -> Result<()> {
@@ -98,12 +94,9 @@ fn commit_ours(model: &mut Model) -> Result<()> {
 }
 
 fn commit_terminal(model: &mut Model) -> Result<()> {
-    let seen = model.call("session_create", json!({"command": "git commit -a"}))?;
-    let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session});
-    model.call("session_read", read)?.expect("modified: +config.ini")?;
-    let keys = json!({"session_id": session, "input": "iMove to port 9090\u{1b}:wq"});
-    model.call("session_interact", keys)?.expect("1 file changed")
+    let session = theirs::start(model, "git commit -a", "modified: +config.ini")?;
+    let input = json!({"input": "iMove to port 9090\u{1b}:wq"});
+    theirs::interact(model, &session, &input, "1 file changed")
 }
 
 fn commit_tmux(model: &mut Model) -> Result<()> {
@@ -153,21 +146,17 @@ fn rebase_ours(model: &mut Model) -> Result<()> {
     let session = seen.value(ours::SESSION)?;
     ours::until(model, seen, &session, "pick .* typo")?;
     let keys = ":1s/pick/reword/<Enter>:3s/pick/fixup/<Enter>:wq<Enter>";
-    ours::type_keys(model, &session, keys, "Add parser")?;
+    ours::type_keys(model, &session, keys, "Please enter the commit message")?;
     let keys = "ccAdd the parser<Escape>:wq<Enter>";
     ours::type_keys(model, &session, keys, "Successfully rebased")
 }
 
 fn rebase_terminal(model: &mut Model) -> Result<()> {
-    let seen = model.call("session_create", json!({"command": "git rebase -i HEAD~3"}))?;
-    let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session});
-    model.call("session_read", read)?.expect("pick .* typo")?;
-    let input = ":1s/pick/reword/\r:3s/pick/fixup/\r:wq";
-    let keys = json!({"session_id": session, "input": input});
-    model.call("session_interact", keys)?.expect("Add parser")?;
-    let keys = json!({"session_id": session, "input": "ccAdd the parser\u{1b}:wq"});
-    model.call("session_interact", keys)?.expect("Successfully rebased")
+    let session = theirs::start(model, "git rebase -i HEAD~3", "pick .* typo")?;
+    let input = json!({"input": ":1s/pick/reword/\r:3s/pick/fixup/\r:wq"});
+    theirs::interact(model, &session, &input, "Please enter the commit message")?;
+    let input = json!({"input": "ccAdd the parser\u{1b}:wq"});
+    theirs::interact(model, &session, &input, "Successfully rebased")
 }
 
 fn rebase_tmux(model: &mut Model) -> Result<()> {
@@ -179,7 +168,7 @@ fn rebase_tmux(model: &mut Model) -> Result<()> {
     let keys = [":1s/pick/reword/", "Enter", ":3s/pick/fixup/", "Enter", ":wq", "Enter"];
     model.call("tmux_send_keys", json!({"target_pane": "git", "keys": keys}))?;
     let wait = json!({"target_pane": "git", "pattern": "COMMIT_EDITMSG"});
-    model.call("tmux_wait_for_text", wait)?.expect("Add parser")?;
+    model.call("tmux_wait_for_text", wait)?.expect("Please enter the commit message")?;
     let keys = ["ccAdd the parser", "Escape", ":wq", "Enter"];
     model.call("tmux_send_keys", json!({"target_pane": "git", "keys": keys}))?;
     let wait = json!({"target_pane": "git", "pattern": "Successfully"});

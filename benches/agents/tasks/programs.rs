@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, THEIR_SESSION, Task, ours};
+use super::{NO_TERMINAL, Script, Task, ours, theirs};
 use crate::model::Model;
 use crate::server::Server;
 
@@ -47,11 +47,9 @@ fn repl_ours(model: &mut Model) -> Result<()> {
 
 fn repl_terminal(model: &mut Model) -> Result<()> {
     let seen = model.call("session_create", json!({"command": "python3"}))?;
-    let session = seen.value(THEIR_SESSION)?;
-    let load = json!({"session_id": session, "input": LOAD});
-    model.call("session_interact", load)?.expect("'ms': 20")?;
-    let analyse = json!({"session_id": session, "input": ANALYSE});
-    model.call("session_interact", analyse)?.expect("/item/97")
+    let session = seen.value(theirs::SESSION)?;
+    theirs::interact(model, &session, &json!({"input": LOAD}), "'ms': 20")?;
+    theirs::interact(model, &session, &json!({"input": ANALYSE}), "/item/97")
 }
 
 fn repl_tmux(model: &mut Model) -> Result<()> {
@@ -104,16 +102,11 @@ fn menu_ours(model: &mut Model) -> Result<()> {
 }
 
 fn menu_terminal(model: &mut Model) -> Result<()> {
-    let seen = model.call("session_create", json!({"command": "./setup.sh"}))?;
-    let session = seen.value(THEIR_SESSION)?;
-    let read = json!({"session_id": session});
-    model.call("session_read", read)?.expect("3 PostgreSQL")?;
+    let session = theirs::start(model, "./setup.sh", "3 PostgreSQL")?;
     // `key` takes one key a call; a model that knows the sequences sends all three at once.
-    let keys = "\u{1b}[B\u{1b}[B\r";
-    let choose = json!({"session_id": session, "input": keys, "press_enter": false});
-    model.call("session_interact", choose)?.expect("Install number 3")?;
-    let confirm = json!({"session_id": session, "key": "enter"});
-    model.call("session_interact", confirm)?.expect("Installed number 3")
+    let choose = json!({"input": "\u{1b}[B\u{1b}[B\r", "press_enter": false});
+    theirs::interact(model, &session, &choose, "Install number 3")?;
+    theirs::interact(model, &session, &json!({"key": "enter"}), "Installed number 3")
 }
 
 fn menu_tmux(model: &mut Model) -> Result<()> {
