@@ -29,6 +29,7 @@ use crate::offered::Offered;
 use crate::subscriptions::Subscriptions;
 use crate::tasks::Tasks;
 use crate::tool::{CallFuture, Context, ReadCursors};
+use crate::tools::ShownOutput;
 use crate::toolset::{Offer, Toolset, UnknownTool};
 use crate::transport::Lines;
 use crate::{prompts, resources, subscriptions, tool};
@@ -53,6 +54,7 @@ pub struct McpServer {
     tools: Arc<Offered>,
     tasks: Tasks,
     read_cursors: ReadCursors,
+    shown: ShownOutput,
     subscriptions: Subscriptions,
     closed: CancellationToken,
 }
@@ -79,6 +81,7 @@ impl McpServer {
             tools: Arc::new(tools),
             tasks: Tasks::default(),
             read_cursors: ReadCursors::default(),
+            shown: ShownOutput::default(),
             subscriptions: Subscriptions::default(),
             closed: CancellationToken::new(),
         })
@@ -146,6 +149,7 @@ impl McpServer {
             progress: None,
             peer: None,
             read_cursors: Arc::clone(&self.read_cursors),
+            shown: Arc::clone(&self.shown),
             // Nobody gives up on it after a minute.
             is_task: true,
             began: std::time::Instant::now(),
@@ -287,6 +291,7 @@ impl ServerHandler for McpServer {
                 progress: context.meta.get_progress_token(),
                 peer: Some(context.peer),
                 read_cursors: Arc::clone(&self.read_cursors),
+                shown: Arc::clone(&self.shown),
                 is_task: speaks_tasks,
                 began: started,
                 cancelled,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::debug::DebugTool;
 use crate::error::{Code, ToolError};
 use crate::offered::Offered;
+use crate::tools::{Running, ShownOutput};
 use crate::{schema, validate};
 
 /// Longest silence: clients give up on a request after a minute.
@@ -90,6 +91,8 @@ pub(crate) struct Context {
     pub(crate) progress: Option<ProgressToken>,
     /// Where each session's reader stopped, for the compatible `read`.
     pub(crate) read_cursors: ReadCursors,
+    /// What was shown of commands that run.
+    pub(crate) shown: ShownOutput,
     /// The call is a task that the client polls, so it may take its time.
     pub(crate) is_task: bool,
     /// When the client's request came; its patience counts from there.
@@ -101,6 +104,10 @@ pub(crate) struct Context {
 }
 
 impl Context {
+    pub(crate) fn shown(&self) -> MutexGuard<'_, HashMap<SessionId, Running>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The terminals, where there are any.
     pub(crate) fn sessions(&self) -> Result<&Sessions, ToolError> {
         self.bridge.backend().screens().ok_or_else(|| {

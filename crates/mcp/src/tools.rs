@@ -22,6 +22,7 @@ mod switch_session;
 mod view_screen;
 mod wait_for;
 
+pub(crate) use self::ended::{Running, ShownOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

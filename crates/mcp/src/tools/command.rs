@@ -9,6 +9,7 @@ use serde::Serialize;
 use termbridge_bridge::{Bounded, Execute, OutputRequest, ReadFrom, Started, Until};
 use termbridge_session::{CommandReport, CommandState, SessionId, State};
 
+use super::ended::Running;
 use super::standing::Standing;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
@@ -131,7 +132,7 @@ impl Run {
         };
         let mut run = Self {
             new_session: *new_session,
-            shows_session: *new_session || !is_known || truncated || standing.state != "done",
+            shows_session: !is_known || truncated || standing.state != "done",
             shows_cwd: *new_session
                 || !is_known
                 || report.cwd.as_ref().is_some_and(|now| now != cwd),
@@ -183,6 +184,9 @@ impl Run {
         run.is_full_screen = report.full_screen;
         if report.full_screen || run.standing.state == "interactive" {
             run.show_screen(context, max_bytes).await;
+        }
+        if run.standing.state != "done" {
+            Running::note_shown(context, session, *command).await?;
         }
         if let Some(notice) = report.notice {
             run.standing.also(notice);

@@ -1,5 +1,8 @@
 //! A command that ends by what is typed: its answer comes with the keys that gave it the last it asked for.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
 use serde::Serialize;
 use termbridge_bridge::Until;
 use termbridge_session::{CommandReport, Session, SessionId};
@@ -10,13 +13,19 @@ use crate::error::ToolError;
 use crate::tool::Context;
 
 /// Bytes of output that are compared: a screen of it can still change.
-const COMPARED: u64 = 256 * 1024;
+const COMPARED: u64 = 64 * 1024;
+/// Commands of which it is remembered; with more, all are forgotten, which shows more than is new.
+const MAX_REMEMBERED: usize = 1000;
 
-/// A command that runs, and what it had printed.
-pub(super) struct Running {
+/// What was shown of commands that run, by session.
+pub(crate) type ShownOutput = Arc<Mutex<HashMap<SessionId, Running>>>;
+
+/// A command that runs, and what was shown of it.
+#[derive(Debug)]
+pub(crate) struct Running {
     session: SessionId,
     command: u64,
-    /// What may still change begins there.
+    /// What could still change then begins there.
     from: u64,
     text: String,
 }
@@ -30,18 +39,46 @@ pub(crate) struct Ended {
 }
 
 impl Running {
-    /// The command that runs in a session, if one does.
+    /// The command that runs in a session, if one does, and what was last shown of it.
     pub(super) async fn of(
         context: &Context,
         session: &Session,
     ) -> Result<Option<Self>, ToolError> {
         let info = session.info().await?;
         let Some(command) = info.shell.and_then(|shell| shell.running) else { return Ok(None) };
-        let Some(report) = read(context, &info.id, command, 0, 0).await? else { return Ok(None) };
+        let shown = context.shown().remove(&info.id).filter(|shown| shown.command == command);
+        match shown {
+            Some(shown) => Ok(Some(shown)),
+            None => Self::now(context, &info.id, command).await,
+        }
+    }
+
+    async fn now(
+        context: &Context,
+        session: &SessionId,
+        command: u64,
+    ) -> Result<Option<Self>, ToolError> {
+        let Some(report) = read(context, session, command, 0, 0).await? else { return Ok(None) };
         let from = report.final_bytes;
-        let report = read(context, &info.id, command, from, COMPARED).await?;
+        let report = read(context, session, command, from, COMPARED).await?;
         let text = report.map(|report| report.output).unwrap_or_default();
-        Ok(Some(Self { session: info.id, command, from, text }))
+        Ok(Some(Self { session: session.clone(), command, from, text }))
+    }
+
+    /// Remembers that what a command has printed so far was shown.
+    pub(super) async fn note_shown(
+        context: &Context,
+        session: &SessionId,
+        command: u64,
+    ) -> Result<(), ToolError> {
+        if let Some(running) = Self::now(context, session, command).await? {
+            let mut all = context.shown();
+            if all.len() >= MAX_REMEMBERED {
+                all.clear();
+            }
+            all.insert(session.clone(), running);
+        }
+        Ok(())
     }
 
     /// How it ended, if it did.
@@ -51,11 +88,21 @@ impl Running {
             return Ok(None);
         };
         if report.is_running() {
+            Self::note_shown(context, &session, command).await?;
             return Ok(None);
         }
         let standing = Standing::of(context, &session, &report, Until::Over).await;
         let resource = format!("term://{session}/command/{command}");
-        let output = bound(new_lines(&text, &report.output), DEFAULT_MAX_BYTES, &resource).text;
+        let mut output = new_lines(&text, &report.output);
+        let read = report.output_start + report.output.len() as u64;
+        if read < report.output_bytes {
+            // The end of what came meanwhile.
+            let most = DEFAULT_MAX_BYTES as u64;
+            let from = report.output_bytes.saturating_sub(most).max(read);
+            let end = self::read(context, &session, command, from, most).await?;
+            output.push_str(&end.map(|end| end.output).unwrap_or_default());
+        }
+        let output = bound(output, DEFAULT_MAX_BYTES, &resource).text;
         Ok(Some(Ended { output, standing }))
     }
 }

@@ -8,6 +8,7 @@ use termbridge_bridge::{OutputRequest, ReadFrom, Select, Until};
 use termbridge_session::SessionId;
 
 use super::condition::pattern;
+use super::ended::Running;
 use super::execute_command::default_max_bytes;
 use super::standing::Standing;
 use crate::error::ToolError;
@@ -106,6 +107,11 @@ impl Tool for GetTerminalOutput {
             Some(report) => Some(Standing::of(context, &id, report, until).await),
             None => None,
         };
+        let is_all = !is_search && page.remaining == 0;
+        let running = page.command.as_ref().filter(|report| is_all && report.is_running());
+        if let Some(report) = running {
+            Running::note_shown(context, &id, report.id).await?;
+        }
         let mut text = page.text.clone();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
