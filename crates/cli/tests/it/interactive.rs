@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use termbridge_testkit::{Server, TestEnvironment};
 
 use crate::TERMBRIDGE;
+use crate::support::processes;
 
 /// Long enough for a machine that does much else; no passing test waits for it.
 const PATIENCE_MS: u64 = 120_000;
@@ -133,7 +134,7 @@ fn a_program_at_work_does_not_wait_for_keys() {
     let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
     for how in ["process", "detached", "print"] {
         let begun = execute(&mut server, &format!("python3 worker.py {how}"), A_WHILE_MS);
-        assert_eq!(begun["state"], "running", "{how}: {begun}");
+        assert_eq!(begun["state"], "running", "{how}: {begun}\n{}", processes());
         let session = begun["session_id"].clone();
         // Its work is over when the file is there.
         environment.write("stop", "");

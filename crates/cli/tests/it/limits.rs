@@ -10,6 +10,7 @@ use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
 use crate::robustness::keeper;
+use crate::support::descriptors;
 
 /// A server of a user who may have so many processes and threads; `None` where that cannot be had: the
 /// limit does not bind root, and only root can become a user who has none yet.
@@ -113,7 +114,12 @@ fn the_server_s_descriptors_run_out_and_its_sessions_go_on() {
             assert!(!answer.expect("an answer").is_error, "{session}");
         }
         let answer = client.call("create_session", shells).expect("an answer");
-        assert!(!answer.is_error, "there is room again: {}", answer.text);
+        assert!(
+            !answer.is_error,
+            "{limit}: there is room again: {}\n{:#?}",
+            answer.text,
+            descriptors(client.pid())
+        );
     }
 }
 

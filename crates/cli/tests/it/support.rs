@@ -5,6 +5,7 @@
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -313,4 +314,18 @@ fn patient(mut condition: Value) -> Value {
 #[track_caller]
 fn came_true(outcome: &Value, shown: &str) {
     assert!(outcome["fired"].is_string(), "{shown}");
+}
+
+/// All processes and what they do, for a message.
+pub(crate) fn processes() -> String {
+    let columns = "pid,ppid,pgid,sid,stat,time,wchan:20,args";
+    let listed = Command::new("ps").args(["-e", "--forest", "-o", columns]).output();
+    listed.map(|listed| String::from_utf8_lossy(&listed.stdout).into_owned()).unwrap_or_default()
+}
+
+/// What the descriptors of a process are open for, for a message.
+pub(crate) fn descriptors(pid: u32) -> Vec<String> {
+    let all = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let target = |entry: std::fs::DirEntry| std::fs::read_link(entry.path()).ok();
+    all.filter_map(target).map(|target| target.display().to_string()).collect()
 }
