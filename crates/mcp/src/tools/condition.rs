@@ -31,6 +31,7 @@ pub(crate) struct Condition {
     /// Screen unchanged this long
     #[schemars(range(min = 1, max = 600_000))]
     idle_ms: Option<u64>,
+    /// Anything on the screen
     #[serde(default)]
     change: bool,
     #[serde(default)]
@@ -46,6 +47,7 @@ pub(crate) struct Condition {
     interactive: bool,
     #[serde(default)]
     bell: bool,
+    /// Text in the window title
     title: Option<String>,
     /// Only what changed after this `seq` counts
     after: Option<u64>,

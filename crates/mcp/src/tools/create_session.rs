@@ -17,7 +17,9 @@ pub(crate) struct CreateSession;
 pub(crate) struct Arguments {
     name: Option<String>,
     cwd: Option<String>,
+    /// A label, for search_history
     project_id: Option<String>,
+    /// Such as zsh
     shell: Option<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,

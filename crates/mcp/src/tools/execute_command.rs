@@ -36,8 +36,11 @@ pub(crate) struct Arguments {
     session_ids: Option<Vec<String>>,
     /// For a new session
     env: Option<BTreeMap<String, String>>,
+    /// Use, or make, the session of this name
     name: Option<String>,
+    /// Of a new session, such as zsh
     shell: Option<String>,
+    /// Who you are, where several agents share the server
     agent_id: Option<String>,
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]

@@ -22,6 +22,7 @@ pub(crate) struct Arguments {
     #[serde(default = "default_lines")]
     #[schemars(range(min = 1, max = 100_000))]
     lines: u64,
+    /// Default: your current session
     session_id: Option<String>,
     /// `cursor` of an earlier reply: only what is new
     since: Option<String>,

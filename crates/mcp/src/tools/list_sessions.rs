@@ -14,6 +14,7 @@ pub(crate) struct ListSessions;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
+    /// Only those of this agent
     agent_id: Option<String>,
     /// Finished ones too
     #[serde(default)]

@@ -27,6 +27,7 @@ pub(crate) struct Arguments {
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 200))]
     limit: usize,
+    /// Of an earlier reply: the next page
     cursor: Option<String>,
 }
 

@@ -29,6 +29,7 @@ pub(crate) struct Arguments {
     text: Option<String>,
     /// Pasted text (bracketed if the program asked for it)
     paste: Option<String>,
+    /// How often
     #[serde(default = "once")]
     #[schemars(range(min = 1, max = 1000))]
     repeat: usize,

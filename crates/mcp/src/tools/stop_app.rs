@@ -17,6 +17,7 @@ pub(crate) struct Arguments {
     session_id: String,
     #[serde(default = "default_signal")]
     signal: String,
+    /// Then KILL
     #[serde(default = "default_grace")]
     #[schemars(range(max = 60_000))]
     grace_ms: u64,
