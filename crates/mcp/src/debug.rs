@@ -201,7 +201,7 @@ impl DebugTool {
             .filter(|name| offered(name))
             .collect();
         // An editor's words have no bound of their own.
-        let message = failure.message.trim_end().to_owned();
+        let message = text::cleaned(failure.message).trim_end().to_owned();
         let message = bound(message, MAX_MESSAGE, "the program's output").text;
         let text = error::text(&failure.code, &message, &hint, &next_tools);
         let mut error = json!({

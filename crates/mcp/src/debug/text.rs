@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use serde_json::Value;
+use termbridge_session::vt::{CleanOutput, MAX_COLS, Size};
 
 /// The tool that has all of a program's output.
 const LOGS: &str = "dap_logs";
@@ -20,9 +21,31 @@ const PATHS: [&str; 3] = ["path", "program", "outputPath"];
 pub(super) fn of(data: &Value, workspace: &Path, offered: &dyn Fn(&str) -> bool) -> String {
     let mut data = data.clone();
     shorten(&mut data, workspace);
+    clean_strings(&mut data);
     let text = shown(&data);
     // The one tool that is named here and may be missing.
     if offered(LOGS) { text } else { text.replacen(MORE_IN_LOGS, " left out)", 1) }
+}
+
+/// What a program printed, as a terminal would show it: no escape sequences, only what stayed of a line
+/// that was rewritten.
+pub(super) fn cleaned(text: String) -> String {
+    if !text.contains(['\x1b', '\r', '\x07', '\x08']) {
+        return text;
+    }
+    // As wide as a terminal can be: lines are not wrapped.
+    let mut clean = CleanOutput::new(Size { cols: MAX_COLS, rows: 24 }, 0);
+    clean.feed(text.replace('\n', "\r\n").as_bytes());
+    clean.finish()
+}
+
+fn clean_strings(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = cleaned(std::mem::take(text)),
+        Value::Array(items) => items.iter_mut().for_each(clean_strings),
+        Value::Object(fields) => fields.values_mut().for_each(clean_strings),
+        _ => {}
+    }
 }
 
 /// Only where a field is a path: a program's own words and source are as they are.
@@ -258,6 +281,19 @@ mod tests {
             Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
             Output:\nhello";
         assert_eq!(of(&data, Path::new("/w"), &|_| true), expected);
+    }
+
+    #[test]
+    fn escape_sequences_do_not_reach_a_model() {
+        let data = json!({
+            "state": "exited", "sessionId": "s1", "program": "app.py",
+            "exit": {"code": 0, "how": "exit code 0"},
+            "output": "\x1b[31mred\x1b[0m\n\x1b]0;title\x07 10%\r100%\nnext\n",
+        });
+        let expected = "app.py ended: exit code 0 [session s1]\nOutput:\nred\n100%\nnext";
+        assert_eq!(of(&data, Path::new("/w"), &|_| true), expected);
+        let entries = json!({"entries": [{"text": "\x1b[1mbold"}]});
+        assert_eq!(of(&entries, Path::new("/w"), &|_| true), r#"{"entries":[{"text":"bold"}]}"#);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) struct CreateSession;
 pub(crate) struct Arguments {
     name: Option<String>,
     cwd: Option<String>,
-    /// A label, for search_history
+    /// A label for the history
     project_id: Option<String>,
     /// Such as zsh
     shell: Option<String>,
