@@ -25,13 +25,21 @@ pub(crate) struct Changes {
     frame: u64,
     /// Per row: hash of its content and when that was first seen there.
     rows: Vec<(u64, Seq)>,
-    /// Per row: hash of its content and when that was first seen, there or further down.
-    fresh: Vec<(u64, Seq)>,
-    /// The same of the screen that is not shown, the primary or the alternate one.
-    hidden: Vec<(u64, Seq)>,
+    /// The screen that is shown, and the other one: the primary and the alternate one.
+    shown: Fresh,
+    hidden: Fresh,
     is_alternate: bool,
+}
+
+/// Whose content is new on a screen, wherever it was.
+#[derive(Debug, Default)]
+struct Fresh {
+    /// Per row: hash of its content and when that was first seen, there or further down.
+    rows: Vec<(u64, Seq)>,
     /// By how many rows the screen scrolled, and when that was seen.
     scrolls: VecDeque<(Seq, u16)>,
+    /// The last scroll that is no longer remembered.
+    forgotten: Option<Seq>,
 }
 
 /// Scrolls that are remembered.
@@ -74,37 +82,19 @@ impl Changes {
     fn note_fresh(&mut self, rows: &[u64], is_alternate: bool, next: Seq) {
         if is_alternate != self.is_alternate {
             self.is_alternate = is_alternate;
-            std::mem::swap(&mut self.fresh, &mut self.hidden);
-            self.scrolls.clear();
+            std::mem::swap(&mut self.shown, &mut self.hidden);
             if is_alternate {
                 // It begins empty.
-                self.fresh.clear();
+                self.shown = Fresh::default();
             }
         }
-        let known: Vec<u64> = self.fresh.iter().map(|(hash, _)| *hash).collect();
-        let by = scrolled_by(&known, rows);
-        let first_seen = |(row, hash): (usize, &u64)| {
-            let moved = by.and_then(|by| self.fresh.get(row + by));
-            let known = [moved, self.fresh.get(row)].into_iter().flatten();
-            // There before: further down, or here, as a line at the bottom that stays.
-            let known = known.into_iter().find(|(known, _)| known == hash);
-            (*hash, known.map_or(next, |(_, seq)| *seq))
-        };
-        self.fresh = rows.iter().enumerate().map(first_seen).collect();
-        if let Some(by) = by {
-            self.scrolls.push_back((next, by as u16));
-            if self.scrolls.len() > MAX_SCROLLS {
-                self.scrolls.pop_front();
-            }
-        }
+        self.shown.note(rows, next);
     }
 
-    /// Rows whose content is newer than `since` wherever it was, and how far the screen scrolled since.
+    /// Rows whose content is newer than `since` wherever it was, and how far the screen scrolled since:
+    /// every other row has moved up that far.
     pub(crate) fn fresh_since(&self, since: Seq) -> (Vec<u16>, u32) {
-        let rows = self.fresh.iter().enumerate();
-        let fresh = rows.filter(|(_, (_, seq))| *seq > since).map(|(row, _)| row as u16);
-        let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since);
-        (fresh.collect(), scrolls.map(|(_, by)| u32::from(*by)).sum())
+        self.shown.since(since)
     }
 
     /// Counts on from `seq`.
@@ -121,6 +111,35 @@ impl Changes {
     pub(crate) fn rows_since(&self, since: Seq) -> Vec<u16> {
         let newer = |(row, (_, seq)): (usize, &(u64, Seq))| (*seq > since).then_some(row as u16);
         self.rows.iter().enumerate().filter_map(newer).collect()
+    }
+}
+
+impl Fresh {
+    fn note(&mut self, rows: &[u64], next: Seq) {
+        let known: Vec<u64> = self.rows.iter().map(|(hash, _)| *hash).collect();
+        let by = scrolled_by(&known, rows);
+        let first_seen = |(row, hash): (usize, &u64)| {
+            // A line at the bottom that stays counts as new: all that is not shown has moved alike.
+            let known = self.rows.get(row + by.unwrap_or(0)).filter(|(known, _)| known == hash);
+            (*hash, known.map_or(next, |(_, seq)| *seq))
+        };
+        self.rows = rows.iter().enumerate().map(first_seen).collect();
+        if let Some(by) = by {
+            self.scrolls.push_back((next, by as u16));
+        }
+        if self.scrolls.len() > MAX_SCROLLS {
+            self.forgotten = self.scrolls.pop_front().map(|(seq, _)| seq);
+        }
+    }
+
+    fn since(&self, since: Seq) -> (Vec<u16>, u32) {
+        let rows = self.rows.iter().enumerate();
+        if self.forgotten.is_some_and(|forgotten| forgotten > since) {
+            return (rows.map(|(row, _)| row as u16).collect(), 0);
+        }
+        let fresh = rows.filter(|(_, (_, seq))| *seq > since).map(|(row, _)| row as u16);
+        let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since);
+        (fresh.collect(), scrolls.map(|(_, by)| u32::from(*by)).sum())
     }
 }
 

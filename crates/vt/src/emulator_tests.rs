@@ -331,12 +331,12 @@ fn rows_that_only_moved_up_are_not_fresh() {
     let first = terminal.look();
     terminal.feed(b"echo hi\r\nhi\r\n$ ");
     let second = terminal.look();
-    assert_eq!(terminal.fresh_since(first), (vec![3, 4], 2), "the line that was typed, too");
+    assert_eq!(terminal.fresh_since(first), (vec![3, 4, 5], 2), "the line that was typed, too");
     assert_eq!(terminal.rows_since(first), [0, 1, 2, 3, 4]);
     terminal.feed(b"echo there\r\nthere\r\n$ ");
     terminal.look();
-    assert_eq!(terminal.fresh_since(first), (vec![1, 2, 3, 4], 4), "both together");
-    assert_eq!(terminal.fresh_since(second), (vec![3, 4], 2));
+    assert_eq!(terminal.fresh_since(first), (vec![1, 2, 3, 4, 5], 4), "both together");
+    assert_eq!(terminal.fresh_since(second), (vec![3, 4, 5], 2));
     // A screen that comes back is as it was but for what is new.
     let before = terminal.look();
     terminal.feed(b"\x1b[?1049h\x1b[2J\x1b[Hfull\x1b[2;1Hscreen");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::format::{html, markers, plain, raw, svg};
-use crate::{Options, Palette, Screen, Size, Terminal};
+use crate::{Options, Palette, Screen, Seq, Size, Terminal};
 
 /// Pieces of real output and of nonsense, mixed.
 fn output() -> impl Strategy<Value = Vec<u8>> {
@@ -123,4 +123,56 @@ proptest! {
             terminal.resize(other);
         }
     }
+
+    /// Who is shown fresh rows, and by how much the rest scrolled, has the screen.
+    #[test]
+    fn what_is_not_fresh_has_moved_with_the_rest(
+        size in size(), pieces in proptest::collection::vec(scrolling(), 1..30), step in 1usize..4,
+    ) {
+        let mut terminal = terminal(size);
+        let mut screens = [Vec::new(), Vec::new()];
+        let mut seen = Seq(0);
+        for (index, piece) in pieces.iter().enumerate() {
+            terminal.feed(piece);
+            let now = terminal.look();
+            // Not at every look, but before and after the other screen: what was never seen is missed.
+            let flips = |piece: &Vec<u8>| piece.starts_with(b"\x1b[?1049");
+            let is_near_flip = flips(piece) || pieces.get(index + 1).is_some_and(flips);
+            if index % step != 0 && !is_near_flip {
+                continue;
+            }
+            let screen = terminal.screen();
+            let known = &mut screens[usize::from(screen.alternate)];
+            let (fresh, scrolled) = terminal.fresh_since(seen);
+            let shown: Vec<String> = screen.rows.iter().map(crate::Row::text).collect();
+            let rebuilt: Vec<String> = (0..shown.len())
+                .map(|row| match fresh.contains(&(row as u16)) {
+                    true => shown[row].clone(),
+                    false => known.get(row + scrolled as usize).cloned().unwrap_or_default(),
+                })
+                .collect();
+            prop_assert_eq!(&rebuilt, &shown, "fresh {:?}, scrolled {}", fresh, scrolled);
+            *known = shown;
+            seen = now;
+        }
+    }
+}
+
+/// Output that scrolls, jumps and changes between screens; rows come again.
+fn scrolling() -> impl Strategy<Value = Vec<u8>> {
+    let line = (0u8..6, 0u8..4).prop_map(|(text, count)| {
+        (0..count).map(|more| format!("row {}\r\n", text + more)).collect::<String>().into_bytes()
+    });
+    let fixed = |bytes: &'static str| Just(bytes.as_bytes().to_vec());
+    prop_oneof![
+        8 => line,
+        1 => fixed("\x1b[H\x1b[2J"),
+        1 => fixed("\x1b[?1049h"),
+        1 => fixed("\x1b[?1049l"),
+        1 => fixed("\x1b[2;4r\x1b[4;1H\n\x1b[r"),
+        1 => fixed("\x1b[H\x1bM"),
+        1 => fixed("\x1b[H\x1b[L"),
+        1 => fixed("\x1b[HX"),
+        1 => fixed("\x1b[24;1Hstatus\x1b[3;1H"),
+    ]
 }
