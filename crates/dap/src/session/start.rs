@@ -112,10 +112,17 @@ impl Inner {
             };
             let mut arguments = inner.adapter.arguments(configuration, &adapter, &search);
             if inner.adapter.needs_output(&arguments)
-                && let Some(folder) = build_folder()?
+                && let Some(folder) = private_folder()?
             {
                 arguments.insert("output".to_owned(), json!(folder.path().join("program")));
-                inner.lock().built = Some(folder);
+                inner.lock().files = Some(folder);
+            }
+            if inner.adapter.takes_temporary_folder()
+                && let Transport::Server(command) = &mut adapter.transport
+                && let Some(folder) = private_folder()?
+            {
+                command.args.push(folder.path().into());
+                inner.lock().files = Some(folder);
             }
             inner.place_adapter(&mut adapter, &arguments);
             Ok((adapter, arguments))
@@ -282,10 +289,10 @@ impl Drop for Failing {
 
 /// A folder for what an adapter builds: not in the project, and nobody else's. `None` on systems where
 /// there is no such folder; the adapter then has a place of its own.
-fn build_folder() -> Result<Option<PrivateFolder>, DebugError> {
+fn private_folder() -> Result<Option<PrivateFolder>, DebugError> {
     match RuntimeFolder::create().and_then(|folder| Arc::new(folder).private_folder()) {
         Ok(folder) => Ok(Some(folder)),
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
-        Err(error) => Err(DebugError::Internal(format!("no folder to build in: {error}"))),
+        Err(error) => Err(DebugError::Internal(format!("no folder for the adapter: {error}"))),
     }
 }

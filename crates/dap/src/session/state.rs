@@ -61,8 +61,8 @@ pub(crate) struct State {
     pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
     pub(crate) processes: Vec<ProcessTree>,
-    /// The folder of what the adapter built for the run; dropping it removes it.
-    pub(crate) built: Option<PrivateFolder>,
+    /// The folder of what the adapter built for the run or leaves behind; dropping it removes it.
+    pub(crate) files: Option<PrivateFolder>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
     /// Breakpoints of this run, and whether each was bound at any time.
@@ -152,7 +152,7 @@ impl State {
             reported_link: None,
             readers: Vec::new(),
             processes: Vec::new(),
-            built: None,
+            files: None,
             address: None,
             reported: 0,
         }
@@ -174,7 +174,7 @@ impl State {
             self.references.forget(link);
         }
         self.threads.clear();
-        (self.address, self.built) = (None, None);
+        (self.address, self.files) = (None, None);
         std::mem::take(&mut self.processes)
     }
 
