@@ -140,6 +140,11 @@ impl Agents {
         table.current.insert(agent, id);
     }
 
+    /// The one that was current has ended: what is used instead takes its place.
+    fn set_current_if_none(&self, agent: &Agent, id: &SessionId) {
+        self.lock().current.entry(agent.clone()).or_insert_with(|| id.clone());
+    }
+
     /// The session's shell did not take a command. It is no agent's current one any more, and only
     /// recycled or named.
     pub(crate) fn note_broken(&self, id: &SessionId) {
@@ -235,6 +240,7 @@ impl Agents {
             }
             let anywhere = needs.cwd.is_none() && is_current;
             if anywhere || same_directory(&info.cwd, &pattern.cwd) {
+                self.set_current_if_none(&needs.agent, &info.id);
                 return Ok((info, reservation, Choice::Fits));
             }
             let may_move = needs.may_move && held.automatic && !held.addressed && !is_current;
@@ -243,6 +249,7 @@ impl Agents {
             }
         }
         if let Some((info, reservation)) = spare {
+            self.set_current_if_none(&needs.agent, &info.id);
             return Ok((info, reservation, Choice::Moves(pattern.cwd)));
         }
         // Nobody addresses a session by its label, so a second one goes without.

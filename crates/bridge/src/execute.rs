@@ -64,8 +64,10 @@ pub struct Started {
     pub command: u64,
     /// The session was made for it.
     pub new_session: bool,
-    /// Who asked named the session, or it is their current one.
+    /// Who asked gave the session's id, or it is their current one.
     pub is_known: bool,
+    /// It is the current session of who asked.
+    pub is_current: bool,
     /// Where it begins.
     pub cwd: PathBuf,
 }
@@ -248,13 +250,13 @@ impl Bridge {
             self.judge(&request.command, dialect, &place.cwd, agent).await?;
         }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
+        let is_current = self.shared.agents.current(&request.agent).as_ref() == Some(&info.id);
         let started = Started {
             session: info.id.clone(),
             command,
             new_session: false,
-            is_known: request.session.is_some()
-                || request.name.is_some()
-                || self.shared.agents.current(&request.agent).as_ref() == Some(&info.id),
+            is_known: request.session.is_some() || is_current,
+            is_current,
             cwd: place.cwd.clone(),
         };
         if self.shared.history.is_some() {

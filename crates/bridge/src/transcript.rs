@@ -15,7 +15,7 @@ mod place;
 use std::time::Duration;
 
 use regex::Regex;
-use termbridge_session::{CommandReport, SessionInfo, State};
+use termbridge_session::{CommandReport, SessionId, SessionInfo, State};
 use tokio::time::Instant;
 
 pub(crate) use self::gather::Gathered;
@@ -155,6 +155,17 @@ impl Bridge {
             running,
             command: Some(report),
         })
+    }
+
+    /// The cursor behind what a command had printed when the report was made.
+    pub async fn end_cursor(
+        &self,
+        session: &SessionId,
+        report: &CommandReport,
+    ) -> Result<String, BridgeError> {
+        let segments = [self.segment(session, report.id).await?];
+        let end = Place { segment: 0, byte: Some(report.output_bytes), header: 0, line: 0 };
+        self.cursor(session, &segments, end, report.is_running()).await
     }
 
     /// The same, once there is something new behind the cursor, or else something is printed at all,

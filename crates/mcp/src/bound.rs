@@ -3,6 +3,15 @@
 /// Bytes of text in a reply unless the caller says otherwise.
 pub(crate) const DEFAULT_MAX_BYTES: usize = 16 * 1024;
 
+/// A name in one line: control characters as they are written in Rust.
+pub(crate) fn printable(name: &str) -> String {
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().collect::<String>(),
+        false => c.to_string(),
+    };
+    name.chars().map(shown).collect()
+}
+
 /// A text that fits, and how much of it was cut.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Bounded {

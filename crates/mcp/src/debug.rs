@@ -110,7 +110,11 @@ impl DebugTool {
                     let said = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     let (words, percent) =
                         said.unwrap_or_else(|| (format!("{} runs", self.tool.name()), None));
-                    context.tell(seconds, limit.asked, percent, &words).await;
+                    tokio::select! {
+                        () = context.tell(seconds, limit.asked, percent, &words) => {}
+                        answer = &mut running => return answer,
+                        () = &mut given_up => break,
+                    }
                 }
             }
         }

@@ -21,6 +21,7 @@ mod stdio;
 mod structured;
 mod subscriptions;
 mod tasks;
+mod told;
 mod tool;
 mod tools;
 mod toolset;

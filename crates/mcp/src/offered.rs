@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use termbridge_bridge::catalog::Catalog;
 use termbridge_bridge::{Bridge, Debugging};
 
 use crate::debug::DebugTool;
@@ -91,9 +92,22 @@ impl Offered {
 
     /// How a tool that exists and is not offered could be, to follow its name.
     pub(crate) fn how_to_offer(&self, name: &str) -> Option<String> {
-        let debugging = self.debugging()?;
-        let exists = debugging.catalog().enabled().any(|tool| tool.name() == name);
-        exists.then(|| format!(" (not offered; start the server with {ALL_TOOLS})"))
+        if self.offer.without.iter().any(|left_out| left_out == name) {
+            return Some(" (left out by exclude_tools)".to_owned());
+        }
+        let has = |toolset: &Toolset| match (toolset, self.debugging()) {
+            (Toolset::Debug, Some(debugging)) => {
+                debugging.catalog().enabled().any(|tool| tool.name() == name)
+            }
+            (Toolset::Debug, None) => Catalog::own().enabled().any(|tool| tool.name() == name),
+            _ => tools::of(*toolset).iter().any(|entry| entry.is_named(name)),
+        };
+        let toolset = Toolset::ALL.iter().find(|toolset| has(toolset))?;
+        let add = match toolset {
+            Toolset::Compat => "--toolsets terminal,debug-core,compat",
+            _ => ALL_TOOLS,
+        };
+        Some(format!(" (not offered; start the server with {add})"))
     }
 
     /// Whether debugging tools may be among them, without looking.

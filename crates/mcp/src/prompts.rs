@@ -5,6 +5,9 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 
+use crate::error::hint;
+use crate::toolset::DEBUG_CORE;
+
 /// A workflow: its arguments stand as `{name}` in the text.
 struct Workflow {
     name: &'static str,
@@ -41,7 +44,7 @@ const WORKFLOWS: [Workflow; 3] = [
                the last screen showed.",
     },
     Workflow {
-        name: DEBUG_FAILING_TEST,
+        name: "debug_failing_test",
         title: "Debug a failing test",
         description: "Run it, stop where it fails, look at the values, say why",
         arguments: &[("test", "The test, such as `tests/test_cart.py::test_total`")],
@@ -57,10 +60,16 @@ const WORKFLOWS: [Workflow; 3] = [
     },
 ];
 
-/// The workflow that needs the debugger.
-const DEBUG_FAILING_TEST: &str = "debug_failing_test";
+/// The workflows all of whose tools are offered.
+fn workflows(offered: impl Fn(&str) -> bool) -> impl Iterator<Item = &'static Workflow> {
+    let has_all = move |workflow: &&Workflow| {
+        let mut names = hint::NAMES.iter().chain(&DEBUG_CORE);
+        names.all(|name| !workflow.text.contains(name) || offered(name))
+    };
+    WORKFLOWS.iter().filter(has_all)
+}
 
-pub(crate) fn list(can_debug: bool) -> Vec<Prompt> {
+pub(crate) fn list(offered: impl Fn(&str) -> bool) -> Vec<Prompt> {
     let prompt = |workflow: &Workflow| {
         let arguments = workflow.arguments.iter().map(|(name, description)| {
             PromptArgument::new(*name).with_description(*description).with_required(true)
@@ -68,13 +77,15 @@ pub(crate) fn list(can_debug: bool) -> Vec<Prompt> {
         Prompt::new(workflow.name, Some(workflow.description), Some(arguments.collect()))
             .with_title(workflow.title)
     };
-    let offered = |workflow: &&Workflow| can_debug || workflow.name != DEBUG_FAILING_TEST;
-    WORKFLOWS.iter().filter(offered).map(prompt).collect()
+    workflows(offered).map(prompt).collect()
 }
 
-pub(crate) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
+pub(crate) fn get(
+    request: &GetPromptRequestParams,
+    offered: impl Fn(&str) -> bool,
+) -> Result<GetPromptResult, ErrorData> {
     let invalid = |message: String| ErrorData::invalid_params(message, None);
-    let workflow = WORKFLOWS.iter().find(|workflow| workflow.name == request.name);
+    let workflow = workflows(offered).find(|workflow| workflow.name == request.name);
     let workflow = workflow.ok_or_else(|| invalid(format!("Unknown prompt: {}", request.name)))?;
     let mut text = workflow.text.to_owned();
     for (name, _) in workflow.arguments {

@@ -28,21 +28,24 @@ use crate::error::{Code, ToolError};
 use crate::offered::Offered;
 use crate::subscriptions::Subscriptions;
 use crate::tasks::Tasks;
+use crate::told::Told;
 use crate::tool::{CallFuture, Context, ReadCursors};
-use crate::tools::ShownOutput;
 use crate::toolset::{Offer, Toolset, UnknownTool};
 use crate::transport::Lines;
 use crate::{prompts, resources, subscriptions, tool};
 
+/// Where a request of 2026-07-28 says whose it is.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
 /// What a model is told about the server as a whole.
-const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns \
-its output and exit code; get_terminal_output reads on in one that runs longer; search_history finds \
-earlier ones. For programs with a screen: launch_app starts one, view_screen shows it, send_keys types (with `wait` and `view` it acts, waits and shows in one call), wait_for waits \
-for text, a quiet screen or the end, stop_app ends it. Rows and columns count from 0.";
+const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command and returns its output and exit code. \
+    get_terminal_output reads on in one that runs longer. search_history finds earlier ones. launch_app starts a \
+    program with a screen. send_keys types to it, waits and shows what changed. wait_for waits for text, a quiet screen \
+    or the end. stop_app ends it. Rows and columns count from 0.";
 
 /// What it is told where there is a debugger.
-const DEBUG_INSTRUCTIONS: &str = "To debug: breakpoint_set, then debug_start with `wait`, or \
-test_debug_single; each stop brings source, locals and stack.";
+const DEBUG_INSTRUCTIONS: &str = "To debug, breakpoint_set, then debug_start with `wait: true`. test_debug_single debugs one \
+    test. Each stop brings source, locals and stack.";
 
 /// And where all of its tools are offered.
 const GUIDES: &str = "docs_list has guides.";
@@ -54,7 +57,7 @@ pub struct McpServer {
     tools: Arc<Offered>,
     tasks: Tasks,
     read_cursors: ReadCursors,
-    shown: ShownOutput,
+    told: Told,
     subscriptions: Subscriptions,
     closed: CancellationToken,
 }
@@ -81,7 +84,7 @@ impl McpServer {
             tools: Arc::new(tools),
             tasks: Tasks::default(),
             read_cursors: ReadCursors::default(),
-            shown: ShownOutput::default(),
+            told: Told::default(),
             subscriptions: Subscriptions::default(),
             closed: CancellationToken::new(),
         })
@@ -149,7 +152,7 @@ impl McpServer {
             progress: None,
             peer: None,
             read_cursors: Arc::clone(&self.read_cursors),
-            shown: Arc::clone(&self.shown),
+            told: self.told.clone(),
             // Nobody gives up on it after a minute.
             is_task: true,
             began: std::time::Instant::now(),
@@ -162,7 +165,9 @@ impl McpServer {
     /// Whether the client of a request gets structured content.
     fn is_structured_for(&self, context: &RequestContext<RoleServer>) -> bool {
         let of_session = || Some(context.peer.peer_info()?.client_info.name.clone());
-        let client = context.meta.client_info().map(|client| client.name).or_else(of_session);
+        // Only its name: a client may leave out what else belongs there.
+        let of_request = context.meta.get(CLIENT_INFO).and_then(|client| client["name"].as_str());
+        let client = of_request.map(str::to_owned).or_else(of_session);
         self.tools.is_structured_for(client.as_deref())
     }
 
@@ -291,7 +296,7 @@ impl ServerHandler for McpServer {
                 progress: context.meta.get_progress_token(),
                 peer: Some(context.peer),
                 read_cursors: Arc::clone(&self.read_cursors),
-                shown: Arc::clone(&self.shown),
+                told: self.told.clone(),
                 is_task: speaks_tasks,
                 began: started,
                 cancelled,
@@ -344,7 +349,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list(self.tools.debugging().is_some())))
+        Ok(ListPromptsResult::with_all_items(prompts::list(|name| self.tools.find(name).is_some())))
     }
 
     async fn get_prompt(
@@ -352,7 +357,7 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&request).map(Into::into)
+        prompts::get(&request, |name| self.tools.find(name).is_some()).map(Into::into)
     }
 
     async fn subscribe(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
@@ -17,15 +17,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use termbridge_bridge::{Bridge, OutputPage, OutputRequest, Started, Until};
-use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
+use termbridge_session::{CommandReport, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
+use crate::bound::bound;
 use crate::debug::DebugTool;
-use crate::error::{Code, ToolError};
+use crate::error::{Code, ToolError, hint};
 use crate::offered::Offered;
-use crate::tools::{Running, ShownOutput};
+use crate::told::Told;
 use crate::{schema, validate};
 
+/// Bytes of what is wrong with arguments.
+const LONGEST_COMPLAINT: usize = 300;
 /// Longest silence: clients give up on a request after a minute.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
 /// How often a waiting client that asked for progress hears of it.
@@ -91,8 +94,8 @@ pub(crate) struct Context {
     pub(crate) progress: Option<ProgressToken>,
     /// Where each session's reader stopped, for the compatible `read`.
     pub(crate) read_cursors: ReadCursors,
-    /// What was shown of commands that run.
-    pub(crate) shown: ShownOutput,
+    /// What the client was told of each session.
+    pub(crate) told: Told,
     /// The call is a task that the client polls, so it may take its time.
     pub(crate) is_task: bool,
     /// When the client's request came; its patience counts from there.
@@ -104,8 +107,43 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn shown(&self) -> MutexGuard<'_, HashMap<SessionId, Running>> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Words with the names of tools, without those that name one which is not offered.
+    pub(crate) fn naming_offered(&self, words: &str) -> String {
+        hint::for_tools(words, &hint::NAMES, |name| self.tools.find(name).map(|_| name))
+    }
+
+    /// The call that reads on behind what a running command has printed.
+    pub(crate) async fn read_on(
+        &self,
+        session: &SessionId,
+        report: &CommandReport,
+        is_current: bool,
+    ) -> Option<String> {
+        self.tools.find("get_terminal_output")?;
+        let cursor = self.bridge.end_cursor(session, report).await.ok()?;
+        let mut call = serde_json::json!({"since": cursor, "wait_ms": 30_000});
+        if !is_current {
+            call["session_id"] = session.as_str().into();
+        }
+        Some(format!("get_terminal_output {call}"))
+    }
+
+    /// How what was left out of a command's output can be had.
+    pub(crate) fn rest_of(
+        &self,
+        session: &SessionId,
+        command: u64,
+        offset: Option<usize>,
+    ) -> String {
+        let resource = format!("term://{session}/command/{command}");
+        if self.tools.find("get_terminal_output").is_none() {
+            return resource;
+        }
+        let mut call = serde_json::json!({"session_id": session.as_str(), "command_id": command});
+        if let Some(offset) = offset {
+            call["offset"] = offset.into();
+        }
+        format!("get_terminal_output {call}, or with grep; all: {resource}")
     }
 
     /// The terminals, where there are any.
@@ -225,7 +263,12 @@ impl Context {
             tokio::select! {
                 answer = &mut waiting => return Ok(answer),
                 () = &mut given_up => return Err(self.why_given_up()),
-                seconds = ticks.next() => self.report(watched, seconds, limit.asked).await,
+                // What is told of it holds up neither the answer nor the end: a client that is gone takes nothing.
+                seconds = ticks.next() => tokio::select! {
+                    () = self.report(watched, seconds, limit.asked) => {}
+                    answer = &mut waiting => return Ok(answer),
+                    () = &mut given_up => return Err(self.why_given_up()),
+                },
             }
         }
     }
@@ -425,7 +468,8 @@ fn read<T: Tool>(
     validate::validate(schema, &arguments)?;
     arguments.retain(|_, value| !value.is_null());
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        ToolError::new(Code::InternalError, format!("arguments cannot be read: {error}"), "", &[])
+        let error = bound(error.to_string(), LONGEST_COMPLAINT, "the arguments").text;
+        ToolError::invalid(format!("the arguments cannot be read: {error}"), "")
     })
 }
 

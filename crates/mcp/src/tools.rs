@@ -22,7 +22,6 @@ mod switch_session;
 mod view_screen;
 mod wait_for;
 
-pub(crate) use self::ended::{Running, ShownOutput};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -87,7 +87,13 @@ fn check(schema: &Value, value: &Value, path: &str) -> Result<(), ToolError> {
         return Ok(());
     };
     let wrong = || {
-        let hint = takes(&Value::Object(schema.clone()));
+        let mut hint = takes(&Value::Object(schema.clone()));
+        if let (Some("object"), Some(what)) = (
+            schema.get("type").and_then(Value::as_str),
+            schema.get("description").and_then(Value::as_str),
+        ) {
+            hint.push_str(&format!(" {what}."));
+        }
         ToolError::invalid(format!("argument `{path}` is {}", shown(value)), hint)
     };
     let fits = match schema.get("type").and_then(Value::as_str) {
@@ -136,15 +142,47 @@ fn check(schema: &Value, value: &Value, path: &str) -> Result<(), ToolError> {
 
 fn unknown(properties: &JsonObject, path: &str, name: &str) -> ToolError {
     let known: Vec<&str> = properties.keys().map(String::as_str).collect();
-    let near = known.iter().find(|known| is_near(known, name));
-    let near =
-        near.map(|near| format!("Did you mean `{}`? ", join(path, near))).unwrap_or_default();
+    let meant = |name: &str| {
+        let (_, meant) = MEANT.iter().find(|(said, _)| *said == name)?;
+        meant.iter().find(|meant| known.contains(meant)).copied()
+    };
+    let near = known.iter().find(|known| is_near(known, name)).copied().or_else(|| meant(name));
+    let near = near.map(|near| {
+        let what = properties.get(near).and_then(|schema| schema.get("description"));
+        let what = what.and_then(Value::as_str).map(|what| format!(" ({what})"));
+        format!("Did you mean `{}`{}? ", join(path, near), what.unwrap_or_default())
+    });
+    let near = near.unwrap_or_default();
     let known = if known.is_empty() { "none".into() } else { known.join(", ") };
     ToolError::invalid(
         format!("unknown argument `{}`", join(path, name)),
         format!("{near}Arguments here: {known}."),
     )
 }
+
+/// Names that models use, and ours for what they mean.
+const MEANT: [(&str, &[&str]); 20] = [
+    ("wait", &["timeout_ms", "wait_ms"]),
+    ("background", &["timeout_ms"]),
+    ("run_in_background", &["timeout_ms"]),
+    ("timeout", &["timeout_ms", "wait_ms", "timeoutMs"]),
+    ("timeout_ms", &["wait_ms", "timeoutMs"]),
+    ("cmd", &["command"]),
+    ("script", &["command"]),
+    ("pattern", &["grep", "regex", "query", "text"]),
+    ("since", &["after", "from", "cursor"]),
+    ("cursor", &["since"]),
+    ("key", &["keys"]),
+    ("input", &["keys", "text"]),
+    ("width", &["cols"]),
+    ("columns", &["cols"]),
+    ("height", &["rows"]),
+    ("working_directory", &["cwd"]),
+    ("dir", &["cwd"]),
+    ("path", &["cwd"]),
+    ("tail", &["lines"]),
+    ("file", &["path", "program"]),
+];
 
 /// Same letters apart from case, underscores and one difference at the end.
 fn is_near(known: &str, given: &str) -> bool {

@@ -65,11 +65,11 @@ pub(crate) enum ViewAfter {
 }
 
 impl ViewAfter {
-    /// What a wait has to copy for it.
-    pub(crate) fn look(self) -> Option<Look> {
+    /// What a wait has to copy for it; a diff counts from the last screen that was shown.
+    pub(crate) fn look(self, shown: Option<Seq>) -> Option<Look> {
         match self {
             Self::None => None,
-            Self::Diff => Some(Look::Changes),
+            Self::Diff => Some(Look::Changes(shown)),
             Self::Scrollback => Some(Look::Scrollback(usize::MAX)),
             _ => Some(Look::Screen),
         }
@@ -172,12 +172,14 @@ pub(crate) struct View {
     highlights: Vec<HighlightedText>,
     /// `running` or how it ended.
     state: String,
-    /// Without those that only moved up.
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_rows: Option<Vec<u16>>,
-    /// Rows that the screen scrolled up since `after`.
+    /// Rows that it scrolled up.
     #[serde(skip_serializing_if = "Option::is_none")]
-    scrolled: Option<u32>,
+    scrolled: Option<u64>,
+    /// The main screen is back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    came_back: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<AnyObject>>")]
     cells: Option<Vec<CellRow>>,
@@ -297,6 +299,7 @@ impl View {
             state: state_text(&snapshot.state),
             changed_rows: snapshot.changed.clone(),
             scrolled: Some(snapshot.scrolled).filter(|rows| *rows > 0),
+            came_back: snapshot.came_back,
             cells: cell_rows,
             total_lines: snapshot.scrollback.as_ref().map(|all| all.total_lines),
             truncated_bytes: cut.then_some(bounded.cut),
@@ -304,6 +307,17 @@ impl View {
             note: None,
             is_text: matches!(request.format, Format::Plain | Format::Scrollback),
         })
+    }
+
+    /// The change counter that belongs to it.
+    pub(crate) fn seq(&self) -> Seq {
+        Seq(self.seq)
+    }
+
+    /// Whether it shows that many lines that were printed last.
+    pub(crate) fn shows_lines(&self, lines: u64) -> bool {
+        let rows = self.changed_rows.as_ref().map_or(self.rows.into(), Vec::len);
+        lines <= rows as u64
     }
 
     /// What it shows, and what stands out there.
@@ -341,6 +355,9 @@ impl View {
             facts.push(format!("rows {first}-{last}"));
         }
         facts.extend(self.scrolled.map(|rows| format!("scrolled {rows}")));
+        if self.came_back {
+            facts.push("back on the main screen".into());
+        }
         if self.state == "running" {
             facts.push(match self.cursor {
                 CursorPlace { row, col, visible: true } => format!("cursor {row},{col}"),

@@ -35,7 +35,9 @@ pub struct Snapshot {
     /// Rows changed since the asked-for counter, without those that only moved up.
     pub changed: Option<Vec<u16>>,
     /// By how many rows the screen scrolled up since then.
-    pub scrolled: u32,
+    pub scrolled: u64,
+    /// The primary screen came back since then, from under a full-screen program's.
+    pub came_back: bool,
     /// History and screen, when asked for.
     pub scrollback: Option<Scrollback>,
     /// Size in force.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use regex::Regex;
 use termbridge_vt::{Found, Haystack, Seq};
 
+use crate::command::CommandReport;
 use crate::info::State;
 use crate::snapshot::Snapshot;
 
@@ -67,8 +68,8 @@ pub struct Wait {
 pub enum Look {
     /// The screen.
     Screen,
-    /// The screen, and which rows changed since the wait began.
-    Changes,
+    /// The screen, and which rows changed since then, or else since the wait began.
+    Changes(Option<Seq>),
     /// The screen, and this many lines of history and screen as plain text.
     Scrollback(usize),
 }
@@ -285,4 +286,6 @@ pub struct Waited {
     pub queued: usize,
     /// The screen at the end, where the wait has a look.
     pub snapshot: Option<Box<Snapshot>>,
+    /// The shell's command that ran then, without its output, where the wait has a look.
+    pub command: Option<Box<CommandReport>>,
 }

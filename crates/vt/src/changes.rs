@@ -3,7 +3,7 @@
 //! A [`Seq`] is handed out whenever someone looks. Between two looks rows are compared by hash, so
 //! feeding costs nothing, a row redrawn with the same content is unchanged, and any `Seq` that was
 //! handed out can be asked about later. Rows that only moved up, because the screen scrolled between two
-//! looks, and rows of a screen that came back can be told from rows with new content.
+//! looks, and rows of a screen that came back are not new.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -23,78 +23,60 @@ pub(crate) struct Changes {
     seq: Seq,
     /// Hash of what is not in a row: cursor, title, size, which screen.
     frame: u64,
-    /// Per row: hash of its content and when that was first seen there.
-    rows: Vec<(u64, Seq)>,
     /// The screen that is shown, and the other one: the primary and the alternate one.
-    shown: Fresh,
-    hidden: Fresh,
+    shown: Rows,
+    hidden: Rows,
     is_alternate: bool,
+    /// When the other screen came back.
+    came_back: Option<Seq>,
 }
 
-/// Whose content is new on a screen, wherever it was.
+/// The rows of a screen.
 #[derive(Debug, Default)]
-struct Fresh {
+struct Rows {
     /// Per row: hash of its content and when that was first seen, there or further down.
     rows: Vec<(u64, Seq)>,
-    /// By how many rows the screen scrolled, and when that was seen.
-    scrolls: VecDeque<(Seq, u16)>,
+    /// Lines that had scrolled off the top.
+    scrolled_off: Option<u64>,
+    /// By how many rows it scrolled, and when that was seen.
+    scrolls: VecDeque<(Seq, u64)>,
     /// The last scroll that is no longer remembered.
     forgotten: Option<Seq>,
 }
 
 /// Scrolls that are remembered.
 const MAX_SCROLLS: usize = 64;
-/// Rows that may have changed besides where a screen scrolled: a line that was typed, a status line.
-const CHANGED_BESIDES: usize = 3;
-/// Furthest that a scroll is looked for.
-const MAX_SCROLL: usize = 100;
-/// Different rows that have to be found again for a scroll to be one.
-const MOVED_AT_LEAST: usize = 3;
+
+/// What a look finds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    /// Hash of what is not in a row.
+    pub(crate) hash: u64,
+    pub(crate) is_alternate: bool,
+    /// Lines that scrolled off the top, as far as that is known; it grows by those that do.
+    pub(crate) scrolled_off: Option<u64>,
+}
 
 impl Changes {
     /// Compares with the last look and returns the current `Seq`.
-    pub(crate) fn look(
-        &mut self,
-        frame: u64,
-        is_alternate: bool,
-        rows: impl ExactSizeIterator<Item = u64>,
-    ) -> Seq {
+    pub(crate) fn look(&mut self, frame: Frame, rows: impl ExactSizeIterator<Item = u64>) -> Seq {
         let next = Seq(self.seq.0 + 1);
-        let rows: Vec<u64> = rows.collect();
-        self.note_fresh(&rows, is_alternate, next);
-        let mut changed = frame != self.frame || rows.len() != self.rows.len();
-        self.frame = frame;
-        // A row that did not exist before counts as changed.
-        self.rows.resize(rows.len(), (0, next));
-        for (known, hash) in self.rows.iter_mut().zip(rows) {
-            if known.0 != hash {
-                *known = (hash, next);
-                changed = true;
+        let mut changed = frame.hash != self.frame || rows.len() != self.shown.rows.len();
+        self.frame = frame.hash;
+        if frame.is_alternate != self.is_alternate {
+            self.is_alternate = frame.is_alternate;
+            std::mem::swap(&mut self.shown, &mut self.hidden);
+            match frame.is_alternate {
+                // It begins empty.
+                true => self.shown = Rows::default(),
+                false => self.came_back = Some(next),
             }
         }
+        changed |= self.shown.note(rows, frame.scrolled_off, next);
         if changed {
             self.seq = next;
         }
         self.seq
-    }
-
-    /// Notes whose content is new, and whose was there before, further down or before the other screen.
-    fn note_fresh(&mut self, rows: &[u64], is_alternate: bool, next: Seq) {
-        if is_alternate != self.is_alternate {
-            self.is_alternate = is_alternate;
-            std::mem::swap(&mut self.shown, &mut self.hidden);
-            if is_alternate {
-                // It begins empty.
-                self.shown = Fresh::default();
-            }
-        }
-        self.shown.note(rows, next);
-    }
-
-    /// Rows whose content is newer than `since` wherever it was, and how far the screen scrolled since:
-    /// every other row has moved up that far.
-    pub(crate) fn fresh_since(&self, since: Seq) -> (Vec<u16>, u32) {
-        self.shown.since(since)
     }
 
     /// Counts on from `seq`.
@@ -107,61 +89,58 @@ impl Changes {
         self.seq
     }
 
-    /// Rows whose content is newer than `since`.
-    pub(crate) fn rows_since(&self, since: Seq) -> Vec<u16> {
-        let newer = |(row, (_, seq)): (usize, &(u64, Seq))| (*seq > since).then_some(row as u16);
-        self.rows.iter().enumerate().filter_map(newer).collect()
+    /// Rows whose content is newer than `since`, and by how many rows the screen scrolled since: every
+    /// other row has moved up that far.
+    pub(crate) fn rows_since(&self, since: Seq) -> (Vec<u16>, u64) {
+        self.shown.since(since)
+    }
+
+    /// The primary screen came back since then.
+    pub(crate) fn came_back_since(&self, since: Seq) -> bool {
+        !self.is_alternate && self.came_back.is_some_and(|seq| seq > since)
     }
 }
 
-impl Fresh {
-    fn note(&mut self, rows: &[u64], next: Seq) {
-        let known: Vec<u64> = self.rows.iter().map(|(hash, _)| *hash).collect();
-        let by = scrolled_by(&known, rows);
-        let first_seen = |(row, hash): (usize, &u64)| {
+impl Rows {
+    /// Whether any row differs from what was there.
+    fn note(
+        &mut self,
+        hashes: impl ExactSizeIterator<Item = u64>,
+        scrolled_off: Option<u64>,
+        next: Seq,
+    ) -> bool {
+        let is_same_size = hashes.len() == self.rows.len();
+        let before = std::mem::replace(&mut self.scrolled_off, scrolled_off);
+        let by = scrolled_off.zip(before).and_then(|(now, before)| now.checked_sub(before));
+        let by = by.filter(|_| is_same_size).unwrap_or(0);
+        let mut changed = false;
+        let mut rows = Vec::with_capacity(hashes.len());
+        for (row, hash) in hashes.enumerate() {
+            changed |= self.rows.get(row).is_none_or(|(known, _)| *known != hash);
             // A line at the bottom that stays counts as new: all that is not shown has moved alike.
-            let known = self.rows.get(row + by.unwrap_or(0)).filter(|(known, _)| known == hash);
-            (*hash, known.map_or(next, |(_, seq)| *seq))
-        };
-        self.rows = rows.iter().enumerate().map(first_seen).collect();
-        if let Some(by) = by {
-            self.scrolls.push_back((next, by as u16));
+            let known = self.rows.get(row.saturating_add(by as usize));
+            let known = known.filter(|(known, _)| is_same_size && *known == hash);
+            rows.push((hash, known.map_or(next, |(_, seq)| *seq)));
+        }
+        self.rows = rows;
+        if by > 0 {
+            self.scrolls.push_back((next, by));
         }
         if self.scrolls.len() > MAX_SCROLLS {
             self.forgotten = self.scrolls.pop_front().map(|(seq, _)| seq);
         }
+        changed
     }
 
-    fn since(&self, since: Seq) -> (Vec<u16>, u32) {
+    fn since(&self, since: Seq) -> (Vec<u16>, u64) {
         let rows = self.rows.iter().enumerate();
         if self.forgotten.is_some_and(|forgotten| forgotten > since) {
             return (rows.map(|(row, _)| row as u16).collect(), 0);
         }
         let fresh = rows.filter(|(_, (_, seq))| *seq > since).map(|(row, _)| row as u16);
         let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since);
-        (fresh.collect(), scrolls.map(|(_, by)| u32::from(*by)).sum())
+        (fresh.collect(), scrolls.map(|(_, by)| *by).sum())
     }
-}
-
-/// By how many rows the known ones moved up, if nearly all others are where they were.
-fn scrolled_by(known: &[u64], rows: &[u64]) -> Option<usize> {
-    if known.len() != rows.len() || known == rows {
-        return None;
-    }
-    (1..rows.len().min(MAX_SCROLL)).find(|by| {
-        let pairs = || known[*by..].iter().zip(rows);
-        let other = pairs().filter(|(known, row)| known != row).take(CHANGED_BESIDES + 1).count();
-        if other > CHANGED_BESIDES {
-            return false;
-        }
-        let mut found: Vec<u64> = Vec::new();
-        for (known, row) in pairs() {
-            if known == row && !found.contains(row) && found.len() < MOVED_AT_LEAST {
-                found.push(*row);
-            }
-        }
-        found.len() >= MOVED_AT_LEAST
-    })
 }
 
 /// A fast hash for short-lived comparisons within one process; not for untrusted keys.

@@ -23,7 +23,7 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::CursorShape as EmulatorShape;
 
 use self::core::Core;
-use crate::changes::{Changes, RowHash, Seq};
+use crate::changes::{Changes, Frame, RowHash, Seq};
 use crate::convert;
 use crate::event::{Event, Tapped};
 use crate::input::InputModes;
@@ -207,8 +207,12 @@ impl Terminal {
         let rows = i32::from(self.size().rows);
         let grid = self.core.term.grid();
         let hashes = (0..rows as u16).map(|row| convert::row_hash(&grid[Line(i32::from(row))][..]));
-        let frame = self.frame_hash();
-        self.changes.look(frame, self.is_alternate(), hashes)
+        let frame = Frame {
+            hash: self.frame_hash(),
+            is_alternate: self.is_alternate(),
+            scrolled_off: self.core.scrolled_off(),
+        };
+        self.changes.look(frame, hashes)
     }
 
     /// The change counter of the last [`Terminal::look`].
@@ -216,15 +220,15 @@ impl Terminal {
         self.changes.seq()
     }
 
-    /// Rows that changed since `since`, as of the last [`Terminal::look`].
-    pub fn rows_since(&self, since: Seq) -> Vec<u16> {
+    /// Rows whose content is new since `since`, not only moved up, and by how many rows the screen
+    /// scrolled; as of the last [`Terminal::look`].
+    pub fn rows_since(&self, since: Seq) -> (Vec<u16>, u64) {
         self.changes.rows_since(since)
     }
 
-    /// Rows whose content is new since `since`, not only moved up, and by how many rows the screen
-    /// scrolled; as of the last [`Terminal::look`].
-    pub fn fresh_since(&self, since: Seq) -> (Vec<u16>, u32) {
-        self.changes.fresh_since(since)
+    /// The primary screen came back from under the alternate one since then.
+    pub fn came_back_since(&self, since: Seq) -> bool {
+        self.changes.came_back_since(since)
     }
 
     /// A copy of what is visible.

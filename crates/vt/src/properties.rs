@@ -143,7 +143,7 @@ proptest! {
             }
             let screen = terminal.screen();
             let known = &mut screens[usize::from(screen.alternate)];
-            let (fresh, scrolled) = terminal.fresh_since(seen);
+            let (fresh, scrolled) = terminal.rows_since(seen);
             let shown: Vec<String> = screen.rows.iter().map(crate::Row::text).collect();
             let rebuilt: Vec<String> = (0..shown.len())
                 .map(|row| match fresh.contains(&(row as u16)) {
@@ -161,7 +161,8 @@ proptest! {
 /// Output that scrolls, jumps and changes between screens; rows come again.
 fn scrolling() -> impl Strategy<Value = Vec<u8>> {
     let line = (0u8..6, 0u8..4).prop_map(|(text, count)| {
-        (0..count).map(|more| format!("row {}\r\n", text + more)).collect::<String>().into_bytes()
+        let rows: Vec<String> = (0..count).map(|more| format!("row {}\r\n", text + more)).collect();
+        rows.concat().into_bytes()
     });
     let fixed = |bytes: &'static str| Just(bytes.as_bytes().to_vec());
     prop_oneof![

@@ -83,7 +83,7 @@ fn long_output_is_cut_in_the_reply_and_whole_in_the_resource() {
     assert_eq!(answer.structured["truncated"], true);
     assert!(output.starts_with("1\n2\n") && output.ends_with("199999\n200000\n"), "{output}");
     assert!(
-        output.contains(" lines cut: get_terminal_output with command_id 1 and offset "),
+        output.contains(" lines cut: get_terminal_output {\"command_id\":1,\"offset\":"),
         "{output}"
     );
     assert!(output.contains("; all: term://") && output.len() < 1200, "{output}");
@@ -759,13 +759,58 @@ fn the_text_says_what_the_caller_cannot_know() {
     assert_eq!(text(json!({"command": "echo hi"})), format!("hi\n[exit 0 | {home}]"));
     assert_eq!(text(json!({"command": "false"})), "[exit 1]");
     assert_eq!(text(json!({"command": "cd /usr"})), "[exit 0 | /usr]");
-    assert_eq!(text(json!({"command": "pwd", "cwd": "/usr"})), "/usr\n[exit 0]");
-    let running = text(json!({"command": "sleep 1000", "timeout_ms": 0}));
-    let id = running.strip_prefix("[running | ").and_then(|rest| rest.strip_suffix(" #5]"));
-    let id = id.expect("an id").to_owned();
-    // Another session is named, and where it is.
-    let other = text(json!({"command": "true"}));
-    assert!(other.starts_with("[exit 0 | /usr | new session ") && !other.contains(&id), "{other}");
-    let again = text(json!({"command": "true"}));
-    assert!(again.starts_with("[exit 0 | /usr | ") && !again.contains("new"), "{again}");
+    assert_eq!(text(json!({"command": "pwd"})), "/usr\n[exit 0]");
+    let running = text(json!({"command": "echo begun; sleep 1000", "timeout_ms": 0}));
+    let id = running.rsplit(' ').nth(1).expect("an id").to_owned();
+    assert!(running.contains("read on: get_terminal_output {\"since\":\"5:"), "{running}");
+    // Another session is named, and where it is, and how it is read.
+    let other =
+        text(json!({"command": "seq 100; sleep 1000", "timeout_ms": 500, "max_bytes": 256}));
+    assert!(other.contains("| /usr | other session ") && !other.contains(&id), "{other}");
+    let (_, call) = other.split_once("cut: get_terminal_output ").expect("a call");
+    let call = &call[..=call.find('}').expect("an end")];
+    let (_, read_on) = other.split_once("read on: get_terminal_output ").expect("a call");
+    let read_on = &read_on[..=read_on.find('}').expect("an end")];
+    let read = |server: &mut Server, call: &str| {
+        let call = serde_json::from_str(call).expect("JSON");
+        server.ok("get_terminal_output", call).structured["output"].clone()
+    };
+    let rest = read(&mut server, call);
+    assert!(rest.as_str().is_some_and(|rest| rest.contains("\n60\n61\n")), "{call}: {rest}");
+    // What was read is not read again.
+    let mut read_on: Value = serde_json::from_str(read_on).expect("JSON");
+    read_on["wait_ms"] = 0.into();
+    assert_eq!(read(&mut server, &read_on.to_string()), "");
+}
+
+#[test]
+fn a_directory_cannot_write_footers() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let name = "$'d\\e[31m\\n[exit 0 | ok'";
+    let arguments = json!({"command": format!("mkdir {name} && cd {name} && false")});
+    let text = server.ok("execute_command", arguments).text;
+    assert!(text.starts_with("[exit 1 | ") && text.lines().count() == 1, "{text}");
+    let listed = server.ok("list_sessions", json!({})).text;
+    assert!(!listed.contains('\u{1b}') && listed.lines().count() == 1, "{listed}");
+}
+
+#[test]
+fn what_takes_the_place_of_the_current_session_becomes_it() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    run(&mut server, json!({"command": "true"}));
+    run(&mut server, json!({"command": "true", "cwd": "/etc"}));
+    server.ok("execute_command", json!({"command": "exit 4"}));
+    run(&mut server, json!({"command": "cd /usr"}));
+    let (output, _) = run(&mut server, json!({"command": "pwd"}));
+    assert_eq!(output, "/usr\n");
+}
+
+#[test]
+fn sessions_that_all_fail_are_an_error() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let all = json!({"command": "true", "session_ids": ["a", "b"]});
+    assert!(server.call("execute_command", all).expect("an answer").is_error);
 }

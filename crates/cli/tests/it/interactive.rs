@@ -311,3 +311,31 @@ fn keys_that_end_a_command_bring_its_output_and_exit_code() {
     let answer = server.ok("send_keys", keys);
     assert!(answer.text.contains("echoed") && answer.structured["command"].is_null());
 }
+
+#[test]
+fn nothing_that_a_command_printed_is_lost_when_keys_end_it() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let asks = "for i in {1..200}; do echo row $i; done; read -p 'More? ' x; seq 3000; read -p 'End? ' x; \
+                seq 30000; echo over";
+    let begun = execute(&mut server, asks, PATIENCE_MS);
+    let id = begun["session_id"].clone();
+    // More than the screen has: a diff shows the end of it, so it counts as not told.
+    let keys = json!({"session_id": id, "keys": "a<Enter>", "wait": {"needs_input": true}});
+    let shown = server.ok("send_keys", keys).text;
+    assert!(shown.contains("3000") && !shown.contains("\n100\n"), "{shown}");
+    // What fails changes nothing.
+    server.error("send_keys", json!({"session_id": id, "keys": "ls Enter"}));
+    let wait = json!({"prompt": true, "timeout_ms": PATIENCE_MS});
+    let keys = json!({"session_id": id, "keys": "b<Enter>", "wait": wait});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.starts_with("More? a\n1\n2\n3\n"), "{text}");
+    assert!(text.ends_with("30000\nover\n[prompt | exit 0]"), "{text}");
+    let (before, rest) = text.split_once(" bytes cut: get_terminal_output ").expect("a cut");
+    let cut: usize = before.rsplit(' ').next().and_then(|cut| cut.parse().ok()).expect("a number");
+    let all: usize = (1..=3000).chain(1..=30000).map(|n: usize| n.to_string().len() + 1).sum();
+    let note = text.find("[…").expect("a note")..text.find("…]\n").expect("its end") + "…]\n".len();
+    let told = text.len() - note.len() - "[prompt | exit 0]".len();
+    let untold = "More? a\nEnd? b\nover\n".len() + all;
+    assert_eq!(cut + told, untold, "{rest}");
+}

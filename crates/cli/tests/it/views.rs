@@ -244,3 +244,32 @@ fn a_first_screen_is_all_new() {
     let home = environment.path().display().to_string();
     assert_eq!(launched.structured["view"]["content"], home.as_str(), "{}", launched.text);
 }
+
+#[test]
+fn a_diff_shows_all_that_was_not_shown_before() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    // It prints by itself, between two keys, and a result comes again.
+    let script = "echo READY; while read line; do echo \"$line\"; cat go; echo later; done";
+    let fifo = environment.path().join("go");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("runs");
+    assert!(made.success());
+    let app =
+        json!({"command": "sh", "args": ["-c", script], "rows": 6, "wait": {"text": "READY"}});
+    let id = server.launch(app);
+    for round in 0..4 {
+        let keys = json!({"session_id": id, "keys": "same<Enter>", "wait": {"idle_ms": 300}});
+        let text = server.ok("send_keys", keys).text;
+        assert_eq!(text.matches("same").count(), 2, "{round}: echo and answer: {text}");
+        assert_eq!(text.contains("later"), round > 0, "{round}: what came since: {text}");
+        std::fs::write(&fifo, "").expect("written");
+        server.ok("wait_for", json!({"session_id": id, "needs_input": true}));
+    }
+    // A screen that comes back says so, and what it has is not shown again.
+    let less = json!({"command": "sh", "args": ["-c", "echo MAIN; printf '\\033[?1049h'; echo FULL; read x; \
+        printf '\\033[?1049l'; read x"], "wait": {"text": "FULL"}});
+    let id = server.launch(less);
+    let back = json!({"session_id": id, "keys": "Enter", "wait": {"gone": "FULL"}});
+    let text = server.ok("send_keys", back).text;
+    assert!(text.contains("back on the main screen"), "{text}");
+}

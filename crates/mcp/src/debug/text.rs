@@ -71,7 +71,19 @@ fn shorten(value: &mut Value, workspace: &Path) {
 }
 
 fn shown(data: &Value) -> String {
+    let text = shape(data);
+    match data["terminal"].as_str() {
+        Some(session) => format!("{text}\nIts terminal is session {session}."),
+        None => text,
+    }
+}
+
+fn shape(data: &Value) -> String {
     match data["state"].as_str() {
+        Some("running") if data["sessionId"].is_string() && data["stop"].is_null() => {
+            let program = data["program"].as_str().map(|program| format!("{program} "));
+            format!("{}runs [session {}]", program.unwrap_or_default(), text(&data["sessionId"]))
+        }
         Some("stopped") if data["location"].is_object() && data["frames"].is_array() => stop(data),
         Some("exited") if data["exit"].is_object() && data["stop"].is_null() => end(data),
         _ if data["stop"].is_object() => {
@@ -88,6 +100,11 @@ fn shown(data: &Value) -> String {
         _ if data["variables"].is_array() => variables(data),
         _ if data["frames"].is_array() && data["state"].is_null() => stack(data),
         _ if data["breakpoint"]["path"].is_string() => breakpoint(&data["breakpoint"]),
+        _ if data["breakpoints"].is_array() => breakpoints(data),
+        _ if data["removed"].is_boolean() => match data["removed"] == true {
+            true => "Removed.".to_owned(),
+            false => "There was none.".to_owned(),
+        },
         _ if data["result"] == "" => "(no value)".to_owned(),
         _ if data["result"].is_string() => result(data),
         _ if data["name"].is_string() && data["value"].is_string() => {
@@ -220,6 +237,14 @@ fn stack(data: &Value) -> String {
     std::iter::once(thread).chain(frames).chain(next).collect::<Vec<_>>().join("\n")
 }
 
+fn breakpoints(data: &Value) -> String {
+    let all = data["breakpoints"].as_array().map_or(&[][..], Vec::as_slice);
+    match all {
+        [] => "No breakpoints.".to_owned(),
+        all => all.iter().map(breakpoint).collect::<Vec<_>>().join("\n"),
+    }
+}
+
 fn breakpoint(breakpoint: &Value) -> String {
     let mut line = format!(
         "Breakpoint at {}:{} is {}",
@@ -227,6 +252,11 @@ fn breakpoint(breakpoint: &Value) -> String {
         breakpoint["line"],
         breakpoint["state"].as_str().unwrap_or("set"),
     );
+    for (field, word) in [("condition", "if"), ("hitCondition", "hits"), ("logMessage", "logs")] {
+        if let Some(given) = breakpoint[field].as_str() {
+            line.push_str(&format!(", {word} {given}"));
+        }
+    }
     if let Some(asked) = breakpoint["requestedLine"].as_u64() {
         line.push_str(&format!(" from line {asked}, which has no code to stop at"));
     }

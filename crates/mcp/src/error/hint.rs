@@ -1,7 +1,8 @@
 //! Hints without tools that the client does not have.
 //!
-//! A hint is clauses, separated by `. `, `; `, `, or ` or ` or `. A clause that names a tool which is not
-//! offered goes; where another tool does the same, its name takes the place.
+//! A hint is clauses, separated by `. `, `; `, `, or ` or, where both name a tool, ` or `. A clause that names a
+//! tool which is not offered goes; where another tool does the same, its name takes the place. Of tools that are
+//! named one after the other (`debug_restart or debug_start`) those stay that are offered.
 
 /// What stands between the clauses of a hint.
 const SEPARATORS: [&str; 4] = [". ", "; ", ", or ", " or "];
@@ -33,10 +34,18 @@ pub(crate) fn for_tools<'a>(
     names: &[&'a str],
     usable: impl Fn(&'a str) -> Option<&'a str>,
 ) -> String {
+    let hint = &without_missing_choices(hint, names, &usable);
+    let names_one = |text: &str| names.iter().any(|name| text.contains(name));
     let mut kept = String::new();
-    let (mut rest, mut separator) = (hint, "");
+    let (mut rest, mut separator) = (hint.as_str(), "");
     while !rest.is_empty() {
+        let splits = |at: usize, end: &str| {
+            let behind = &rest[at + end.len()..];
+            let behind = &behind[..behind.find([';', '.', ',']).unwrap_or(behind.len())];
+            end != " or " || (names_one(&rest[..at]) && names_one(behind))
+        };
         let ends = SEPARATORS.iter().filter_map(|end| Some((rest.find(end)?, *end)));
+        let ends = ends.filter(|(at, end)| splits(*at, end));
         let (at, end) = ends.min().unwrap_or((rest.len(), ""));
         if let Some(clause) = with_usable_names(&rest[..at], names, &usable) {
             let begins = kept.is_empty() || separator == ". ";
@@ -50,6 +59,26 @@ pub(crate) fn for_tools<'a>(
     }
     let is_sentence = hint.ends_with('.') && !kept.is_empty() && !kept.ends_with('.');
     kept + if is_sentence { "." } else { "" }
+}
+
+/// `A or B` as the one that can be used, where that is only one.
+fn without_missing_choices<'a>(
+    hint: &str,
+    names: &[&'a str],
+    usable: impl Fn(&'a str) -> Option<&'a str>,
+) -> String {
+    let mut hint = hint.to_owned();
+    for first in names {
+        for second in names {
+            let choice = format!("{first} or {second}");
+            if let (Some(left), None) | (None, Some(left)) = (usable(first), usable(second))
+                && hint.contains(&choice)
+            {
+                hint = hint.replace(&choice, left);
+            }
+        }
+    }
+    hint
 }
 
 fn with_usable_names<'a>(
@@ -104,6 +133,12 @@ mod tests {
         let names = ["debug_pause", "debug_wait_for_hit"];
         assert_eq!(for_tools(hint, &names, core), "Wait for a breakpoint with debug_wait_for_hit");
         assert_eq!(for_tools("launch_app starts it; try again", &NAMES, |_| None), "Try again");
+        let hint = "Start it again with debug_restart or debug_start";
+        let names = ["debug_restart", "debug_start"];
+        let core = |name| (name == "debug_start").then_some(name);
+        assert_eq!(for_tools(hint, &names, core), "Start it again with debug_start");
+        let hint = "Take a frameId from debug_stack or a variablesReference from a listing";
+        assert_eq!(for_tools(hint, &["debug_stack"], |_| None), "");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A command from its start to its answer: what `execute_command` and the compatible tools share.
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use termbridge_bridge::{Bounded, Execute, OutputRequest, ReadFrom, Started, Until};
 use termbridge_session::{CommandReport, CommandState, SessionId, State};
 
-use super::ended::Running;
+use super::ended::note_told;
 use super::standing::Standing;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
@@ -24,12 +25,12 @@ pub(crate) struct Run {
     pub(crate) session_id: String,
     pub(crate) timed_out: bool,
     pub(crate) truncated: bool,
-    /// Lines among those cut that speak of errors.
+    /// Error lines among those cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) errors: Option<String>,
     /// Holds all of the output.
     pub(crate) resource: String,
-    /// Of a full-screen program that runs, or of one that waits for keys.
+    /// Of a program with a screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) screen: Option<String>,
     /// What stands out on it.
@@ -39,7 +40,9 @@ pub(crate) struct Run {
     is_full_screen: bool,
     /// What the text says besides: what the caller cannot know.
     #[serde(skip)]
-    new_session: bool,
+    is_current: bool,
+    #[serde(skip)]
+    read_on: Option<String>,
     #[serde(skip)]
     shows_session: bool,
     #[serde(skip)]
@@ -70,6 +73,7 @@ pub(crate) async fn run(
         // A shorter time-out counts from when the command begins.
         Patience::UpTo(timeout) => timeout.max(SHELL_START),
     };
+    let asked_cwd = request.cwd.clone();
     let mut start = std::pin::pin!(context.bridge.start(request, timeout));
     let started = tokio::select! {
         started = &mut start => started?,
@@ -92,13 +96,12 @@ pub(crate) async fn run(
             waited => waited?,
         },
     };
-    let mut run = Run::of(context, &started, until, max_bytes).await?;
+    let mut run = Run::of(context, &started, until, max_bytes, asked_cwd).await?;
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
         run.standing.also(
-            "returned after 50 s because the client would give up; the command goes on: read it \
-             with get_terminal_output, or send a progress token to wait longer"
+            "returned after 50 s because the client would give up; a progress token makes it wait longer"
                 .into(),
         );
     }
@@ -111,31 +114,30 @@ impl Run {
         started: &Started,
         until: Until,
         max_bytes: usize,
+        asked_cwd: Option<PathBuf>,
     ) -> Result<Self, ToolError> {
-        let Started { session, command, new_session, is_known, cwd } = started;
+        let Started { session, command, is_known, is_current, cwd, .. } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let resource = format!("term://{session}/command/{command}");
         let standing = Standing::of(context, session, &report, until).await;
         let truncated = output.cut > 0;
-        let rest = match context.tools.find("get_terminal_output") {
-            Some(_) => format!(
-                "get_terminal_output with command_id {command} and offset {} or grep; all: {resource}",
-                output.head.lines().count()
-            ),
-            None => resource.clone(),
-        };
+        let rest = context.rest_of(session, *command, Some(output.head.matches('\n').count()));
         let errors = match report.exit_code() {
             Some(code) if truncated && code != 0 => {
                 cut_errors(context, session, *command, &report, &output).await
             }
             _ => None,
         };
+        let is_new_cwd =
+            standing.cwd.as_ref().is_some_and(|cwd| context.told.is_new_cwd(session, cwd));
+        let is_asked = report.cwd.as_ref() == asked_cwd.as_ref().map(|_| cwd);
         let mut run = Self {
-            new_session: *new_session,
-            shows_session: !is_known || truncated || standing.state != "done",
-            shows_cwd: *new_session
-                || !is_known
-                || report.cwd.as_ref().is_some_and(|now| now != cwd),
+            is_current: *is_current,
+            shows_session: !is_known
+                || truncated
+                || standing.state != "done"
+                || standing.note.is_some(),
+            shows_cwd: !is_known || (is_new_cwd && !is_asked),
             standing,
             session_id: session.to_string(),
             truncated,
@@ -144,6 +146,11 @@ impl Run {
             resource,
             ..Self::default()
         };
+        context.told.note_seq(session, None);
+        if report.is_running() {
+            note_told(context, session, &report).await?;
+            run.read_on = context.read_on(session, &report, *is_current).await;
+        }
         match report.state {
             CommandState::Incomplete => {
                 let ran = match run.output.trim_end() {
@@ -185,9 +192,6 @@ impl Run {
         if report.full_screen || run.standing.state == "interactive" {
             run.show_screen(context, max_bytes).await;
         }
-        if run.standing.state != "done" {
-            Running::note_shown(context, session, *command).await?;
-        }
         if let Some(notice) = report.notice {
             run.standing.also(notice);
         }
@@ -215,7 +219,7 @@ impl Run {
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
         let mut text = match &self.errors {
-            Some(errors) => format!("Errors among the lines that are cut:\n{errors}\n"),
+            Some(errors) => format!("Errors among the lines that are cut:\n{errors}All of it:\n"),
             None => String::new(),
         };
         text.push_str(&self.output);
@@ -236,14 +240,18 @@ impl Run {
     fn status(&self) -> String {
         let mut words = self.standing.words();
         if self.timed_out {
-            "timed out, still running: get_terminal_output with wait_ms reads on"
-                .clone_into(&mut words[0]);
+            "timed out, still running".clone_into(&mut words[0]);
+        }
+        if self.standing.state == "running"
+            && let Some(call) = &self.read_on
+        {
+            words[0].push_str(&format!("; read on: {call}"));
         }
         words.extend(self.highlighted.iter().filter(|_| self.is_full_screen).cloned());
-        words.extend(self.standing.cwd.clone().filter(|_| self.shows_cwd));
-        let new = if self.new_session { "new session " } else { "" };
+        words.extend(self.standing.shown_cwd().filter(|_| self.shows_cwd));
+        let other = if self.is_current { "" } else { "other session " };
         if self.shows_session {
-            words.push(format!("{new}{} #{}", self.session_id, self.standing.command_id));
+            words.push(format!("{other}{} #{}", self.session_id, self.standing.command_id));
         }
         words.extend(self.standing.note.clone());
         words.join(" | ")
@@ -252,7 +260,7 @@ impl Run {
 
 /// Words of a line that says what went wrong.
 static ERRORS: LazyLock<Regex> = LazyLock::new(|| {
-    let words = r"(?i)\b(error|fail(ed|ure|s)?|fatal|panic(ked)?|\w*exception|traceback)\b";
+    let words = r"(?i)error|exception|\bfail(ed|ure|s)?\b|\bfatal\b|\bpanic(ked)?\b|undefined reference|\berr!";
     // A constant.
     Regex::new(words).expect("a valid pattern")
 });

@@ -79,11 +79,15 @@ impl Tool for ExecuteCommand {
     const NAME: &'static str = "execute_command";
     const TITLE: &'static str = "Run a shell command";
     const DESCRIPTION: &'static str = "Run a command in a persistent shell (cd and export stay). \
-        Returns its output alone, exit code and cwd. On time-out it runs on: read it with \
+        Returns its output alone, its exit code, and the cwd when it changed. On time-out it runs on: read it with \
         get_terminal_output, answer needs_input and interactive with send_keys.";
     const HINTS: Hints = Hints::ACTS;
     type Arguments = Arguments;
     type Answer = Answer;
+
+    fn is_failure(answer: &Answer) -> bool {
+        answer.has_failed()
+    }
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let patience = match arguments.timeout_ms {
@@ -117,6 +121,12 @@ impl Tool for ExecuteCommand {
                 format!("It takes 1 to {MAX_AT_ONCE} sessions, and no session_id beside it."),
             )),
         }
+    }
+}
+
+impl Answer {
+    fn has_failed(&self) -> bool {
+        self.results.as_ref().is_some_and(|results| results.iter().all(|each| !each.ok))
     }
 }
 

@@ -8,7 +8,7 @@ use termbridge_bridge::{OutputRequest, ReadFrom, Select, Until};
 use termbridge_session::SessionId;
 
 use super::condition::pattern;
-use super::ended::Running;
+use super::ended::note_told;
 use super::execute_command::default_max_bytes;
 use super::standing::Standing;
 use crate::error::ToolError;
@@ -111,13 +111,14 @@ impl Tool for GetTerminalOutput {
         let is_all = !is_search && page.remaining == 0;
         let running = page.command.as_ref().filter(|report| is_all && report.is_running());
         if let Some(report) = running {
-            Running::note_shown(context, &id, report.id).await?;
+            note_told(context, &id, report).await?;
         }
         let mut text = page.text.clone();
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
         let shown = match (is_search, page.total_lines) {
+            (true, total) if page.text.is_empty() => format!("no match in {total} lines"),
             (true, total) => format!("of {total} lines"),
             (false, total) if page.first_line + page.remaining >= total => {
                 format!("no new lines of {total}")
@@ -132,7 +133,9 @@ impl Tool for GetTerminalOutput {
             None => Vec::new(),
         };
         let done = standing.as_ref().filter(|standing| standing.state == "done");
-        words.extend(done.and_then(|done| done.cwd.clone()));
+        let is_new = |cwd: &String| context.told.is_new_cwd(&id, cwd);
+        let done = done.filter(|done| done.cwd.as_ref().is_some_and(is_new));
+        words.extend(done.and_then(Standing::shown_cwd));
         words.push(shown);
         if page.remaining > 0 {
             words.push(format!("{} more", page.remaining));

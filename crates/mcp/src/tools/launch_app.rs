@@ -111,7 +111,7 @@ impl Tool for LaunchApp {
         let session = context.bridge.launch(launch).await?;
         let (wait, view) = match asked {
             Some(Some(wait)) => {
-                let wait = Wait { look: view.look(), ..wait };
+                let wait = Wait { look: view.look(None), ..wait };
                 let (waited, cut_short) = context.wait(&session, wait).await?;
                 let outcome = Outcome::of(&waited, cut_short);
                 (Some(outcome), View::after(&waited, &session, view)?)
@@ -122,6 +122,9 @@ impl Tool for LaunchApp {
             }
             _ => (None, View::take_after(&session, view, Seq(0)).await?),
         };
+        if let Some(view) = &view {
+            context.told.note_seq(session.id(), Some(view.seq()));
+        }
         let session_id = session.id().to_string();
         let mut facts = vec![format!("session_id {session_id}")];
         let text = match (&view, &wait) {
@@ -145,7 +148,7 @@ async fn first_paint(
     context: &Context,
     view: ViewAfter,
 ) -> Result<Waited, ToolError> {
-    let settled = Wait { settled: true, look: view.look(), ..Wait::default() };
+    let settled = Wait { settled: true, look: view.look(None), ..Wait::default() };
     let something = pattern("text", r"\S")?;
     let painted = Wait { regex: Some(something), ..settled.clone() }.timeout(FIRST_PAINT);
     let (waited, _) = context.wait(session, painted).await?;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::{SessionInfo, State};
 
+use crate::bound::printable;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -50,9 +51,8 @@ pub(crate) struct Row {
     agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
-    /// A command of its shell runs.
     busy: bool,
-    /// The one that calls without `session_id` use.
+    /// Used without `session_id`.
     current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
@@ -108,7 +108,11 @@ impl Row {
         };
         format!(
             "{}{name}: {} — {state}{front}{current}, {}x{}, {}",
-            self.session_id, self.command, self.cols, self.rows, self.cwd
+            self.session_id,
+            printable(&self.command),
+            self.cols,
+            self.rows,
+            printable(&self.cwd)
         )
     }
 }

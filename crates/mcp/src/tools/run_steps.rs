@@ -11,7 +11,7 @@ use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool, agent_of};
 
 /// Bytes of all steps' texts together.
-const MAX_TEXT: usize = 256 * 1024;
+const MAX_TEXT: usize = 48 * 1024;
 /// Most steps of one request.
 const MAX_STEPS: usize = 100;
 
@@ -124,7 +124,7 @@ impl Tool for RunSteps {
             })
             .collect();
         if skipped > 0 {
-            lines.push(format!("[{skipped} steps did not run]"));
+            lines.push(format!("[steps that did not run: {skipped}]"));
         }
         Ok(Reply { text: lines.join("\n"), answer: Answer { steps, success, skipped } })
     }
@@ -139,11 +139,15 @@ fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
     for (index, step) in steps.iter().enumerate() {
         let number = index + 1;
         if step.tool == RunSteps::NAME {
-            return Err(ToolError::invalid(format!("step {number} is run_steps itself"), ""));
+            return Err(ToolError::invalid(
+                format!("step {number} is run_steps itself"),
+                "Write its steps here.",
+            ));
         }
         if context.tools.find(&step.tool).is_none() {
+            let more = context.tools.how_to_offer(&step.tool).unwrap_or_default();
             return Err(ToolError::invalid(
-                format!("step {number}: unknown tool {:?}", step.tool),
+                format!("step {number}: unknown tool {:?}{more}", step.tool),
                 "It takes a tool of this server.",
             ));
         }

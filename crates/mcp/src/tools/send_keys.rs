@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Mouse, MouseTarget, Wait};
+use termbridge_session::{Input, Mouse, MouseTarget, State, Wait, Waited};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
@@ -150,10 +150,21 @@ fn spaced(input: Vec<Input>, delay: Duration) -> Vec<Input> {
         return input;
     }
     let each = input.into_iter().flat_map(|input| match input {
-        Input::Items(items) => items.into_iter().map(|item| Input::Items(vec![item])).collect(),
+        Input::Items(items) => items.into_iter().flat_map(single_keys).collect(),
         other => vec![other],
     });
     each.flat_map(|input| [Input::Pause(delay), input]).skip(1).collect()
+}
+
+/// A key each; text is one of its characters each.
+fn single_keys(item: InputItem) -> Vec<Input> {
+    match item {
+        InputItem::Text(text) => {
+            let key = |c: char| Input::Items(vec![InputItem::Text(c.to_string())]);
+            text.chars().map(key).collect()
+        }
+        key @ InputItem::Press(_) => vec![Input::Items(vec![key])],
+    }
 }
 
 /// `Ctrl+Shift`, read by the parser of chords.
@@ -232,28 +243,36 @@ impl Tool for SendKeys {
             Some(wait) => (wait, true),
             None => ((view != ViewAfter::None).then(settled), false),
         };
-        let (sent, wait, view) = match wait {
+        let (sent, wait, view, waited) = match wait {
             Some(wait) => {
-                let wait = Wait { look: view.look(), ..wait };
+                let wait = Wait { look: view.look(context.told.seq(session.id())), ..wait };
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
                 let outcome = reported.then(|| Outcome::of(&waited, cut_short));
-                (sent, outcome, View::after(&waited, &session, view)?)
+                let view = View::after(&waited, &session, view)?;
+                (sent, outcome, view, Some(waited))
             }
             None => {
                 let sent = session.send(input).await?;
                 let view = View::take_after(&session, view, sent.before).await?;
-                (sent, None, view)
+                (sent, None, view, None)
             }
         };
         let command = match running {
-            Some(running) => running.ended(context).await?,
+            Some(running) => running.ended(context, waited.as_ref(), view.as_ref()).await?,
             None => None,
         };
         // Its output says what the screen would, without prompts.
         let view = view.filter(|_| !(is_default_view && command.is_some()));
-        let facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
+        if let Some(view) = &view {
+            context.told.note_seq(session.id(), Some(view.seq()));
+        }
+        let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
+        let is_at_work = |waited: &Waited| waited.fired.is_none() && waited.state == State::Running;
+        if wait.is_none() && waited.as_ref().is_some_and(is_at_work) {
+            facts.push(context.naming_offered("still at work; wait_for waits for it"));
+        }
         let mut text = match (&command, &view, &wait) {
             (Some(command), None, _) => command.text(facts),
             (Some(command), Some(view), _) => view.text_with([facts, command.words()].concat()),

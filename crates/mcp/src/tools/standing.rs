@@ -5,6 +5,7 @@ use serde::Serialize;
 use termbridge_bridge::Until;
 use termbridge_session::{CommandReport, CommandState, SessionId, State};
 
+use crate::bound::printable;
 use crate::tool::Context;
 
 /// Whether a command is over, and how it ended.
@@ -24,7 +25,7 @@ pub(crate) struct Standing {
     /// Off: a password is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) echo: Option<&'static str>,
-    /// It may be at work where that cannot be seen.
+    /// It may be at work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) uncertain: bool,
     /// The shell ended with the command.
@@ -32,6 +33,9 @@ pub(crate) struct Standing {
     pub(crate) session_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
+    /// The client can type.
+    #[serde(skip)]
+    pub(crate) can_type: bool,
 }
 
 impl Standing {
@@ -49,6 +53,7 @@ impl Standing {
             duration_ms: report.duration.as_millis() as u64,
             cwd: report.cwd.as_ref().map(|cwd| cwd.display().to_string()),
             command_id: report.id,
+            can_type: context.tools.find("send_keys").is_some(),
             ..Self::default()
         };
         match (&report.state, until) {
@@ -82,10 +87,9 @@ impl Standing {
                 standing.note = Some("the shell did not take it: nothing ran".into());
             }
             (CommandState::Replaced { program }, _) => {
-                standing.note = Some(format!(
-                    "{program} took the shell's place: send_keys types to it, restart_app brings \
-                     the shell back"
-                ));
+                let advice = "send_keys types to it; restart_app brings the shell back";
+                let advice = context.naming_offered(advice);
+                standing.note = Some(format!("{program} took the shell's place. {advice}"));
             }
         }
         if report.dropped_bytes > 0 {
@@ -104,18 +108,30 @@ impl Standing {
         });
     }
 
+    fn with_advice(&self, words: &str, advice: &str) -> String {
+        match self.can_type {
+            true => format!("{words}: {advice}"),
+            false => words.to_owned(),
+        }
+    }
+
+    /// The directory, in one line and without what a terminal would take for a sequence.
+    pub(crate) fn shown_cwd(&self) -> Option<String> {
+        self.cwd.as_deref().map(printable)
+    }
+
     /// State and time, where that is worth a word: `exit 3 | 1.2 s`.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
         words.push(match (self.state, self.exit_code, self.echo) {
             ("needs_input", _, Some("off")) => {
-                "needs_input, echo off (a password?): answer with send_keys".into()
+                self.with_advice("needs_input, echo off (a password?)", "answer with send_keys")
             }
-            ("needs_input", ..) => "needs_input: answer with send_keys".into(),
+            ("needs_input", ..) => self.with_advice("needs_input", "answer with send_keys"),
             ("interactive", ..) if self.uncertain => {
-                "interactive? quiet, but it may be at work: see send_keys and wait_for".into()
+                self.with_advice("interactive? It is quiet, but may be at work", "see send_keys")
             }
-            ("interactive", ..) => "interactive: waits for keys, see send_keys".into(),
+            ("interactive", ..) => self.with_advice("interactive, waits for keys", "see send_keys"),
             ("running", ..) => "running".into(),
             (_, Some(code), _) => match &self.signal {
                 Some(signal) => format!("exit {code} ({signal})"),

@@ -47,6 +47,9 @@ impl Tool for ViewScreen {
             max_bytes: arguments.max_bytes,
         };
         let view = View::take(&session, request).await?;
+        if request.region.is_none() {
+            context.told.note_seq(session.id(), Some(view.seq()));
+        }
         Ok(Reply { text: view.text(), answer: view })
     }
 }

@@ -362,6 +362,12 @@ impl SessionTask {
         Some(run.report(cwd, from, most))
     }
 
+    /// The command that is open, without its output.
+    pub(super) fn running_command(&self) -> Option<CommandReport> {
+        let last = self.shell.as_ref()?.commands.back().filter(|run| run.is_open())?;
+        self.command_report(last.id, 0, 0)
+    }
+
     /// A command of the shell is open.
     pub(super) fn runs_command(&self) -> bool {
         self.shell.as_ref().and_then(|shell| shell.commands.back()).is_some_and(Run::is_open)

@@ -8,12 +8,13 @@ use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
 impl SessionTask {
     pub(super) fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
         let seq = self.terminal.look();
-        let changed = request.since.map(|since| self.terminal.fresh_since(since));
+        let changed = request.since.map(|since| self.terminal.rows_since(since));
         Snapshot {
             screen: self.terminal.screen(),
             seq,
             scrolled: changed.as_ref().map_or(0, |(_, rows)| *rows),
             changed: changed.map(|(rows, _)| rows),
+            came_back: request.since.is_some_and(|since| self.terminal.came_back_since(since)),
             scrollback: request.scrollback.map(|lines| self.scrollback(lines)),
             size: self.terminal.size(),
             state: self.state(),

@@ -190,7 +190,7 @@ impl SessionTask {
                 pending.idle_since = now;
             }
             let text = haystack.as_ref().and_then(|haystack| {
-                let newer = pending.wait.after.map(|after| self.terminal.rows_since(after));
+                let newer = pending.wait.after.map(|after| self.terminal.rows_since(after).0);
                 pending
                     .wait
                     .find(haystack, |row| newer.as_ref().is_none_or(|rows| rows.contains(&row)))
@@ -214,15 +214,18 @@ impl SessionTask {
                 });
             let look = pending.wait.look.map(|look| match look {
                 Look::Screen => SnapshotRequest::default(),
-                Look::Changes => {
-                    SnapshotRequest { since: Some(pending.first), ..SnapshotRequest::default() }
+                Look::Changes(since) => {
+                    let since = Some(since.unwrap_or(pending.first));
+                    SnapshotRequest { since, ..SnapshotRequest::default() }
                 }
                 Look::Scrollback(lines) => {
                     SnapshotRequest { scrollback: Some(lines), ..SnapshotRequest::default() }
                 }
             });
+            let command = look.and_then(|_| self.running_command()).map(Box::new);
             let _ = pending.reply.send(Waited {
                 queued: self.queued_input(),
+                command,
                 snapshot: look.map(|request| Box::new(self.snapshot(request))),
                 unanswered_query: self
                     .terminal

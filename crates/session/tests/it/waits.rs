@@ -355,7 +355,7 @@ async fn an_echo_satisfies_no_wait() {
 
 #[tokio::test]
 async fn a_program_has_settled_once_it_waits_for_input_again() {
-    let settled = || Wait { settled: true, look: Some(Look::Changes), ..Wait::default() };
+    let settled = || Wait { settled: true, look: Some(Look::Changes(None)), ..Wait::default() };
     let sessions = sessions();
     // A raw terminal with its answer well after the key was read, and one in line mode.
     let raw = r"
@@ -406,4 +406,32 @@ while True:
     let session = sh(&sessions, "echo READY; exec sleep 600").await;
     see(&session, "READY").await;
     stays_away(&session, settled()).await;
+}
+
+#[tokio::test]
+async fn text_that_only_scrolled_is_not_new() {
+    let sessions = sessions();
+    // The second time the first answer is still there, further up.
+    let lines = "for i in 1 2 3 4 5 6 7 8 9; do echo line $i; done; \
+                 while read x; do echo more; echo more; cat go; echo BUILD OK; done";
+    let folder = tempfile::tempdir().expect("folder");
+    let fifo = folder.path().join("go");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().expect("runs");
+    assert!(made.success());
+    let session = start(&sessions, script(lines).cwd(folder.path()).size(40, 10)).await;
+    see(&session, "line 9").await;
+    for _ in 0..2 {
+        let before = session
+            .snapshot(termbridge_session::SnapshotRequest::default())
+            .await
+            .expect("a look")
+            .seq;
+        session.send_keys("x<Enter>").await.expect("sent");
+        // It prints and scrolls, and waits for the pipe.
+        fires(&session, Wait::idle(A_WHILE)).await;
+        stays_away(&session, Wait::text("BUILD OK").after(before)).await;
+        std::fs::write(&fifo, "").expect("written");
+        let fired = fires(&session, Wait::text("BUILD OK").after(before)).await;
+        assert!(matches!(fired, Fired::Text(_)), "{fired:?}");
+    }
 }

@@ -116,6 +116,12 @@ impl Core {
         }
     }
 
+    /// Lines that scrolled off the top; none when the oldest of them are dropped.
+    pub(super) fn scrolled_off(&self) -> Option<u64> {
+        let lines = self.term.history_size();
+        (lines < self.history_limit()).then_some(lines as u64)
+    }
+
     /// Lines that are kept at most.
     pub(super) fn history_limit(&self) -> usize {
         self.lowered.unwrap_or(self.scrollback_lines)
