@@ -67,7 +67,7 @@ fn test_terminal(model: &mut Model) -> Result<()> {
 }
 
 fn test_tmux(model: &mut Model) -> Result<()> {
-    model.call("tmux_new_session", json!({"name": "dev", "start_directory": model.folder}))?;
+    model.call("tmux_new_session", json!({"name": "dev"}))?;
     let run = json!({"target_pane": "dev", "command": TEST});
     model.call("tmux_run", run)?.expect(CAUSE)?;
     let mend = json!({"target_pane": "dev", "command": MEND});
@@ -144,13 +144,13 @@ fn server_terminal(model: &mut Model) -> Result<()> {
 }
 
 fn server_tmux(model: &mut Model) -> Result<()> {
-    let start = json!({"name": "dev", "start_directory": model.folder});
+    let start = json!({"name": "dev"});
     model.call("tmux_new_session", start)?;
     let run = json!({"target_pane": "dev", "text": "python3 app.py", "enter": true});
     model.call("tmux_send_keys", run)?;
     let wait = json!({"target_pane": "dev", "pattern": "Listening"});
     let port = model.call("tmux_wait_for_text", wait)?.value(PORT)?;
-    let second = json!({"session": "dev", "name": "curl", "start_directory": model.folder});
+    let second = json!({"session": "dev", "name": "curl"});
     model.call("tmux_new_window", second)?;
     let request = format!("curl -s http://127.0.0.1:{port}/health");
     let request = json!({"target_pane": "dev:curl", "command": request});
@@ -204,7 +204,7 @@ fn password_terminal(model: &mut Model) -> Result<()> {
 }
 
 fn password_tmux(model: &mut Model) -> Result<()> {
-    model.call("tmux_new_session", json!({"name": "dev", "start_directory": model.folder}))?;
+    model.call("tmux_new_session", json!({"name": "dev"}))?;
     let run = json!({"target_pane": "dev", "text": "./deploy.sh", "enter": true});
     model.call("tmux_send_keys", run)?;
     let wait = json!({"target_pane": "dev", "pattern": "password:"});

@@ -49,8 +49,7 @@ fn vim_terminal(model: &mut Model) -> Result<()> {
 }
 
 fn vim_tmux(model: &mut Model) -> Result<()> {
-    let start =
-        json!({"name": "vim", "command": "vim config.ini", "start_directory": model.folder});
+    let start = json!({"name": "vim", "command": "vim config.ini"});
     model.call("tmux_new_session", start)?;
     let wait = json!({"target_pane": "vim", "pattern": "All"});
     model.call("tmux_wait_for_text", wait)?.expect("port = 8080")?;
@@ -101,7 +100,7 @@ fn commit_terminal(model: &mut Model) -> Result<()> {
 
 fn commit_tmux(model: &mut Model) -> Result<()> {
     // In a shell, so that what git prints at the end is there to be read.
-    model.call("tmux_new_session", json!({"name": "git", "start_directory": model.folder}))?;
+    model.call("tmux_new_session", json!({"name": "git"}))?;
     let run = json!({"target_pane": "git", "text": "git commit -a", "enter": true});
     model.call("tmux_send_keys", run)?;
     let wait = json!({"target_pane": "git", "pattern": "COMMIT_EDITMSG"});
@@ -160,7 +159,7 @@ fn rebase_terminal(model: &mut Model) -> Result<()> {
 }
 
 fn rebase_tmux(model: &mut Model) -> Result<()> {
-    model.call("tmux_new_session", json!({"name": "git", "start_directory": model.folder}))?;
+    model.call("tmux_new_session", json!({"name": "git"}))?;
     let run = json!({"target_pane": "git", "text": "git rebase -i HEAD~3", "enter": true});
     model.call("tmux_send_keys", run)?;
     let wait = json!({"target_pane": "git", "pattern": "git-rebase-todo"});

@@ -53,7 +53,7 @@ fn repl_terminal(model: &mut Model) -> Result<()> {
 }
 
 fn repl_tmux(model: &mut Model) -> Result<()> {
-    let start = json!({"name": "py", "command": "python3", "start_directory": model.folder});
+    let start = json!({"name": "py", "command": "python3"});
     model.call("tmux_new_session", start)?;
     for (line, wanted) in [(LOAD, "'ms': 20"), (ANALYSE, "/item/97")] {
         let keys = json!({"target_pane": "py", "text": line, "enter": true});
@@ -111,7 +111,7 @@ fn menu_terminal(model: &mut Model) -> Result<()> {
 
 fn menu_tmux(model: &mut Model) -> Result<()> {
     // In a shell, so that what it prints at the end is there to be read.
-    model.call("tmux_new_session", json!({"name": "dev", "start_directory": model.folder}))?;
+    model.call("tmux_new_session", json!({"name": "dev"}))?;
     let run = json!({"target_pane": "dev", "text": "./setup.sh", "enter": true});
     model.call("tmux_send_keys", run)?;
     let wait = json!({"target_pane": "dev", "pattern": "Cancel"});

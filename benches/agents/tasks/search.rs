@@ -61,7 +61,7 @@ fn terminal(model: &mut Model) -> Result<()> {
 }
 
 fn tmux(model: &mut Model) -> Result<()> {
-    model.call("tmux_new_session", json!({"name": "dev", "start_directory": model.folder}))?;
+    model.call("tmux_new_session", json!({"name": "dev"}))?;
     let search = json!({"target_pane": "dev", "command": SEARCH});
     model.call("tmux_run", search)?.expect("card expired")
 }

@@ -184,8 +184,9 @@ impl Bridge {
         };
         loop {
             let page = self.read_output(&request).await?;
+            let is_redrawn = matches!(request.from, ReadFrom::Cursor(_)) && !page.text.is_empty();
             let is_new = match &seen {
-                Some(seen) => page.cursor != *seen,
+                Some(seen) => is_redrawn || place::position(&page.cursor) != place::position(seen),
                 None => !page.running,
             };
             seen.get_or_insert_with(|| page.cursor.clone());

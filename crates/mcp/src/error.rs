@@ -230,8 +230,8 @@ impl From<SessionError> for ToolError {
         let (code, hint, next_tools): (_, &str, &'static [&'static str]) = match &error {
             SessionError::NotFound(_) => (
                 Code::SessionNotFound,
-                "Use list_sessions for the ids in use, or execute_command without session_id.",
-                &["list_sessions", "execute_command", "launch_app"],
+                "Use list_sessions for the ids in use, or create_session for a new one.",
+                &["list_sessions", "create_session", "launch_app"],
             ),
             SessionError::Dead { .. } => (
                 Code::SessionDead,

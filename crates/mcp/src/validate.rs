@@ -149,8 +149,8 @@ fn unknown(properties: &JsonObject, path: &str, name: &str) -> ToolError {
     let near = known.iter().find(|known| is_near(known, name)).copied().or_else(|| meant(name));
     let near = near.map(|near| {
         let what = properties.get(near).and_then(|schema| schema.get("description"));
-        let what = what.and_then(Value::as_str).map(|what| format!(" ({what})"));
-        format!("Did you mean `{}`{}? ", join(path, near), what.unwrap_or_default())
+        let what = what.and_then(Value::as_str).map(|what| format!("({what}) "));
+        format!("Did you mean `{}`? {}", join(path, near), what.unwrap_or_default())
     });
     let near = near.unwrap_or_default();
     let known = if known.is_empty() { "none".into() } else { known.join(", ") };

@@ -320,6 +320,11 @@ impl View {
         lines <= rows as u64
     }
 
+    /// Whether that many lines of output are on it, and not another screen above them.
+    pub(crate) fn has_on_main_screen(&self, lines: usize) -> bool {
+        !self.alternate_screen && lines <= usize::from(self.rows)
+    }
+
     /// What it shows, and what stands out there.
     pub(crate) fn into_shown(self) -> (Option<String>, Vec<String>) {
         let highlighted = self.highlights.iter().map(HighlightedText::words).collect();
@@ -355,7 +360,7 @@ impl View {
             facts.push(format!("rows {first}-{last}"));
         }
         facts.extend(self.scrolled.map(|rows| format!("scrolled {rows}")));
-        if self.came_back {
+        if self.came_back && self.state == "running" {
             facts.push("back on the main screen".into());
         }
         if self.state == "running" {

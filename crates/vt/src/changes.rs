@@ -138,8 +138,11 @@ impl Rows {
             return (rows.map(|(row, _)| row as u16).collect(), 0);
         }
         let fresh = rows.filter(|(_, (_, seq))| *seq > since).map(|(row, _)| row as u16);
-        let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since);
-        (fresh.collect(), scrolls.map(|(_, by)| *by).sum())
+        let fresh: Vec<u16> = fresh.collect();
+        let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since).map(|(_, by)| *by);
+        // Where all is new there is nothing that moved.
+        let scrolled = if fresh.len() < self.rows.len() { scrolls.sum() } else { 0 };
+        (fresh, scrolled)
     }
 }
 

@@ -58,6 +58,13 @@ impl Segment {
     }
 }
 
+/// What a cursor says of where it is and whether the command ran; not what has become final before it.
+pub(super) fn position(cursor: &str) -> (&str, bool) {
+    let place = cursor.trim_end_matches('r');
+    let end = place.match_indices(':').nth(1).map_or(place.len(), |(at, _)| at);
+    (&place[..end], place.len() < cursor.len())
+}
+
 /// A place in the text: a segment, and a byte of its output; `None` is before the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -369,5 +376,19 @@ impl Bridge {
             }
         }
         Ok((end, if end > 0 { left } else { 0 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::position;
+
+    #[test]
+    fn what_becomes_final_moves_no_cursor() {
+        assert_eq!(position("2:5:0:ab12r"), position("2:5r"));
+        assert_ne!(position("2:5r"), position("2:6r"));
+        assert_ne!(position("2:5r"), position("2:5"));
+        assert_eq!(position("1b:h2"), ("1b:h2", false));
+        assert_eq!(position("line:7"), ("line:7", false));
     }
 }

@@ -129,8 +129,17 @@ fn hints_name_tools_that_are_offered() {
     let mut server = environment.server(TERMBRIDGE, &["--toolsets", "compat"]);
     let answer = server.call("exec", json!({"sessionId": "none", "command": "ls"}));
     let answer = answer.expect("answers");
-    assert_eq!(answer.structured["error"]["next_tools"], json!(["list"]), "{}", answer.text);
-    assert!(answer.text.contains("Use list for the ids in use."), "{}", answer.text);
+    assert_eq!(
+        answer.structured["error"]["next_tools"],
+        json!(["list", "create"]),
+        "{}",
+        answer.text
+    );
+    assert!(
+        answer.text.contains("Use list for the ids in use, or create for a new one."),
+        "{}",
+        answer.text
+    );
     assert!(!answer.text.contains("launch_app"), "{}", answer.text);
     let mut command = environment.command(TERMBRIDGE);
     let folders: Vec<String> = (0..100).map(|number| format!("/folder/{number}")).collect();

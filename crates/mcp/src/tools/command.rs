@@ -40,6 +40,8 @@ pub(crate) struct Run {
     is_full_screen: bool,
     /// What the text says besides: what the caller cannot know.
     #[serde(skip)]
+    screen_has_output: bool,
+    #[serde(skip)]
     is_current: bool,
     #[serde(skip)]
     read_on: Option<String>,
@@ -212,6 +214,8 @@ impl Run {
         if let Ok(session) = context.session(&self.session_id)
             && let Ok(view) = View::take(&session, request).await
         {
+            // A dialog drawn on the main screen is what was printed.
+            self.screen_has_output = view.has_on_main_screen(self.output.lines().count());
             (self.screen, self.highlighted) = view.into_shown();
         }
     }
@@ -222,7 +226,9 @@ impl Run {
             Some(errors) => format!("Errors among the lines that are cut:\n{errors}All of it:\n"),
             None => String::new(),
         };
-        text.push_str(&self.output);
+        if !(self.is_full_screen && self.screen_has_output) {
+            text.push_str(&self.output);
+        }
         // Elsewhere the screen shows the output once more.
         if let Some(screen) = self.screen.as_deref().filter(|_| self.is_full_screen) {
             if !text.is_empty() && !text.ends_with('\n') {
