@@ -17,9 +17,13 @@ def resized(*_):
     if heard > 1:
         print('size %dx%d heard %d' % (*os.get_terminal_size(), heard), flush=True)
 signal.signal(signal.SIGWINCH, resized)
+# Wakes also by a signal that comes just before the read.
+ready, woken = os.pipe()
+os.set_blocking(woken, False)
+signal.set_wakeup_fd(woken)
 print('READY', flush=True)
 while True:
-    signal.pause()
+    os.read(ready, 1)
 ";
 
 #[tokio::test]
