@@ -70,7 +70,7 @@ impl Bench {
     fn outcome(&self, task: &Task, server: Server) -> Outcome {
         if server != Server::Ours {
             let mut best = self.attempt(task, server, Shown::Text);
-            let is_able = (task.script)(server).is_ok();
+            let is_able = task.scripts.of(server).is_ok();
             for _ in 1..if is_able { PEER_RUNS } else { 1 } {
                 best = better(best, self.attempt(task, server, Shown::Text));
             }
@@ -90,7 +90,7 @@ impl Bench {
     /// One run: prepare, do, check.
     #[allow(clippy::print_stderr, reason = "the trace is asked for")]
     fn attempt(&self, task: &Task, server: Server, shown: Shown) -> Outcome {
-        let script = (task.script)(server).map_err(|reason| format!("cannot: {reason}"))?;
+        let script = task.scripts.of(server).map_err(|reason| format!("cannot: {reason}"))?;
         if self.trace {
             eprintln!("\n=== {}, {}, {shown:?}: {}\n", task.name, server.name(), task.prompt);
         }

@@ -16,6 +16,36 @@ use crate::server::{Home, Server};
 /// Does a task with one server.
 pub(crate) type Script = fn(&mut Model) -> Result<()>;
 
+/// The script for each server, or why its tools cannot do the task.
+#[derive(Debug)]
+pub(crate) struct Scripts {
+    ours: Script,
+    terminal_mcp: Result<Script, &'static str>,
+    mcp_tmux: Result<Script, &'static str>,
+    mcp_debugger: Result<Script, &'static str>,
+}
+
+impl Scripts {
+    /// Of a task for terminals.
+    const fn in_terminals(ours: Script, terminal_mcp: Script, mcp_tmux: Script) -> Self {
+        Self {
+            ours,
+            terminal_mcp: Ok(terminal_mcp),
+            mcp_tmux: Ok(mcp_tmux),
+            mcp_debugger: Err("it has no terminal"),
+        }
+    }
+
+    pub(crate) fn of(&self, server: Server) -> Result<Script, &'static str> {
+        match server {
+            Server::Ours => Ok(self.ours),
+            Server::TerminalMcp => self.terminal_mcp,
+            Server::McpTmux => self.mcp_tmux,
+            Server::McpDebugger => self.mcp_debugger,
+        }
+    }
+}
+
 /// One task.
 #[derive(Debug)]
 pub(crate) struct Task {
@@ -24,8 +54,7 @@ pub(crate) struct Task {
     pub(crate) prompt: &'static str,
     /// Sets the project up.
     pub(crate) prepare: fn(&Home) -> Result<()>,
-    /// The script for a server, or why its tools cannot do it.
-    pub(crate) script: fn(Server) -> Result<Script, &'static str>,
+    pub(crate) scripts: Scripts,
     /// Whether it was done: the project, and all that the model has read.
     pub(crate) check: fn(&Home, &str) -> Result<()>,
 }
@@ -45,6 +74,3 @@ pub(crate) fn all() -> Vec<Task> {
         debugger::PLANTED_BUG,
     ]
 }
-
-/// Why a debugger's tools do none of the terminal's tasks.
-const NO_TERMINAL: &str = "it has no terminal";

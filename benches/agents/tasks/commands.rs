@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, Task, ours, theirs};
+use super::{Scripts, Task, ours, theirs};
 use crate::model::Model;
-use crate::server::Server;
 
 const TEST: &str = "python3 -m pytest -q";
 const MEND: &str =
@@ -21,14 +20,7 @@ pub(super) const FAILING_TEST: Task = Task {
         home.write("test_prices.py", TEST_PRICES);
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(test_ours),
-            Server::TerminalMcp => Ok(test_terminal),
-            Server::McpTmux => Ok(test_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(test_ours, test_terminal, test_tmux),
     check: |home, _| {
         let text = home.read("prices.py")?;
         ensure!(text.contains(r#"replace(",", "")"#), "prices.py is {text:?}");
@@ -100,14 +92,7 @@ pub(super) const DEV_SERVER: Task = Task {
         home.write("app.py", APP);
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(server_ours),
-            Server::TerminalMcp => Ok(server_terminal),
-            Server::McpTmux => Ok(server_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(server_ours, server_terminal, server_tmux),
     check: |_, read| {
         ensure!(regex::Regex::new(REQUEST)?.is_match(read), "the request's line was not read");
         let port = regex::Regex::new(PORT)?.captures(read).map(|port| port[1].to_owned());
@@ -175,14 +160,7 @@ pub(super) const PASSWORD: Task = Task {
         home.shell("chmod +x deploy.sh")?;
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(password_ours),
-            Server::TerminalMcp => Ok(password_terminal),
-            Server::McpTmux => Ok(password_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(password_ours, password_terminal, password_tmux),
     check: |home, read| {
         ensure!(read.contains("Deployed release 42"), "the release was not read");
         ensure!(home.read("deployed.txt")? == "Deployed release 42\n", "it was not deployed");

@@ -3,9 +3,10 @@
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{Script, Task};
+use super::{Scripts, Task};
 use crate::model::Model;
-use crate::server::Server;
+
+const NO_DEBUGGER: &str = "it has no debugger";
 
 /// One of the orders has a quantity that no one would order; what it is, only a run shows.
 const INVOICE: &str = r#"import random
@@ -45,12 +46,11 @@ pub(super) const PLANTED_BUG: Task = Task {
         home.write("invoice.py", INVOICE);
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(ours),
-            Server::McpDebugger => Ok(mcp_debugger),
-            Server::TerminalMcp | Server::McpTmux => Err("it has no debugger"),
-        }
+    scripts: Scripts {
+        ours,
+        mcp_debugger: Ok(mcp_debugger),
+        terminal_mcp: Err(NO_DEBUGGER),
+        mcp_tmux: Err(NO_DEBUGGER),
     },
     check: |_, read| {
         ensure!(read.contains(CULPRIT), "the order was not read");

@@ -3,9 +3,9 @@
 use anyhow::{Result, bail, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, Task, ours, theirs};
+use super::{Scripts, Task, ours, theirs};
 use crate::model::Model;
-use crate::server::{Home, Server};
+use crate::server::Home;
 
 /// How often a model asks the same again before it tries something else.
 const POLLS: usize = 5;
@@ -18,14 +18,7 @@ pub(super) const VIM: Task = Task {
         home.write("config.ini", CONFIG);
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(vim_ours),
-            Server::TerminalMcp => Ok(vim_terminal),
-            Server::McpTmux => Ok(vim_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(vim_ours, vim_terminal, vim_tmux),
     check: |home, _| {
         let wanted = CONFIG.replace("8080", "9090") + "debug = false\n";
         let text = home.read("config.ini")?;
@@ -74,14 +67,7 @@ pub(super) const COMMIT: Task = Task {
         )?;
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(commit_ours),
-            Server::TerminalMcp => Ok(commit_terminal),
-            Server::McpTmux => Ok(commit_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(commit_ours, commit_terminal, commit_tmux),
     check: |home, _| is_log(home, "Move to port 9090\nAdd config\n"),
 };
 
@@ -125,14 +111,7 @@ pub(super) const REBASE: Task = Task {
         )?;
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(rebase_ours),
-            Server::TerminalMcp => Ok(rebase_terminal),
-            Server::McpTmux => Ok(rebase_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(rebase_ours, rebase_terminal, rebase_tmux),
     check: |home, _| {
         let text = home.read("test_parser.py")?;
         ensure!(text == "import parser\n", "test_parser.py is {text:?}");

@@ -3,9 +3,8 @@
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, Task, ours, theirs};
+use super::{Scripts, Task, ours, theirs};
 use crate::model::Model;
-use crate::server::Server;
 
 pub(super) const REPL: Task = Task {
     name: "a REPL",
@@ -18,14 +17,7 @@ pub(super) const REPL: Task = Task {
         home.write("times.json", json!((0..200).map(request).collect::<Vec<_>>()).to_string());
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(repl_ours),
-            Server::TerminalMcp => Ok(repl_terminal),
-            Server::McpTmux => Ok(repl_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(repl_ours, repl_terminal, repl_tmux),
     check: |_, read| {
         ensure!(read.contains("/item/97") && read.contains("4321"), "the longest was not read");
         ensure!(read.contains("(49.5, "), "the median was not read");
@@ -79,14 +71,7 @@ pub(super) const MENU: Task = Task {
         home.shell("chmod +x setup.sh")?;
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(menu_ours),
-            Server::TerminalMcp => Ok(menu_terminal),
-            Server::McpTmux => Ok(menu_tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(menu_ours, menu_terminal, menu_tmux),
     check: |home, _| {
         ensure!(home.read("choice.txt")? == "3\n", "another one was chosen");
         Ok(())

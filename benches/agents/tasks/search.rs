@@ -5,9 +5,8 @@ use std::fmt::Write;
 use anyhow::{Result, ensure};
 use serde_json::json;
 
-use super::{NO_TERMINAL, Script, Task};
+use super::{Scripts, Task};
 use crate::model::Model;
-use crate::server::Server;
 
 /// About 20 MB.
 const LINES: usize = 250_000;
@@ -37,14 +36,7 @@ pub(super) const LOG: Task = Task {
         home.write("service.log", log);
         Ok(())
     },
-    script: |server| -> Result<Script, _> {
-        match server {
-            Server::Ours => Ok(ours),
-            Server::TerminalMcp => Ok(terminal),
-            Server::McpTmux => Ok(tmux),
-            Server::McpDebugger => Err(NO_TERMINAL),
-        }
-    },
+    scripts: Scripts::in_terminals(ours, terminal, tmux),
     check: |_, read| {
         ensure!(read.contains("refused: card expired"), "the line was not read");
         ensure!(read.contains("retried 3 times"), "what led to it was not read");

@@ -62,8 +62,6 @@ pub struct Started {
     pub session: SessionId,
     /// Its number there.
     pub command: u64,
-    /// The session was made for it.
-    pub new_session: bool,
     /// Who asked gave the session's id, or it is their current one.
     pub is_known: bool,
     /// It is the current session of who asked.
@@ -211,8 +209,7 @@ impl Bridge {
                     if choice == Choice::Made && started.is_ok() {
                         self.trim_sessions(request.agent.clone());
                     }
-                    let new_session = choice == Choice::Made;
-                    started.map(|started| Started { new_session, ..started })
+                    started
                 }
             };
             let again = match &started {
@@ -254,7 +251,6 @@ impl Bridge {
         let started = Started {
             session: info.id.clone(),
             command,
-            new_session: false,
             is_known: request.session.is_some() || is_current,
             is_current,
             cwd: place.cwd.clone(),

@@ -167,10 +167,7 @@ impl Bridge {
             return Err(BridgeError::NotAlive { session: id.clone(), living });
         }
         if info.shell.is_none() {
-            let message = format!(
-                "the program of session {id} is no shell that takes commands: send_keys types to it, and execute_command without session_id uses a shell"
-            );
-            return Err(BridgeError::Invalid(message));
+            return Err(BridgeError::TakesNoCommands(id.clone()));
         }
         self.shared.agents.set_current(agent, id.clone());
         self.backend().show_session(id).await?;

@@ -4,7 +4,7 @@
 pub(crate) const DEFAULT_MAX_BYTES: usize = 16 * 1024;
 
 /// A name in one line: control characters as they are written in Rust.
-pub(crate) fn printable(name: &str) -> String {
+pub(crate) fn in_one_line(name: &str) -> String {
     let shown = |c: char| match c.is_control() {
         true => c.escape_default().collect::<String>(),
         false => c.to_string(),

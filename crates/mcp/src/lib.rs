@@ -8,6 +8,7 @@
 //! for the model and the same as structured content; an error has a code, a message and a hint that
 //! names the next action. Wire types live here and only here.
 
+mod advice;
 mod bound;
 pub mod client;
 mod debug;

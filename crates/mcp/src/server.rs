@@ -278,9 +278,10 @@ impl ServerHandler for McpServer {
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = request.arguments.unwrap_or_default();
+        let is_structured = self.is_structured_for(&context);
         if let Err(refused) = self.bridge.admit(tool::agent_of(&arguments)) {
             let mut refused = ToolError::from(refused).into_result();
-            refused.structured_content.take_if(|_| !self.is_structured_for(&context));
+            refused.structured_content.take_if(|_| !is_structured);
             return Ok(refused.into());
         }
         let name = request.name.clone();
@@ -288,7 +289,6 @@ impl ServerHandler for McpServer {
         let speaks_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
         let longest = ["timeout_ms", "timeoutMs"].iter().find_map(|name| arguments.get(*name));
         let longest = longest.and_then(Value::as_u64).unwrap_or_default();
-        let is_structured = self.is_structured_for(&context);
         let call = |cancelled: CancellationToken| {
             let call = Context {
                 bridge: self.bridge.clone(),
@@ -303,12 +303,12 @@ impl ServerHandler for McpServer {
                 closed: self.closed.clone(),
             };
             let call = answered(entry.call(arguments, call));
-            let call: CallFuture = Box::pin(async move {
+            let call = async move {
                 let mut result = call.await;
                 result.structured_content.take_if(|_| !is_structured);
                 result
-            });
-            call
+            };
+            Box::pin(call) as CallFuture
         };
         let response = if speaks_tasks {
             self.tasks.run(context.ct, Duration::from_millis(longest), call).await

@@ -17,12 +17,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use termbridge_bridge::{Bridge, OutputPage, OutputRequest, Started, Until};
-use termbridge_session::{CommandReport, Input, Sent, Session, SessionId, Sessions, Wait, Waited};
+use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::bound::bound;
 use crate::debug::DebugTool;
-use crate::error::{Code, ToolError, hint};
+use crate::error::{Code, ToolError};
 use crate::offered::Offered;
 use crate::told::Told;
 use crate::{schema, validate};
@@ -107,45 +107,6 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Words with the names of tools, without those that name one which is not offered.
-    pub(crate) fn naming_offered(&self, words: &str) -> String {
-        hint::for_tools(words, &hint::NAMES, |name| self.tools.find(name).map(|_| name))
-    }
-
-    /// The call that reads on behind what a running command has printed.
-    pub(crate) async fn read_on(
-        &self,
-        session: &SessionId,
-        report: &CommandReport,
-        is_current: bool,
-    ) -> Option<String> {
-        self.tools.find("get_terminal_output")?;
-        let cursor = self.bridge.end_cursor(session, report).await.ok()?;
-        let mut call = serde_json::json!({"since": cursor, "wait_ms": 30_000});
-        if !is_current {
-            call["session_id"] = session.as_str().into();
-        }
-        Some(format!("get_terminal_output {call}"))
-    }
-
-    /// How what was left out of a command's output can be had.
-    pub(crate) fn rest_of(
-        &self,
-        session: &SessionId,
-        command: u64,
-        offset: Option<usize>,
-    ) -> String {
-        let resource = format!("term://{session}/command/{command}");
-        if self.tools.find("get_terminal_output").is_none() {
-            return resource;
-        }
-        let mut call = serde_json::json!({"session_id": session.as_str(), "command_id": command});
-        if let Some(offset) = offset {
-            call["offset"] = offset.into();
-        }
-        format!("get_terminal_output {call}, or with grep; all: {resource}")
-    }
-
     /// The terminals, where there are any.
     pub(crate) fn sessions(&self) -> Result<&Sessions, ToolError> {
         self.bridge.backend().screens().ok_or_else(|| {

@@ -130,8 +130,11 @@ impl<'a> Gathered<'a> {
         let text = match self.select.grep {
             Some(pattern) => {
                 let Some(found) = pattern.find(line.trim_end_matches('\n')) else { return true };
-                let label = if self.in_background { "[background] " } else { "" };
-                format!("{}:{label}{}", number + 1, around(line, found.range(), most))
+                let line = around(line, found.range(), most);
+                match self.in_background {
+                    true => format!("{}:{} {line}", number + 1, BACKGROUND.trim_end()),
+                    false => format!("{}:{line}", number + 1),
+                }
             }
             None if self.keep_last => self.end_of_line(line.to_owned(), most),
             None => around(line, 0..0, most),

@@ -5,7 +5,8 @@
 //! named one after the other (`debug_restart or debug_start`) those stay that are offered.
 
 /// What stands between the clauses of a hint.
-const SEPARATORS: [&str; 4] = [". ", "; ", ", or ", " or "];
+const SEPARATORS: [&str; 4] = [". ", "; ", ", or ", OR];
+const OR: &str = " or ";
 
 /// Every terminal tool that a hint may name.
 pub(crate) const NAMES: [&str; 16] = [
@@ -42,7 +43,7 @@ pub(crate) fn for_tools<'a>(
         let splits = |at: usize, end: &str| {
             let behind = &rest[at + end.len()..];
             let behind = &behind[..behind.find([';', '.', ',']).unwrap_or(behind.len())];
-            end != " or " || (names_one(&rest[..at]) && names_one(behind))
+            end != OR || (names_one(&rest[..at]) && names_one(behind))
         };
         let ends = SEPARATORS.iter().filter_map(|end| Some((rest.find(end)?, *end)));
         let ends = ends.filter(|(at, end)| splits(*at, end));
@@ -67,15 +68,19 @@ fn without_missing_choices<'a>(
     names: &[&'a str],
     usable: impl Fn(&'a str) -> Option<&'a str>,
 ) -> String {
+    let named = |word: &str| names.iter().copied().find(|name| *name == word);
     let mut hint = hint.to_owned();
-    for first in names {
-        for second in names {
-            let choice = format!("{first} or {second}");
-            if let (Some(left), None) | (None, Some(left)) = (usable(first), usable(second))
-                && hint.contains(&choice)
-            {
-                hint = hint.replace(&choice, left);
-            }
+    let mut from = 0;
+    while let Some(at) = hint[from..].find(OR).map(|at| at + from) {
+        let begin = hint[..at].rfind(|c| !is_part(c)).map_or(0, |before| before + 1);
+        let behind = at + OR.len();
+        let end = hint[behind..].find(|c| !is_part(c)).map_or(hint.len(), |end| behind + end);
+        from = behind;
+        if let (Some(first), Some(second)) = (named(&hint[begin..at]), named(&hint[behind..end]))
+            && let (Some(left), None) | (None, Some(left)) = (usable(first), usable(second))
+        {
+            hint.replace_range(begin..end, left);
+            from = begin;
         }
     }
     hint
@@ -86,7 +91,6 @@ fn with_usable_names<'a>(
     names: &[&'a str],
     usable: impl Fn(&'a str) -> Option<&'a str>,
 ) -> Option<String> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut kept = String::new();
     let mut rest = clause;
     while !rest.is_empty() {
@@ -101,6 +105,11 @@ fn with_usable_names<'a>(
         rest = &later[next..];
     }
     Some(kept)
+}
+
+/// A letter of a name.
+fn is_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 fn capitalised(text: &str) -> String {

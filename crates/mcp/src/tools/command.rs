@@ -118,7 +118,7 @@ impl Run {
         max_bytes: usize,
         asked_cwd: Option<PathBuf>,
     ) -> Result<Self, ToolError> {
-        let Started { session, command, is_known, is_current, cwd, .. } = started;
+        let Started { session, command, is_known, is_current, cwd } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let resource = format!("term://{session}/command/{command}");
         let standing = Standing::of(context, session, &report, until).await;
@@ -207,8 +207,8 @@ impl Run {
             return;
         }
         if self.is_full_screen && self.standing.state == "running" {
-            let note = "a full-screen program runs: send_keys types to it";
-            self.standing.note = Some(note.into());
+            let note = context.naming_offered("a full-screen program runs; send_keys types to it");
+            self.standing.note = Some(note);
         }
         let request = ViewRequest { max_bytes: Some(max_bytes), ..ViewRequest::default() };
         if let Ok(session) = context.session(&self.session_id)
@@ -223,7 +223,7 @@ impl Run {
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
         let mut text = match &self.errors {
-            Some(errors) => format!("Errors among the lines that are cut:\n{errors}All of it:\n"),
+            Some(errors) => format!("Errors among the lines that are cut:\n{errors}Output:\n"),
             None => String::new(),
         };
         if !(self.is_full_screen && self.screen_has_output) {

@@ -122,9 +122,7 @@ impl Tool for LaunchApp {
             }
             _ => (None, View::take_after(&session, view, Seq(0)).await?),
         };
-        if let Some(view) = &view {
-            context.told.note_seq(session.id(), Some(view.seq()));
-        }
+        context.note_view(&session, view.as_ref());
         let session_id = session.id().to_string();
         let mut facts = vec![format!("session_id {session_id}")];
         let text = match (&view, &wait) {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::{SessionInfo, State};
 
-use crate::bound::printable;
+use crate::bound::in_one_line;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -109,10 +109,10 @@ impl Row {
         format!(
             "{}{name}: {} — {state}{front}{current}, {}x{}, {}",
             self.session_id,
-            printable(&self.command),
+            in_one_line(&self.command),
             self.cols,
             self.rows,
-            printable(&self.cwd)
+            in_one_line(&self.cwd)
         )
     }
 }

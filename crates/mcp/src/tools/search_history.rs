@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_bridge::store::{Filter, Hit, Query, Run, Scope, time};
 
-use crate::bound::printable;
+use crate::bound::in_one_line;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -107,7 +107,7 @@ impl Row {
         let cut = if most < self.command.len() { "…" } else { "" };
         let command = self.command[..most].replace('\n', "\n  ");
         let number = self.command_id.map(|id| format!(" #{id}")).unwrap_or_default();
-        let place = format!("{} | {}{number}", printable(&self.cwd), self.session_id);
+        let place = format!("{} | {}{number}", in_one_line(&self.cwd), self.session_id);
         let mut text = format!("{} [{end}] {place}\n  $ {command}{cut}", self.time);
         if let Some(snippet) = &self.snippet {
             text.push_str(&format!("\n  {snippet}"));

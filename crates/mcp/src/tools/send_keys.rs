@@ -265,9 +265,7 @@ impl Tool for SendKeys {
         };
         // Its output says what the screen would, without prompts.
         let view = view.filter(|_| !(is_default_view && command.is_some()));
-        if let Some(view) = &view {
-            context.told.note_seq(session.id(), Some(view.seq()));
-        }
+        context.note_view(&session, view.as_ref());
         let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
         let is_at_work = |waited: &Waited| waited.fired.is_none() && waited.state == State::Running;
         if wait.is_none() && waited.as_ref().is_some_and(is_at_work) {

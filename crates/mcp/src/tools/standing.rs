@@ -5,7 +5,7 @@ use serde::Serialize;
 use termbridge_bridge::Until;
 use termbridge_session::{CommandReport, CommandState, SessionId, State};
 
-use crate::bound::printable;
+use crate::bound::in_one_line;
 use crate::tool::Context;
 
 /// Whether a command is over, and how it ended.
@@ -117,7 +117,7 @@ impl Standing {
 
     /// The directory, in one line and without what a terminal would take for a sequence.
     pub(crate) fn shown_cwd(&self) -> Option<String> {
-        self.cwd.as_deref().map(printable)
+        self.cwd.as_deref().map(in_one_line)
     }
 
     /// State and time, where that is worth a word: `exit 3 | 1.2 s`.

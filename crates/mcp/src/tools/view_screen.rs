@@ -48,7 +48,7 @@ impl Tool for ViewScreen {
         };
         let view = View::take(&session, request).await?;
         if request.region.is_none() {
-            context.told.note_seq(session.id(), Some(view.seq()));
+            context.note_view(&session, Some(&view));
         }
         Ok(Reply { text: view.text(), answer: view })
     }

@@ -63,9 +63,7 @@ impl Tool for WaitFor {
         let (waited, cut_short) = context.wait(&session, wait).await?;
         let outcome = Outcome::of(&waited, cut_short);
         let view = View::after(&waited, &session, arguments.view)?;
-        if let Some(view) = &view {
-            context.told.note_seq(session.id(), Some(view.seq()));
-        }
+        context.note_view(&session, view.as_ref());
         Ok(Reply { text: outcome.text(view.as_ref()), answer: Answer { outcome, view } })
     }
 }

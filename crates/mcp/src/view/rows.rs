@@ -1,0 +1,73 @@
+//! Rows as text, in the fewest words.
+
+use termbridge_session::vt::Row;
+
+/// Blank columns that are worth a word.
+const WIDE_MARGIN: usize = 10;
+/// Rows alike from which on they are counted.
+const ALIKE: usize = 4;
+
+/// Neighbouring rows that are alike, as many of an editor are, as one and a count; without a wide margin, as a
+/// window amid the screen has.
+pub(crate) fn told_once(content: &str) -> String {
+    let blanks = |row: &str| row.len() - row.trim_start_matches(' ').len();
+    let used = || content.split('\n').filter(|row| !row.is_empty());
+    let margin = used().map(blanks).min().filter(|margin| *margin >= WIDE_MARGIN).unwrap_or(0);
+    let note = match margin {
+        0 => String::new(),
+        _ => format!("[{margin} blank columns at the left are cut]\n"),
+    };
+    let rows: Vec<&str> = content.split('\n').map(|row| row.get(margin..).unwrap_or("")).collect();
+    let run = |run: &[&str]| match run {
+        ["", .., ""] if run.len() >= ALIKE => format!("[{} blank rows]", run.len()),
+        [row, .., _] if run.len() >= ALIKE => format!("{row}\n[{} more such rows]", run.len() - 1),
+        run => run.join("\n"),
+    };
+    note + &rows.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join("\n")
+}
+
+/// Rows up to the last that shows something: what a program wiped when it ended says nothing.
+pub(super) fn without_blank_end<'a, 'b>(rows: &'a [(u16, &'b Row)]) -> &'a [(u16, &'b Row)] {
+    let last = rows.iter().rposition(|(_, cells)| !cells.text().is_empty());
+    &rows[..last.map_or(0, |last| last + 1)]
+}
+
+/// Several rows without one between them that is left out.
+pub(super) fn is_block(rows: &[u16]) -> bool {
+    rows.len() > 1 && rows.windows(2).all(|pair| pair[0] + 1 == pair[1])
+}
+
+/// Rows; where some are left out between them, with their numbers, and neighbouring blank ones as one line.
+pub(super) fn changes(rows: &[(u16, &Row)]) -> String {
+    let lines: Vec<(u16, String)> = rows.iter().map(|(row, cells)| (*row, cells.text())).collect();
+    if is_block(&rows.iter().map(|(row, _)| *row).collect::<Vec<_>>()) {
+        let text = lines.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n");
+        return match text.trim_end() {
+            "" => "(blank)".to_owned(),
+            text => text.to_owned(),
+        };
+    }
+    let blank = |line: &(u16, String)| line.1.is_empty();
+    let together = |a: &(u16, String), b: &(u16, String)| blank(a) && blank(b) && a.0 + 1 == b.0;
+    let line = |run: &[(u16, String)]| match run {
+        [(row, text)] => format!("{row}| {text}"),
+        [(first, _), .., (last, _)] => format!("{first}-{last}| (blank)"),
+        [] => String::new(),
+    };
+    lines.chunk_by(together).map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told_once;
+
+    #[test]
+    fn rows_alike_are_told_once() {
+        assert_eq!(told_once("a\n~\n~\n~\nb"), "a\n~\n~\n~\nb");
+        assert_eq!(told_once("a\n~\n~\n~\n~\nb"), "a\n~\n[3 more such rows]\nb");
+        assert_eq!(told_once("\n\n\n\n\nb"), "[5 blank rows]\nb");
+        let window = format!("\n{0}┌─┐\n{0}│ │\n", " ".repeat(12));
+        assert_eq!(told_once(&window), "[12 blank columns at the left are cut]\n\n┌─┐\n│ │\n");
+        assert_eq!(told_once("            x\ny"), "            x\ny");
+    }
+}
