@@ -16,6 +16,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 pub use self::debugpy::interpreters;
+pub(crate) use self::lldb::RustValues;
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Search, doctor, find};
 use crate::configuration::{Configuration, Request};
@@ -136,6 +137,19 @@ impl AdapterKind {
         (self == Self::Lldb).then_some(("rust_panic", "Rust: panics", "rust_panic"))
     }
 
+    /// A value without what the adapter puts around the text that our formatter made.
+    pub(crate) fn plain_value(self, variable: &mut Variable) {
+        if self != Self::Lldb {
+            return;
+        }
+        if let Some((_, own)) = variable.value.split_once(lldb::MARK) {
+            variable.value = own.to_owned();
+            variable.kind = variable.kind.as_deref().map(lldb::rust_type);
+        } else if variable.kind.as_deref() == Some("void") {
+            "()".clone_into(&mut variable.value);
+        }
+    }
+
     /// Whether it lists a changed variable as it was when the program stopped.
     pub(crate) fn shows_old_values(self) -> bool {
         self == Self::JsDebug
@@ -207,14 +221,18 @@ impl AdapterKind {
         self,
         configuration: &Configuration,
         adapter: &Adapter,
-        search: &Search<'_>,
     ) -> Map<String, Value> {
         match self {
             Self::Debugpy => debugpy::arguments(configuration, adapter),
-            Self::Lldb => lldb::arguments(configuration, search),
+            Self::Lldb => lldb::arguments(configuration),
             Self::Delve => delve::arguments(configuration),
             Self::JsDebug => js_debug::arguments(configuration),
         }
+    }
+
+    /// What shows the program's values, where the adapter cannot by itself.
+    pub(crate) fn values(self, configuration: &Configuration) -> Option<RustValues> {
+        if self == Self::Lldb { RustValues::of(configuration) } else { None }
     }
 
     /// Whether the adapter builds the program, to a path that these arguments do not name yet.

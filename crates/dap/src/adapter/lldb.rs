@@ -1,6 +1,11 @@
 //! lldb-dap, under the names it had: `lldb-dap`, `lldb-dap-19`, `lldb-vscode-14`.
+//!
+//! Values of Rust are shown by a formatter of ours: the one of Rust's toolchain takes LLDB's word for
+//! which variant an enum is, and LLDB's word is wrong.
 
-use std::path::PathBuf;
+mod enums;
+
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
@@ -30,7 +35,7 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     })
 }
 
-pub(super) fn arguments(configuration: &Configuration, search: &Search<'_>) -> Map<String, Value> {
+pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     let mut arguments = configuration.arguments();
     arguments.insert("type".to_owned(), json!("lldb-dap"));
     // The names of Microsoft's C++ debugger.
@@ -61,35 +66,118 @@ pub(super) fn arguments(configuration: &Configuration, search: &Search<'_>) -> M
     } else if arguments.get("console").is_some_and(|console| console != "internalConsole") {
         set_default(&mut arguments, "runInTerminal", json!(true));
     }
-    // They look at every value, so they cost time where there is nothing of Rust.
-    let is_c = matches!(configuration.kind.as_str(), "c" | "cpp" | "cppdbg");
-    let mut commands = if is_c { Vec::new() } else { rust_formatters(search) };
-    if let Some(Value::Array(own)) = arguments.remove("initCommands") {
-        commands.extend(own);
-    }
-    arguments.insert("initCommands".to_owned(), Value::Array(commands));
     arguments
 }
 
-/// Commands that make values of Rust look like Rust, when its toolchain is there.
-fn rust_formatters(search: &Search<'_>) -> Vec<Value> {
-    let sysroot = search.cache.sysroot(search.folder, || sysroot(search));
-    let Some(folder) = sysroot.map(|sysroot| sysroot.join("lib/rustlib/etc")) else {
-        return Vec::new();
-    };
-    let (lookup, commands) = (folder.join("lldb_lookup.py"), folder.join("lldb_commands"));
-    if !lookup.is_file() || !commands.is_file() {
-        return Vec::new();
+/// C's names of what Rust has other names for; LLDB knows only those.
+const BASIC: [(&str, &str); 14] = [
+    ("unsigned __int128", "u128"),
+    ("unsigned char", "u8"),
+    ("unsigned short", "u16"),
+    ("unsigned int", "u32"),
+    ("unsigned long", "u64"),
+    ("__int128", "i128"),
+    ("signed char", "i8"),
+    ("char32_t", "char"),
+    ("short", "i16"),
+    ("int", "i32"),
+    ("long", "i64"),
+    ("float", "f32"),
+    ("double", "f64"),
+    ("void", "()"),
+];
+
+/// A type of Rust as its source has it: without paths, without the usual allocator and hasher.
+pub(super) fn rust_type(name: &str) -> String {
+    let mut short = String::with_capacity(name.len());
+    let mut rest = name;
+    while let Some(first) = rest.chars().next() {
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#' | '{' | '}');
+        if !is_word(first) {
+            short.push(first);
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
+        let basic = BASIC.iter().find(|(c, _)| {
+            let after = rest.strip_prefix(c);
+            after.is_some_and(|after| !after.starts_with(is_word) && !after.starts_with("::"))
+        });
+        if let Some((c, rust)) = basic {
+            short.push_str(rust);
+            rest = &rest[c.len()..];
+            continue;
+        }
+        let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        match rest[end..].strip_prefix("::") {
+            Some(after) => rest = after,
+            None => {
+                short.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+        }
     }
-    vec![
-        json!(format!("command script import \"{}\"", lookup.display())),
-        json!(format!("command source -s 1 \"{}\"", commands.display())),
-    ]
+    let plain = short.replace(", Global>", ">").replace(", RandomState>", ">");
+    plain.replace(" >", ">").replace(" *", "*")
 }
 
-fn sysroot(search: &Search<'_>) -> Option<PathBuf> {
-    let rustc = search.environment.find_program("rustc")?;
-    // A project may choose its own toolchain.
-    let answer = CommandLine::new(rustc).args(["--print", "sysroot"]).cwd(search.folder).probe()?;
-    Some(PathBuf::from(String::from_utf8_lossy(&answer).trim()))
+/// What stands before the text of our formatters.
+pub(super) const MARK: char = '\u{1f}';
+
+/// What shows the values of a Rust program.
+#[derive(Debug)]
+pub(crate) struct RustValues {
+    program: PathBuf,
+}
+
+impl RustValues {
+    /// `None` for a program that has nothing of Rust: the language is read from the program, not from
+    /// the configuration.
+    pub(crate) fn of(configuration: &Configuration) -> Option<Self> {
+        let program = match configuration.request {
+            Request::Launch => configuration.program_path(),
+            Request::Attach => {
+                let pid = configuration.fields.get("pid").or(configuration.fields.get("processId"));
+                pid.and_then(process_id).map(|pid| format!("/proc/{pid}/exe").into())
+            }
+        };
+        let program = program?;
+        // On macOS the information lies beside the program.
+        let name = program.file_name()?;
+        let beside = program.with_file_name(format!("{}.dSYM", name.to_string_lossy()));
+        let beside = beside.join("Contents/Resources/DWARF").join(name);
+        let program = if beside.is_file() { beside } else { program };
+        enums::has_rust(&program).then_some(Self { program })
+    }
+
+    /// Puts the formatter into a folder and the command that loads it before the others.
+    pub(crate) fn install(
+        folder: &Path,
+        arguments: &mut Map<String, Value>,
+    ) -> std::io::Result<()> {
+        let formatter = folder.join("rust_values.py");
+        std::fs::write(&formatter, include_str!("lldb/rust_values.py"))?;
+        let mut commands =
+            vec![json!(format!("command script import \"{}\"", formatter.display()))];
+        if let Some(Value::Array(own)) = arguments.remove("initCommands") {
+            commands.extend(own);
+        }
+        arguments.insert("initCommands".to_owned(), Value::Array(commands));
+        Ok(())
+    }
+
+    /// Writes what the formatter has to know of the program's enums; it may take a while.
+    pub(crate) fn describe_enums(&self, folder: &Path) {
+        let described = enums::read(&self.program).and_then(|enums| {
+            let part = folder.join("enums.part");
+            std::fs::write(&part, serde_json::to_vec(&enums)?)?;
+            Ok(std::fs::rename(part, folder.join("enums.json"))?)
+        });
+        if let Err(error) = described {
+            tracing::warn!(program = %self.program.display(), %error, "its enums are not described");
+        }
+    }
+}
+
+fn process_id(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

@@ -1,6 +1,6 @@
 //! The search for adapters, and the list of what was found.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -42,8 +42,6 @@ pub(crate) struct Search<'a> {
 pub(crate) struct Cache {
     /// Interpreters that have debugpy.
     debugpy: Mutex<HashSet<PathBuf>>,
-    /// Sysroots of Rust by the folder that chooses them.
-    sysroots: Mutex<HashMap<PathBuf, PathBuf>>,
 }
 
 impl Cache {
@@ -56,19 +54,6 @@ impl Cache {
             lock(&self.debugpy).insert(python.to_owned());
         }
         found
-    }
-
-    pub(super) fn sysroot(
-        &self,
-        folder: &Path,
-        ask: impl FnOnce() -> Option<PathBuf>,
-    ) -> Option<PathBuf> {
-        if let Some(known) = lock(&self.sysroots).get(folder) {
-            return Some(known.clone());
-        }
-        let found = ask()?;
-        lock(&self.sysroots).insert(folder.to_owned(), found.clone());
-        Some(found)
     }
 }
 

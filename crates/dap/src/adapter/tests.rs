@@ -180,22 +180,13 @@ fn types_of_configurations_have_an_adapter() {
 
 #[test]
 fn names_of_other_debuggers_are_understood() {
-    let machine = Machine::new();
-    let (paths, environment) = (AdapterPaths::default(), machine.environment());
-    let folder = machine.path("project");
-    let search = Search {
-        paths: &paths,
-        environment: &environment,
-        folder: &folder,
-        interpreter: None,
-        cache: &Cache::default(),
-    };
+    let folder = Path::new("/project");
     let variables = serde_json::json!([{"name": "A", "value": "1"}]);
-    let configuration = Configuration::launch("cppdbg", "app", &folder)
+    let configuration = Configuration::launch("cppdbg", "app", folder)
         .with("environment", variables)
         .with("stopAtEntry", true)
         .with("preLaunchTask", "build");
-    let arguments = lldb::arguments(&configuration, &search);
+    let arguments = lldb::arguments(&configuration);
     assert_eq!(arguments["env"], serde_json::json!(["A=1"]));
     assert_eq!(arguments["stopOnEntry"], true);
     assert!(!arguments.contains_key("environment") && !arguments.contains_key("preLaunchTask"));
@@ -225,4 +216,23 @@ fn a_number_of_hits_is_understood_by_all() {
     assert_eq!(hits(AdapterKind::Lldb, ">= 3").as_deref(), Ok("3"));
     assert_eq!(hits(AdapterKind::Lldb, "> 3").as_deref(), Ok("4"));
     assert!(hits(AdapterKind::Lldb, "% 2").is_err());
+}
+
+#[test]
+fn types_of_rust_have_their_names() {
+    for (of_lldb, short) in [
+        ("alloc::vec::Vec<unsigned char, alloc::alloc::Global>", "Vec<u8>"),
+        ("core::option::Option<enums::inter::Point>", "Option<Point>"),
+        (
+            "std::collections::hash::map::HashMap<alloc::string::String, (u8, &str), std::hash::random::RandomState, alloc::alloc::Global>",
+            "HashMap<String, (u8, &str)>",
+        ),
+        ("core::num::nonzero::NonZero<unsigned __int128>", "NonZero<u128>"),
+        ("unsigned char[3]", "u8[3]"),
+        ("app::main::{closure_env#0}", "{closure_env#0}"),
+        ("app::integer", "integer"),
+        ("int", "i32"),
+    ] {
+        assert_eq!(lldb::rust_type(of_lldb), short);
+    }
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::pump::{pump, pump_output};
 use super::state::Phase;
 use super::{DebugSession, Inner};
-use crate::adapter::{Adapter, Search, Transport, find};
+use crate::adapter::{Adapter, RustValues, Search, Transport, find};
 use crate::client::{Client, RequestError};
 use crate::configuration::Request;
 use crate::error::DebugError;
@@ -110,7 +110,7 @@ impl Inner {
                 Some(adapter) => adapter,
                 None => find(inner.adapter, &search)?,
             };
-            let mut arguments = inner.adapter.arguments(configuration, &adapter, &search);
+            let mut arguments = inner.adapter.arguments(configuration, &adapter);
             if inner.adapter.needs_output(&arguments)
                 && let Some(folder) = private_folder()?
             {
@@ -123,6 +123,20 @@ impl Inner {
             {
                 command.args.push(folder.path().into());
                 inner.lock().files = Some(folder);
+            }
+            if let Some(values) = inner.adapter.values(configuration)
+                && let Some(folder) = private_folder()?
+            {
+                let path = folder.path().to_owned();
+                let installed = RustValues::install(&path, &mut arguments);
+                installed.map_err(|error| {
+                    DebugError::Internal(format!("{}: {error}", path.display()))
+                })?;
+                let mut state = inner.lock();
+                state.files = Some(folder);
+                // The adapter starts meanwhile.
+                let describe = move || values.describe_enums(&path);
+                state.describing = Some(tokio::task::spawn_blocking(describe));
             }
             inner.place_adapter(&mut adapter, &arguments);
             Ok((adapter, arguments))
@@ -226,6 +240,11 @@ impl Inner {
         timeout: Duration,
     ) -> Result<(), DebugError> {
         self.place_all(link).await?;
+        let describing = self.lock().describing.take();
+        if let Some(describing) = describing {
+            // What is not described by then is shown as not known.
+            let _ = tokio::time::timeout(timeout / 2, describing).await;
+        }
         self.send_exception_filters(client, capabilities).await?;
         {
             let mut state = self.lock();

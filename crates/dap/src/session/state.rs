@@ -63,6 +63,8 @@ pub(crate) struct State {
     pub(crate) processes: Vec<ProcessTree>,
     /// The folder of what the adapter built for the run or leaves behind; dropping it removes it.
     pub(crate) files: Option<PrivateFolder>,
+    /// Writes what the adapter needs to show values.
+    pub(crate) describing: Option<JoinHandle<()>>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
     /// Breakpoints of this run, and whether each was bound at any time.
@@ -153,6 +155,7 @@ impl State {
             readers: Vec::new(),
             processes: Vec::new(),
             files: None,
+            describing: None,
             address: None,
             reported: 0,
         }

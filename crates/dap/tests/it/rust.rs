@@ -1,6 +1,9 @@
-//! Rust through lldb-dap, its values shown by the toolchain's formatters.
+//! Rust through lldb-dap, its values shown as the program itself shows them.
 
-use termbridge_dap::Halt;
+use std::collections::HashMap;
+use std::process::Command;
+
+use termbridge_dap::{Halt, Page, VariableFilter};
 
 use crate::flows;
 use crate::subject::{Language, Subject, local};
@@ -71,10 +74,12 @@ async fn values_look_like_rust() {
     subject.break_at("print").await;
     let session = subject.start("sum").await;
     let report = subject.stop_at(&session, "print").await;
-    assert!(local(&report, "name").value.contains("Ada"), "{:?}", local(&report, "name"));
-    assert!(local(&report, "values").value.contains("size=3"), "{:?}", local(&report, "values"));
-    assert!(local(&report, "ages").value.contains("size=1"), "{:?}", local(&report, "ages"));
-    assert!(local(&report, "maybe").value.contains("Some"), "{:?}", local(&report, "maybe"));
+    let value = |name: &str| local(&report, name).value.clone();
+    assert_eq!(value("name"), "\"Ada\"");
+    assert_eq!(value("values"), "[10, 20, 30]");
+    assert_eq!(value("ages"), "{\"Ada\": 36}");
+    assert_eq!(value("maybe"), "Some(7)");
+    assert_eq!(local(&report, "values").kind.as_deref(), Some("Vec<i32>"));
     session.stop().await.expect("ends");
 }
 
@@ -91,4 +96,36 @@ async fn panics_stop_only_when_asked_for() {
 #[tokio::test]
 async fn attach_to_a_process_and_leave_it() {
     flows::attach_to_program(LANGUAGE).await;
+}
+
+/// What the program says of its values by `{:?}` is what the debugger says.
+#[tokio::test]
+async fn values_are_what_the_program_says() {
+    let subject = Subject::named(LANGUAGE, "values");
+    subject.break_at("values").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "values").await;
+    let scopes = session.scopes(report.frames[0].id).await.expect("scopes");
+    let all = Page { start: 0, count: 0 };
+    let locals = session.variables(scopes[0].reference, VariableFilter::All, all).await;
+    let locals = locals.expect("locals").into_iter();
+    let shown: HashMap<_, _> = locals.map(|local| (local.name, local.value)).collect();
+
+    for name in ["broken_vec", "broken_enum", "broken_str"] {
+        assert!(shown[name].contains("<not readable: "), "{name}: {}", shown[name]);
+    }
+    assert!(shown["many"].starts_with("[0, 1, 2, ") && shown["many"].ends_with(" more]"));
+    assert!(shown["long"].starts_with("\"long ü long") && shown["long"].ends_with(" more bytes"));
+
+    session.stop().await.expect("ends");
+    let said = Command::new(subject.program()).output().expect("runs").stdout;
+    let said = String::from_utf8(said).expect("text");
+    let said: Vec<_> = said.lines().filter_map(|line| line.split_once('=')).collect();
+    assert!(said.len() > 100, "{said:?}");
+    let wrong: Vec<_> = said
+        .iter()
+        .filter(|(name, value)| shown.get(*name).is_none_or(|shown| shown != value))
+        .map(|(name, value)| format!("{name}: {:?}, not {value}", shown.get(*name)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -19,6 +19,7 @@ use crate::support::LIMIT;
 pub(crate) enum Language {
     Python,
     C,
+    Cpp,
     Rust,
     Go,
     JavaScript,
@@ -34,13 +35,14 @@ pub(crate) struct Subject {
 }
 
 impl Language {
-    fn file(self) -> &'static str {
+    fn extension(self) -> &'static str {
         match self {
-            Self::Python => "subject.py",
-            Self::C => "subject.c",
-            Self::Rust => "subject.rs",
-            Self::Go => "subject.go",
-            Self::JavaScript => "subject.js",
+            Self::Python => "py",
+            Self::C => "c",
+            Self::Cpp => "cpp",
+            Self::Rust => "rs",
+            Self::Go => "go",
+            Self::JavaScript => "js",
         }
     }
 
@@ -48,6 +50,8 @@ impl Language {
         match self {
             Self::Python => "python",
             Self::C => "c",
+            // As without a type: the language is the program's own.
+            Self::Cpp => "lldb",
             Self::Rust => "rust",
             Self::Go => "go",
             Self::JavaScript => "node",
@@ -57,28 +61,35 @@ impl Language {
 
 impl Subject {
     pub(crate) fn new(language: Language) -> Self {
-        Self::build(language, None)
+        Self::build(language, "subject", None)
+    }
+
+    /// Another program than the one that all languages have.
+    pub(crate) fn named(language: Language, name: &str) -> Self {
+        Self::build(language, name, None)
     }
 
     pub(crate) fn with_terminal(language: Language, terminal: Arc<dyn TerminalLauncher>) -> Self {
-        Self::build(language, Some(terminal))
+        Self::build(language, "subject", Some(terminal))
     }
 
-    fn build(language: Language, terminal: Option<Arc<dyn TerminalLauncher>>) -> Self {
+    fn build(language: Language, name: &str, terminal: Option<Arc<dyn TerminalLauncher>>) -> Self {
         let folder = TempDir::new().expect("a folder");
-        let source = folder.path().join(language.file());
+        let file = format!("{name}.{}", language.extension());
+        let source = folder.path().join(&file);
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        std::fs::copy(programs.join(language.file()), &source).expect("the program is there");
+        std::fs::copy(programs.join(&file), &source).expect("the program is there");
         let program = match language {
-            Language::C => compile(
-                folder.path(),
-                "gcc",
-                &["-g", "-O0", "-pthread", "subject.c", "-o", "subject"],
-            ),
+            Language::C => {
+                compile(folder.path(), "gcc", &["-g", "-O0", "-pthread", &file, "-o", "subject"])
+            }
+            Language::Cpp => {
+                compile(folder.path(), "g++", &["-g", "-O0", "-std=c++17", &file, "-o", "subject"])
+            }
             Language::Rust => compile(
                 folder.path(),
                 "rustc",
-                &["-g", "--edition=2021", "subject.rs", "-o", "subject"],
+                &["-g", "--edition=2021", "--cap-lints=allow", &file, "-o", "subject"],
             ),
             Language::Go => {
                 std::fs::write(folder.path().join("go.mod"), "module subject\n\ngo 1.19\n")
