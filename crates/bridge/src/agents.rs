@@ -336,9 +336,11 @@ impl Agents {
     /// The agent's sessions, the current one first.
     fn candidates(&self, agent: &Agent, current: Option<&SessionInfo>) -> Vec<Held> {
         let table = self.lock();
-        let mut mine: Vec<Held> =
-            table.held.iter().filter(|held| held.agent == *agent).cloned().collect();
-        mine.sort_by_key(|held| current.is_none_or(|current| current.id != held.id));
+        let is_current = |held: &Held| current.is_some_and(|current| current.id == held.id);
+        // Another agent's can be chosen, too.
+        let mine = table.held.iter().filter(|held| held.agent == *agent || is_current(held));
+        let mut mine: Vec<Held> = mine.cloned().collect();
+        mine.sort_by_key(|held| !is_current(held));
         mine
     }
 

@@ -41,7 +41,7 @@ pub use execute::{Execute, Started};
 pub use history::HistoryPlace;
 pub use hub::Bridge;
 pub use native::NativeBackend;
-pub use output::Bounded;
+pub use output::{Bounded, OutputPlace};
 pub use recorded::Recorded;
 pub use settings::{BridgeSettings, SHELLS};
 pub use termbridge_catalog as catalog;

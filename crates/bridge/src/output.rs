@@ -6,6 +6,15 @@ use termbridge_store::{Cut, Output};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
+/// A place in a command's output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OutputPlace {
+    /// Bytes before it.
+    pub byte: u64,
+    /// Ends of lines among those.
+    pub line: u64,
+}
+
 /// A text, or its head and tail.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bounded {
@@ -45,25 +54,37 @@ impl Bridge {
         command: u64,
         most: usize,
     ) -> Result<(CommandReport, Bounded), BridgeError> {
+        self.output_behind(session, command, OutputPlace::default(), most).await
+    }
+
+    /// The same of its output behind a place.
+    pub async fn output_behind(
+        &self,
+        session: &SessionId,
+        command: u64,
+        place: OutputPlace,
+        most: usize,
+    ) -> Result<(CommandReport, Bounded), BridgeError> {
         let most = most as u64;
-        let mut report = self.report(session, command, 0, most).await?;
+        let mut report = self.report(session, command, place.byte, most).await?;
         let mut head = std::mem::take(&mut report.output);
         if report.output_start + head.len() as u64 >= report.output_bytes {
             return Ok((report, Bounded { head, ..Bounded::default() }));
         }
-        if report.output_start > 0 {
+        if report.output_start > place.byte {
             // The beginning was dropped; the end tells so.
             head.clear();
         }
         head.truncate(line_end(&head, head.floor_char_boundary(head.len() / 2)));
-        let from = report.output_bytes.saturating_sub(most / 2).max(head.len() as u64);
+        let behind = place.byte + head.len() as u64;
+        let from = report.output_bytes.saturating_sub(most / 2).max(behind);
         let end = self.report(session, command, from, most / 2).await?;
         let line = line_start(&end.output);
         let tail = end.output[line..].to_owned();
-        let cut = (end.output_start + line as u64).saturating_sub(head.len() as u64);
+        let cut = (end.output_start + line as u64).saturating_sub(behind);
         let line_ends = |text: &str| text.matches('\n').count() as u64;
         let all = report.output_lines.saturating_sub(u64::from(!tail.ends_with('\n')));
-        let cut_lines = all.saturating_sub(line_ends(&head) + line_ends(&tail));
+        let cut_lines = all.saturating_sub(place.line + line_ends(&head) + line_ends(&tail));
         Ok((report, Bounded { head, tail, cut, cut_lines }))
     }
 

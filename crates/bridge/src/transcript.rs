@@ -91,6 +91,8 @@ pub struct OutputPage {
     pub cursor: String,
     /// The first line that is shown, from 0.
     pub first_line: u64,
+    /// Lines before the first one that match, too; of a search.
+    pub earlier_matches: u64,
     /// Lines behind the last one that is shown.
     pub remaining: u64,
     /// Lines in all.
@@ -147,6 +149,7 @@ impl Bridge {
         // A program that prints may have printed more since they were counted.
         let total = total.max(end.line);
         Ok(OutputPage {
+            earlier_matches: gathered.left_out(),
             text: gathered.text(),
             cursor: self.cursor(session, &segments, end, running).await?,
             first_line: first_line.unwrap_or(start.line),
@@ -191,8 +194,11 @@ impl Bridge {
             };
             seen.get_or_insert_with(|| page.cursor.clone());
             let left = deadline.saturating_duration_since(Instant::now());
+            let is_over = request.command.is_some()
+                && page.command.as_ref().is_some_and(|it| !it.is_running());
             let goes_on = matches!(until, None | Some(Until::Printed))
-                && request.session.state == State::Running;
+                && request.session.state == State::Running
+                && !is_over;
             let id = &request.session.id;
             let running = page.command.as_ref().filter(|command| command.is_running());
             let command = running.map(|command| command.id);
@@ -256,6 +262,7 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
     }
     Ok(OutputPage {
         first_line: gathered.first_line.unwrap_or(from.min(total)),
+        earlier_matches: gathered.left_out(),
         text: gathered.text(),
         // The last line may still grow; of a shell, commands are read from now on.
         cursor: format!("line:{}", end.saturating_sub(1)),

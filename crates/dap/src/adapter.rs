@@ -100,7 +100,12 @@ impl AdapterKind {
             }
             Self::Delve => line == "Type 'dlv help' for list of commands." || line == "Detaching",
             Self::Debugpy => false,
-            Self::Lldb => line.starts_with("Process ") && line.contains(" exited with status"),
+            // Version 19 falls at its end, after all is told.
+            Self::Lldb => {
+                (line.starts_with("Process ") && line.contains(" exited with status"))
+                    || line == "free(): invalid pointer"
+                    || line.starts_with("PLEASE submit a bug report")
+            }
         }
     }
 
@@ -138,16 +143,24 @@ impl AdapterKind {
     }
 
     /// A value without what the adapter puts around the text that our formatter made.
-    pub(crate) fn plain_value(self, variable: &mut Variable) {
+    pub(crate) fn plain_value(self, variable: &mut Variable, shows_rust: bool) {
         if self != Self::Lldb {
             return;
         }
         if let Some((_, own)) = variable.value.split_once(lldb::MARK) {
             variable.value = own.to_owned();
-            variable.kind = variable.kind.as_deref().map(lldb::rust_type);
         } else if variable.kind.as_deref() == Some("void") {
             "()".clone_into(&mut variable.value);
         }
+        if shows_rust {
+            variable.kind = variable.kind.as_deref().map(lldb::rust_type);
+        }
+    }
+
+    /// Output without the marks of our formatter, which a log message has.
+    pub(crate) fn plain_output(self, output: &str) -> Option<String> {
+        let has_marks = self == Self::Lldb && output.contains(lldb::MARK);
+        has_marks.then(|| lldb::without_marks(output))
     }
 
     /// Whether it lists a changed variable as it was when the program stopped.

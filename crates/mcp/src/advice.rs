@@ -1,11 +1,16 @@
 //! What an answer says of the next call, and what it leaves out because the client was told.
 
 use serde_json::json;
+use termbridge_bridge::Bounded;
 use termbridge_session::{CommandReport, Session, SessionId};
 
+use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::hint;
 use crate::tool::Context;
 use crate::view::View;
+
+/// What `max_bytes` may be at most.
+const MOST_BYTES: u64 = 1_048_576;
 
 impl Context {
     /// Words with the names of tools, without those that name one which is not offered.
@@ -18,39 +23,47 @@ impl Context {
         &self,
         session: &SessionId,
         report: &CommandReport,
-        is_current: bool,
     ) -> Option<String> {
         self.tools.find("get_terminal_output")?;
-        let cursor = self.bridge.end_cursor(session, report).await.ok()?;
-        let mut call = json!({"since": cursor, "wait_ms": 30_000});
-        if !is_current {
-            call["session_id"] = session.as_str().into();
-        }
+        let since = self.bridge.end_cursor(session, report).await.ok()?;
+        let call = json!({"session_id": session.as_str(), "since": since, "wait_ms": 30_000});
         Some(format!("get_terminal_output {call}"))
     }
 
-    /// How what was left out of a command's output can be had.
+    /// The call that reads on behind what was told of a running command.
+    pub(crate) async fn read_on_told(&self, session: &SessionId, command: u64) -> Option<String> {
+        let told = self.told.output(session, command)?;
+        let report = self.bridge.backend().command(session, command, 0, 0).await.ok()??;
+        let report = CommandReport { output_bytes: told.from.byte, ..report };
+        self.read_on(session, &report).await
+    }
+
+    /// How what was left out of a command's output can be had; `first` is the first line of it.
     pub(crate) fn rest_of(
         &self,
         session: &SessionId,
         command: u64,
-        offset: Option<usize>,
+        output: &Bounded,
+        first: u64,
     ) -> String {
         let resource = format!("term://{session}/command/{command}");
         if self.tools.find("get_terminal_output").is_none() {
             return resource;
         }
-        let mut call = json!({"session_id": session.as_str(), "command_id": command});
-        if let Some(offset) = offset {
-            call["offset"] = offset.into();
+        let mut call =
+            json!({"session_id": session.as_str(), "command_id": command, "offset": first});
+        if output.cut_lines == 0 {
+            // Within one line, which is shown up to this.
+            let line = output.cut + (output.head.len() + output.tail.len()) as u64;
+            call["max_bytes"] = line.clamp(DEFAULT_MAX_BYTES as u64, MOST_BYTES).into();
         }
         format!("get_terminal_output {call}, or with grep; all: {resource}")
     }
 
     /// The next diff of the session begins with what this shows.
     pub(crate) fn note_view(&self, session: &Session, view: Option<&View>) {
-        if let Some(view) = view {
-            self.told.note_seq(session.id(), Some(view.seq()));
+        if let Some(view) = view.filter(|view| view.is_whole()) {
+            self.told.note_screen(session.id(), view.seq(), view.is_alternate());
         }
     }
 }

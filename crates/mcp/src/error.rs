@@ -236,12 +236,12 @@ impl From<SessionError> for ToolError {
             SessionError::NotFound(_) => (
                 Code::SessionNotFound,
                 "Use list_sessions for the ids in use, or create_session for a new one.",
-                &["list_sessions", "create_session", "launch_app"],
+                &["list_sessions", "create_session"],
             ),
             SessionError::Dead { .. } => (
                 Code::SessionDead,
                 "Its last screen can still be read with view_screen; restart_app runs it again.",
-                &["view_screen", "restart_app", "launch_app"],
+                &["view_screen", "restart_app"],
             ),
             SessionError::Spawn(spawn) => return spawn_error(spawn, message),
             SessionError::Keys(_) => {
@@ -289,6 +289,11 @@ impl From<SessionError> for ToolError {
                 "Its start-up files take long or wait for input: look with view_screen, answer with \
                  send_keys, or name another `shell`.",
                 &["view_screen", "send_keys", "create_session"],
+            ),
+            SessionError::TakesNoCommands(_) => (
+                Code::InvalidInput,
+                "send_keys types to it; execute_command without session_id uses a shell.",
+                &["send_keys", "execute_command"],
             ),
             SessionError::ShellReplaced { .. } => (
                 Code::Busy,

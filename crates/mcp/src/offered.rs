@@ -1,7 +1,8 @@
 //! The tools of a server, made when they are first asked for: a client is greeted before that.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use termbridge_bridge::catalog::Catalog;
 use termbridge_bridge::{Bridge, Debugging};
 
@@ -10,6 +11,11 @@ use crate::error::hint;
 use crate::tool::Entry;
 use crate::tools;
 use crate::toolset::{ALL_TOOLS, DEBUG_CORE, Offer, Toolset, UnknownTool};
+
+/// How an argument refers to the conditions of a wait, and what these are.
+const AS_IN_WAIT_FOR: &str = "As in `wait_for`";
+const CONDITIONS: &str = "Any of text, regex, gone, idle_ms, change, exit, prompt, needs_input, interactive, bell, \
+    title; timeout_ms";
 
 /// What a server offers.
 pub(crate) struct Offered {
@@ -62,7 +68,7 @@ impl Offered {
             let debugging = self.may_debug().then(|| self.new_debugging());
             let mut entries =
                 self.entries_of(debugging.as_ref(), |toolset, name| self.offer.has(toolset, name));
-            if self.offer.names_tools() {
+            if self.offer.names_tools() || !self.offer.toolsets.contains(&Toolset::Terminal) {
                 name_only_offered(&mut entries);
             }
             // Tools that were named may all be others.
@@ -88,6 +94,20 @@ impl Offered {
         }
         let names: Vec<&str> = hint::NAMES.into_iter().chain(DEBUG_CORE).collect();
         hint::for_tools(&text, &names, |name| self.find(name).map(|_| name))
+    }
+
+    /// Which of the debugger's tools that a page names are not offered, and how they could be.
+    pub(crate) fn note_on_missing(&self, page: &str) -> Option<String> {
+        let catalog = self.debugging()?.catalog();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let is_named = |name: &str| page.split(|c| !is_part(c)).any(|word| word == name);
+        let missing = catalog.enabled().map(termbridge_bridge::catalog::Tool::name);
+        let missing = missing.filter(|name| self.find(name).is_none() && is_named(name));
+        let missing: Vec<&str> = missing.collect();
+        (!missing.is_empty()).then(|| {
+            let names = missing.join(", ");
+            format!("Not offered here, but with {ALL_TOOLS}: {names}.\n\n")
+        })
     }
 
     /// How a tool that exists and is not offered could be, to follow its name.
@@ -161,6 +181,34 @@ fn name_only_offered(entries: &mut [Entry]) {
     for entry in entries {
         let told = entry.definition.description.as_deref().unwrap_or_default();
         entry.definition.description = Some(hint::for_tools(told, &hint::NAMES, usable).into());
+        let mut schema = Value::Object(entry.definition.input_schema.as_ref().clone());
+        name_only_usable(&mut schema, &usable);
+        if let Value::Object(schema) = schema {
+            entry.definition.input_schema = Arc::new(schema);
+        }
+    }
+}
+
+/// The same for the descriptions of arguments.
+fn name_only_usable(schema: &mut Value, usable: &impl Fn(&'static str) -> Option<&'static str>) {
+    match schema {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(told) if name == "description" => {
+                        let told_here = match usable("wait_for") {
+                            Some(_) => told.clone(),
+                            // What it refers to is not there to be read.
+                            None => told.replace(AS_IN_WAIT_FOR, CONDITIONS),
+                        };
+                        *told = hint::for_tools(&told_here, &hint::NAMES, usable);
+                    }
+                    other => name_only_usable(other, usable),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| name_only_usable(item, usable)),
+        _ => {}
     }
 }
 

@@ -9,6 +9,8 @@ use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use termbridge_bridge::{Bridge, BridgeError, Debugging};
 use termbridge_session::{SessionError, SessionId};
 
+use crate::offered::Offered;
+
 /// The address of the list of sessions.
 const SESSIONS: &str = "term://sessions";
 /// What the addresses of guides and tool pages begin with.
@@ -89,12 +91,15 @@ pub(crate) fn templates(debugging: Option<&Debugging>) -> Vec<ResourceTemplate> 
 /// The text behind an address, or `None` when it is none of ours.
 pub(crate) async fn read(
     bridge: &Bridge,
-    debugging: Option<&Debugging>,
+    tools: &Offered,
     uri: &str,
 ) -> Result<Option<ResourceContents>, BridgeError> {
     if let Some(id) = uri.strip_prefix(DOCS) {
-        let page = debugging.and_then(|debugging| debugging.docs().get(id));
-        return Ok(page.map(|page| ResourceContents::text(page.text.clone(), uri)));
+        let page = tools.debugging().and_then(|debugging| debugging.docs().get(id));
+        return Ok(page.map(|page| {
+            let note = tools.note_on_missing(&page.text).unwrap_or_default();
+            ResourceContents::text(format!("{note}{}", page.text), uri)
+        }));
     }
     let backend = bridge.backend();
     let text = match Address::parse(uri) {

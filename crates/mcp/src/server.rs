@@ -44,8 +44,8 @@ const INSTRUCTIONS: &str = "Real terminals. execute_command runs a shell command
     or the end. stop_app ends it. Rows and columns count from 0.";
 
 /// What it is told where there is a debugger.
-const DEBUG_INSTRUCTIONS: &str = "To debug, breakpoint_set, then debug_start with `wait: true`. test_debug_single debugs one \
-    test. Each stop brings source, locals and stack.";
+const DEBUG_INSTRUCTIONS: &str = "To debug, breakpoint_set, then debug_start with `wait: true`: each stop brings source, \
+    locals and stack. test_debug_single debugs one test.";
 
 /// And where all of its tools are offered.
 const GUIDES: &str = "docs_list has guides.";
@@ -423,8 +423,7 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
-        let read =
-            async { Ok(resources::read(&self.bridge, self.tools.debugging(), &request.uri).await) };
+        let read = async { Ok(resources::read(&self.bridge, &self.tools, &request.uri).await) };
         match answered_request(read).await? {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => Err(missing(format!("no resource {}", request.uri))),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use termbridge_session::vt::Seq;
+use termbridge_bridge::OutputPlace;
+use termbridge_session::vt::{Seq, Since};
 use termbridge_session::{CommandReport, SessionId};
 
 /// Sessions that are remembered; with more, all are forgotten, and answers say more than is new.
@@ -16,8 +17,8 @@ pub(crate) struct Told(Arc<Mutex<HashMap<SessionId, OfSession>>>);
 #[derive(Debug, Default)]
 struct OfSession {
     cwd: Option<String>,
-    /// The screen was shown as of then, and nothing was told in other words since.
-    seq: Option<Seq>,
+    /// Until when what is on each screen was shown, or told in other words.
+    seen: Since,
     output: Option<ToldOutput>,
 }
 
@@ -26,17 +27,18 @@ struct OfSession {
 pub(crate) struct ToldOutput {
     pub(crate) command: u64,
     /// What could still change then begins there.
-    pub(crate) from: u64,
+    pub(crate) from: OutputPlace,
     /// What stood there.
     pub(crate) text: String,
-    pub(crate) lines: u64,
 }
 
 impl ToldOutput {
     /// All that a command had printed when this report was made, with what stood behind its final part.
     pub(crate) fn new(report: &CommandReport, text: String) -> Self {
-        let CommandReport { id, final_bytes, output_lines, .. } = *report;
-        Self { command: id, from: final_bytes, text, lines: output_lines }
+        let open = text.matches('\n').count() as u64 + u64::from(report.ends_within_line);
+        let line = report.output_lines.saturating_sub(open);
+        let from = OutputPlace { byte: report.final_bytes, line };
+        Self { command: report.id, from, text }
     }
 }
 
@@ -52,20 +54,37 @@ impl Told {
         is_new
     }
 
-    /// The last screen that was shown.
-    pub(crate) fn seq(&self, session: &SessionId) -> Option<Seq> {
-        self.lock().get(session)?.seq
+    /// What a diff counts from: what was never shown is new.
+    pub(crate) fn seen(&self, session: &SessionId) -> Since {
+        self.lock().get(session).map(|told| told.seen).unwrap_or_default()
     }
 
-    /// The screen was shown; none where something was told in other words.
-    pub(crate) fn note_seq(&self, session: &SessionId, seq: Option<Seq>) {
-        Self::of(&mut self.lock(), session).seq = seq;
+    /// The screen was shown.
+    pub(crate) fn note_screen(&self, session: &SessionId, seq: Seq, is_alternate: bool) {
+        let mut all = self.lock();
+        let seen = &mut Self::of(&mut all, session).seen;
+        let screen = if is_alternate { &mut seen.alternate } else { &mut seen.main };
+        *screen = seq;
     }
 
     /// How far a command's output was told.
     pub(crate) fn output(&self, session: &SessionId, command: u64) -> Option<ToldOutput> {
         let all = self.lock();
         all.get(session)?.output.clone().filter(|told| told.command == command)
+    }
+
+    /// The command of which something is perhaps not told yet.
+    pub(crate) fn open_command(&self, session: &SessionId) -> Option<u64> {
+        self.lock().get(session)?.output.as_ref().map(|told| told.command)
+    }
+
+    /// All of a command was told, its end too.
+    pub(crate) fn note_end(&self, session: &SessionId, command: u64) {
+        let mut all = self.lock();
+        let told = &mut Self::of(&mut all, session).output;
+        if told.as_ref().is_some_and(|told| told.command == command) {
+            *told = None;
+        }
     }
 
     pub(crate) fn note_output(&self, session: &SessionId, told: ToldOutput) {

@@ -427,7 +427,7 @@ fn read<T: Tool>(
         validate::coerce(schema, &mut arguments);
     }
     validate::validate(schema, &arguments)?;
-    arguments.retain(|_, value| !value.is_null());
+    validate::leave_out_empty(schema, &mut arguments);
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
         let error = bound(error.to_string(), LONGEST_COMPLAINT, "the arguments").text;
         ToolError::invalid(format!("the arguments cannot be read: {error}"), "")

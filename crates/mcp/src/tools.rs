@@ -5,6 +5,7 @@ mod compat;
 mod condition;
 mod create_session;
 mod ended;
+mod errors;
 mod execute_command;
 mod get_cursor_position;
 mod get_screen_size;

@@ -38,6 +38,16 @@ pub(crate) fn coerce(schema: &JsonObject, arguments: &mut JsonObject) {
     }
 }
 
+/// Leaves out what is not given: null, and an empty text where a text may be left out, as some models fill in
+/// every argument.
+pub(crate) fn leave_out_empty(schema: &JsonObject, arguments: &mut JsonObject) {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    arguments.retain(|name, value| {
+        !(value.is_null() || (value.as_str() == Some("") && !is_required(name)))
+    });
+}
+
 /// Turns numbers such as 5.0 into 5: to JSON Schema both are integers, and some models write the first.
 pub(crate) fn make_whole(value: &mut Value) {
     /// Beyond it not every integer has a float of its own.

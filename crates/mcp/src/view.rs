@@ -5,8 +5,9 @@ mod rows;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_session::vt::format::{cells, html, markers, plain, raw, svg};
-use termbridge_session::vt::{Palette, Row, Screen, Seq};
+use termbridge_session::vt::{Palette, Row, Screen, Seq, Since};
 use termbridge_session::{Look, Session, Snapshot, SnapshotRequest, State, Waited};
+use unicode_width::UnicodeWidthChar as _;
 
 pub(crate) use self::rows::told_once;
 use self::rows::{changes, is_block, without_blank_end};
@@ -65,18 +66,18 @@ pub(crate) enum ViewAfter {
 
 impl ViewAfter {
     /// What a wait has to copy for it; a diff counts from the last screen that was shown.
-    pub(crate) fn look(self, shown: Option<Seq>) -> Option<Look> {
+    pub(crate) fn look(self, seen: Since) -> Option<Look> {
         match self {
             Self::None => None,
-            Self::Diff => Some(Look::Changes(shown)),
+            Self::Diff => Some(Look::Changes(seen)),
             Self::Scrollback => Some(Look::Scrollback(usize::MAX)),
             _ => Some(Look::Screen),
         }
     }
 
-    /// The view of something that was done, with `before` the counter from before it.
-    pub(crate) fn request(self, before: Seq) -> Option<ViewRequest> {
-        let since = (self == Self::Diff).then_some(before);
+    /// The view of something that was done; a diff counts from what was seen.
+    pub(crate) fn request(self, seen: Since) -> Option<ViewRequest> {
+        let since = (self == Self::Diff).then_some(seen);
         let format = match self {
             Self::None => return None,
             Self::Diff | Self::Plain => Format::Plain,
@@ -108,7 +109,7 @@ pub(crate) struct Region {
 pub(crate) struct ViewRequest {
     pub(crate) format: Format,
     pub(crate) lines: Option<usize>,
-    pub(crate) since: Option<Seq>,
+    pub(crate) since: Option<Since>,
     pub(crate) region: Option<Region>,
     pub(crate) max_bytes: Option<usize>,
 }
@@ -193,6 +194,9 @@ pub(crate) struct View {
     note: Option<String>,
     #[serde(skip)]
     is_text: bool,
+    /// Of a region, or of lines of the scrollback.
+    #[serde(skip)]
+    is_part: bool,
 }
 
 impl View {
@@ -202,13 +206,13 @@ impl View {
         Self::of(&snapshot, session.id().as_str(), request)
     }
 
-    /// The screen as it is after something was done, with `before` the counter from before it.
+    /// The screen as it is after something was done.
     pub(crate) async fn take_after(
         session: &Session,
         view: ViewAfter,
-        before: Seq,
+        seen: Since,
     ) -> Result<Option<Self>, ToolError> {
-        let Some(request) = view.request(before) else { return Ok(None) };
+        let Some(request) = view.request(seen) else { return Ok(None) };
         let snapshot = snapshot(session, request).await?;
         Self::of_or_plain(&snapshot, session.id().as_str(), request).map(Some)
     }
@@ -219,7 +223,8 @@ impl View {
         session: &Session,
         view: ViewAfter,
     ) -> Result<Option<Self>, ToolError> {
-        let (Some(request), Some(shown)) = (view.request(Seq(0)), &waited.snapshot) else {
+        let (Some(request), Some(shown)) = (view.request(Since::default()), &waited.snapshot)
+        else {
             return Ok(None);
         };
         Self::of_or_plain(shown, session.id().as_str(), request).map(Some)
@@ -293,6 +298,9 @@ impl View {
                 .screen
                 .highlights()
                 .into_iter()
+                .filter(|found| {
+                    snapshot.changed.as_ref().is_none_or(|rows| rows.contains(&found.row))
+                })
                 .map(|found| HighlightedText { row: found.row, col: found.col, text: found.text })
                 .collect(),
             state: state_text(&snapshot.state),
@@ -305,6 +313,7 @@ impl View {
             resource: cut.then_some(resource),
             note: None,
             is_text: matches!(request.format, Format::Plain | Format::Scrollback),
+            is_part: request.region.is_some() || request.lines.is_some(),
         })
     }
 
@@ -313,10 +322,22 @@ impl View {
         Seq(self.seq)
     }
 
-    /// Whether it shows that many lines that were printed last.
-    pub(crate) fn shows_lines(&self, lines: u64) -> bool {
-        let rows = self.changed_rows.as_ref().map_or(self.rows.into(), Vec::len);
-        lines <= rows as u64
+    /// Whether it is on the alternate screen.
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.alternate_screen
+    }
+
+    /// Whether all that is new on the screen can be seen in it.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.is_part && self.truncated_bytes.is_none()
+    }
+
+    /// Whether all of a text that was printed can be seen in it.
+    pub(crate) fn shows(&self, printed: &str) -> bool {
+        let is_there = |part: &str| self.content.contains(part.trim());
+        !self.alternate_screen
+            && printed.lines().count() <= usize::from(self.rows)
+            && printed.lines().flat_map(|line| wrapped(line, self.cols)).all(is_there)
     }
 
     /// Whether that many lines of output are on it, and not another screen above them.
@@ -358,7 +379,10 @@ impl View {
         {
             facts.push(format!("rows {first}-{last}"));
         }
-        facts.extend(self.scrolled.map(|rows| format!("scrolled {rows}")));
+        facts.extend(self.scrolled.map(|rows| match rows > u64::from(self.rows) {
+            true => format!("scrolled {rows}; what went by is in format scrollback"),
+            false => format!("scrolled {rows}"),
+        }));
         if self.came_back && self.state == "running" {
             facts.push("back on the main screen".into());
         }
@@ -380,6 +404,24 @@ impl View {
         };
         format!("{content}[{}]", facts.join(" | "))
     }
+}
+
+/// A line as a terminal of so many columns breaks it.
+fn wrapped(line: &str, cols: u16) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for text in line.split('\t') {
+        let (mut start, mut width) = (0, 0);
+        for (at, char) in text.char_indices() {
+            let more = char.width().unwrap_or(0);
+            if width + more > usize::from(cols) {
+                parts.push(&text[start..at]);
+                (start, width) = (at, 0);
+            }
+            width += more;
+        }
+        parts.push(&text[start..]);
+    }
+    parts
 }
 
 /// `running`, or how the program ended.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use termbridge_pty::Signal;
+use termbridge_vt::Seq;
 
 /// A command that ran, or runs, in a shell session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,9 @@ pub struct CommandReport {
     pub duration: Duration,
     /// The shell's working directory, after the command where it is over.
     pub cwd: Option<PathBuf>,
+    /// The terminal's change counter at this moment: what is on its main screen then is the command's
+    /// output and what came before it.
+    pub seq: Seq,
     /// What there is to know of the shell: that another one was started, and why.
     pub notice: Option<String>,
 }
@@ -65,6 +69,7 @@ impl CommandReport {
             full_screen: false,
             duration: Duration::ZERO,
             cwd: None,
+            seq: Seq(0),
             notice: None,
         }
     }

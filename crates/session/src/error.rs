@@ -86,6 +86,9 @@ pub enum SessionError {
         /// What it shows.
         screen: String,
     },
+    /// It was launched as a program: what is typed to it is not told apart as commands.
+    #[error("session {0} was launched as a program: it takes keys, not commands")]
+    TakesNoCommands(SessionId),
     /// Another program took the shell's place, by `exec`; commands cannot be told apart any more.
     #[error(
         "the shell of session {id} was replaced by {program}, which can be typed to but does not take \

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use termbridge_vt::input::InputModes;
-use termbridge_vt::{Screen, Seq, Size};
+use termbridge_vt::{Screen, Seq, Since, Size};
 
 use crate::info::State;
 
@@ -11,7 +11,7 @@ use crate::info::State;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SnapshotRequest {
     /// Tell which rows changed since then.
-    pub since: Option<Seq>,
+    pub since: Option<Since>,
     /// Add this many lines of history and screen as plain text; `usize::MAX` for all.
     pub scrollback: Option<usize>,
 }

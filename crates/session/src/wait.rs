@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use regex::Regex;
-use termbridge_vt::{Found, Haystack, Seq};
+use termbridge_vt::{Found, Haystack, Seq, Since};
 
 use crate::command::CommandReport;
 use crate::info::State;
@@ -68,8 +68,8 @@ pub struct Wait {
 pub enum Look {
     /// The screen.
     Screen,
-    /// The screen, and which rows changed since then, or else since the wait began.
-    Changes(Option<Seq>),
+    /// The screen, and which rows changed since then.
+    Changes(Since),
     /// The screen, and this many lines of history and screen as plain text.
     Scrollback(usize),
 }

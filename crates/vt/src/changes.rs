@@ -18,6 +18,21 @@ impl fmt::Display for Seq {
     }
 }
 
+/// Until when a reader knows each of the two screens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Since {
+    /// The primary screen.
+    pub main: Seq,
+    /// The alternate screen.
+    pub alternate: Seq,
+}
+
+impl From<Seq> for Since {
+    fn from(seq: Seq) -> Self {
+        Self { main: seq, alternate: seq }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     seq: Seq,
@@ -45,7 +60,7 @@ struct Rows {
 }
 
 /// Scrolls that are remembered.
-const MAX_SCROLLS: usize = 64;
+const MAX_SCROLLS: usize = 1024;
 
 /// What a look finds.
 #[derive(Debug, Clone, Copy)]
@@ -91,13 +106,14 @@ impl Changes {
 
     /// Rows whose content is newer than `since`, and by how many rows the screen scrolled since: every
     /// other row has moved up that far.
-    pub(crate) fn rows_since(&self, since: Seq) -> (Vec<u16>, u64) {
-        self.shown.since(since)
+    pub(crate) fn rows_since(&self, since: Since) -> (Vec<u16>, u64) {
+        self.shown.since(if self.is_alternate { since.alternate } else { since.main })
     }
 
     /// The primary screen came back since then.
-    pub(crate) fn came_back_since(&self, since: Seq) -> bool {
-        !self.is_alternate && self.came_back.is_some_and(|seq| seq > since)
+    pub(crate) fn came_back_since(&self, since: Since) -> bool {
+        let last = since.main.max(since.alternate);
+        !self.is_alternate && self.came_back.is_some_and(|seq| seq > last)
     }
 }
 
@@ -140,9 +156,11 @@ impl Rows {
         let fresh = rows.filter(|(_, (_, seq))| *seq > since).map(|(row, _)| row as u16);
         let fresh: Vec<u16> = fresh.collect();
         let scrolls = self.scrolls.iter().filter(|(seq, _)| *seq > since).map(|(_, by)| *by);
-        // Where all is new there is nothing that moved.
-        let scrolled = if fresh.len() < self.rows.len() { scrolls.sum() } else { 0 };
-        (fresh, scrolled)
+        let scrolled: u64 = scrolls.sum();
+        // Where all is new there is nothing that moved, but some may have gone by.
+        let is_all = fresh.len() == self.rows.len();
+        let tells = !is_all || scrolled > self.rows.len() as u64;
+        (fresh, if tells { scrolled } else { 0 })
     }
 }
 

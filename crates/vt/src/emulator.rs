@@ -23,7 +23,7 @@ use alacritty_terminal::term::TermMode;
 use alacritty_terminal::vte::ansi::CursorShape as EmulatorShape;
 
 use self::core::Core;
-use crate::changes::{Changes, Frame, RowHash, Seq};
+use crate::changes::{Changes, Frame, RowHash, Seq, Since};
 use crate::convert;
 use crate::event::{Event, Tapped};
 use crate::input::InputModes;
@@ -222,13 +222,13 @@ impl Terminal {
 
     /// Rows whose content is new since `since`, not only moved up, and by how many rows the screen
     /// scrolled; as of the last [`Terminal::look`].
-    pub fn rows_since(&self, since: Seq) -> (Vec<u16>, u64) {
-        self.changes.rows_since(since)
+    pub fn rows_since(&self, since: impl Into<Since>) -> (Vec<u16>, u64) {
+        self.changes.rows_since(since.into())
     }
 
     /// The primary screen came back from under the alternate one since then.
-    pub fn came_back_since(&self, since: Seq) -> bool {
-        self.changes.came_back_since(since)
+    pub fn came_back_since(&self, since: impl Into<Since>) -> bool {
+        self.changes.came_back_since(since.into())
     }
 
     /// A copy of what is visible.

@@ -32,7 +32,7 @@ mod search;
 mod sgr;
 mod style;
 
-pub use changes::Seq;
+pub use changes::{Seq, Since};
 pub use clean::CleanOutput;
 pub use emulator::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};

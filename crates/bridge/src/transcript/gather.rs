@@ -10,8 +10,6 @@ use super::{CHUNK, Select};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
-/// Longest line that is shown whole.
-const MAX_SHOWN: usize = 16 * 1024;
 /// Longest line that is matched and counted whole; a longer one is taken in pieces of this size.
 const MAX_LINE: u64 = 4 * 1024 * 1024;
 /// Stands before the end of a line that is longer.
@@ -104,6 +102,8 @@ pub(crate) struct Gathered<'a> {
     numbers: VecDeque<(u64, bool)>,
     in_background: bool,
     bytes: usize,
+    /// Lines that matched, whether they are kept or not.
+    matches: u64,
     pub(crate) first_line: Option<u64>,
     /// What is offered next is the rest of a line.
     pub(super) is_within_line: bool,
@@ -119,6 +119,7 @@ impl<'a> Gathered<'a> {
             numbers,
             in_background: false,
             bytes: 0,
+            matches: 0,
             first_line: None,
             is_within_line: false,
         }
@@ -126,10 +127,13 @@ impl<'a> Gathered<'a> {
 
     /// Takes a line; false when there is no room and reading can stop before it.
     pub(crate) fn offer(&mut self, number: u64, line: &str) -> bool {
-        let most = self.select.most.clamp(1, MAX_SHOWN);
+        // Of the last lines and of matches there is room for several.
+        let is_one_of_many = self.keep_last || self.select.grep.is_some();
+        let most = (self.select.most / if is_one_of_many { 4 } else { 1 }).max(1);
         let text = match self.select.grep {
             Some(pattern) => {
                 let Some(found) = pattern.find(line.trim_end_matches('\n')) else { return true };
+                self.matches += 1;
                 let line = around(line, found.range(), most);
                 match self.in_background {
                     true => format!("{}:{} {line}", number + 1, BACKGROUND.trim_end()),
@@ -144,6 +148,7 @@ impl<'a> Gathered<'a> {
                 || gathered.bytes + more > gathered.select.most
         };
         if is_full(self, text.len()) && !self.keep_last && !self.lines.is_empty() {
+            self.matches = self.matches.saturating_sub(1);
             return false;
         }
         while is_full(self, text.len()) {
@@ -175,6 +180,11 @@ impl<'a> Gathered<'a> {
             true => format!("{CUT}{}", &line[from..]),
             false => line,
         }
+    }
+
+    /// Lines that matched and had to make room for later ones.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.matches.saturating_sub(self.lines.len() as u64)
     }
 
     /// The lines; those of background jobs are under their line also where it lies before the first.

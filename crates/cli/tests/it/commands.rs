@@ -761,8 +761,11 @@ fn the_text_says_what_the_caller_cannot_know() {
     assert_eq!(text(json!({"command": "cd /usr"})), "[exit 0 | /usr]");
     assert_eq!(text(json!({"command": "pwd"})), "/usr\n[exit 0]");
     let running = text(json!({"command": "echo begun; sleep 1000", "timeout_ms": 0}));
-    let id = running.rsplit(' ').nth(1).expect("an id").to_owned();
-    assert!(running.contains("read on: get_terminal_output {\"since\":\"5:"), "{running}");
+    let (_, id) =
+        running.split_once("read on: get_terminal_output {\"session_id\":\"").expect("a call");
+    let (id, since) = id.split_once("\",\"since\":\"").expect("a cursor");
+    assert!(since.starts_with("5:") && running.ends_with("}]"), "{running}");
+    let id = id.to_owned();
     // Another session is named, and where it is, and how it is read.
     let other =
         text(json!({"command": "seq 100; sleep 1000", "timeout_ms": 500, "max_bytes": 256}));
@@ -813,4 +816,91 @@ fn sessions_that_all_fail_are_an_error() {
     let mut server = bash(&environment);
     let all = json!({"command": "true", "session_ids": ["a", "b"]});
     assert!(server.call("execute_command", all).expect("an answer").is_error);
+}
+
+#[test]
+fn a_full_reply_of_steps_still_says_how_each_ended() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let long = json!({"tool": "execute_command", "arguments": {"command": "seq 1 20000"}});
+    let last = "echo paid; seq 1 2000; echo 'error: card declined'; (exit 3)";
+    let last = json!({"tool": "execute_command", "arguments": {"command": last}});
+    let steps = json!({"steps": [long, long, long, last]});
+    let answer = server.call("run_steps", steps).expect("answers");
+    assert!(answer.text.contains("== 4 execute_command failed"), "{}", answer.text);
+    let (_, end) = answer.text.split_once("== 4 ").expect("the step");
+    assert!(end.contains("error: card declined") && end.contains("[exit 3"), "{end}");
+    assert!(end.contains("the reply is full; get_terminal_output {"), "{end}");
+    assert!(!answer.text.contains("run this step by itself"));
+    assert_eq!(answer.structured["steps"][3]["result"]["exit_code"], 3);
+    // A program that asks is no failure: the next step answers it.
+    let asks = json!({"tool": "execute_command", "save_as": "asked",
+        "arguments": {"command": "read x; echo got $x"}});
+    let answers = json!({"tool": "send_keys", "arguments": {"session_id": "${asked.session_id}",
+        "keys": "yes<Enter>", "wait": {"text": "got yes"}}});
+    let answer = server.ok("run_steps", json!({"steps": [asks, answers]}));
+    assert!(answer.text.contains("got yes"), "{}", answer.text);
+    // What can be used is said.
+    let made =
+        json!({"tool": "execute_command", "save_as": "made", "arguments": {"command": "echo a"}});
+    let uses = |what: &str| json!({"tool": "execute_command", "arguments": {"command": what}});
+    let steps = json!({"steps": [made, uses("echo ${made.stdout}")]});
+    let answer = server.call("run_steps", steps).expect("answers");
+    assert!(
+        answer.text.contains("made has: ") && answer.text.contains("output"),
+        "{}",
+        answer.text
+    );
+    let (_, text) = server.error("run_steps", json!({"steps": [made, uses("echo ${made}")]}));
+    assert!(text.contains("without a field"), "{text}");
+}
+
+#[test]
+fn a_search_says_what_it_leaves_out() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    server.ok("execute_command", json!({"command": "seq 1 2000"}));
+    let text =
+        server.ok("get_terminal_output", json!({"command_id": 1, "grep": "9$", "lines": 3})).text;
+    assert!(text.contains("1999") && text.contains("197 earlier matches"), "{text}");
+    let long = "head -c 20000 /dev/zero | tr '\\0' x; echo NEEDLE; echo short NEEDLE";
+    server.ok("execute_command", json!({"command": long}));
+    let text = server.ok("get_terminal_output", json!({"command_id": 2, "grep": "NEEDLE"})).text;
+    assert_eq!(text.matches("NEEDLE").count(), 2, "{text}");
+    assert!(!text.contains("earlier matches"), "{text}");
+}
+
+#[test]
+fn an_empty_argument_is_one_that_is_not_given() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let arguments =
+        json!({"command": "echo hi", "name": "", "agent_id": "", "cwd": "", "session_id": ""});
+    let first = server.ok("execute_command", arguments).structured;
+    let again = server.ok("execute_command", json!({"command": "echo hi"})).structured;
+    assert_eq!(first["session_id"], again["session_id"]);
+    let id = &first["session_id"];
+    let wait = json!({"session_id": id, "text": "", "regex": "never", "timeout_ms": 50});
+    assert_eq!(server.ok("wait_for", wait).structured["timed_out"], true);
+    let (_, text) = server.error("wait_for", json!({"session_id": id, "text": ""}));
+    assert!(text.contains("no condition"), "{text}");
+}
+
+#[test]
+fn a_session_that_was_switched_to_is_used_whosever_it_is() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let own = json!({"command": "export V=1", "agent_id": "A"});
+    let id = server.ok("execute_command", own).structured["session_id"].clone();
+    server.ok("execute_command", json!({"command": "true"}));
+    server.ok("switch_session", json!({"session_id": id}));
+    let answer = server.ok("execute_command", json!({"command": "echo V=$V"}));
+    assert_eq!(answer.structured["output"], "V=1\n", "{}", answer.text);
+    // The call that reads on has all that it needs.
+    let runs = json!({"command": "echo 1; sleep 1; echo 2", "agent_id": "B", "timeout_ms": 100});
+    let text = server.ok("execute_command", runs).text;
+    let (_, call) = text.split_once("read on: get_terminal_output ").expect("a call");
+    let call = call.split_once('}').expect("its end").0.to_owned() + "}";
+    let call: serde_json::Value = serde_json::from_str(&call).expect("arguments");
+    assert!(server.ok("get_terminal_output", call).text.contains('2'));
 }

@@ -332,11 +332,94 @@ fn nothing_that_a_command_printed_is_lost_when_keys_end_it() {
     let text = server.ok("send_keys", keys).text;
     assert!(text.starts_with("More? a\n1\n2\n3\n"), "{text}");
     assert!(text.ends_with("30000\nover\n[prompt | exit 0]"), "{text}");
-    let (before, rest) = text.split_once(" bytes cut: get_terminal_output ").expect("a cut");
+    let (before, rest) = text.split_once(" bytes, ").expect("a cut");
     let cut: usize = before.rsplit(' ').next().and_then(|cut| cut.parse().ok()).expect("a number");
     let all: usize = (1..=3000).chain(1..=30000).map(|n: usize| n.to_string().len() + 1).sum();
     let note = text.find("[…").expect("a note")..text.find("…]\n").expect("its end") + "…]\n".len();
     let told = text.len() - note.len() - "[prompt | exit 0]".len();
     let untold = "More? a\nEnd? b\nover\n".len() + all;
     assert_eq!(cut + told, untold, "{rest}");
+}
+
+#[test]
+fn what_changed_after_a_command_s_answer_is_shown_with_the_next_keys() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    execute(&mut server, "mkfifo go", PATIENCE_MS);
+    let late = "(cat go; echo LATE) & while read x; do echo got $x; done";
+    let begun = execute(&mut server, late, PATIENCE_MS);
+    assert_eq!(begun["state"], "needs_input", "{begun}");
+    let id = begun["session_id"].clone();
+    std::fs::write(environment.path().join("go"), "").expect("written");
+    server.ok("wait_for", json!({"session_id": id, "text": "LATE", "view": "none"}));
+    let keys = json!({"session_id": id, "keys": "k<Enter>", "wait": {"text": "got k"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.contains("LATE") && text.contains("got k"), "{text}");
+}
+
+#[test]
+fn output_counts_as_told_only_where_it_could_be_seen() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let prompt = json!({"prompt": true, "timeout_ms": PATIENCE_MS});
+    // Behind a full-screen program; wrapped, so that the beginning scrolled away.
+    let behind = "read x; echo IMPORTANT; printf '\\033[?1049hFULL'; read y; printf '\\033[?1049l'; echo END";
+    let wrapped = "read x; echo IMPORTANT; for i in {1..30}; do printf 'L%0250d\\n' $i; done; read -p FULL y; echo END";
+    for command in [behind, wrapped] {
+        let id = execute(&mut server, command, PATIENCE_MS)["session_id"].clone();
+        let keys = json!({"session_id": id, "keys": "a<Enter>", "wait": {"text": "FULL"}});
+        let seen = server.ok("send_keys", keys).text;
+        let keys = json!({"session_id": id, "keys": "b<Enter>", "wait": prompt});
+        let told = server.ok("send_keys", keys).text;
+        assert!(!seen.contains("IMPORTANT") && told.contains("IMPORTANT"), "{seen}\n--\n{told}");
+        assert!(told.contains("END") && told.contains("exit 0"), "{told}");
+    }
+    // A view that is asked for comes with the output.
+    let id = execute(&mut server, "read x; seq 100", PATIENCE_MS)["session_id"].clone();
+    let keys = json!({"session_id": id, "keys": "a<Enter>", "wait": prompt, "view": "diff"});
+    let told = server.ok("send_keys", keys).text;
+    assert!(told.starts_with("a\n1\n2\n3\n") && told.contains("\n100\n"), "{told}");
+}
+
+#[test]
+fn long_lines_and_errors_of_a_command_that_keys_end_are_told() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let wait = json!({"prompt": true, "timeout_ms": PATIENCE_MS});
+    let long = "read x; head -c 200000 /dev/zero | tr '\\0' x; echo";
+    let id = execute(&mut server, long, PATIENCE_MS)["session_id"].clone();
+    let keys = json!({"session_id": id, "keys": "a<Enter>", "wait": wait});
+    let told = server.ok("send_keys", keys).text;
+    assert!(told.matches('x').count() > 10_000, "{}", told.len());
+    // The call that it names shows more of the line.
+    let (_, call) = told.split_once("get_terminal_output ").expect("a call");
+    let (call, _) = call.split_once(", or with grep").expect("its end");
+    let call: Value = serde_json::from_str(call).expect("arguments");
+    let more = server.ok("get_terminal_output", call).text;
+    assert!(more.matches('x').count() >= 200_000, "{}", more.len());
+    let failing = "read x; seq 4000; echo 'a.c:1: error: no'; seq 4000; (exit 2)";
+    execute(&mut server, failing, PATIENCE_MS);
+    let keys = json!({"session_id": id, "keys": "a<Enter>", "wait": wait});
+    let told = server.ok("send_keys", keys).text;
+    let first = "Errors among the lines that are cut:\n4002:a.c:1: error: no\nOutput:\na\n1\n";
+    assert!(told.starts_with(first), "{}", &told[..200]);
+}
+
+#[test]
+fn a_command_that_ended_before_the_keys_is_told() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    execute(&mut server, "mkfifo go", PATIENCE_MS);
+    let begun = execute(&mut server, "cat go; echo ENDED; (exit 3)", 100);
+    let id = begun["session_id"].clone();
+    std::fs::write(environment.path().join("go"), "").expect("written");
+    server.ok("wait_for", json!({"session_id": id, "prompt": true, "view": "none"}));
+    let keys =
+        json!({"session_id": id, "keys": "echo typed-out<Enter>", "wait": {"text": "typed-out"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.starts_with("ENDED\n[command 2 had ended before the keys: exit 3"), "{text}");
+    assert!(text.contains("typed-out"), "{text}");
+    let keys = json!({"session_id": id, "keys": "echo again<Enter>", "wait": {"text": "again"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(!text.contains("had ended"), "once: {text}");
 }

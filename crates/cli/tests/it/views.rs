@@ -273,3 +273,41 @@ fn a_diff_shows_all_that_was_not_shown_before() {
     let text = server.ok("send_keys", back).text;
     assert!(text.contains("back on the main screen"), "{text}");
 }
+
+#[test]
+fn what_the_main_screen_got_unseen_is_shown_when_it_is_back() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let script = "echo READY; read x; echo RESULT failed 3; printf '\\033[?1049h'; echo FULL; read x; \
+        printf '\\033[?1049l'; read x";
+    let id =
+        server.launch(json!({"command": "sh", "args": ["-c", script], "wait": {"text": "READY"}}));
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"text": "FULL"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.contains("FULL") && !text.contains("RESULT"), "{text}");
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"gone": "FULL"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.contains("RESULT failed 3") && !text.contains("READY"), "{text}");
+}
+
+#[test]
+fn what_went_by_is_said() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    let script = "echo READY; read x; seq 100; read x";
+    let app =
+        json!({"command": "sh", "args": ["-c", script], "rows": 6, "wait": {"text": "READY"}});
+    let id = server.launch(app);
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"text": "100"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.contains("scrolled 97; what went by is in format scrollback"), "{text}");
+    // A part of what is there does not count as having shown the rest.
+    let script = "echo one; echo two; read x; echo three; read x";
+    let app = json!({"command": "sh", "args": ["-c", script], "wait": {}});
+    let id = server.launch(app);
+    server.ok("wait_for", json!({"session_id": id, "text": "two"}));
+    server.ok("view_screen", json!({"session_id": id, "format": "scrollback", "lines": 1}));
+    let keys = json!({"session_id": id, "keys": "Enter", "wait": {"text": "three"}});
+    let text = server.ok("send_keys", keys).text;
+    assert!(text.contains("one") && text.contains("two") && text.contains("three"), "{text}");
+}

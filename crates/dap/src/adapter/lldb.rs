@@ -6,7 +6,9 @@
 mod enums;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use super::registry::{Missing, Search, configured};
@@ -122,6 +124,16 @@ pub(super) fn rust_type(name: &str) -> String {
 
 /// What stands before the text of our formatters.
 pub(super) const MARK: char = '\u{1f}';
+
+/// A text without the marks, and without what LLDB puts before them.
+pub(super) fn without_marks(text: &str) -> String {
+    static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+        let value = r"(?:(?:0x|U\+0x)[0-9a-f]+|'[^']*'|[-+.0-9a-z]*[0-9]|nan|inf) \x1f|\x1f";
+        // A constant.
+        Regex::new(value).expect("a valid pattern")
+    });
+    BEFORE.replace_all(text, "").into_owned()
+}
 
 /// What shows the values of a Rust program.
 #[derive(Debug)]

@@ -349,7 +349,8 @@ impl Inner {
 
     /// A variable as callers see it, with a reference of ours.
     pub(super) fn variable(&self, link: u32, mut variable: Variable) -> VariableInfo {
-        self.adapter.plain_value(&mut variable);
+        let shows_rust = self.lock().shows_rust;
+        self.adapter.plain_value(&mut variable, shows_rust);
         let limit = self.context.settings.max_value;
         let target = Target::Variables(variable.variables_reference);
         let reference = match variable.variables_reference {

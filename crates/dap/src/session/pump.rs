@@ -112,7 +112,9 @@ impl Inner {
         if words.is_empty() {
             return;
         }
-        body["output"] = json!(words);
+        let is_console = body["category"].as_str().is_none_or(|category| category == "console");
+        let plain = if is_console { self.adapter.plain_output(&words) } else { None };
+        body["output"] = json!(plain.unwrap_or(words));
         if self.adapter.owns_stderr() && body["category"] == "stderr" {
             body["category"] = json!("adapter");
         }

@@ -134,6 +134,7 @@ impl Inner {
                 })?;
                 let mut state = inner.lock();
                 state.files = Some(folder);
+                state.shows_rust = true;
                 // The adapter starts meanwhile.
                 let describe = move || values.describe_enums(&path);
                 state.describing = Some(tokio::task::spawn_blocking(describe));

@@ -63,7 +63,9 @@ pub(crate) struct State {
     pub(crate) processes: Vec<ProcessTree>,
     /// The folder of what the adapter built for the run or leaves behind; dropping it removes it.
     pub(crate) files: Option<PrivateFolder>,
-    /// Writes what the adapter needs to show values.
+    /// The program has values of Rust.
+    pub(crate) shows_rust: bool,
+    /// Writes what the adapter needs to show them.
     pub(crate) describing: Option<JoinHandle<()>>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
@@ -155,6 +157,7 @@ impl State {
             readers: Vec::new(),
             processes: Vec::new(),
             files: None,
+            shows_rust: false,
             describing: None,
             address: None,
             reported: 0,

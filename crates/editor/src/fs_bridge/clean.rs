@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::job::{remove, withdraw};
+use super::job::{REMOVED, remove, withdraw};
 
 /// Before the process id, in the `clientId` of every command of ours.
 pub(super) const CLIENT_PREFIX: &str = "termbridge-";
@@ -25,6 +25,12 @@ pub(super) fn sweep(execute: &Path, age: Duration) {
     };
     for entry in entries.flatten().take(MOST) {
         let folder = entry.path();
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(REMOVED) && is_old(&folder, age) {
+            remove(&folder);
+            continue;
+        }
         if !is_old(&folder, age) || !is_ours(&folder) {
             continue;
         }

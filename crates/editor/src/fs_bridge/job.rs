@@ -180,6 +180,9 @@ impl Open {
     }
 }
 
+/// What the name of a folder ends with that is being removed; it begins with a dot.
+pub(super) const REMOVED: &str = ".removed";
+
 /// Who we are to the extension.
 pub(super) fn client_id() -> String {
     format!("{}{}", super::clean::CLIENT_PREFIX, std::process::id())
@@ -204,6 +207,12 @@ pub(super) fn withdraw(folder: &Path) -> bool {
 /// Removes a job's folder, the command first: without it nothing else is taken for a job.
 pub(super) fn remove(folder: &Path) {
     fs::remove_file(folder.join("command.json")).ok();
+    // A host that has read the command could claim it anew once the claim is gone but not yet the folder.
+    let aside = folder
+        .file_name()
+        .map(|name| folder.with_file_name(format!(".{}{REMOVED}", name.to_string_lossy())));
+    let renamed = aside.filter(|aside| fs::rename(folder, aside).is_ok());
+    let folder = renamed.as_deref().unwrap_or(folder);
     for _ in 0..REMOVALS {
         match fs::remove_dir_all(folder) {
             Ok(()) => return,

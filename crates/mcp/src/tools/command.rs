@@ -1,16 +1,15 @@
 //! A command from its start to its answer: what `execute_command` and the compatible tools share.
 
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::Serialize;
-use termbridge_bridge::{Bounded, Execute, OutputRequest, ReadFrom, Started, Until};
-use termbridge_session::{CommandReport, CommandState, SessionId, State};
+use termbridge_bridge::{Execute, Started, Until};
+use termbridge_session::{CommandState, State};
 
 use super::ended::note_told;
+use super::errors::{cut_errors, errors_first};
 use super::standing::Standing;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
@@ -123,13 +122,9 @@ impl Run {
         let resource = format!("term://{session}/command/{command}");
         let standing = Standing::of(context, session, &report, until).await;
         let truncated = output.cut > 0;
-        let rest = context.rest_of(session, *command, Some(output.head.matches('\n').count()));
-        let errors = match report.exit_code() {
-            Some(code) if truncated && code != 0 => {
-                cut_errors(context, session, *command, &report, &output).await
-            }
-            _ => None,
-        };
+        let first = output.head.matches('\n').count() as u64;
+        let rest = context.rest_of(session, *command, &output, first);
+        let errors = cut_errors(context, session, &report, &output, first).await;
         let is_new_cwd =
             standing.cwd.as_ref().is_some_and(|cwd| context.told.is_new_cwd(session, cwd));
         let is_asked = report.cwd.as_ref() == asked_cwd.as_ref().map(|_| cwd);
@@ -148,10 +143,10 @@ impl Run {
             resource,
             ..Self::default()
         };
-        context.told.note_seq(session, None);
+        context.told.note_screen(session, report.seq, false);
         if report.is_running() {
             note_told(context, session, &report).await?;
-            run.read_on = context.read_on(session, &report, *is_current).await;
+            run.read_on = context.read_on(session, &report).await;
         }
         match report.state {
             CommandState::Incomplete => {
@@ -165,7 +160,11 @@ impl Run {
                         "the text is not a whole command (an open quote or bracket, say): the \
                          unfinished part did not run{ran}"
                     ),
-                    "Close what is open and send it again.",
+                    if ran.is_empty() {
+                        "Close what is open and send it again."
+                    } else {
+                        "Close what is open and send the unfinished part again."
+                    },
                     &["execute_command"],
                 ));
             }
@@ -222,10 +221,7 @@ impl Run {
 
     /// The output, then a line that says how it went.
     pub(crate) fn text(&self) -> String {
-        let mut text = match &self.errors {
-            Some(errors) => format!("Errors among the lines that are cut:\n{errors}Output:\n"),
-            None => String::new(),
-        };
+        let mut text = errors_first(self.errors.as_deref());
         if !(self.is_full_screen && self.screen_has_output) {
             text.push_str(&self.output);
         }
@@ -248,63 +244,18 @@ impl Run {
         if self.timed_out {
             "timed out, still running".clone_into(&mut words[0]);
         }
-        if self.standing.state == "running"
-            && let Some(call) = &self.read_on
-        {
+        let read_on = self.read_on.as_ref().filter(|_| self.standing.state == "running");
+        if let Some(call) = read_on {
             words[0].push_str(&format!("; read on: {call}"));
         }
         words.extend(self.highlighted.iter().filter(|_| self.is_full_screen).cloned());
         words.extend(self.standing.shown_cwd().filter(|_| self.shows_cwd));
         let other = if self.is_current { "" } else { "other session " };
-        if self.shows_session {
+        // The call above has it.
+        if self.shows_session && !(read_on.is_some() && self.is_current) {
             words.push(format!("{other}{} #{}", self.session_id, self.standing.command_id));
         }
         words.extend(self.standing.note.clone());
         words.join(" | ")
     }
-}
-
-/// Words of a line that says what went wrong.
-static ERRORS: LazyLock<Regex> = LazyLock::new(|| {
-    let words = r"(?i)error|exception|\bfail(ed|ure|s)?\b|\bfatal\b|\bpanic(ked)?\b|undefined reference|\berr!";
-    // A constant.
-    Regex::new(words).expect("a valid pattern")
-});
-/// Such lines that are shown, and looked at to find the last that were cut.
-const ERROR_LINES: usize = 8;
-const LOOKED_AT: u64 = 100;
-/// Bytes of one.
-const ERROR_LINE: usize = 200;
-/// Output in which they are looked for.
-const SEARCHED: u64 = 8 * 1024 * 1024;
-
-/// The last lines that speak of errors and lie between head and tail.
-async fn cut_errors(
-    context: &Context,
-    session: &SessionId,
-    command: u64,
-    report: &CommandReport,
-    output: &Bounded,
-) -> Option<String> {
-    if report.output_bytes > SEARCHED {
-        return None;
-    }
-    let request = OutputRequest {
-        session: context.bridge.backend().session(session).await.ok()?,
-        command: Some(command),
-        from: ReadFrom::Tail,
-        lines: LOOKED_AT,
-        grep: Some(ERRORS.clone()),
-        most: SEARCHED as usize,
-    };
-    let page = context.bridge.read_output(&request).await.ok()?;
-    let first = output.head.lines().count();
-    let cut = first + 1..=first + output.cut_lines as usize;
-    let number = |line: &&str| line.split_once(':')?.0.parse::<usize>().ok();
-    let found =
-        page.text.lines().filter(|line| number(line).is_some_and(|line| cut.contains(&line)));
-    let found: Vec<&str> = found.collect();
-    let last = &found[found.len().saturating_sub(ERROR_LINES)..];
-    let line = |line: &&str| format!("{}\n", &line[..line.floor_char_boundary(ERROR_LINE)]);
-    (!last.is_empty()).then(|| last.iter().map(line).collect())
 }

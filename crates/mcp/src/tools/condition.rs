@@ -77,7 +77,7 @@ impl Condition {
     /// The wait that the argument `wait` asks for; `None` for an empty object.
     pub(crate) fn read(mut fields: JsonObject) -> Result<Option<Wait>, ToolError> {
         validate::validate_part(&SCHEMA, &fields, "wait")?;
-        fields.retain(|_, value| !value.is_null());
+        validate::leave_out_empty(&SCHEMA, &mut fields);
         if fields.is_empty() {
             return Ok(None);
         }

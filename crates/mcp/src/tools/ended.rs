@@ -1,9 +1,10 @@
 //! A command that ends by what is typed: its answer comes with the keys that gave it the last it asked for.
 
 use serde::Serialize;
-use termbridge_bridge::Until;
+use termbridge_bridge::{OutputPlace, Until};
 use termbridge_session::{CommandReport, Session, SessionId, Waited};
 
+use super::errors::{cut_errors, errors_first};
 use super::standing::Standing;
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::ToolError;
@@ -19,16 +20,24 @@ const COMPARED: u64 = 64 * 1024;
 pub(super) struct Running {
     session: SessionId,
     told: ToldOutput,
+    /// It had ended when it was looked for.
+    is_over: bool,
 }
 
 /// How it ended, and what it printed that was not told.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ended {
     output: String,
+    /// Error lines among those cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<String>,
     #[serde(flatten)]
     standing: Standing,
     #[serde(skip)]
     shows_cwd: bool,
+    /// Before anything was typed: what was typed went to the shell.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) was_over: bool,
 }
 
 /// Remembers that all was told that a command had printed when the report was made.
@@ -47,21 +56,25 @@ pub(super) async fn note_told(
 }
 
 impl Running {
-    /// The command that runs in a session, if one does. What was not told of it by now was printed before
-    /// anyone knew of it.
+    /// The command that runs in a session, if one does, or the one that was not told to have ended. What was
+    /// not told of it by now was printed before anyone knew of it.
     pub(super) async fn of(
         context: &Context,
         session: &Session,
     ) -> Result<Option<Self>, ToolError> {
         let info = session.info().await?;
-        let Some(command) = info.shell.and_then(|shell| shell.running) else { return Ok(None) };
         let session = info.id;
+        let running = info.shell.and_then(|shell| shell.running);
+        let is_over = running.is_none();
+        let Some(command) = running.or_else(|| context.told.open_command(&session)) else {
+            return Ok(None);
+        };
         if context.told.output(&session, command).is_none() {
             let report = read(context, &session, command, 0, 0).await?;
             note_told(context, &session, &report).await?;
         }
         let told = context.told.output(&session, command);
-        Ok(told.map(|told| Self { session, told }))
+        Ok(told.map(|told| Self { session, told, is_over }))
     }
 
     /// How it ended, if it did. If it goes on, what was shown of the screen counts as told where it is all
@@ -72,46 +85,54 @@ impl Running {
         waited: Option<&Waited>,
         view: Option<&View>,
     ) -> Result<Option<Ended>, ToolError> {
-        let Self { session, told } = self;
-        let report = read(context, &session, told.command, told.from, COMPARED).await?;
+        let Self { session, told, is_over } = self;
+        let from = told.from;
+        let report = match read(context, &session, told.command, from.byte, COMPARED).await {
+            Ok(report) => report,
+            // It was over, and makes room for others.
+            Err(_) if is_over => {
+                context.told.note_end(&session, told.command);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let same = same_lines(&told.text, &report.output);
         if report.is_running() {
             let then = waited.and_then(|waited| waited.command.as_deref());
-            if let (Some(then), Some(view)) = (then, view)
-                && view.shows_lines(then.output_lines.saturating_sub(told.lines))
-            {
-                note_told(context, &session, then).await?;
+            if let (Some(then), Some(view)) = (then, view) {
+                let printed = then.output_bytes.saturating_sub(report.output_start) as usize;
+                let new = report.output.get(same..printed.max(same));
+                if new.is_some_and(|new| view.shows(new)) {
+                    note_told(context, &session, then).await?;
+                }
             }
             return Ok(None);
         }
         let standing = Standing::of(context, &session, &report, Until::Over).await;
-        let output = untold(context, &session, &told, &report).await?;
+        let lines = report.output[..same].matches('\n').count() as u64;
+        let begin =
+            OutputPlace { byte: report.output_start + same as u64, line: from.line + lines };
+        let (output, errors) = untold(context, &session, &report, begin).await?;
         let shows_cwd =
             standing.cwd.as_ref().is_some_and(|cwd| context.told.is_new_cwd(&session, cwd));
-        Ok(Some(Ended { output, standing, shows_cwd }))
+        context.told.note_end(&session, told.command);
+        Ok(Some(Ended { output, errors, standing, shows_cwd, was_over: is_over }))
     }
 }
 
-/// The output that was not told, within the bounds of an answer.
+/// The output behind a place, within the bounds of an answer, and errors among what was cut.
 async fn untold(
     context: &Context,
     session: &SessionId,
-    told: &ToldOutput,
     report: &CommandReport,
-) -> Result<String, ToolError> {
-    let same = same_lines(&told.text, &report.output);
-    let begin = report.output_start + same as u64;
-    let most = DEFAULT_MAX_BYTES;
-    let new = &report.output[same..];
-    if report.output_bytes.saturating_sub(begin) <= most as u64 {
-        return Ok(new.to_owned());
-    }
-    let head = &new[..line_end(new, most / 2)];
-    let tail_from = report.output_bytes - most as u64 / 2;
-    let end = read(context, session, told.command, tail_from, most as u64 / 2).await?;
-    let tail = &end.output[end.output.find('\n').map_or(0, |at| at + 1)..];
-    let cut = report.output_bytes - begin - (head.len() + tail.len()) as u64;
-    let rest = context.rest_of(session, told.command, None);
-    Ok(format!("{head}[… {cut} bytes cut: {rest} …]\n{tail}"))
+    begin: OutputPlace,
+) -> Result<(String, Option<String>), ToolError> {
+    let (command, most) = (report.id, DEFAULT_MAX_BYTES);
+    let (_, output) = context.bridge.output_behind(session, command, begin, most).await?;
+    let first = begin.line + output.head.matches('\n').count() as u64;
+    let errors = cut_errors(context, session, report, &output, first).await;
+    let rest = context.rest_of(session, command, &output, first);
+    Ok((output.text(&rest), errors))
 }
 
 impl Ended {
@@ -123,13 +144,30 @@ impl Ended {
         words
     }
 
+    /// What it printed, and how it ended, where that is not the whole answer.
+    pub(super) fn text_before(&self, view: &str) -> String {
+        let lines = self.lines();
+        match self.was_over {
+            true => {
+                let id = self.standing.command_id;
+                let words = self.words().join(" | ");
+                format!("{lines}[command {id} had ended before the keys: {words}]\n{view}")
+            }
+            false => format!("{lines}{view}"),
+        }
+    }
+
     pub(super) fn text(&self, mut facts: Vec<String>) -> String {
+        facts.extend(self.words());
+        format!("{}[{}]", self.lines(), facts.join(" | "))
+    }
+
+    fn lines(&self) -> String {
         let newline = match self.output.is_empty() || self.output.ends_with('\n') {
             true => "",
             false => "\n",
         };
-        facts.extend(self.words());
-        format!("{}{newline}[{}]", self.output, facts.join(" | "))
+        format!("{}{}{newline}", errors_first(self.errors.as_deref()), self.output)
     }
 }
 
@@ -144,12 +182,6 @@ async fn read(
     report.ok_or_else(|| {
         ToolError::invalid(format!("command {command} of session {session} is gone"), "")
     })
-}
-
-/// The end of the last line before `most`.
-fn line_end(text: &str, most: usize) -> usize {
-    let most = text.floor_char_boundary(most);
-    text[..most].rfind('\n').map_or(most, |at| at + 1)
 }
 
 /// Bytes of the lines that are the same in both.

@@ -112,6 +112,9 @@ impl Tool for GetTerminalOutput {
         let running = page.command.as_ref().filter(|report| is_all && report.is_running());
         if let Some(report) = running {
             note_told(context, &id, report).await?;
+            context.told.note_screen(&id, report.seq, false);
+        } else if let Some(report) = page.command.as_ref().filter(|_| is_all) {
+            context.told.note_end(&id, report.id);
         }
         let mut text = page.text.clone();
         if !text.is_empty() && !text.ends_with('\n') {
@@ -119,7 +122,10 @@ impl Tool for GetTerminalOutput {
         }
         let shown = match (is_search, page.total_lines) {
             (true, total) if page.text.is_empty() => format!("no match in {total} lines"),
-            (true, total) => format!("of {total} lines"),
+            (true, total) => match page.earlier_matches {
+                0 => format!("of {total} lines"),
+                more => format!("of {total} lines; {more} earlier matches: offset 0 begins there"),
+            },
             (false, total) if page.first_line + page.remaining >= total => {
                 format!("no new lines of {total}")
             }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_session::vt::Seq;
-use termbridge_session::{Fired, Launch, Session, Wait, Waited, is_shell_name};
+use termbridge_session::vt::{Seq, Since};
+use termbridge_session::{Fired, Launch, Session, State, Wait, Waited, is_shell_name};
 
 use super::condition::{Condition, Outcome, no_prompt, pattern};
 use crate::error::ToolError;
@@ -109,18 +109,20 @@ impl Tool for LaunchApp {
         }
         context.bridge.check_launch(&launch, arguments.agent_id.as_deref())?;
         let session = context.bridge.launch(launch).await?;
+        let mut is_at_work = false;
         let (wait, view) = match asked {
             Some(Some(wait)) => {
-                let wait = Wait { look: view.look(None), ..wait };
+                let wait = Wait { look: view.look(Since::default()), ..wait };
                 let (waited, cut_short) = context.wait(&session, wait).await?;
                 let outcome = Outcome::of(&waited, cut_short);
                 (Some(outcome), View::after(&waited, &session, view)?)
             }
             None if view != ViewAfter::None => {
                 let waited = first_paint(&session, context, view).await?;
+                is_at_work = waited.fired.is_none() && waited.state == State::Running;
                 (None, View::after(&waited, &session, view)?)
             }
-            _ => (None, View::take_after(&session, view, Seq(0)).await?),
+            _ => (None, View::take_after(&session, view, Since::default()).await?),
         };
         context.note_view(&session, view.as_ref());
         let session_id = session.id().to_string();
@@ -128,6 +130,9 @@ impl Tool for LaunchApp {
         let text = match (&view, &wait) {
             (Some(view), wait) => {
                 facts.extend(wait.iter().flat_map(Outcome::words));
+                if is_at_work {
+                    facts.push(context.naming_offered("still at work; wait_for waits for it"));
+                }
                 view.text_with(facts)
             }
             (None, wait) => {
@@ -146,7 +151,7 @@ async fn first_paint(
     context: &Context,
     view: ViewAfter,
 ) -> Result<Waited, ToolError> {
-    let settled = Wait { settled: true, look: view.look(None), ..Wait::default() };
+    let settled = Wait { settled: true, look: view.look(Since::default()), ..Wait::default() };
     let something = pattern("text", r"\S")?;
     let painted = Wait { regex: Some(something), ..settled.clone() }.timeout(FIRST_PAINT);
     let (waited, _) = context.wait(session, painted).await?;

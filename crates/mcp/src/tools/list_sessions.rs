@@ -103,7 +103,7 @@ impl Row {
         };
         let current = if self.current { ", current" } else { "" };
         let front = match &self.foreground {
-            Some(front) => format!(" ({front} in front)"),
+            Some(front) => format!(" ({} in front)", in_one_line(front)),
             None => String::new(),
         };
         format!(

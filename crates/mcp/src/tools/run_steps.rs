@@ -5,13 +5,17 @@ use std::time::Instant;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool, agent_of};
 
 /// Bytes of all steps' texts together.
 const MAX_TEXT: usize = 48 * 1024;
+/// Bytes of one step's text that are shown however full the reply is: how it ended is at its end.
+const LEAST_TEXT: usize = 800;
+/// Bytes of one text in the structured answer of a step whose text was cut.
+const LEAST_VALUE: usize = 200;
 /// Most steps of one request.
 const MAX_STEPS: usize = 100;
 
@@ -33,7 +37,7 @@ fn yes() -> bool {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Step {
     tool: String,
-    /// May hold ${name.field} of an earlier step ($${ is literal)
+    /// May hold ${name.field} of an earlier step, such as `session_id` or `output` ($${ is literal)
     #[serde(default)]
     #[schemars(with = "crate::schema::AnyObject")]
     arguments: JsonObject,
@@ -95,10 +99,9 @@ impl Tool for RunSteps {
                 saved.insert(name, value.clone());
             }
             let (mut text, mut result) = (text_of(&result), value);
-            if text.len() > room {
-                text.truncate(text.floor_char_boundary(room));
-                text.push_str("\n[… cut: the reply is full; run this step by itself …]");
-                result = Value::Null;
+            if text.len() > room.max(LEAST_TEXT) {
+                text = cut(&text, room.max(LEAST_TEXT), &result);
+                shorten(&mut result);
             }
             room = room.saturating_sub(text.len());
             let duration_ms = began.elapsed().as_millis() as u64;
@@ -153,7 +156,15 @@ fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
         }
         let before: Vec<&str> =
             steps[..index].iter().filter_map(|step| step.save_as.as_deref()).collect();
-        for name in references(&Value::Object(step.arguments.clone())) {
+        let arguments = Value::Object(step.arguments.clone());
+        if let Some(name) = before.iter().find(|name| mentions(&arguments, &format!("${{{name}}}")))
+        {
+            return Err(ToolError::invalid(
+                format!("step {number} uses ${{{name}}} without a field"),
+                format!("Such as ${{{name}.session_id}}; $${{{name}}} is literal."),
+            ));
+        }
+        for name in references(&arguments) {
             if !before.contains(&name.as_str()) {
                 return Err(ToolError::invalid(
                     format!("step {number} uses ${{{name}…}}, which no step before it saves"),
@@ -170,9 +181,8 @@ fn succeeded(answer: &Value) -> bool {
     let flag = |name: &str| answer.get(name).and_then(Value::as_bool);
     let exited = answer.get("exit_code").and_then(Value::as_i64).is_none_or(|code| code == 0);
     let waited = answer.get("wait").is_none_or(succeeded);
-    let ended =
-        !matches!(answer.get("state").and_then(Value::as_str), Some("running" | "needs_input"))
-            || answer.get("command_id").is_none();
+    let ended = answer.get("state").and_then(Value::as_str) != Some("running")
+        || answer.get("command_id").is_none();
     let each = answer.get("results").and_then(Value::as_array).into_iter().flatten();
     let mut each = each.map(|entry| {
         entry.get("ok") == Some(&Value::Bool(true)) && entry.get("result").is_none_or(succeeded)
@@ -196,9 +206,52 @@ async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResu
     }
 }
 
+/// The beginning and the end of a step's text, and how the rest can be had without running it again.
+fn cut(text: &str, room: usize, result: &Value) -> String {
+    let head = &text[..text.floor_char_boundary(room / 4)];
+    let from = text.len() - room / 2;
+    let from = text[..text.floor_char_boundary(from)].len();
+    let from = text[from..]
+        .find('\n')
+        .filter(|at| from + at + 1 < text.len())
+        .map_or(from, |at| from + at + 1);
+    let rest = match (result.get("session_id"), result.get("command_id")) {
+        (Some(session), Some(command)) => {
+            let call = json!({"session_id": session, "command_id": command});
+            format!("; get_terminal_output {call} has them")
+        }
+        _ => String::new(),
+    };
+    let bytes = from - head.len();
+    format!("{head}\n[… {bytes} bytes cut: the reply is full{rest} …]\n{}", &text[from..])
+}
+
+/// Cuts the long texts in a value.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > LEAST_VALUE => {
+            text.truncate(text.floor_char_boundary(LEAST_VALUE));
+            text.push('…');
+        }
+        Value::Array(items) => items.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
 fn text_of(result: &CallToolResult) -> String {
     let texts = result.content.iter().filter_map(ContentBlock::as_text);
     texts.map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a text in a value has this, and not as a literal.
+fn mentions(value: &Value, what: &str) -> bool {
+    match value {
+        Value::String(text) => text.match_indices(what).any(|(at, _)| !text[..at].ends_with('$')),
+        Value::Array(items) => items.iter().any(|item| mentions(item, what)),
+        Value::Object(fields) => fields.values().any(|field| mentions(field, what)),
+        _ => false,
+    }
 }
 
 /// Names that `${name.field}` in the texts of a value refers to.
@@ -261,9 +314,11 @@ fn look_up<'a>(path: &str, saved: &'a JsonObject) -> Result<&'a Value, ToolError
     };
     let found = saved.get(name).and_then(|value| fields.split('.').try_fold(value, field));
     found.ok_or_else(|| {
+        let fields = saved.get(name).and_then(Value::as_object).into_iter().flatten();
+        let fields: Vec<&str> = fields.map(|(field, _)| field.as_str()).collect();
         ToolError::invalid(
             format!("${{{path}}} names nothing that an earlier step returned"),
-            "A field's name, such as ${name.session_id} or ${name.sessions.0.cwd}.",
+            format!("{name} has: {}.", fields.join(", ")),
         )
     })
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Mouse, MouseTarget, State, Wait, Waited};
+use termbridge_session::{Input, Mouse, MouseTarget, SessionId, State, Wait, Waited};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
@@ -231,21 +231,22 @@ impl Tool for SendKeys {
         let delay = Duration::from_millis(arguments.delay_ms);
         let input = spaced(vec![input; arguments.repeat], delay);
         let running = Running::of(context, &session).await?;
-        let is_default_view = arguments.view.is_none();
         let view = match (arguments.view, &asked) {
             (Some(view), _) => view,
             (None, Some(None)) => ViewAfter::None,
             (None, _) => ViewAfter::Diff,
         };
+        let is_diff = view == ViewAfter::Diff;
         let pauses = delay.saturating_mul(input.len() as u32 / 2);
         let settled = || Wait { settled: true, ..Wait::default() }.timeout(SETTLE_LIMIT + pauses);
         let (wait, reported) = match asked {
             Some(wait) => (wait, true),
             None => ((view != ViewAfter::None).then(settled), false),
         };
+        let seen = context.told.seen(session.id());
         let (sent, wait, view, waited) = match wait {
             Some(wait) => {
-                let wait = Wait { look: view.look(context.told.seq(session.id())), ..wait };
+                let wait = Wait { look: view.look(seen), ..wait };
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
@@ -255,7 +256,7 @@ impl Tool for SendKeys {
             }
             None => {
                 let sent = session.send(input).await?;
-                let view = View::take_after(&session, view, sent.before).await?;
+                let view = View::take_after(&session, view, seen).await?;
                 (sent, None, view, None)
             }
         };
@@ -263,17 +264,23 @@ impl Tool for SendKeys {
             Some(running) => running.ended(context, waited.as_ref(), view.as_ref()).await?,
             None => None,
         };
-        // Its output says what the screen would, without prompts.
-        let view = view.filter(|_| !(is_default_view && command.is_some()));
+        // Its output says what a diff would, without prompts.
+        let is_told = command.as_ref().is_some_and(|command| !command.was_over);
+        let view = view.filter(|_| !(is_diff && is_told));
         context.note_view(&session, view.as_ref());
         let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
         let is_at_work = |waited: &Waited| waited.fired.is_none() && waited.state == State::Running;
-        if wait.is_none() && waited.as_ref().is_some_and(is_at_work) {
-            facts.push(context.naming_offered("still at work; wait_for waits for it"));
+        if wait.is_none() && !is_told && waited.as_ref().is_some_and(is_at_work) {
+            facts.push(still_at_work(context, session.id()).await);
         }
         let mut text = match (&command, &view, &wait) {
+            (Some(command), Some(view), _) if command.was_over => {
+                command.text_before(&view.text_with(facts))
+            }
             (Some(command), None, _) => command.text(facts),
-            (Some(command), Some(view), _) => view.text_with([facts, command.words()].concat()),
+            (Some(command), Some(view), _) => {
+                command.text_before(&view.text_with([facts, command.words()].concat()))
+            }
             (None, view, Some(outcome)) => outcome.text(view.as_ref()),
             (None, Some(view), None) => view.text_with(facts),
             (None, None, None) => format!("sent {} bytes", sent.bytes),
@@ -283,6 +290,18 @@ impl Tool for SendKeys {
         }
         let queued = Some(sent.queued).filter(|queued| *queued > 0);
         Ok(Reply { text, answer: Answer { success: true, queued, wait, command, view } })
+    }
+}
+
+/// The program has not read on yet, and how to hear from it.
+async fn still_at_work(context: &Context, session: &SessionId) -> String {
+    let read_on = match context.told.open_command(session) {
+        Some(command) => context.read_on_told(session, command).await,
+        None => None,
+    };
+    match read_on {
+        Some(call) => format!("still at work; read on: {call}"),
+        None => context.naming_offered("still at work; wait_for waits for it"),
     }
 }
 

@@ -89,13 +89,14 @@ impl Standing {
             (CommandState::Replaced { program }, _) => {
                 let advice = "send_keys types to it; restart_app brings the shell back";
                 let advice = context.naming_offered(advice);
-                standing.note = Some(format!("{program} took the shell's place. {advice}"));
+                let program = in_one_line(program);
+                let note = format!("{program} took the shell's place. {advice}");
+                standing.note = Some(note.trim_end().trim_end_matches('.').to_owned());
             }
         }
         if report.dropped_bytes > 0 {
             let dropped = report.dropped_bytes;
-            standing.note =
-                Some(format!("{dropped} bytes of output were dropped to stay within limits"));
+            standing.also(format!("{dropped} bytes of output were dropped to stay within limits"));
         }
         standing
     }
@@ -134,7 +135,8 @@ impl Standing {
             ("interactive", ..) => self.with_advice("interactive, waits for keys", "see send_keys"),
             ("running", ..) => "running".into(),
             (_, Some(code), _) => match &self.signal {
-                Some(signal) => format!("exit {code} ({signal})"),
+                // What the shell says of a signal, and what a program may say by itself.
+                Some(signal) => format!("exit {code} (128+{signal})"),
                 None => format!("exit {code}"),
             },
             _ => match &self.signal {

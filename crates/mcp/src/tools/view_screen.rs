@@ -42,14 +42,12 @@ impl Tool for ViewScreen {
         let request = ViewRequest {
             format: arguments.format,
             lines: arguments.lines,
-            since: arguments.after.map(Seq),
+            since: arguments.after.map(|seq| Seq(seq).into()),
             region: arguments.region,
             max_bytes: arguments.max_bytes,
         };
         let view = View::take(&session, request).await?;
-        if request.region.is_none() {
-            context.note_view(&session, Some(&view));
-        }
+        context.note_view(&session, Some(&view));
         Ok(Reply { text: view.text(), answer: view })
     }
 }

@@ -59,7 +59,7 @@ impl Tool for WaitFor {
             .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
         let mut wait = condition.into_wait()?;
         check_prompt(&session, &wait).await?;
-        wait.look = arguments.view.look(context.told.seq(session.id()));
+        wait.look = arguments.view.look(context.told.seen(session.id()));
         let (waited, cut_short) = context.wait(&session, wait).await?;
         let outcome = Outcome::of(&waited, cut_short);
         let view = View::after(&waited, &session, arguments.view)?;

@@ -252,7 +252,7 @@ impl SessionTask {
         self.running()?;
         let is_others = self.is_others();
         let Some(shell) = &mut self.shell else {
-            return Err(SessionError::Invalid("this session's program is not a shell".into()));
+            return Err(SessionError::TakesNoCommands(self.id.clone()));
         };
         if let Some(program) = &shell.replaced {
             let program = program.clone();
@@ -355,17 +355,23 @@ impl SessionTask {
     }
 
     /// What is known of a command, with at most `most` bytes of its output from `from` on.
-    pub(super) fn command_report(&self, id: u64, from: u64, most: u64) -> Option<CommandReport> {
+    pub(super) fn command_report(
+        &mut self,
+        id: u64,
+        from: u64,
+        most: u64,
+    ) -> Option<CommandReport> {
+        let seq = self.terminal.look();
         let shell = self.shell.as_ref()?;
         let run = shell.commands.iter().find(|run| run.id == id)?;
         let cwd = if run.is_open() { self.shell_cwd() } else { run.cwd.clone() };
-        Some(run.report(cwd, from, most))
+        Some(CommandReport { seq, ..run.report(cwd, from, most) })
     }
 
     /// The command that is open, without its output.
-    pub(super) fn running_command(&self) -> Option<CommandReport> {
-        let last = self.shell.as_ref()?.commands.back().filter(|run| run.is_open())?;
-        self.command_report(last.id, 0, 0)
+    pub(super) fn running_command(&mut self) -> Option<CommandReport> {
+        let last = self.shell.as_ref()?.commands.back().filter(|run| run.is_open())?.id;
+        self.command_report(last, 0, 0)
     }
 
     /// A command of the shell is open.

@@ -36,8 +36,6 @@ pub(super) struct PendingWait {
     deadline: Instant,
     /// What `change` is counted from.
     since: Seq,
-    /// The screen when the wait began.
-    first: Seq,
     bells: u64,
     /// The screen when it last changed, for `idle`.
     idle_seq: Seq,
@@ -123,7 +121,6 @@ impl SessionTask {
             began: now,
             deadline: now + wait.timeout.unwrap_or(DEFAULT_TIMEOUT),
             since: wait.after.unwrap_or(seq),
-            first: seq,
             // A bell that rang since the last input counts: it may have come before this request.
             bells: self.bells_heard,
             idle_seq: seq,
@@ -215,8 +212,7 @@ impl SessionTask {
             let look = pending.wait.look.map(|look| match look {
                 Look::Screen => SnapshotRequest::default(),
                 Look::Changes(since) => {
-                    let since = Some(since.unwrap_or(pending.first));
-                    SnapshotRequest { since, ..SnapshotRequest::default() }
+                    SnapshotRequest { since: Some(since), ..SnapshotRequest::default() }
                 }
                 Look::Scrollback(lines) => {
                     SnapshotRequest { scrollback: Some(lines), ..SnapshotRequest::default() }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use regex::Regex;
+use termbridge_session::vt::Seq;
 use termbridge_session::vt::input::parse_keys;
 use termbridge_session::{ExitStatus, Fired, Input, Launch, Look, State, Wait};
 use tokio::task::JoinSet;
@@ -355,7 +356,10 @@ async fn an_echo_satisfies_no_wait() {
 
 #[tokio::test]
 async fn a_program_has_settled_once_it_waits_for_input_again() {
-    let settled = || Wait { settled: true, look: Some(Look::Changes(None)), ..Wait::default() };
+    let settled = |since: Seq| {
+        let look = Some(Look::Changes(since.into()));
+        Wait { settled: true, look, ..Wait::default() }
+    };
     let sessions = sessions();
     // A raw terminal with its answer well after the key was read, and one in line mode.
     let raw = r"
@@ -373,7 +377,8 @@ while True:
         see(&session, "READY").await;
         for _ in 0..3 {
             let keys = vec![Input::Items(parse_keys("y Enter").expect("keys"))];
-            let wait = settled().timeout(LIMIT);
+            let before = session.screen().await.expect("a screen").seq;
+            let wait = settled(before).timeout(LIMIT);
             let (_, waiting) = session.send_then_wait(keys, wait).await.expect("sent");
             let waited = waiting.await.expect("waited");
             assert_eq!(waited.fired, Some(Fired::Settled));
@@ -397,15 +402,16 @@ while True:
     let session = start(&sessions, python(escape)).await;
     see(&session, "READY").await;
     let keys = vec![Input::Items(parse_keys("i<Escape>").expect("keys"))];
-    let (_, waiting) = session.send_then_wait(keys, settled().timeout(LIMIT)).await.expect("sent");
+    let (_, waiting) =
+        session.send_then_wait(keys, settled(Seq(0)).timeout(LIMIT)).await.expect("sent");
     let shown = waiting.await.expect("waited").snapshot.expect("a look");
     assert!(shown.text().contains("got escape"), "{:?}", shown.text());
     // Nothing to show is no reason to wait for ever, a program that does not read is.
     let session = sh(&sessions, "stty -echo; exec cat").await;
-    assert_eq!(fires(&session, settled()).await, Fired::Settled);
+    assert_eq!(fires(&session, settled(Seq(0))).await, Fired::Settled);
     let session = sh(&sessions, "echo READY; exec sleep 600").await;
     see(&session, "READY").await;
-    stays_away(&session, settled()).await;
+    stays_away(&session, settled(Seq(0))).await;
 }
 
 #[tokio::test]

@@ -25,6 +25,18 @@ MAX_CHILDREN = 10_000
 
 MARK = "\x1f"
 CATEGORY = "termbridge-rust"
+# What LLDB shows as Rust does.
+PLAIN = {
+    lldb.eBasicTypeBool,
+    lldb.eBasicTypeShort,
+    lldb.eBasicTypeUnsignedShort,
+    lldb.eBasicTypeInt,
+    lldb.eBasicTypeUnsignedInt,
+    lldb.eBasicTypeLong,
+    lldb.eBasicTypeUnsignedLong,
+    lldb.eBasicTypeLongLong,
+    lldb.eBasicTypeUnsignedLongLong,
+}
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
 SETS = r"^(std::collections::hash::(map::HashMap|set::HashSet)|alloc::collections::btree::(map::BTreeMap|set::BTreeSet))<.+>$"
 SLICES = r"^&(mut )?\[.+\]$"
@@ -63,6 +75,8 @@ class Text:
 
 def summary(value, _session):
     """The text of a value, after a mark by which it is told from what LLDB puts before it."""
+    if value.GetType().GetCanonicalType().GetBasicType() in PLAIN:
+        return ""
     text = Text()
     text.add(MARK)
     try:
