@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 pub use self::debugpy::interpreters;
-pub(crate) use self::lldb::RustValues;
+pub(crate) use self::lldb::Formatter;
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Search, doctor, find};
 use crate::configuration::{Configuration, Request};
@@ -244,8 +244,8 @@ impl AdapterKind {
     }
 
     /// What shows the program's values, where the adapter cannot by itself.
-    pub(crate) fn values(self, configuration: &Configuration) -> Option<RustValues> {
-        if self == Self::Lldb { RustValues::of(configuration) } else { None }
+    pub(crate) fn formatter(self, configuration: &Configuration) -> Option<Formatter> {
+        (self == Self::Lldb).then(|| Formatter::of(configuration))
     }
 
     /// Whether the adapter builds the program, to a path that these arguments do not name yet.

@@ -1,7 +1,7 @@
 //! lldb-dap, under the names it had: `lldb-dap`, `lldb-dap-19`, `lldb-vscode-14`.
 //!
-//! Values of Rust are shown by a formatter of ours: the one of Rust's toolchain takes LLDB's word for
-//! which variant an enum is, and LLDB's word is wrong.
+//! Values are shown by formatters of ours. That of Rust's toolchain takes LLDB's word for which variant an
+//! enum is, and LLDB's word is wrong; of C and C++, LLDB shows addresses where we show what is there.
 
 mod enums;
 
@@ -135,41 +135,41 @@ pub(super) fn without_marks(text: &str) -> String {
     BEFORE.replace_all(text, "").into_owned()
 }
 
-/// What shows the values of a Rust program.
+/// What shows the values of a program: formatters of ours, which the adapter loads.
 #[derive(Debug)]
-pub(crate) struct RustValues {
-    program: PathBuf,
+pub(crate) struct Formatter {
+    /// Where the debug information is, of a program that has anything of Rust.
+    rust: Option<PathBuf>,
 }
 
-impl RustValues {
-    /// `None` for a program that has nothing of Rust: the language is read from the program, not from
-    /// the configuration.
-    pub(crate) fn of(configuration: &Configuration) -> Option<Self> {
-        let program = match configuration.request {
-            Request::Launch => configuration.program_path(),
-            Request::Attach => {
-                let pid = configuration.fields.get("pid").or(configuration.fields.get("processId"));
-                pid.and_then(process_id).map(|pid| format!("/proc/{pid}/exe").into())
-            }
-        };
-        let program = program?;
-        // On macOS the information lies beside the program.
-        let name = program.file_name()?;
-        let beside = program.with_file_name(format!("{}.dSYM", name.to_string_lossy()));
-        let beside = beside.join("Contents/Resources/DWARF").join(name);
-        let program = if beside.is_file() { beside } else { program };
-        enums::has_rust(&program).then_some(Self { program })
+/// The parts of the formatters.
+const COMMON: (&str, &str) = ("common.py", include_str!("lldb/common.py"));
+const RUST: (&str, &str) = ("rust_values.py", include_str!("lldb/rust_values.py"));
+const CPP: (&str, &str) = ("cpp_values.py", include_str!("lldb/cpp_values.py"));
+
+impl Formatter {
+    /// The language is read from the program, not from the configuration.
+    pub(crate) fn of(configuration: &Configuration) -> Self {
+        Self { rust: debug_information(configuration).filter(|program| enums::has_rust(program)) }
     }
 
-    /// Puts the formatter into a folder and the command that loads it before the others.
+    /// Whether it shows values of Rust.
+    pub(crate) fn is_rust(&self) -> bool {
+        self.rust.is_some()
+    }
+
+    /// Puts itself into a folder and the command that loads it before the others.
     pub(crate) fn install(
+        &self,
         folder: &Path,
         arguments: &mut Map<String, Value>,
     ) -> std::io::Result<()> {
-        let formatter = folder.join("rust_values.py");
-        std::fs::write(&formatter, include_str!("lldb/rust_values.py"))?;
-        let mut commands =
-            vec![json!(format!("command script import \"{}\"", formatter.display()))];
+        let main = if self.is_rust() { RUST } else { CPP };
+        for (name, text) in [COMMON, main] {
+            std::fs::write(folder.join(name), text)?;
+        }
+        let main = folder.join(main.0);
+        let mut commands = vec![json!(format!("command script import \"{}\"", main.display()))];
         if let Some(Value::Array(own)) = arguments.remove("initCommands") {
             commands.extend(own);
         }
@@ -177,17 +177,34 @@ impl RustValues {
         Ok(())
     }
 
-    /// Writes what the formatter has to know of the program's enums; it may take a while.
+    /// Writes what the formatter has to know of a program's enums; it may take a while.
     pub(crate) fn describe_enums(&self, folder: &Path) {
-        let described = enums::read(&self.program).and_then(|enums| {
+        let Some(program) = &self.rust else { return };
+        let described = enums::read(program).and_then(|enums| {
             let part = folder.join("enums.part");
             std::fs::write(&part, serde_json::to_vec(&enums)?)?;
             Ok(std::fs::rename(part, folder.join("enums.json"))?)
         });
         if let Err(error) = described {
-            tracing::warn!(program = %self.program.display(), %error, "its enums are not described");
+            tracing::warn!(program = %program.display(), %error, "its enums are not described");
         }
     }
+}
+
+/// The file that has a program's debug information.
+fn debug_information(configuration: &Configuration) -> Option<PathBuf> {
+    let program = match configuration.request {
+        Request::Launch => configuration.program_path()?,
+        Request::Attach => {
+            let pid = configuration.fields.get("pid").or(configuration.fields.get("processId"));
+            pid.and_then(process_id).map(|pid| format!("/proc/{pid}/exe").into())?
+        }
+    };
+    // On macOS it lies beside the program.
+    let name = program.file_name()?;
+    let beside = program.with_file_name(format!("{}.dSYM", name.to_string_lossy()));
+    let beside = beside.join("Contents/Resources/DWARF").join(name);
+    Some(if beside.is_file() { beside } else { program })
 }
 
 fn process_id(value: &Value) -> Option<u64> {

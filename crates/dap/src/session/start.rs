@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::pump::{pump, pump_output};
 use super::state::Phase;
 use super::{DebugSession, Inner};
-use crate::adapter::{Adapter, RustValues, Search, Transport, find};
+use crate::adapter::{Adapter, Search, Transport, find};
 use crate::client::{Client, RequestError};
 use crate::configuration::Request;
 use crate::error::DebugError;
@@ -124,19 +124,19 @@ impl Inner {
                 command.args.push(folder.path().into());
                 inner.lock().files = Some(folder);
             }
-            if let Some(values) = inner.adapter.values(configuration)
+            if let Some(formatter) = inner.adapter.formatter(configuration)
                 && let Some(folder) = private_folder()?
             {
                 let path = folder.path().to_owned();
-                let installed = RustValues::install(&path, &mut arguments);
+                let installed = formatter.install(&path, &mut arguments);
                 installed.map_err(|error| {
                     DebugError::Internal(format!("{}: {error}", path.display()))
                 })?;
                 let mut state = inner.lock();
                 state.files = Some(folder);
-                state.shows_rust = true;
+                state.shows_rust = formatter.is_rust();
                 // The adapter starts meanwhile.
-                let describe = move || values.describe_enums(&path);
+                let describe = move || formatter.describe_enums(&path);
                 state.describing = Some(tokio::task::spawn_blocking(describe));
             }
             inner.place_adapter(&mut adapter, &arguments);

@@ -1,5 +1,6 @@
 //! What every language has to do, as flows that the languages' files run.
 
+use std::collections::HashMap;
 use std::process::Command;
 
 use termbridge_dap::{
@@ -136,6 +137,35 @@ pub(crate) async fn values(language: Language, structure: &str, inside: &str) {
     assert!(end.output.text.contains("total 110"), "the change counts: {end:?}");
     let over = session.scopes(frame).await.expect_err("over");
     assert_eq!(over.code(), "E_PROGRAM_EXITED");
+}
+
+/// Each value that the program `values` writes is shown as the program writes it. Returns what is shown.
+pub(crate) async fn values_are_what_the_program_says(
+    language: Language,
+) -> HashMap<String, String> {
+    let subject = Subject::named(language, "values");
+    subject.break_at("values").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "values").await;
+    let scopes = session.scopes(report.frames[0].id).await.expect("scopes");
+    let all = Page { start: 0, count: 0 };
+    let locals = session.variables(scopes[0].reference, VariableFilter::All, all).await;
+    let locals = locals.expect("locals").into_iter();
+    let shown: HashMap<_, _> = locals.map(|local| (local.name, local.value)).collect();
+    session.stop().await.expect("ends");
+    let said = Command::new(subject.program()).output().expect("runs").stdout;
+    let said = String::from_utf8(said).expect("text");
+    let said: Vec<_> = said.lines().filter_map(|line| line.split_once('=')).collect();
+    assert!(said.len() > 50, "{said:?}");
+    let is_other =
+        |(name, value): &&(&str, &str)| shown.get(*name).is_none_or(|shown| shown != value);
+    let wrong: Vec<_> = said
+        .iter()
+        .filter(is_other)
+        .map(|(name, value)| format!("{name}: {:?}, not {value}", shown.get(*name)))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    shown
 }
 
 /// A crash stops the program where it happens.

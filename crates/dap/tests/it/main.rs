@@ -2,6 +2,7 @@
 //! real ones on small programs.
 
 mod c;
+mod cpp;
 mod fake;
 mod fake_adapter;
 mod flows;

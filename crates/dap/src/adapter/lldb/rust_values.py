@@ -1,29 +1,37 @@
 """Values of Rust as `{:?}` shows them, for LLDB, each within a limit of text and time.
 
-What cannot be read is said to be so, in angle brackets: a wrong value is worse than none. Variants of enums
-are told by the table that lies beside this file, since LLDB cuts and misplaces their discriminants.
+Variants of enums are told by the table that lies beside this file, since LLDB cuts and misplaces their discriminants.
 """
 
+import ipaddress
 import json
 import os
 import re
 import struct
-import time
 
 import lldb
+from common import (
+    MAX_CHILDREN,
+    MAX_DEPTH,
+    Parts,
+    Text,
+    Unreadable,
+    bytes_of,
+    checked,
+    children,
+    float_text,
+    function_at,
+    innermost,
+    memory,
+    pointee,
+    quoted,
+    show_list,
+    show_part,
+    show_string,
+    text_of,
+    unsigned,
+)
 
-# Bytes of one value's text, after which no more elements are added.
-MAX_TEXT = 240
-# Bytes of one string.
-MAX_STRING = 400
-# Values within each other.
-MAX_DEPTH = 12
-# Seconds for one value; what is not read by then is said to be so.
-MAX_SECONDS = 0.2
-# Elements that a list, a map or a tree is asked for at once.
-MAX_CHILDREN = 10_000
-
-MARK = "\x1f"
 CATEGORY = "termbridge-rust"
 # What LLDB shows as Rust does.
 PLAIN = {
@@ -43,33 +51,6 @@ SLICES = r"^&(mut )?\[.+\]$"
 OWNERS = r"^alloc::(rc::Rc|sync::Arc)<.+>$"
 
 
-class Unreadable(Exception):
-    """A value that is not what its type says, or whose memory cannot be read."""
-
-
-class Text:
-    """The text of one value while it is written."""
-
-    def __init__(self, limit=MAX_TEXT):
-        self.parts = []
-        self.length = 0
-        self.limit = limit
-        self.deadline = time.monotonic() + MAX_SECONDS
-
-    def add(self, part):
-        self.parts.append(part)
-        self.length += len(part)
-
-    def is_full(self):
-        return self.length >= self.limit or time.monotonic() > self.deadline
-
-    def is_late(self):
-        return time.monotonic() > self.deadline
-
-    def __str__(self):
-        return "".join(self.parts)
-
-
 # ---- entry points ----------------------------------------------------------------------------------------------
 
 
@@ -77,13 +58,7 @@ def summary(value, _session):
     """The text of a value, after a mark by which it is told from what LLDB puts before it."""
     if value.GetType().GetCanonicalType().GetBasicType() in PLAIN:
         return ""
-    text = Text()
-    text.add(MARK)
-    try:
-        show(value, text, 0)
-    except Unreadable as why:
-        text.add(f"<not readable: {why}>")
-    return str(text)
+    return text_of(value, show)
 
 
 def __lldb_init_module(debugger, _session):
@@ -121,7 +96,7 @@ def show(value, text, depth):
     elif what == lldb.eTypeClassEnumeration:
         show_plain_enum(value, kind, text)
     elif what == lldb.eTypeClassArray:
-        show_list(children(value, value.GetNumChildren()), value.GetNumChildren(), text, depth)
+        show_list(children(value, value.GetNumChildren()), value.GetNumChildren(), show, text, depth)
     elif what in (lldb.eTypeClassStruct, lldb.eTypeClassClass):
         show_struct(value, kind, text, depth)
     elif what == lldb.eTypeClassUnion:
@@ -154,7 +129,7 @@ def show_basic(value, kind, text):
 
 
 def show_pointer(value, kind, text, depth):
-    address = value.GetValueAsUnsigned()
+    address = unsigned(value)
     target = kind.GetPointeeType()
     if address == 0:
         text.add("0x0")
@@ -216,38 +191,11 @@ def show_fields(value, fields, name, text, depth):
             # What takes no room has no value.
             text.add("()")
         else:
-            show_part(value.GetChildAtIndex(index), text, depth)
+            show_part(value.GetChildAtIndex(index), show, text, depth)
     if is_tuple:
         text.add(",)" if len(fields) == 1 and name.startswith("(") else ")")
     else:
         text.add(" }")
-
-
-def show_part(part, text, depth):
-    """A part of a value; one that cannot be read leaves the others readable."""
-    try:
-        if not part.IsValid():
-            raise Unreadable("it is not there")
-        show(part, text, depth + 1)
-    except Unreadable as why:
-        text.add(f"<not readable: {why}>")
-
-
-def show_list(elements, count, text, depth, brackets="[]"):
-    text.add(brackets[0])
-    for index, element in enumerate(elements):
-        if index:
-            text.add(", ")
-        if text.is_full():
-            text.add(f"… {count - index} more")
-            break
-        if isinstance(element, tuple):
-            show_part(element[0], text, depth)
-            text.add(": ")
-            show_part(element[1], text, depth)
-        else:
-            show_part(element, text, depth)
-    text.add(brackets[1])
 
 
 # ---- enums -----------------------------------------------------------------------------------------------------
@@ -306,7 +254,7 @@ def show_enum(value, kind, text, depth):
     of = inner.GetType()
     fields = [of.GetFieldAtIndex(i).GetName() or "" for i in range(of.GetNumberOfFields())]
     if kind.GetName().split("<", 1)[0] in TRANSPARENT:
-        show_part(inner.GetChildAtIndex(0), text, depth)
+        show_part(inner.GetChildAtIndex(0), show, text, depth)
     else:
         show_fields(inner, fields, name, text, depth)
 
@@ -316,18 +264,18 @@ def show_enum(value, kind, text, depth):
 
 def show_slice(value, name, text, depth):
     pointer = value.GetChildAtIndex(0)
-    length = checked(value.GetChildAtIndex(1).GetValueAsUnsigned())
+    length = checked(unsigned(value.GetChildAtIndex(1)))
     inside = name.split("<", 1)[-1]
     if re.search(r"(^&(mut )?|[<*]|^)(str|std::path::Path|std::ffi::os_str::OsStr)\b", name) or inside.startswith("str"):
-        show_string(value, pointer.GetValueAsUnsigned(), length, text)
+        show_string(value, unsigned(pointer), length, text)
     elif "core::ffi::c_str::CStr" in name:
-        show_string(value, pointer.GetValueAsUnsigned(), length - 1, text)
+        show_string(value, unsigned(pointer), length - 1, text)
     else:
-        show_list(slice_of(value, pointer, length), length, text, depth)
+        show_list(slice_of(value, pointer, length), length, show, text, depth)
 
 
 def slice_of(value, pointer, length):
-    return at_step(value, pointer.GetValueAsUnsigned(), pointer.GetType().GetPointeeType(), range(length))
+    return at_step(value, unsigned(pointer), pointer.GetType().GetPointeeType(), range(length))
 
 
 def at_step(value, address, kind, indices):
@@ -337,20 +285,9 @@ def at_step(value, address, kind, indices):
         yield value.CreateValueFromAddress(f"[{index}]", address + index * size, kind)
 
 
-def show_string(value, address, length, text):
-    limit = min(length, MAX_STRING)
-    data = memory(value, address, limit)
-    if limit < length:
-        # Not in the middle of a character.
-        data = data[: -(next((n for n in range(1, 4) if len(data) > n and data[-n] & 0xC0 == 0xC0), 0)) or None]
-    text.add(quoted(data.decode("utf-8", "backslashreplace"), '"'))
-    if limit < length:
-        text.add(f"… {length - len(data)} more bytes")
-
-
 def show_dyn(value, name, text, depth):
-    address = value.GetChildAtIndex(0).GetValueAsUnsigned()
-    inside, kind = behind(value, value.GetChildAtIndex(1).GetValueAsUnsigned())
+    address = unsigned(value.GetChildAtIndex(0))
+    inside, kind = behind(value, unsigned(value.GetChildAtIndex(1)))
     if kind is not None:
         show(value.CreateValueFromAddress("it", address, kind), text, depth + 1)
         return
@@ -409,7 +346,7 @@ def number(value, *path):
     found = field(value, *path).GetNonSyntheticValue()
     while found.GetNumChildren() == 1 and not found.GetType().IsPointerType():
         found = found.GetChildAtIndex(0).GetNonSyntheticValue()
-    return found.GetValueAsUnsigned()
+    return unsigned(found)
 
 
 def type_argument(value, index):
@@ -433,17 +370,17 @@ def number_in(value):
     value = value.GetNonSyntheticValue()
     while value.GetNumChildren() >= 1 and not value.GetType().IsPointerType():
         value = value.GetChildAtIndex(0).GetNonSyntheticValue()
-    return value.GetValueAsUnsigned()
+    return unsigned(value)
 
 
 def show_vec(value, text, depth):
     count, elements = elements_of(value)
-    show_list(elements, count, text, depth)
+    show_list(elements, count, show, text, depth)
 
 
 def show_set(value, text, depth):
     count, elements = elements_of(value)
-    show_list(elements, count, text, depth, "{}")
+    show_list(elements, count, show, text, depth, "{}")
 
 
 def elements_of(value):
@@ -452,7 +389,7 @@ def elements_of(value):
     name = value.GetType().GetCanonicalType().GetName().split("<", 1)[0]
     last = name.rsplit("::", 1)[-1]
     if name.startswith("&"):
-        length = checked(value.GetChildAtIndex(1).GetValueAsUnsigned())
+        length = checked(unsigned(value.GetChildAtIndex(1)))
         return length, slice_of(value, value.GetChildAtIndex(0), length)
     if last == "Vec":
         address, length = vec_parts(value)
@@ -522,7 +459,7 @@ def nodes(value, pointer, height):
     if height > 20:
         raise Unreadable("a tree that is too high")
     leaf = pointer.GetType().GetPointeeType()
-    address = pointer.GetValueAsUnsigned()
+    address = unsigned(pointer)
     node = value.CreateValueFromAddress("node", address, leaf)
     length = number(node, "len")
     if length > 11:
@@ -564,7 +501,7 @@ def show_linked_list(value, text, depth):
             yield field(item, "element")
             node = field(item, "next")
 
-    show_list(links(field(value, "head")), count, text, depth)
+    show_list(links(field(value, "head")), count, show, text, depth)
 
 
 def some(option):
@@ -594,14 +531,14 @@ def inside_owner(value):
     """What an Rc or an Arc holds."""
     pointer = first(value, ("ptr", "pointer")).GetNonSyntheticValue()
     if pointer.GetType().IsPointerType():
-        address = pointer.GetValueAsUnsigned()
+        address = unsigned(pointer)
         counted = pointee(value, address, pointer.GetType().GetPointeeType())
         return first(counted, ("value",), ("data",))
     # What has no fixed size lies behind two counts.
-    address = pointer.GetChildAtIndex(0).GetValueAsUnsigned()
+    address = unsigned(pointer.GetChildAtIndex(0))
     fat = pointer.GetType().GetName()
     if pointer.GetType().GetFieldAtIndex(1).GetName() == "length" and "str" in fat:
-        return address + 16, checked(pointer.GetChildAtIndex(1).GetValueAsUnsigned())
+        return address + 16, checked(unsigned(pointer.GetChildAtIndex(1)))
     raise Unreadable("its type is not known")
 
 
@@ -634,7 +571,7 @@ def wrapped(name, *fields):
 def show_lock(name):
     def render(value, text, depth):
         text.add(f"{name} {{ data: ")
-        show_part(field(value, "data", "value"), text, depth)
+        show_part(field(value, "data", "value"), show, text, depth)
         poisoned = number(value, "poison", "failed") != 0
         text.add(f", poisoned: {'true' if poisoned else 'false'}, .. }}")
 
@@ -645,16 +582,16 @@ def show_refcell(value, text, depth):
     borrowed = number(value, "borrow", "value", "value")
     bits = value.GetTarget().GetAddressByteSize() * 8
     text.add("RefCell { value: ")
-    show_part(field(value, "value", "value"), text, depth)
+    show_part(field(value, "value", "value"), show, text, depth)
     # While it is borrowed to be changed the program itself would not show it.
     text.add(", borrowed: mut }" if borrowed >> (bits - 1) else " }")
 
 
 def show_range(between):
     def render(value, text, depth):
-        show_part(field(value, "start"), text, depth)
+        show_part(field(value, "start"), show, text, depth)
         text.add(between)
-        show_part(field(value, "end"), text, depth)
+        show_part(field(value, "end"), show, text, depth)
 
     return render
 
@@ -680,8 +617,6 @@ def show_ipv4(value, text, depth):
 
 
 def show_ipv6(value, text, depth):
-    import ipaddress
-
     text.add(str(ipaddress.IPv6Address(bytes_of(field(value, "octets"), 16))))
 
 
@@ -721,7 +656,7 @@ def show_weak(_value, text, _depth):
 
 def show_guard(value, text, depth):
     lock = field(value, "lock").GetNonSyntheticValue()
-    target = pointee(value, lock.GetValueAsUnsigned(), lock.GetType().GetPointeeType())
+    target = pointee(value, unsigned(lock), lock.GetType().GetPointeeType())
     show(field(target, "data", "value"), text, depth + 1)
 
 
@@ -788,42 +723,6 @@ SPECIAL["core::sync::atomic::AtomicPtr"] = transparent("p", "value")
 # ---- what can be looked into -----------------------------------------------------------------------------------
 
 
-class Parts:
-    """The parts of a value in the place of its fields."""
-
-    def __init__(self, value, _session):
-        self.value = value
-        self.parts = None
-
-    def update(self):
-        self.parts = None
-        return False
-
-    def has_children(self):
-        return True
-
-    def num_children(self):
-        return len(self.all())
-
-    def get_child_index(self, name):
-        for index, part in enumerate(self.all()):
-            if part.GetName() == name:
-                return index
-        return -1
-
-    def get_child_at_index(self, index):
-        parts = self.all()
-        return parts[index] if 0 <= index < len(parts) else None
-
-    def all(self):
-        if self.parts is None:
-            try:
-                self.parts = self.find()
-            except Unreadable:
-                self.parts = []
-        return self.parts
-
-
 class Variant(Parts):
     """The fields of the variant that an enum is."""
 
@@ -865,9 +764,9 @@ class Elements(Parts):
             name = value.GetType().GetCanonicalType().GetName().split("<", 1)[0]
             if name.startswith("&"):
                 pointer = value.GetChildAtIndex(0)
-                length = checked(value.GetChildAtIndex(1).GetValueAsUnsigned())
+                length = checked(unsigned(value.GetChildAtIndex(1)))
                 kind = pointer.GetType().GetPointeeType()
-                self.fixed = length, pointer.GetValueAsUnsigned(), kind
+                self.fixed = length, unsigned(pointer), kind
             elif name.endswith("::Vec"):
                 address, length = vec_parts(value)
                 self.fixed = length, address, type_argument(value, 0)
@@ -898,7 +797,7 @@ class Elements(Parts):
                 break
             if isinstance(element, tuple):
                 text = Text(60)
-                show_part(element[0], text, 0)
+                show_part(element[0], show, text, 0)
                 found.append(element[1].Clone(f"[{text}]"))
             else:
                 found.append(element.Clone(f"[{index}]"))
@@ -908,68 +807,6 @@ class Elements(Parts):
 def plain_field(value):
     name = value.GetName() or ""
     return value.Clone(name[2:]) if name.startswith("__") and name[2:].isdigit() else value
-
-
-# ---- reading ---------------------------------------------------------------------------------------------------
-
-
-def innermost(value):
-    value = value.GetNonSyntheticValue()
-    while value.GetNumChildren() == 1 and not value.GetType().IsPointerType():
-        value = value.GetChildAtIndex(0).GetNonSyntheticValue()
-    return value
-
-
-def children(value, count):
-    return (value.GetChildAtIndex(index) for index in range(count))
-
-
-def pointee(value, address, kind):
-    return value.CreateValueFromAddress("it", address, kind)
-
-
-def bytes_of(value, size):
-    """The bytes of a value, wherever it is."""
-    if size == 0:
-        return b""
-    data, error = value.GetData(), lldb.SBError()
-    read = data.ReadRawData(error, 0, size) if data.GetByteSize() >= size else None
-    if error.Fail() or read is None:
-        raise Unreadable(plain_error(value.GetError()))
-    return read
-
-
-def memory(value, address, size):
-    if size == 0:
-        return b""
-    error = lldb.SBError()
-    read = value.GetProcess().ReadMemory(address, size, error)
-    if error.Fail() or read is None:
-        raise Unreadable(plain_error(error))
-    return read
-
-
-def plain_error(error):
-    return (error.GetCString() if error.Fail() else None) or "no memory there"
-
-
-def checked(length):
-    if length >= 1 << 47:
-        raise Unreadable(f"a length of {length}")
-    return length
-
-
-def function_at(value, address):
-    place = value.GetTarget().ResolveLoadAddress(address)
-    name = place.GetFunction().GetName() or place.GetSymbol().GetName() or hex(address)
-    name = re.sub(r"::h[0-9a-f]{16}$", "", name)
-    # Names of the older kind of symbols come half decoded.
-    if "$" in name:
-        name = re.sub(r"\$u([0-9a-f]+)\$", lambda code: chr(int(code.group(1), 16)), name)
-        for sign, meant in (("$LT$", "<"), ("$GT$", ">"), ("$RF$", "&"), ("$BP$", "*"), ("$LP$", "("), ("$RP$", ")"), ("$C$", ","), ("..", "::")):
-            name = name.replace(sign, meant)
-        name = name.removeprefix("_")
-    return name
 
 
 # ---- text ------------------------------------------------------------------------------------------------------
@@ -990,38 +827,3 @@ def plain_name(name):
         elif char == ":" and depth == 0:
             start, end = index + 1, None
     return name[start:end]
-
-
-def quoted(text, mark):
-    """Text in quotes, as Rust escapes it."""
-    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0", "\\": "\\\\", mark: f"\\{mark}"}
-
-    def escaped(char):
-        if char in known:
-            return known[char]
-        return char if char.isprintable() else f"\\u{{{ord(char):x}}}"
-
-    return mark + "".join(map(escaped, text)) + mark
-
-
-def float_text(value, width):
-    """The shortest decimal that means this number."""
-    if value != value:
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "inf" if value > 0 else "-inf"
-    if width < 8:
-        digits = next(d for d in range(1, 10) if struct.unpack("<f", struct.pack("<f", float(f"{value:.{d}g}")))[0] == value)
-        value = float(f"{value:.{digits}g}")
-    if value == 0 or 1e-5 <= abs(value) < 1e16:
-        text = format_plain(value)
-        return text if "." in text else f"{text}.0"
-    mantissa, exponent = repr(value).split("e") if "e" in repr(value) else f"{value:e}".split("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{int(exponent)}"
-
-
-def format_plain(value):
-    from decimal import Decimal
-
-    return format(Decimal(repr(value)), "f")
