@@ -18,6 +18,8 @@ pub(super) const FAILING_TEST: Task = Task {
     prepare: |home| {
         home.write("prices.py", PRICES);
         home.write("test_prices.py", TEST_PRICES);
+        // pytest draws rules as wide as the terminal: as wide as in ours.
+        home.write("../.tmux.conf", "set -g default-size 120x24\n");
         Ok(())
     },
     scripts: Scripts::in_terminals(test_ours, test_terminal, test_tmux),

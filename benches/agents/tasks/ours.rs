@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::model::{Model, Seen};
 
 /// The session in an answer, for calls that need it.
-pub(super) const SESSION: &str = r"(?:session_id |session |\| )([a-z0-9]{12})\b";
+pub(super) const SESSION: &str = r#"(?:session_id |session |\| |"session_id":")([a-z0-9]{12})\b"#;
 
 /// Types, and goes on when the model reads `wanted`, a regular expression.
 ///

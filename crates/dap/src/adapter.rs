@@ -89,6 +89,52 @@ impl AdapterKind {
         if self == Self::JsDebug { limit.min(Duration::from_millis(300)) } else { limit }
     }
 
+    /// What an adapter says in its output of a breakpoint's condition that could not be evaluated.
+    pub(crate) fn condition_failure(self, output: &str) -> Option<ConditionFailure> {
+        let behind =
+            |marker: &str| Some(output[output.find(marker)? + marker.len()..].trim_start());
+        let last = |text: &str| {
+            let mut lines = text.lines().rev().map(str::trim);
+            lines.find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+        };
+        let (condition, reason) = match self {
+            Self::Lldb => {
+                let said = behind("error evaluating condition of breakpoint ")?;
+                let (_, said) = said.split_once(": \"")?;
+                let (condition, said) = said.split_once("\"\n").unwrap_or((said, ""));
+                let reason = said.lines().find_map(|line| line.strip_prefix("error: "));
+                let reason = reason.map_or_else(|| last(said), lldb::plain_error);
+                (Some(condition.trim_end_matches('"').to_owned()), reason)
+            }
+            Self::Debugpy => {
+                let said = behind("Error while evaluating expression in conditional breakpoint:")?;
+                let (condition, said) = said.split_once('\n').unwrap_or((said, ""));
+                (Some(condition.trim().to_owned()), last(said))
+            }
+            Self::JsDebug => (None, first_line(behind("Breakpoint condition error:")?)),
+            Self::Delve => (None, first_line(behind("error evaluating expression:")?)),
+        };
+        Some(ConditionFailure { condition, reason })
+    }
+
+    /// A request that the adapter needs before the program runs: debugpy passes over a condition that it
+    /// cannot evaluate, in silence.
+    pub(crate) fn before_the_program(self) -> Option<(&'static str, Value)> {
+        let nothing: [&str; 0] = [];
+        (self == Self::Debugpy).then(|| {
+            let arguments = serde_json::json!({
+                "skipSuspendOnBreakpointException": nothing,
+                "skipPrintBreakpointException": nothing,
+            });
+            ("setDebuggerProperty", arguments)
+        })
+    }
+
+    /// Whether a breakpoint stops each time when its condition cannot be evaluated, or never.
+    pub(crate) fn stops_without_condition(self) -> bool {
+        self != Self::JsDebug
+    }
+
     /// Whether a line of output is the adapter's own and not the program's.
     pub(crate) fn is_own_word(self, line: &str) -> bool {
         let line = line.trim();
@@ -98,7 +144,11 @@ impl AdapterKind {
                     || line == "Debugger attached."
                     || line == "Waiting for the debugger to disconnect..."
             }
-            Self::Delve => line == "Type 'dlv help' for list of commands." || line == "Detaching",
+            Self::Delve => {
+                line == "Type 'dlv help' for list of commands."
+                    || line == "Detaching"
+                    || line.contains(" error layer=dap ")
+            }
             Self::Debugpy => false,
             // Version 19 falls at its end, after all is told.
             Self::Lldb => {
@@ -161,6 +211,47 @@ impl AdapterKind {
     pub(crate) fn plain_output(self, output: &str) -> Option<String> {
         let has_marks = self == Self::Lldb && output.contains(lldb::MARK);
         has_marks.then(|| lldb::without_marks(output))
+    }
+
+    /// The context in which an expression is an expression: in `repl`, lldb-dap takes what looks like one of
+    /// LLDB's commands (`n`, `c`, `shell id`) for that.
+    pub(crate) fn context(self, context: &'static str) -> &'static str {
+        if self == Self::Lldb && context == "repl" { "watch" } else { context }
+    }
+
+    /// A result that is an address, where the expression names no place itself: what lies there is not what
+    /// it comes to.
+    pub(crate) fn computed_value(self, expression: &str, value: &mut String) {
+        let is_place = |c: char| c.is_alphanumeric() || "_.:[]()&*->\"' ".contains(c);
+        let names_place = expression.chars().all(is_place)
+            && !expression.replace("->", "").contains(['-', '>'])
+            && !expression.trim_start_matches(['*', '&']).contains(['*', '&']);
+        if self == Self::Lldb
+            && !names_place
+            && let Some((address, there)) = value.split_once(lldb::MARK)
+            && address.starts_with("0x")
+        {
+            *value = format!("{} (an address; {there} is there)", address.trim_end());
+        }
+    }
+
+    /// A new value as the adapter takes it.
+    pub(crate) fn new_value<'a>(self, kind: Option<&str>, value: &'a str) -> &'a str {
+        match (self, kind, value.trim()) {
+            (Self::Lldb, Some("bool"), "true") => "1",
+            (Self::Lldb, Some("bool"), "false") => "0",
+            _ => value,
+        }
+    }
+
+    /// What an adapter says of an expression that failed, without what is of no use.
+    pub(crate) fn evaluate_error(self, message: String) -> String {
+        if self == Self::Lldb { lldb::plain_error(&message) } else { message }
+    }
+
+    /// Bytes at which the adapter cuts a value, without saying how much it cut.
+    pub(crate) fn cuts_values_at(self) -> Option<usize> {
+        (self == Self::Debugpy).then_some(1 << 16)
     }
 
     /// Whether it lists a changed variable as it was when the program stopped.
@@ -287,6 +378,18 @@ impl AdapterKind {
             _ => None,
         }
     }
+}
+
+/// A condition that could not be evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConditionFailure {
+    /// Which, where the adapter says it.
+    pub(crate) condition: Option<String>,
+    pub(crate) reason: String,
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_end().to_owned()
 }
 
 /// How the connection to an adapter is made.

@@ -99,6 +99,8 @@ impl Placed {
 pub(crate) struct BreakpointStore {
     /// The key is the file with its links resolved, so that a file has one list.
     files: BTreeMap<PathBuf, BTreeMap<u64, Breakpoint>>,
+    /// Why conditions could not be evaluated.
+    failures: BTreeMap<String, String>,
 }
 
 impl BreakpointStore {
@@ -110,6 +112,9 @@ impl BreakpointStore {
         if count >= MAX_BREAKPOINTS {
             let message = format!("{MAX_BREAKPOINTS} breakpoints are set, which is the limit");
             return Err(DebugError::InvalidParams(message));
+        }
+        if let Some(condition) = &breakpoint.condition {
+            self.failures.remove(condition);
         }
         self.files.entry(key.clone()).or_default().insert(breakpoint.line, breakpoint);
         Ok(key)
@@ -134,6 +139,24 @@ impl BreakpointStore {
     /// The breakpoints of a file, by line.
     pub(crate) fn of_file(&self, key: &Path) -> Vec<Breakpoint> {
         self.files.get(key).map_or_else(Vec::new, |file| file.values().cloned().collect())
+    }
+
+    /// Every condition of a breakpoint.
+    pub(crate) fn conditions(&self) -> Vec<String> {
+        let all = self.files.values().flat_map(BTreeMap::values);
+        all.filter_map(|breakpoint| breakpoint.condition.clone()).collect()
+    }
+
+    /// A condition could not be evaluated.
+    pub(crate) fn note_failure(&mut self, condition: &str, reason: &str) {
+        if self.failures.len() < MAX_BREAKPOINTS {
+            self.failures.insert(condition.to_owned(), reason.to_owned());
+        }
+    }
+
+    /// Why a condition could not be evaluated, if that was tried.
+    pub(crate) fn failure(&self, condition: &str) -> Option<&str> {
+        self.failures.get(condition).map(String::as_str)
     }
 
     /// Forgets files without breakpoints, once adapters know.

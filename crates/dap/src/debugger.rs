@@ -128,6 +128,14 @@ impl Debugger {
         Ok(latest.ok_or(DebugError::NoSession(None))?.session.clone())
     }
 
+    /// The session that was started last and is open, or else that was started last.
+    pub fn latest(&self) -> Result<DebugSession, DebugError> {
+        let sessions = self.lock();
+        let latest =
+            sessions.known.values().max_by_key(|entry| (!entry.session.is_ended(), entry.number));
+        Ok(latest.ok_or(DebugError::NoSession(None))?.session.clone())
+    }
+
     /// The session that gave a reference out.
     pub fn session_of(&self, reference: u64) -> Option<DebugSession> {
         let sessions = self.lock();

@@ -16,6 +16,8 @@ pub enum Halt {
 /// A stop, with all that is usually asked next.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StopReport {
+    /// Conditions of breakpoints that could not be evaluated, in words.
+    pub condition_failures: Vec<String>,
     /// The session.
     pub session: DebugSessionId,
     /// Why: `breakpoint`, `step`, `exception`, `pause`, `entry` or what else the adapter says.
@@ -47,6 +49,10 @@ pub struct StopReport {
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndReport {
+    /// The signal that the adapter would tell by the same exit code.
+    pub perhaps_signal: Option<String>,
+    /// Conditions of breakpoints that could not be evaluated, in words.
+    pub condition_failures: Vec<String>,
     /// The session.
     pub session: DebugSessionId,
     /// The program.
@@ -80,7 +86,10 @@ impl EndReport {
     /// How it ended, in a few words.
     pub fn how(&self) -> String {
         match (&self.reason, self.exit_code) {
-            (EndReason::Exited, Some(code)) => format!("exit code {code}"),
+            (EndReason::Exited, Some(code)) => match &self.perhaps_signal {
+                Some(signal) => format!("exit code {code}, which also stands for {signal} here"),
+                None => format!("exit code {code}"),
+            },
             (EndReason::Exited, None) => "it exited; the debugger does not say how".to_owned(),
             (EndReason::Signalled(signal), _) => format!("ended by {signal}"),
             (EndReason::Stopped, _) => "it was stopped by request".to_owned(),

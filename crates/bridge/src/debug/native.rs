@@ -13,8 +13,9 @@ mod start;
 mod terminals;
 mod view;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -61,6 +62,8 @@ pub struct NativeDebugger {
 
 struct Shared {
     debugger: Debugger,
+    /// Sessions whose end was told.
+    told_ends: Mutex<HashSet<String>>,
     bridge: Bridge,
     workspace: PathBuf,
     environment: Environment,
@@ -75,7 +78,9 @@ impl NativeDebugger {
         let terminal = terminals.clone().map(|launcher| launcher as Arc<dyn TerminalLauncher>);
         let debugger = Debugger::with_hooks(settings, Hooks { terminal, tasks: None });
         let servers = LanguageServers::new(workspace.clone(), environment.clone());
-        let shared = Shared { debugger, bridge, workspace, environment, terminals, servers };
+        let told_ends = Mutex::default();
+        let shared =
+            Shared { debugger, told_ends, bridge, workspace, environment, terminals, servers };
         Self { shared: Arc::new(shared) }
     }
 
@@ -121,6 +126,24 @@ impl NativeDebugger {
         self.shared.servers.shutdown().await;
     }
 
+    /// Whether the end of a session was told before; from now on it was.
+    fn note_end(&self, session: &str) -> bool {
+        let mut told = self.shared.told_ends.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = self.debugger().sessions();
+        told.retain(|id| open.iter().any(|session| session.id().as_str() == id));
+        !told.insert(session.to_owned())
+    }
+
+    /// It runs again.
+    fn forget_end(&self, session: &str) {
+        self.shared.told_ends.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    fn is_end_told(&self, session: &str) -> bool {
+        let told = self.shared.told_ends.lock().unwrap_or_else(PoisonError::into_inner);
+        told.contains(session)
+    }
+
     fn debugger(&self) -> &Debugger {
         &self.shared.debugger
     }
@@ -129,7 +152,15 @@ impl NativeDebugger {
         &self.shared.workspace
     }
 
-    /// The session that is named, or that gave the reference, or the latest.
+    /// The session that is named, or that was started last.
+    fn session_or_latest(&self, id: Option<&str>) -> Result<DebugSession, DebugFailure> {
+        match id {
+            Some(_) => self.session(id, None),
+            None => Ok(self.debugger().latest()?),
+        }
+    }
+
+    /// The session that is named, or that gave the reference, or the latest that is stopped.
     fn session(
         &self,
         id: Option<&str>,
@@ -161,7 +192,7 @@ impl NativeDebugger {
                 control::step(self, &call.script, read(call)?, timeout).await
             }
             "debug.pause" => control::pause(self, read(call)?, timeout).await,
-            "debug.wait-for-hit" => control::wait_for_hit(self, timeout).await,
+            "debug.wait-for-hit" => control::wait_for_hit(self, read(call)?, timeout).await,
             "debug.stack" => inspect::stack(self, read(call)?).await,
             "debug.threads" => inspect::threads(self, read(call)?).await,
             "debug.scopes" => inspect::scopes(self, read(call)?).await,

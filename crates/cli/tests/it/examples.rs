@@ -79,7 +79,7 @@ fn without_numbers(text: &str) -> String {
         }
     }
     // A time of seconds or of milliseconds.
-    kept.replace(" s | ", " ms | ")
+    kept.replace(" s | ", " ms | ").replace(" |  s]", "]")
 }
 
 #[test]

@@ -166,6 +166,8 @@ pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map
     let env = arguments.entry("env").or_insert_with(|| json!({}));
     if let Some(env) = env.as_object_mut() {
         set_default(env, "PYDEVD_DISABLE_FILE_VALIDATION", json!("1"));
+        // With it, from Python 3.12 on, a test that fails stops in what runs it.
+        set_default(env, "PYDEVD_USE_SYS_MONITORING", json!("0"));
     }
     let named = ["python", "pythonPath"].iter().any(|name| arguments.contains_key(*name));
     if let (false, Some(interpreter)) = (named, &adapter.interpreter) {

@@ -135,6 +135,16 @@ pub(super) fn without_marks(text: &str) -> String {
     BEFORE.replace_all(text, "").into_owned()
 }
 
+/// An error of LLDB's expressions without the place in a text that nobody sees.
+pub(super) fn plain_error(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    let first = first.trim_start_matches("error: ");
+    match first.strip_prefix("<user expression ").and_then(|rest| rest.split_once(": ")) {
+        Some((_, message)) => message.to_owned(),
+        None => first.to_owned(),
+    }
+}
+
 /// What shows the values of a program: formatters of ours, which the adapter loads.
 #[derive(Debug)]
 pub(crate) struct Formatter {

@@ -96,7 +96,8 @@ impl Debugger {
             } else {
                 "no open debug session has taken it"
             };
-            let (state, message) = (BreakpointState::Pending, Some(message.to_owned()));
+            let message = self.failure_of(&breakpoint).unwrap_or_else(|| message.to_owned());
+            let (state, message) = (BreakpointState::Pending, Some(message));
             return BreakpointInfo { breakpoint, state, message };
         };
         let state = match (placed.verified, placed.line) {
@@ -104,7 +105,17 @@ impl Debugger {
             (true, _) => BreakpointState::Verified,
             (false, _) => BreakpointState::Pending,
         };
-        BreakpointInfo { breakpoint, state, message: placed.message }
+        BreakpointInfo {
+            message: self.failure_of(&breakpoint).or(placed.message),
+            breakpoint,
+            state,
+        }
+    }
+
+    fn failure_of(&self, breakpoint: &Breakpoint) -> Option<String> {
+        let condition = breakpoint.condition.as_ref()?;
+        let store = self.context.breakpoints();
+        Some(format!("its condition cannot be evaluated: {}", store.failure(condition)?))
     }
 }
 

@@ -163,6 +163,8 @@ impl Inner {
                 program: state.program.clone(),
                 exit_code: state.exit_code,
                 reason,
+                condition_failures: state.take_condition_failures(),
+                perhaps_signal: state.perhaps_signal(),
                 output: self.take_output(&mut state),
                 unbound,
             }

@@ -38,7 +38,8 @@ impl DebugSession {
         frame: Option<u64>,
         context: EvaluateContext,
     ) -> Result<VariableInfo, DebugError> {
-        let (link, value) = self.raw_value(expression, frame, context.name()).await?;
+        let (link, mut value) = self.raw_value(expression, frame, context.name()).await?;
+        self.inner.adapter.computed_value(expression, &mut value.value);
         Ok(self.inner.variable(link, value))
     }
 
@@ -47,11 +48,20 @@ impl DebugSession {
         &self,
         expression: &str,
         frame: Option<u64>,
-        context: &str,
+        context: &'static str,
     ) -> Result<(u32, Variable), DebugError> {
         let (link, id) = self.inner.frame_or_top(frame).await?;
+        let adapter = self.inner.adapter;
+        let context = adapter.context(context);
         let arguments = json!({"expression": expression, "frameId": id, "context": context});
-        Ok((link, read(&self.inner.ask(link, "evaluate", arguments).await?)))
+        let answer = self.inner.ask(link, "evaluate", arguments).await;
+        let answer = answer.map_err(|error| match error {
+            DebugError::EvaluateFailed(why) => {
+                DebugError::EvaluateFailed(adapter.evaluate_error(why))
+            }
+            other => other,
+        });
+        Ok((link, read(&answer?)))
     }
 
     /// The context in which the adapter of a frame gives a text whole, if it has one.
@@ -87,6 +97,8 @@ impl DebugSession {
             if !inner.capability(link, |capabilities| capabilities.supports_set_variable) {
                 return Err(inner.unsupported("changing variables"));
             }
+            let kind = found.as_ref().and_then(|found| found.kind.as_deref());
+            let value = inner.adapter.new_value(kind, value);
             let arguments = json!({"variablesReference": id, "name": name, "value": value});
             let body = inner.ask(link, "setVariable", arguments).await?;
             let mut changed = Variable { name: name.to_owned(), ..read(&body) };

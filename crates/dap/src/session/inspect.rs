@@ -360,7 +360,13 @@ impl Inner {
         let attributes = variable.presentation_hint.unwrap_or_default().attributes;
         VariableInfo {
             cut: variable.value.len().saturating_sub(limit),
-            value: cut_text(&variable.value, limit),
+            value: match self.adapter.cuts_values_at() {
+                // How much more there is it does not say.
+                Some(most) if variable.value.len() >= most => {
+                    cut_text(&variable.value, limit).replace("… (", "… (more than ")
+                }
+                _ => cut_text(&variable.value, limit),
+            },
             name: variable.name,
             kind: variable.kind.filter(|kind| !kind.is_empty()),
             reference,

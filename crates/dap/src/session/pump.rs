@@ -84,7 +84,7 @@ impl Inner {
             }
             // Recorded under the lock, so that a wait that sees the state also sees the output.
             match event {
-                "output" => self.record_output(body.clone()),
+                "output" => self.record_output(&mut state, body.clone()),
                 _ => self.record(event, body.clone()),
             }
             let effect = state.apply(link, event, &body);
@@ -106,11 +106,18 @@ impl Inner {
     }
 
     /// Keeps what the program wrote, and apart from it what is its adapter's.
-    fn record_output(&self, mut body: Value) {
+    fn record_output(&self, state: &mut State, mut body: Value) {
         let text = body["output"].as_str().unwrap_or_default().to_owned();
         let words = without_own_words(self, text);
         if words.is_empty() {
             return;
+        }
+        if body["category"] != "stdout"
+            && let Some(failure) = self.adapter.condition_failure(&words)
+        {
+            state.note_condition(&failure, &mut self.context.breakpoints());
+            // It says so each time; it is told once, by the report.
+            body["category"] = json!("adapter");
         }
         let is_console = body["category"].as_str().is_none_or(|category| category == "console");
         let plain = if is_console { self.adapter.plain_output(&words) } else { None };

@@ -16,6 +16,9 @@ use crate::report::VariableInfo;
 /// Children that are written at most.
 const MAX_ITEMS: u64 = 1_000_000;
 
+/// Children that are asked for one by one, because what is within them was left out.
+const MAX_ASKED: u64 = 10_000;
+
 /// What to write and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Save {
@@ -55,21 +58,28 @@ impl DebugSession {
         let failed = |error| cannot_write(save, &error);
         let mut file = Lines::create(&save.path).map_err(failed)?;
         let limit = if save.max_items == 0 { MAX_ITEMS } else { save.max_items.min(MAX_ITEMS) };
-        let cut = if value.variables_reference == 0 {
-            let whole = match self.whole_context(save.frame).await {
-                Some(context) => self.raw_value(&save.expression, save.frame, context).await,
-                None => Ok((link, value.clone())),
-            };
-            // What cannot be had in another context is still what it was in the first.
-            let text = whole.map_or_else(|_| value.value.clone(), |(_, whole)| whole.value);
+        let mut cut = false;
+        if value.variables_reference != 0 {
+            cut = self.save_children(link, &value, save, limit, &mut file).await?;
+        }
+        // Of bytes, say, there is something inside that is not shown.
+        if file.items == 0 && !cut {
+            let text = self.whole_text(&save.expression, &value, save.frame).await;
             file.write(&Variable { value: text, ..value.clone() }).map_err(failed)?;
-            false
-        } else {
-            self.save_children(link, &value, save, limit, &mut file).await?
-        };
+        }
         let (items, bytes) = (file.items, file.bytes);
         file.finish().map_err(failed)?;
         Ok(Saved { value: self.inner.variable(link, value), items, bytes, cut })
+    }
+
+    /// The text of a value as long as it is, where the adapter gives it.
+    async fn whole_text(&self, expression: &str, value: &Variable, frame: Option<u64>) -> String {
+        let whole = match self.whole_context(frame).await {
+            Some(context) => self.raw_value(expression, frame, context).await.ok(),
+            None => None,
+        };
+        // What cannot be had in another context is still what it was in the first.
+        whole.map_or_else(|| value.value.clone(), |(_, whole)| whole.value)
     }
 
     /// Writes a value's children; whether some were left out.
@@ -85,6 +95,7 @@ impl DebugSession {
         if self.inner.adapter.has_rest() {
             // The next one is the last.
             let mut containers = vec![value.variables_reference];
+            let (mut asked, mut is_cut) = (0, false);
             while let Some(container) = containers.pop() {
                 let (children, rest) = self.inner.some_children(link, container).await?;
                 for child in children.iter().filter(|child| child.name != "len()") {
@@ -92,11 +103,23 @@ impl DebugSession {
                     if file.items == limit || child.name == "Unable to handle:" {
                         return Ok(true);
                     }
-                    file.write(child).map_err(failed)?;
+                    let mut child = child.clone();
+                    // What is within it is left out there.
+                    if let Some(expression) = child.evaluate_name.clone()
+                        && child.value.contains("...")
+                    {
+                        asked += 1;
+                        if asked <= MAX_ASKED {
+                            child.value = self.whole_text(&expression, &child, save.frame).await;
+                        }
+                        let is_text = child.kind.as_deref() == Some("str");
+                        is_cut |= asked > MAX_ASKED || (!is_text && child.value.contains("..."));
+                    }
+                    file.write(&child).map_err(failed)?;
                 }
                 containers.extend(rest.into_iter().rev());
             }
-            return Ok(false);
+            return Ok(is_cut);
         }
         let indexed = value.indexed_variables.unwrap_or(0) > 0;
         let filter = if indexed { VariableFilter::Indexed } else { VariableFilter::All };

@@ -241,6 +241,12 @@ impl Inner {
         timeout: Duration,
     ) -> Result<(), DebugError> {
         self.place_all(link).await?;
+        if let Some((request, arguments)) = self.adapter.before_the_program() {
+            let limit = self.context.settings.request_timeout;
+            if let Err(error) = client.request(request, arguments, limit).await {
+                tracing::debug!(%error, request, "not known to the adapter");
+            }
+        }
         let describing = self.lock().describing.take();
         if let Some(describing) = describing {
             // What is not described by then is shown as not known.

@@ -11,8 +11,8 @@ use serde_json::Value;
 use termbridge_pty::PrivateFolder;
 use tokio::task::JoinHandle;
 
-use crate::adapter::AdapterKind;
-use crate::breakpoint::Placed;
+use crate::adapter::{AdapterKind, ConditionFailure};
+use crate::breakpoint::{BreakpointStore, Placed};
 use crate::client::Client;
 use crate::error::DebugError;
 use crate::process::ProcessTree;
@@ -63,6 +63,9 @@ pub(crate) struct State {
     pub(crate) processes: Vec<ProcessTree>,
     /// The folder of what the adapter built for the run or leaves behind; dropping it removes it.
     pub(crate) files: Option<PrivateFolder>,
+    /// What was found of conditions that cannot be evaluated; how many of it were told.
+    pub(crate) condition_failures: Vec<String>,
+    pub(crate) told_failures: usize,
     /// The program has values of Rust.
     pub(crate) shows_rust: bool,
     /// Writes what the adapter needs to show them.
@@ -157,6 +160,8 @@ impl State {
             readers: Vec::new(),
             processes: Vec::new(),
             files: None,
+            condition_failures: Vec::new(),
+            told_failures: 0,
             shows_rust: false,
             describing: None,
             address: None,
@@ -343,6 +348,42 @@ impl State {
         Effect::None
     }
 
+    /// A condition could not be evaluated: of which breakpoint is not always said.
+    pub(crate) fn note_condition(
+        &mut self,
+        failure: &ConditionFailure,
+        store: &mut BreakpointStore,
+    ) {
+        let all = store.conditions();
+        let is_meant =
+            |condition: &&String| failure.condition.as_ref().is_none_or(|one| one == *condition);
+        let what =
+            if self.adapter.stops_without_condition() { "stops each time" } else { "never stops" };
+        for condition in all.iter().filter(is_meant) {
+            store.note_failure(condition, &failure.reason);
+            let said = format!(
+                "The condition `{condition}` cannot be evaluated, so its breakpoint {what}: {}",
+                failure.reason
+            );
+            if !self.condition_failures.contains(&said) {
+                self.condition_failures.push(said);
+            }
+        }
+    }
+
+    /// The signal that debugpy tells by this exit code: it gives 256 - N for signal N.
+    pub(crate) fn perhaps_signal(&self) -> Option<String> {
+        let number = 256 - self.exit_code.filter(|code| (128..256).contains(code))?;
+        let name = SIGNALS.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
+        (self.adapter == AdapterKind::Debugpy).then(|| (*name).to_owned())
+    }
+
+    /// Those that were not told.
+    pub(crate) fn take_condition_failures(&mut self) -> Vec<String> {
+        let told = std::mem::replace(&mut self.told_failures, self.condition_failures.len());
+        self.condition_failures[told..].to_vec()
+    }
+
     /// Refuses a session that is over.
     pub(crate) fn alive(&self) -> Result<(), DebugError> {
         match &self.phase {
@@ -425,12 +466,14 @@ fn signal_in(description: &str) -> Option<String> {
     Some(name[..end].to_owned())
 }
 
+/// Signals by their numbers, from 1.
+const SIGNALS: [&str; 15] = [
+    "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL",
+    "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM",
+];
+
 fn signal_number(name: &str) -> Option<i64> {
-    let names = [
-        "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE",
-        "SIGKILL", "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM",
-    ];
-    names.iter().zip(1..).find(|(known, _)| **known == name).map(|(_, number)| number)
+    SIGNALS.iter().zip(1..).find(|(known, _)| **known == name).map(|(_, number)| number)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::Inner;
 use super::inspect::{Page, VariableFilter};
 use super::source::lines_of_file;
 use super::state::{PANIC, State, Stop};
+use crate::breakpoint::file_key;
 use crate::error::DebugError;
 use crate::events::cut_text;
 use crate::protocol::{ExceptionInfo, read};
@@ -74,12 +75,29 @@ impl Inner {
             // What a runtime does to raise it is not what went wrong.
             frames.drain(..at);
         }
+        let (mut reason, mut exception) = (stop.event.reason.clone(), exception);
         let mut state = self.lock();
+        // delve calls a condition that it cannot evaluate an exception.
+        let said = exception.as_ref().and_then(|exception| exception.message.as_deref());
+        if let Some(failure) = said.and_then(|said| self.adapter.condition_failure(said)) {
+            state.note_condition(&failure, &mut self.context.breakpoints());
+            "breakpoint".clone_into(&mut reason);
+            exception = None;
+        }
+        let hit = state.places(link, &stop.event.hit_breakpoint_ids);
+        state.bound.extend(hit.iter().map(|place| (place.clone(), true)));
+        if stop.event.reason.contains("breakpoint")
+            && let Some(place) = focus.as_ref().and_then(location)
+        {
+            // Some adapters do not say which they have hit.
+            let place = (file_key(Path::new(&place.path)), place.line);
+            state.bound.entry(place).and_modify(|bound| *bound = true);
+        }
         let thread = ThreadInfo { id: state.thread_number(link, id), name, stopped: true };
         let said = [&stop.event.description, &stop.event.text];
         StopReport {
             session: self.id.clone(),
-            reason: stop.event.reason.clone(),
+            reason,
             description: said.into_iter().flatten().find(|text| !text.is_empty()).cloned(),
             thread,
             location: focus.as_ref().and_then(location),
@@ -88,8 +106,9 @@ impl Inner {
             total_frames,
             locals,
             locals_left_out,
-            hit: state.places(link, &stop.event.hit_breakpoint_ids),
+            hit,
             exception,
+            condition_failures: state.take_condition_failures(),
             output: self.take_output(&mut state),
         }
     }

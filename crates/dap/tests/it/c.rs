@@ -14,6 +14,11 @@ async fn breakpoints() {
 }
 
 #[tokio::test]
+async fn failing_condition() {
+    flows::failing_condition(LANGUAGE).await;
+}
+
+#[tokio::test]
 async fn hit_condition() {
     flows::hit_condition(LANGUAGE).await;
 }
@@ -99,5 +104,25 @@ async fn a_breakpoint_on_a_line_without_code_is_moved() {
     let set = subject.debugger.set_breakpoint(Breakpoint::new(&subject.source, line)).await;
     let state = set.expect("is set").state;
     assert!(matches!(state, BreakpointState::Moved { line: moved } if moved > line), "{state:?}");
+    session.stop().await.expect("ends");
+}
+
+/// What looks like a command of LLDB's is an expression.
+#[tokio::test]
+async fn expressions_are_no_commands() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("add").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "add").await;
+    for expression in ["n", "s", "c", "q", "shell id", "process kill"] {
+        let context = EvaluateContext::Repl;
+        let error = session.evaluate(expression, None, context).await.expect_err("no such name");
+        assert_eq!(error.code(), "E_EVALUATE_FAILED", "{expression}");
+    }
+    let sum = session.evaluate("a + 41", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(sum.value, "41", "it has not gone on: {sum:?}");
+    // An address is not taken for what lies there.
+    let sum = session.evaluate("&b + 0", None, EvaluateContext::Repl).await.expect("a value");
+    assert!(sum.value.starts_with("0x") && sum.value.contains("an address"), "{sum:?}");
     session.stop().await.expect("ends");
 }

@@ -48,6 +48,31 @@ pub(crate) async fn breakpoints(language: Language) {
     assert_eq!(session.wait(LIMIT).await, Ok(Halt::Ended(end)), "it stays the end");
 }
 
+/// A condition that cannot be evaluated is told, with the reason, by the first report and by the list.
+pub(crate) async fn failing_condition(language: Language) {
+    let subject = Subject::new(language);
+    let conditional = subject.breakpoint("add").condition("nosuch.thing > 3");
+    subject.debugger.set_breakpoint(conditional).await.expect("is set");
+    let session = subject.start("sum").await;
+    let halt = session.wait(LIMIT).await.expect("a halt");
+    let failures = match &halt {
+        Halt::Stopped(report) => &report.condition_failures,
+        Halt::Ended(end) => &end.condition_failures,
+    };
+    let [said] = failures.as_slice() else { panic!("{halt:#?}") };
+    assert!(said.contains("`nosuch.thing > 3` cannot be evaluated"), "{said}");
+    assert!(said.contains("nosuch") && !said.contains("user expression"), "{said}");
+    let listed = subject.debugger.breakpoints();
+    let message = listed[0].message.as_deref().unwrap_or_default();
+    assert!(message.starts_with("its condition cannot be evaluated: "), "{listed:#?}");
+    if let Halt::Stopped(report) = halt {
+        assert_eq!(local(&report, "b").value, "0", "at the first hit");
+        let next = subject.resume(&session, Resume::Continue).await;
+        assert_eq!(next.condition_failures, [""; 0], "once");
+        session.stop().await.expect("ends");
+    }
+}
+
 /// A breakpoint that does not stop before its third hit.
 pub(crate) async fn hit_condition(language: Language) {
     let subject = Subject::new(language);

@@ -17,6 +17,11 @@ async fn breakpoints() {
 }
 
 #[tokio::test]
+async fn failing_condition() {
+    flows::failing_condition(LANGUAGE).await;
+}
+
+#[tokio::test]
 async fn hit_condition() {
     flows::hit_condition(LANGUAGE).await;
 }

@@ -3,7 +3,8 @@
 use std::process::Command;
 
 use termbridge_dap::{
-    Configuration, EndReason, EvaluateContext, Page, Resume, Save, VariableFilter,
+    Configuration, Debugger, EndReason, EvaluateContext, Halt, Page, Resume, Save, Settings,
+    VariableFilter,
 };
 
 use crate::flows;
@@ -15,6 +16,11 @@ const LANGUAGE: Language = Language::Python;
 #[tokio::test]
 async fn breakpoints() {
     flows::breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn failing_condition() {
+    flows::failing_condition(LANGUAGE).await;
 }
 
 #[tokio::test]
@@ -168,6 +174,26 @@ async fn a_large_value_is_read_by_pages_and_saved() {
     let whole = std::fs::read_to_string(&path).expect("the file");
     assert!(whole.contains(&"x".repeat(2000)), "a long text is written whole");
     assert!(one.value.value.ends_with("bytes more)"), "{}", one.value.value);
+    // Bytes, and what is deep inside.
+    let bytes = session.save_variable(&save("b'ab' * 50", 0)).await.expect("is saved");
+    assert_eq!((bytes.items, bytes.cut), (1, false));
+    let whole = std::fs::read_to_string(&path).expect("the file");
+    assert!(whole.contains(&"ab".repeat(50)), "{whole}");
+    session
+        .evaluate("nested = [list(range(300))]", None, EvaluateContext::Repl)
+        .await
+        .expect("set");
+    let nested = session.save_variable(&save("nested", 0)).await.expect("is saved");
+    let part = std::fs::read_to_string(&path).expect("the file");
+    assert!(nested.cut && part.contains(", ...]"), "what is left out within is said: {part}");
+    session.evaluate("texts = ['z' * 900]", None, EvaluateContext::Repl).await.expect("set");
+    let texts = session.save_variable(&save("texts", 0)).await.expect("is saved");
+    let whole = std::fs::read_to_string(&path).expect("the file");
+    assert!(!texts.cut && whole.contains(&"z".repeat(900)), "{whole}");
+    // How much of a very long text there is the adapter does not say.
+    let long = session.evaluate("'y' * 5_000_000", None, EvaluateContext::Watch).await;
+    let long = long.expect("a value").value;
+    assert!(long.contains("(more than ") && long.ends_with(" bytes more)"), "{long}");
     let nowhere = Save { path: "/no/such/folder/x".into(), ..save("1", 0) };
     let error = session.save_variable(&nowhere).await.expect_err("no folder");
     assert_eq!(error.code(), "E_INVALID_PATH");
@@ -205,4 +231,18 @@ async fn a_module_is_debugged() {
 #[tokio::test]
 async fn several_at_once() {
     flows::several(LANGUAGE).await;
+}
+
+/// debugpy tells a signal by an exit code that a program may choose, too.
+#[tokio::test]
+async fn a_signal_is_named_beside_the_exit_code() {
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let program = folder.path().join("killed.py");
+    std::fs::write(&program, "import os\nos.kill(os.getpid(), 9)\n").expect("written");
+    let settings = Settings { adapters: adapters(), ..Settings::default() };
+    let debugger = Debugger::new(settings);
+    let configuration = Configuration::launch("python", &program, folder.path());
+    let session = debugger.start(configuration).await.expect("starts");
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert_eq!(end.how(), "exit code 247, which also stands for SIGKILL here");
 }

@@ -128,6 +128,7 @@ fn stop(data: &Value) -> String {
         text(&data["sessionId"]),
     )];
     lines.extend(test(data));
+    lines.extend(condition_failures(data));
     if let Some(thread) = data["thread"].as_str().filter(|name| !is_main(name)) {
         lines.push(format!("Thread {} ({thread})", data["threadId"]));
     }
@@ -161,12 +162,18 @@ fn end(data: &Value) -> String {
     let (program, how) = (text(&data["program"]), text(&data["exit"]["how"]));
     let mut lines = vec![format!("{program} ended: {how} [session {}]", text(&data["sessionId"]))];
     lines.extend(test(data));
+    lines.extend(condition_failures(data));
     for place in data["unboundBreakpoints"].as_array().into_iter().flatten() {
         let path = text(&place["path"]);
         lines.push(format!("Breakpoint {path}:{} was never bound to code", place["line"]));
     }
     lines.extend(output(data));
     lines.join("\n")
+}
+
+fn condition_failures(data: &Value) -> Vec<String> {
+    let all = data["conditionFailures"].as_array().into_iter().flatten();
+    all.map(|words| text(words).to_owned()).collect()
 }
 
 fn test(data: &Value) -> Option<String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use termbridge_dap::{
-    DebugError, DebugSession, EndReason, Halt, Page, Request, Resume, SessionState,
+    DebugError, DebugSession, EndReason, EndReport, Halt, Page, Request, Resume, SessionState,
 };
 use tokio::task::JoinSet;
 
@@ -32,7 +32,7 @@ pub(super) async fn resume(
     if !asked.wait {
         return Ok(json!({"state": "running", "sessionId": session.id().as_str()}));
     }
-    told(session.wait_after(ticket, timeout).await, &session)
+    told(native, session.wait_after(ticket, timeout).await, &session)
 }
 
 pub(super) async fn step(
@@ -47,7 +47,7 @@ pub(super) async fn step(
         _ => Resume::StepOver,
     };
     let session = native.session(asked.session_id.as_deref(), None)?;
-    told(session.resume_and_wait(how, None, timeout).await, &session)
+    told(native, session.resume_and_wait(how, None, timeout).await, &session)
 }
 
 pub(super) async fn pause(
@@ -55,45 +55,51 @@ pub(super) async fn pause(
     asked: OnlySession,
     timeout: Duration,
 ) -> Result<Value, DebugFailure> {
-    let session = native.session(asked.session_id.as_deref(), None)?;
-    told(session.pause(timeout).await, &session)
+    let session = native.session_or_latest(asked.session_id.as_deref())?;
+    told(native, session.pause(timeout).await, &session)
 }
 
 pub(super) async fn wait_for_hit(
     native: &NativeDebugger,
+    asked: OnlySession,
     timeout: Duration,
 ) -> Result<Value, DebugFailure> {
-    let latest = native.debugger().session(None)?;
-    let open = native.debugger().sessions().into_iter().filter(|session| !session.is_ended());
-    let mut open: Vec<DebugSession> = open.collect();
-    if open.is_empty() || latest.is_stopped() {
-        open = vec![latest];
+    let latest = native.session_or_latest(asked.session_id.as_deref())?;
+    if asked.session_id.is_some() || latest.is_stopped() || latest.is_ended() {
+        return first_halt(native, vec![latest], timeout).await;
     }
-    first_halt(open, timeout).await
+    // What comes first; those that are stopped were told to be.
+    let running = native.debugger().sessions().into_iter();
+    let running = running.filter(|session| !session.is_ended() && !session.is_stopped());
+    first_halt(native, running.collect(), timeout).await
 }
 
 /// What comes first in any of these sessions.
 pub(super) async fn first_halt(
+    native: &NativeDebugger,
     sessions: Vec<DebugSession>,
     timeout: Duration,
 ) -> Result<Value, DebugFailure> {
     let [session] = sessions.as_slice() else {
         let mut waits: JoinSet<Result<Value, DebugFailure>> = JoinSet::new();
         for session in sessions {
-            waits.spawn(async move { told(session.wait(timeout).await, &session) });
+            let native = native.clone();
+            waits.spawn(async move { told(&native, session.wait(timeout).await, &session) });
         }
         let first = waits.join_next().await.and_then(Result::ok);
         return first.unwrap_or_else(|| Err(DebugError::NoSession(None).into()));
     };
-    told(session.wait(timeout).await, session)
+    told(native, session.wait(timeout).await, session)
 }
 
 /// A halt as data. Of a wait that timed out the session is named, so that it can be waited for again.
 pub(super) fn told(
+    native: &NativeDebugger,
     halt: Result<Halt, DebugError>,
     session: &DebugSession,
 ) -> Result<Value, DebugFailure> {
     match halt {
+        Ok(Halt::Ended(end)) => Ok(told_end(native, &end)),
         Ok(halt) => Ok(view::halt(&halt)),
         Err(error) => {
             let details = match error {
@@ -107,14 +113,26 @@ pub(super) fn told(
     }
 }
 
+/// How a program ended; what it printed last is told once.
+fn told_end(native: &NativeDebugger, end: &EndReport) -> Value {
+    let mut answer = view::end(end);
+    if native.note_end(end.session.as_str())
+        && let Value::Object(fields) = &mut answer
+    {
+        fields.remove("output");
+        fields.remove("outputLeftOut");
+    }
+    answer
+}
+
 pub(super) async fn stop(
     native: &NativeDebugger,
     asked: OnlySession,
 ) -> Result<Value, DebugFailure> {
-    let session = native.session(asked.session_id.as_deref(), None)?;
+    let session = native.session_or_latest(asked.session_id.as_deref())?;
     let was_over = session.is_ended();
     let end = session.stop().await?;
-    let mut answer = view::end(&end);
+    let mut answer = told_end(native, &end);
     // It ended by itself before; asking again changes nothing, but it is said.
     answer["stopped"] = json!(!was_over || end.reason == EndReason::Stopped);
     Ok(answer)
@@ -122,8 +140,14 @@ pub(super) async fn stop(
 
 pub(super) async fn status(native: &NativeDebugger) -> Result<Value, DebugFailure> {
     let mut sessions = Vec::new();
-    for session in native.debugger().sessions() {
+    // One whose end was told is of no interest any more.
+    let is_news =
+        |session: &DebugSession| !session.is_ended() || !native.is_end_told(session.id().as_str());
+    for session in native.debugger().sessions().into_iter().filter(is_news) {
         sessions.push(describe(native, &session).await);
+        if session.is_ended() {
+            native.note_end(session.id().as_str());
+        }
     }
     let any = |wanted: fn(&DebugSession) -> bool| native.debugger().sessions().iter().any(wanted);
     Ok(json!({

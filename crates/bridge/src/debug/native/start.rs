@@ -12,7 +12,7 @@ use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 use tokio::time::Instant;
 
-use super::{NativeDebugger, OnlySession, control};
+use super::{NativeDebugger, control};
 use crate::debug::DebugFailure;
 
 #[derive(Debug, Deserialize)]
@@ -52,7 +52,7 @@ pub(super) async fn start(
     if asked.wait {
         let left = deadline.saturating_duration_since(Instant::now());
         let terminal = answer["terminal"].as_str().map(str::to_owned);
-        let halt = control::first_halt(sessions, left).await;
+        let halt = control::first_halt(native, sessions, left).await;
         answer["stop"] = halt.map_err(|failure| with_terminal(failure, terminal))?;
         answer["state"] = answer["stop"]["state"].clone();
     }
@@ -177,14 +177,29 @@ fn kind_of_process(pid: u32) -> Option<String> {
     Some(kind.to_owned())
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Restart {
+    session_id: Option<String>,
+    wait: bool,
+}
+
 pub(super) async fn restart(
     native: &NativeDebugger,
-    asked: OnlySession,
+    asked: Restart,
     timeout: Duration,
 ) -> Result<Value, DebugFailure> {
-    let session = native.session(asked.session_id.as_deref(), None)?;
+    let deadline = Instant::now() + timeout;
+    let session = native.session_or_latest(asked.session_id.as_deref())?;
     session.restart(timeout).await?;
-    Ok(native.started(&session).await)
+    native.forget_end(session.id().as_str());
+    let mut answer = native.started(&session).await;
+    if asked.wait {
+        let left = deadline.saturating_duration_since(Instant::now());
+        answer["stop"] = control::first_halt(native, vec![session], left).await?;
+        answer["state"] = answer["stop"]["state"].clone();
+    }
+    Ok(answer)
 }
 
 #[derive(Debug, Deserialize)]
@@ -206,7 +221,7 @@ pub(super) async fn test(
     let TestRun { runner, name, line, configuration } = found;
     let left = || deadline.saturating_duration_since(Instant::now());
     let session = native.start_one(configuration, left()).await?;
-    let mut answer = control::told(session.wait(left()).await, &session)?;
+    let mut answer = control::told(native, session.wait(left()).await, &session)?;
     answer["test"] = json!(name);
     answer["testLine"] = json!(line);
     answer["runner"] = json!(runner.name());

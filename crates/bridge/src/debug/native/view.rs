@@ -30,6 +30,7 @@ fn stop(report: &StopReport) -> Value {
     present([
         ("state", json!("stopped")),
         ("sessionId", json!(report.session.as_str())),
+        ("conditionFailures", list(&report.condition_failures)),
         ("reason", json!(report.reason)),
         ("description", json!(report.description)),
         ("location", json!(location)),
@@ -64,6 +65,7 @@ pub(super) fn end(report: &EndReport) -> Value {
         ("unboundBreakpoints", if unbound.is_empty() { Value::Null } else { json!(unbound) }),
         ("state", json!("exited")),
         ("sessionId", json!(report.session.as_str())),
+        ("conditionFailures", list(&report.condition_failures)),
         ("program", json!(report.program)),
         ("exit", exit),
         ("output", output(&report.output)),
@@ -134,6 +136,10 @@ pub(super) fn breakpoint(info: &BreakpointInfo) -> Value {
         ("hitCondition", json!(asked.hit_condition)),
         ("logMessage", json!(asked.log_message)),
     ])
+}
+
+fn list(texts: &[String]) -> Value {
+    if texts.is_empty() { Value::Null } else { json!(texts) }
 }
 
 fn output(output: &OutputSince) -> Value {

@@ -31,11 +31,14 @@ def test_total():
 
 /// A server whose project has an interpreter with pytest.
 fn python_project() -> (TestEnvironment, Server) {
+    python_project_with(&built("test-venv"))
+}
+
+fn python_project_with(venv: &str) -> (TestEnvironment, Server) {
     let environment = configured();
     environment.write("cart.py", CART);
     environment.write("test_cart.py", TEST_CART);
-    std::os::unix::fs::symlink(built("test-venv"), environment.path().join(".venv"))
-        .expect("a link");
+    std::os::unix::fs::symlink(venv, environment.path().join(".venv")).expect("a link");
     let server = environment.debug_server(TERMBRIDGE, &[]);
     (environment, server)
 }
@@ -58,6 +61,35 @@ fn a_failing_test_stops_where_it_fails() {
         end["output"].as_str().expect("output").contains("1 failed"),
         "only that test ran: {end:#}"
     );
+}
+
+/// Those that `scripts/setup-tests` found: 3.11, 3.12 and 3.13.
+#[test]
+fn a_failing_test_stops_where_it_fails_in_every_python() {
+    let first = std::path::PathBuf::from(built("test-venv"));
+    let folder = first.parent().expect("a folder").read_dir().expect("readable");
+    let venvs = folder.flatten().map(|entry| entry.path());
+    let is_one = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("test-venv") && path.join("requirements.sha256").exists()
+    };
+    let venvs: Vec<_> = venvs.filter(is_one).collect();
+    assert!(venvs.contains(&first));
+    for venv in venvs {
+        let venv = venv.display().to_string();
+        let (_environment, mut server) = python_project_with(&venv);
+        let arguments = json!({"path": "test_cart.py", "line": 9, "timeoutMs": PATIENCE_MS});
+        let stop = data(&mut server, "test_debug_single", arguments.clone());
+        assert_eq!(stop["exception"]["type"], "AssertionError", "{venv}: {stop:#}");
+        assert_eq!(stop["location"]["line"], 9, "{venv}: {stop:#}");
+        let end = data(&mut server, "debug_continue", json!({"timeoutMs": PATIENCE_MS}));
+        assert_eq!(end["exit"]["code"], 1, "{venv}: {end:#}");
+        data(&mut server, "breakpoint_set", json!({"path": "cart.py", "line": 5}));
+        let stop = data(&mut server, "test_debug_single", arguments);
+        assert_eq!(local(&stop, "amount")["value"], "7", "{venv}: {stop:#}");
+        let inside = data(&mut server, "debug_step_over", json!({"timeoutMs": PATIENCE_MS}));
+        assert_eq!(inside["location"]["function"], "test_total", "{venv}: {inside:#}");
+    }
 }
 
 #[test]
