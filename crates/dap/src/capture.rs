@@ -71,7 +71,9 @@ impl CommandLine {
         let (mut output, mut errors) =
             (Kept::new(Side::Beginning, limit), Kept::new(Side::End, limit));
         let ended = async {
-            let reading = async { tokio::join!(output.read(stdout), errors.read(stderr)) };
+            let reading = async {
+                tokio::join!(output.read(stdout, None), errors.read(stderr, Some(environment)))
+            };
             tokio::pin!(reading);
             let (status, read) = tokio::select! {
                 status = process.wait() => (status, false),
@@ -116,11 +118,14 @@ impl Kept {
     }
 
     /// Reads to the end, so that the program can always write on.
-    async fn read(&mut self, pipe: Option<impl AsyncRead + Unpin>) {
+    async fn read(&mut self, pipe: Option<impl AsyncRead + Unpin>, heard: Option<&Environment>) {
         let Some(mut pipe) = pipe else { return };
         let mut piece = vec![0; PIECE];
         while let Ok(length @ 1..) = pipe.read(&mut piece).await {
             self.keep(&piece[..length]);
+            if let Some(environment) = heard {
+                environment.hear(&piece[..length]);
+            }
         }
     }
 

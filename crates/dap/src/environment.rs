@@ -12,6 +12,17 @@ use crate::process::CommandLine;
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     gate: Option<Gate>,
+    listener: Option<Listener>,
+}
+
+/// Hears the last line of what a captured command writes on its standard error.
+#[derive(Clone)]
+struct Listener(Arc<dyn Fn(&str) + Send + Sync>);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 /// Judges a command before it runs: the reason when it may not.
@@ -29,7 +40,7 @@ impl std::fmt::Debug for Gate {
 impl Environment {
     /// That of this process.
     pub fn of_process() -> Self {
-        Self { variables: std::env::vars_os().collect(), gate: None }
+        Self { variables: std::env::vars_os().collect(), gate: None, listener: None }
     }
 
     /// With a judge of every command that is captured with it or asks [`Environment::may_run`].
@@ -39,6 +50,20 @@ impl Environment {
     ) -> Self {
         self.gate = Some(Gate(Arc::new(gate)));
         self
+    }
+
+    /// With someone who hears what captured commands write on their standard error, line by line.
+    pub fn heard_by(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Listener(Arc::new(listener)));
+        self
+    }
+
+    pub(crate) fn hear(&self, written: &[u8]) {
+        let Some(listener) = &self.listener else { return };
+        let text = String::from_utf8_lossy(written);
+        if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
+            listener.0(line);
+        }
     }
 
     /// Whether a command may run, or the reason why not.

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::{self, hint};
-use crate::tool::{CallFuture, Context};
+use crate::tool::{CallFuture, Context, Limit};
 use crate::toolset::ALL_TOOLS;
 use crate::validate;
 
@@ -104,7 +104,7 @@ impl DebugTool {
         let mut ticks = context.ticks();
         loop {
             tokio::select! {
-                answer = &mut running => return answer,
+                answer = &mut running => return said_of_limit(answer, &limit),
                 () = &mut given_up => break,
                 seconds = ticks.next() => {
                     let said = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -112,7 +112,7 @@ impl DebugTool {
                         said.unwrap_or_else(|| (format!("{} runs", self.tool.name()), None));
                     tokio::select! {
                         () = context.tell(seconds, limit.asked, percent, &words) => {}
-                        answer = &mut running => return answer,
+                        answer = &mut running => return said_of_limit(answer, &limit),
                         () = &mut given_up => break,
                     }
                 }
@@ -225,6 +225,20 @@ impl DebugTool {
         result.structured_content = Some(answer);
         result
     }
+}
+
+/// Says of a time-out that came before the time that was asked for why that is so.
+fn said_of_limit(mut answer: DebugAnswer, limit: &Limit) -> DebugAnswer {
+    if let Err(failure) = &mut answer.result
+        && failure.code == "E_TIMEOUT"
+        && limit.allowed < limit.asked
+    {
+        let seconds = limit.allowed.as_secs();
+        failure.message.push_str(&format!(
+            " (without a progress token a call waits {seconds} s at most, since clients give up after a minute)"
+        ));
+    }
+    answer
 }
 
 /// Whether a script acts on programs that are debugged.

@@ -9,13 +9,14 @@ mod code;
 mod control;
 mod events;
 mod inspect;
+mod pending;
 mod start;
 mod terminals;
 mod view;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -28,6 +29,7 @@ use termbridge_dap::{
 };
 use termbridge_session::Launch;
 
+use self::pending::Pending;
 use self::terminals::Terminals;
 use super::{DebugBackend, DebugCall, DebugFailure};
 use crate::hub::Bridge;
@@ -62,6 +64,8 @@ pub struct NativeDebugger {
 
 struct Shared {
     debugger: Debugger,
+    /// A start that takes longer than its call waited.
+    pending: Mutex<Option<Pending>>,
     /// Sessions whose end was told.
     told_ends: Mutex<HashSet<String>>,
     bridge: Bridge,
@@ -78,9 +82,16 @@ impl NativeDebugger {
         let terminal = terminals.clone().map(|launcher| launcher as Arc<dyn TerminalLauncher>);
         let debugger = Debugger::with_hooks(settings, Hooks { terminal, tasks: None });
         let servers = LanguageServers::new(workspace.clone(), environment.clone());
-        let told_ends = Mutex::default();
-        let shared =
-            Shared { debugger, told_ends, bridge, workspace, environment, terminals, servers };
+        let shared = Shared {
+            debugger,
+            pending: Mutex::default(),
+            told_ends: Mutex::default(),
+            bridge,
+            workspace,
+            environment,
+            terminals,
+            servers,
+        };
         Self { shared: Arc::new(shared) }
     }
 
@@ -121,7 +132,12 @@ impl NativeDebugger {
         self.debugger().sessions().iter().any(|session| !session.is_ended())
     }
 
+    fn pending(&self) -> MutexGuard<'_, Option<Pending>> {
+        self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) async fn shutdown(&self) {
+        drop(self.take_pending());
         self.debugger().shutdown().await;
         self.shared.servers.shutdown().await;
     }
@@ -181,10 +197,10 @@ impl NativeDebugger {
             "breakpoint.clear.file" => breakpoints::clear_file(self, read(call)?).await,
             "breakpoint.clear.project" => breakpoints::clear_project(self).await,
             "breakpoint.list" => Ok(breakpoints::list(self)),
-            "debug.start" => start::start(self, read(call)?, timeout).await,
+            "debug.start" => start::start(self, read(call)?, call).await,
             "debug.attach" => start::attach(self, read(call)?, timeout).await,
             "debug.restart" => start::restart(self, read(call)?, timeout).await,
-            "test.debug-single" => start::test(self, read(call)?, timeout).await,
+            "test.debug-single" => start::test(self, read(call)?, call).await,
             "debug.stop" => control::stop(self, read(call)?).await,
             "debug.status" => control::status(self).await,
             "debug.continue" => control::resume(self, read(call)?, timeout).await,
@@ -192,7 +208,7 @@ impl NativeDebugger {
                 control::step(self, &call.script, read(call)?, timeout).await
             }
             "debug.pause" => control::pause(self, read(call)?, timeout).await,
-            "debug.wait-for-hit" => control::wait_for_hit(self, read(call)?, timeout).await,
+            "debug.wait-for-hit" => control::wait_for_hit(self, read(call)?, call).await,
             "debug.stack" => inspect::stack(self, read(call)?).await,
             "debug.threads" => inspect::threads(self, read(call)?).await,
             "debug.scopes" => inspect::scopes(self, read(call)?).await,

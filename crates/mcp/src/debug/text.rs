@@ -84,6 +84,7 @@ fn shape(data: &Value) -> String {
             let program = data["program"].as_str().map(|program| format!("{program} "));
             format!("{}runs [session {}]", program.unwrap_or_default(), text(&data["sessionId"]))
         }
+        Some("starting") if data["what"].is_string() => starting(data),
         Some("stopped") if data["location"].is_object() && data["frames"].is_array() => stop(data),
         Some("exited") if data["exit"].is_object() && data["stop"].is_null() => end(data),
         _ if data["stop"].is_object() => {
@@ -115,6 +116,17 @@ fn shape(data: &Value) -> String {
         }
         _ => data.to_string(),
     }
+}
+
+/// A start that takes longer than its call waited.
+fn starting(data: &Value) -> String {
+    let said = data["said"].as_str().map(|said| format!(" Last line: {said}"));
+    format!(
+        "Still starting {} ({} s): debug_wait_for_hit waits on, debug_stop ends it.{}",
+        text(&data["what"]),
+        data["seconds"],
+        said.unwrap_or_default()
+    )
 }
 
 fn stop(data: &Value) -> String {

@@ -125,7 +125,7 @@ export interface ScriptParams {
   };
   /** Lets the program run on until the next stop. */
   'debug.continue': {
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
     /** Longest wait */
     timeoutMs: number;
@@ -139,7 +139,7 @@ export interface ScriptParams {
     expression: string;
     /** Default the top frame */
     frameId?: number;
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
   };
   /** Fetches the parts of a variable, a page at a time. */
@@ -163,6 +163,10 @@ export interface ScriptParams {
   'debug.restart': {
     /** Session; default the latest */
     sessionId?: string;
+    /** Longest wait */
+    timeoutMs: number;
+    /** Wait for the first stop */
+    wait: boolean;
   };
   /** Writes a large value to a file, an item per line. */
   'debug.save-variable': {
@@ -176,7 +180,7 @@ export interface ScriptParams {
   'debug.scopes': {
     /** From debug_stack */
     frameId: number;
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
   };
   /** Changes a variable of the stopped program. */
@@ -190,7 +194,7 @@ export interface ScriptParams {
   /** Lists the frames of a thread, paged. */
   'debug.stack': {
     count: number;
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
     start: number;
     /** Default the one that stopped */
@@ -223,21 +227,21 @@ export interface ScriptParams {
   'debug.status': Record<string, never>;
   /** Steps into the function that the current line calls. */
   'debug.step-into': {
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
     /** Longest wait */
     timeoutMs: number;
   };
   /** Runs to the end of the current function and stops in its caller. */
   'debug.step-out': {
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
     /** Longest wait */
     timeoutMs: number;
   };
   /** Runs the current line and stops at the next one. */
   'debug.step-over': {
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
     /** Longest wait */
     timeoutMs: number;
@@ -250,7 +254,7 @@ export interface ScriptParams {
   /** Lists the threads of a session, paged. */
   'debug.threads': {
     count: number;
-    /** Session; default the latest */
+    /** Session; default the latest stopped */
     sessionId?: string;
     start: number;
     /** Only this one */
@@ -260,6 +264,8 @@ export interface ScriptParams {
   'debug.tracker': Record<string, never>;
   /** Waits until the program stops, a stop that already happened included. */
   'debug.wait-for-hit': {
+    /** Session; default the latest */
+    sessionId?: string;
     /** Longest wait */
     timeoutMs: number;
   };

@@ -8,9 +8,11 @@ use termbridge_dap::{
     DebugError, DebugSession, EndReason, EndReport, Halt, Page, Request, Resume, SessionState,
 };
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
+use super::pending::Outcome;
 use super::{NativeDebugger, OnlySession, view};
-use crate::debug::DebugFailure;
+use crate::debug::{DebugCall, DebugFailure};
 
 /// Frames of each session in a status.
 const STATUS_FRAMES: u64 = 5;
@@ -62,8 +64,25 @@ pub(super) async fn pause(
 pub(super) async fn wait_for_hit(
     native: &NativeDebugger,
     asked: OnlySession,
-    timeout: Duration,
+    call: &DebugCall,
 ) -> Result<Value, DebugFailure> {
+    let deadline = Instant::now() + call.timeout;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    if asked.session_id.is_none()
+        && let Some(pending) = native.take_pending()
+    {
+        return match native.attend(pending, left(), &call.progress).await? {
+            Outcome::Goes(state) => Ok(state),
+            Outcome::Begun(begun) => {
+                let mut answer = first_halt(native, begun.sessions, left()).await?;
+                if let Value::Object(fields) = &mut answer {
+                    fields.extend(begun.facts);
+                }
+                Ok(answer)
+            }
+        };
+    }
+    let timeout = call.timeout;
     let latest = native.session_or_latest(asked.session_id.as_deref())?;
     if asked.session_id.is_some() || latest.is_stopped() || latest.is_ended() {
         return first_halt(native, vec![latest], timeout).await;
@@ -129,6 +148,12 @@ pub(super) async fn stop(
     native: &NativeDebugger,
     asked: OnlySession,
 ) -> Result<Value, DebugFailure> {
+    if asked.session_id.is_none()
+        && let Some(pending) = native.take_pending()
+    {
+        drop(pending);
+        return Ok(json!({"stopped": true, "state": "exited"}));
+    }
     let session = native.session_or_latest(asked.session_id.as_deref())?;
     let was_over = session.is_ended();
     let end = session.stop().await?;

@@ -12,8 +12,9 @@ use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 use tokio::time::Instant;
 
+use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending, Said};
 use super::{NativeDebugger, control};
-use crate::debug::DebugFailure;
+use crate::debug::{DebugCall, DebugFailure};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,14 +36,24 @@ pub(super) struct Start {
 pub(super) async fn start(
     native: &NativeDebugger,
     asked: Start,
-    timeout: Duration,
+    call: &DebugCall,
 ) -> Result<Value, DebugFailure> {
-    let deadline = Instant::now() + timeout;
+    let deadline = Instant::now() + call.timeout;
+    native.check_pending()?;
     let mut plan = native.plan(&asked)?;
     for (_, configuration) in &mut plan.parts {
         asked.lay_over(configuration)?;
     }
-    let sessions = native.launch(plan, timeout).await?;
+    let names = plan.parts.iter().map(|(_, configuration)| configuration.name.as_str());
+    let what = names.collect::<Vec<_>>().join(", ");
+    let (starter, facts) = (native.clone(), Map::new());
+    let limit = call.timeout.max(BUILD_LIMIT);
+    let work = async move { Ok(Begun { sessions: starter.launch(plan, limit).await?, facts }) };
+    let pending = Pending::new(what, Said::default(), work);
+    let sessions = match native.attend(pending, call.timeout, &call.progress).await? {
+        Outcome::Begun(begun) => begun.sessions,
+        Outcome::Goes(state) => return Ok(state),
+    };
     let latest = sessions.last().ok_or(DebugError::NoSession(None))?;
     let mut answer = native.started(latest).await;
     if sessions.len() > 1 {
@@ -211,20 +222,38 @@ pub(super) struct Test {
 pub(super) async fn test(
     native: &NativeDebugger,
     asked: Test,
-    timeout: Duration,
+    call: &DebugCall,
 ) -> Result<Value, DebugFailure> {
-    let deadline = Instant::now() + timeout;
-    let (folder, environment) = (native.workspace(), &native.shared.environment);
+    let deadline = Instant::now() + call.timeout;
+    native.check_pending()?;
     // Finding a test may build the project.
     native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
-    let found = test_finder::test_at(&asked.path, asked.line, folder, environment, timeout).await?;
-    let TestRun { runner, name, line, configuration } = found;
-    let left = || deadline.saturating_duration_since(Instant::now());
-    let session = native.start_one(configuration, left()).await?;
-    let mut answer = control::told(native, session.wait(left()).await, &session)?;
-    answer["test"] = json!(name);
-    answer["testLine"] = json!(line);
-    answer["runner"] = json!(runner.name());
+    let what = format!("the test at {}:{}", asked.path.display(), asked.line);
+    let (said, starter) = (Said::default(), native.clone());
+    let (listener, limit) = (said.clone(), call.timeout.max(BUILD_LIMIT));
+    let work = async move {
+        let environment = starter.shared.environment.clone();
+        let environment = environment.heard_by(move |line| listener.note(line));
+        let folder = starter.workspace();
+        let Test { path, line } = asked;
+        let found = test_finder::test_at(&path, line, folder, &environment, limit).await?;
+        let TestRun { runner, name, line, configuration } = found;
+        let session = starter.start_one(configuration, limit).await?;
+        let facts =
+            [("test", json!(name)), ("testLine", json!(line)), ("runner", json!(runner.name()))];
+        let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok(Begun { sessions: vec![session], facts })
+    };
+    let pending = Pending::new(what, said, work);
+    let begun = match native.attend(pending, call.timeout, &call.progress).await? {
+        Outcome::Begun(begun) => begun,
+        Outcome::Goes(state) => return Ok(state),
+    };
+    let left = deadline.saturating_duration_since(Instant::now());
+    let mut answer = control::first_halt(native, begun.sessions, left).await?;
+    if let Value::Object(fields) = &mut answer {
+        fields.extend(begun.facts);
+    }
     Ok(answer)
 }
 

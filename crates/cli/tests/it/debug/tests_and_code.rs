@@ -106,6 +106,35 @@ fn a_breakpoint_in_the_code_of_a_test_is_hit() {
     assert!(text.contains("test_total"), "the tests are named: {text}");
 }
 
+/// A build that takes longer than the call goes on, and is waited for by the next.
+#[test]
+fn a_long_build_is_waited_for_by_the_next_call() {
+    let environment = configured();
+    environment.write("Cargo.toml", "[package]\nname = \"slow\"\nedition = \"2021\"\n");
+    let build = "fn main() {\n    while !std::path::Path::new(\"go\").exists() {\n        \
+        std::thread::sleep(std::time::Duration::from_millis(20));\n    }\n}\n";
+    environment.write("build.rs", build);
+    environment.write("src/lib.rs", "#[test]\nfn fails() {\n    assert_eq!(1 + 1, 3);\n}\n");
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
+    let test = json!({"path": "src/lib.rs", "line": 3, "timeoutMs": 3000});
+    let begun = server.ok("test_debug_single", test.clone());
+    assert!(begun.text.starts_with("Still starting the test at "), "{}", begun.text);
+    assert_eq!(begun.structured["data"]["state"], "starting");
+    assert!(begun.text.contains("Last line: "), "{}", begun.text);
+    assert_eq!(server.error("test_debug_single", test.clone()).0, "E_BUSY");
+    // It can be ended, and begun again.
+    data(&mut server, "debug_stop", json!({}));
+    server.ok("test_debug_single", test);
+    environment.write("go", "");
+    let stop = data(&mut server, "debug_wait_for_hit", json!({"timeoutMs": PATIENCE_MS}));
+    assert_eq!(
+        (&stop["test"], &stop["location"]["line"]),
+        (&json!("fails"), &json!(3)),
+        "{stop:#}"
+    );
+    assert_eq!(stop["exception"]["type"], "panic", "{stop:#}");
+}
+
 #[test]
 fn a_test_of_rust_and_one_of_go() {
     let environment = configured();
