@@ -14,6 +14,7 @@ mod editor;
 mod failure;
 mod hub;
 mod native;
+mod place;
 
 use std::sync::Arc;
 use std::time::Duration;

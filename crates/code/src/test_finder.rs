@@ -71,16 +71,25 @@ pub struct TestRun {
     pub configuration: Configuration,
 }
 
-/// The test that holds a line of a file. The line counts from 1; both paths are absolute.
+/// Which test of a file is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// The innermost that holds this line, from 1.
+    Line(u64),
+    /// The one of this name, or whose name ends with it.
+    Name(String),
+}
+
+/// A test of a file. Both paths are absolute.
 pub async fn test_at(
     file: &Path,
-    line: u64,
+    place: &Place,
     workspace: &Path,
     environment: &Environment,
     timeout: Duration,
 ) -> Result<TestRun, CodeError> {
     let tools = Tools::new(environment, timeout);
-    let source = Source::read(file, line, workspace)?;
+    let source = Source::read(file, place, workspace)?;
     let extension = file.extension().and_then(|extension| extension.to_str());
     match extension.unwrap_or_default() {
         "py" | "pyw" => python::test_at(&source, &tools).await,
@@ -97,16 +106,16 @@ pub async fn test_at(
     }
 }
 
-/// A file of tests and the line asked for.
+/// A file of tests and the one asked for.
 struct Source<'a> {
     file: &'a Path,
-    line: u64,
+    place: &'a Place,
     workspace: &'a Path,
     text: String,
 }
 
 impl<'a> Source<'a> {
-    fn read(file: &'a Path, line: u64, workspace: &'a Path) -> Result<Self, CodeError> {
+    fn read(file: &'a Path, place: &'a Place, workspace: &'a Path) -> Result<Self, CodeError> {
         let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
         let meta = meta.ok_or_else(|| CodeError::FileNotFound(file.to_owned()))?;
         if meta.len() > MAX_SOURCE {
@@ -118,10 +127,12 @@ impl<'a> Source<'a> {
         })?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines = text.lines().count() as u64;
-        if line == 0 || line > lines {
-            return Err(CodeError::InvalidLine { path: file.to_owned(), line, lines });
+        match *place {
+            Place::Line(line) if line == 0 || line > lines => {
+                Err(CodeError::InvalidLine { path: file.to_owned(), line, lines })
+            }
+            _ => Ok(Self { file, place, workspace, text }),
         }
-        Ok(Self { file, line, workspace, text })
     }
 
     /// The folder that the file is in.
@@ -135,16 +146,17 @@ impl<'a> Source<'a> {
         if inside { self.workspace } else { self.folder() }.to_owned()
     }
 
-    /// The innermost test that holds the line.
-    fn choose<T>(&self, found: Vec<Found<T>>) -> Result<Found<T>, CodeError> {
+    /// The test that is meant.
+    fn choose<T>(&self, mut found: Vec<Found<T>>) -> Result<Found<T>, CodeError> {
         let file = self.file.file_name().unwrap_or_default().to_string_lossy();
-        let holds = |test: &&Found<T>| (test.first..=test.last).contains(&self.line);
-        let innermost = found.iter().filter(holds).map(|test| test.last - test.first).min();
-        let Some(lines) = innermost else {
-            return Err(CodeError::NoTestAtCursor(no_test(&file, self.line, &found)));
+        let at = match self.place {
+            Place::Line(line) => innermost(&found, *line),
+            Place::Name(name) => named(&found, name),
         };
-        let chosen = found.into_iter().find(|test| holds(&test) && test.last - test.first == lines);
-        chosen.ok_or_else(|| CodeError::Internal("a test was lost".to_owned()))
+        match at {
+            Some(at) => Ok(found.swap_remove(at)),
+            None => Err(CodeError::NoTestAtCursor(no_test(&file, self.place, &found))),
+        }
     }
 }
 
@@ -158,7 +170,28 @@ struct Found<T> {
     how: T,
 }
 
-fn no_test<T>(file: &str, line: u64, found: &[Found<T>]) -> String {
+/// The innermost test that holds a line.
+fn innermost<T>(found: &[Found<T>], line: u64) -> Option<usize> {
+    let holding = found.iter().enumerate();
+    let holding = holding.filter(|(_, test)| (test.first..=test.last).contains(&line));
+    holding.min_by_key(|(_, test)| test.last - test.first).map(|(at, _)| at)
+}
+
+/// The only test of a name; a part of the name is enough where it begins at a word.
+fn named<T>(found: &[Found<T>], name: &str) -> Option<usize> {
+    let name = name.trim();
+    let only = |is_it: &dyn Fn(&str) -> bool| {
+        let mut all = found.iter().enumerate().filter(|(_, test)| is_it(&test.name));
+        all.next().filter(|_| all.next().is_none()).map(|(at, _)| at)
+    };
+    let ends = |test: &str| {
+        let before = test.strip_suffix(name);
+        before.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    only(&|test| test == name).or_else(|| only(&ends)).filter(|_| !name.is_empty())
+}
+
+fn no_test<T>(file: &str, place: &Place, found: &[Found<T>]) -> String {
     if found.is_empty() {
         return format!("{file} has no test that is known as one");
     }
@@ -169,5 +202,10 @@ fn no_test<T>(file: &str, line: u64, found: &[Found<T>]) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("no test at line {line} of {file}; its tests and their lines: {named}{more}")
+    let place = match place {
+        Place::Line(line) => format!("no test at line {line}"),
+        Place::Name(name) => format!("no test, or more than one, is named {name:?} in"),
+    };
+    let of = if place.ends_with(" in") { "" } else { " of" };
+    format!("{place}{of} {file}; its tests and their lines: {named}{more}")
 }

@@ -2,7 +2,7 @@
 //!
 //! Both are JSON with comments and trailing commas. [`LaunchFile::plan`] turns the name of a
 //! configuration or a compound into what is to be started, variables filled in, with the tasks that
-//! come before. What needs a person (`${input:…}`) or the editor (`${command:…}`) is refused with
+//! come before. What needs the editor (`${command:…}`) is refused with
 //! the reason. Reads files of the workspace and nothing else; runs nothing.
 
 mod env_file;
@@ -28,6 +28,7 @@ pub struct LaunchFile {
     compounds: Vec<Map<String, Value>>,
     tasks: Value,
     settings: Value,
+    inputs: Vec<Map<String, Value>>,
 }
 
 /// Something that launch.json offers.
@@ -65,6 +66,7 @@ impl LaunchFile {
         Ok(Self {
             configurations: list("configurations"),
             compounds: list("compounds"),
+            inputs: list("inputs"),
             tasks: file::read(&vscode.join("tasks.json"))?.unwrap_or_default(),
             settings: file::read(&vscode.join("settings.json"))?.unwrap_or_default(),
             path,
@@ -86,7 +88,7 @@ impl LaunchFile {
 
     /// What is to be started for a name.
     pub fn plan(&self, name: &str, workspace: &Workspace<'_>) -> Result<LaunchPlan, DebugError> {
-        let variables = Variables::new(workspace, &self.settings, &self.tasks);
+        let variables = Variables::new(workspace, &self.settings, &self.tasks, &self.inputs);
         if let Some(entry) = find(&self.configurations, name) {
             let part = self.part(entry, &variables)?;
             return Ok(LaunchPlan { before: Vec::new(), parts: vec![part], stop_all: false });

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use termbridge_catalog::{Catalog, DEFAULT_TIMEOUT, Docs, Origin, Page, Resolve, Tool};
 use termbridge_editor::{EditorBridge, Liveness};
 
+use super::place::find_line;
 use super::{DebugBackend, DebugCall, DebugFailure, EditorBackend, NativeDebugger};
 
 /// Scripts that need no backend.
@@ -159,6 +160,11 @@ impl Debugging {
     pub async fn call(&self, tool: &Tool, mut call: DebugCall) -> DebugAnswer {
         self.make_paths_absolute(tool, &mut call.arguments);
         let answer = |backend, result| DebugAnswer { result, backend };
+        if tool.alias() == "breakpoint.set"
+            && let Err(failure) = find_line(&mut call.arguments)
+        {
+            return answer("none", Err(failure));
+        }
         if OWN_SCRIPTS.contains(&tool.alias()) {
             let backend = self.backend().await.map_or("none", |backend| backend.name());
             let own = self.own(tool.alias(), &call.arguments);
@@ -177,6 +183,12 @@ impl Debugging {
         let is_native = backend.name() == self.shared.native.name();
         if is_native && matches!(tool.origin(), Origin::Workspace(_)) {
             return answer(backend.name(), Err(DebugFailure::editor_only(tool.name())));
+        }
+        if !is_native && tool.alias() == "test.debug-single" && !call.arguments.contains_key("line")
+        {
+            let failure = DebugFailure::new("E_INVALID_PARAMS", "argument `line` is missing");
+            let failure = failure.hint("an editor finds a test by its line");
+            return answer(backend.name(), Err(failure));
         }
         if is_native {
             fill_in_defaults(tool, &mut call.arguments);

@@ -11,14 +11,14 @@ const MOST_READ: usize = 26_000;
 
 /// Each tool of the contract: its arguments, the required ones marked, with their defaults.
 const CONTRACT: &[(&str, &str)] = &[
-    ("breakpoint_set", "path! line! condition hitCondition logMessage"),
+    ("breakpoint_set", "path! line text condition hitCondition logMessage"),
     ("breakpoint_remove", "path! line!"),
     ("breakpoint_clear_file", "path!"),
     ("breakpoint_clear_project", ""),
     ("breakpoint_list", ""),
     (
         "debug_start",
-        "launch program type args cwd env stopOnEntry console exceptions folder timeoutMs=30000 wait=false",
+        "launch inputs program module runtime runtimeArgs type args cwd env stopOnEntry console exceptions folder timeoutMs=30000 wait=false",
     ),
     ("debug_attach", "pid host port type"),
     ("debug_stop", "sessionId"),
@@ -34,10 +34,13 @@ const CONTRACT: &[(&str, &str)] = &[
     ("debug_threads", "sessionId threadId start count"),
     ("debug_scopes", "frameId! sessionId"),
     ("debug_evaluate", "expression! frameId context sessionId"),
-    ("debug_list_variables", "scope=\"all\" maxDepth=3"),
+    ("debug_list_variables", "scope=\"all\" maxDepth=3 frameId sessionId"),
     ("debug_get_variable", "variablesReference! start=0 count=100 filter=\"all\""),
-    ("debug_set_variable", "name! value! variablesReference"),
-    ("debug_save_variable", "outputPath! expression! pageSize=500 maxItems context=\"watch\""),
+    ("debug_set_variable", "name! value! variablesReference sessionId"),
+    (
+        "debug_save_variable",
+        "outputPath! expression! pageSize=500 maxItems context=\"watch\" sessionId",
+    ),
     ("debug_tracker", ""),
     ("dap_logs", "sessionId count=20 category=\"all\" search since reverse=false showSource=true"),
     ("dap_search", "pattern! sessionId category contextLines=2 limit=50 caseSensitive=false"),
@@ -47,7 +50,7 @@ const CONTRACT: &[(&str, &str)] = &[
     ("dap_summary", "sessionId compact=false"),
     ("dap_timeline", "sessionId eventTypes window granularity=\"all\" fromEnd=false"),
     ("dap_compare", "sessionA! sessionB! compareBy=\"counts\""),
-    ("test_debug_single", "path! line! column=1 timeoutMs=30000"),
+    ("test_debug_single", "path! line name column=1 timeoutMs=30000"),
     ("diagnostic_collect", "path"),
     ("symbol_navigate", "path symbol nodeId action"),
     ("symbol_calls", "path symbol nodeId direction"),
@@ -193,9 +196,9 @@ fn commands_are_made_of_the_alias_and_the_arguments() {
     let command = catalog.get("breakpoint_set").unwrap().command_line();
     assert_eq!(command.words, ["breakpoint", "set"]);
     let flags: Vec<&str> = command.flags.iter().map(|flag| &*flag.long).collect();
-    assert_eq!(flags, ["line", "path", "condition", "hit-condition", "log-message"]);
-    assert_eq!(command.flags[0].kind, Kind::Integer);
-    assert!(command.flags[0].required && !command.flags[2].required);
+    assert_eq!(flags, ["path", "condition", "hit-condition", "line", "log-message", "text"]);
+    assert_eq!(command.flags[3].kind, Kind::Integer);
+    assert!(command.flags[0].required && !command.flags[3].required);
     let start = catalog.get("debug_start").unwrap().command_line();
     let kind = start.flags.iter().find(|flag| flag.name == "type").unwrap();
     assert_eq!(kind.options, ["python", "rust", "c", "cpp", "go", "node"]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use termbridge_code::CodeError;
-use termbridge_code::test_finder::{TestRun, test_at};
+use termbridge_code::test_finder::{Place, TestRun, test_at};
 use termbridge_dap::{
     AdapterPaths, Breakpoint, DebugSession, Debugger, Environment, Halt, Resume, Settings,
     StopReport,
@@ -71,7 +71,12 @@ impl Project {
     }
 
     pub(crate) async fn test_at(&self, file: &str, line: u64) -> Result<TestRun, CodeError> {
-        test_at(&self.path(file), line, &self.root(), &self.environment, LIMIT).await
+        self.test(file, &Place::Line(line)).await
+    }
+
+    /// The test at a place of a file.
+    pub(crate) async fn test(&self, file: &str, place: &Place) -> Result<TestRun, CodeError> {
+        test_at(&self.path(file), place, &self.root(), &self.environment, LIMIT).await
     }
 
     /// Debugs the test at a mark with a breakpoint there, and waits for it to stop there.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use termbridge_code::test_finder::Runner;
+use termbridge_code::test_finder::{Place, Runner};
 
 use crate::project::{Project, venv};
 
@@ -64,6 +64,21 @@ async fn only_the_test_runs_from_the_folder_of_its_configuration() {
     assert_eq!(stopped.run.configuration.folder, project.path("app"));
     assert!(stopped.report.output.text.contains("this ran 1"), "{:?}", stopped.report.output);
     assert!(!stopped.report.output.text.contains("another ran"), "{:?}", stopped.report.output);
+}
+
+#[tokio::test]
+async fn a_test_is_found_by_its_name() {
+    let project = project();
+    let by_name = async |name: &str| project.test(FILE, &Place::Name(name.to_owned())).await;
+    let line = project.line(FILE, "assert") - 3;
+    for name in ["test_one", "TestDeep::test_one", "TestGroup::TestDeep::test_one"] {
+        let run = by_name(name).await;
+        assert_eq!(run.map(|run| run.line).ok(), Some(line), "{name}");
+    }
+    for name in ["one", "no_such_test", ""] {
+        let error = by_name(name).await.expect_err("no such test");
+        assert!(error.to_string().contains("its tests and their lines: "), "{name}: {error}");
+    }
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use termbridge_code::test_finder::{Runner, test_at};
+use termbridge_code::test_finder::{Place, Runner, test_at};
 
 use crate::project::{LIMIT, Project};
 
@@ -127,7 +127,7 @@ async fn a_build_ends_with_whoever_waits_for_it() {
     }";
     project.write("one/build.rs", build);
     let (file, root) = (project.path("one/src/inner.rs"), project.root());
-    let waiting = test_at(&file, 3, &root, &project.environment, LIMIT);
+    let waiting = test_at(&file, &Place::Line(3), &root, &project.environment, LIMIT);
     let pid_file = project.path("one/pid");
     let started = async {
         while std::fs::read_to_string(&pid_file).unwrap_or_default().is_empty() {
@@ -155,6 +155,8 @@ async fn a_build_that_takes_too_long_is_a_timeout() {
     let project = project();
     let (file, root) = (project.path("one/src/inner.rs"), project.root());
     let short = Duration::from_millis(1);
-    let error = test_at(&file, 3, &root, &project.environment, short).await.expect_err("too long");
+    let error = test_at(&file, &Place::Line(3), &root, &project.environment, short)
+        .await
+        .expect_err("too long");
     assert_eq!(error.code(), "E_TIMEOUT");
 }

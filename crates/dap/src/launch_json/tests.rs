@@ -6,6 +6,7 @@ use crate::environment::Environment;
 struct Project {
     folder: tempfile::TempDir,
     environment: Environment,
+    inputs: Map<String, Value>,
 }
 
 impl Project {
@@ -18,7 +19,7 @@ impl Project {
             std::fs::write(vscode.join("tasks.json"), tasks).unwrap();
         }
         let environment = Environment::default().with("HOME", "/home/ada").with("MODE", "fast");
-        Self { folder, environment }
+        Self { folder, environment, inputs: Map::new() }
     }
 
     fn path(&self) -> String {
@@ -32,6 +33,7 @@ impl Project {
             file: Some(&file),
             line: Some(7),
             environment: &self.environment,
+            inputs: &self.inputs,
         };
         LaunchFile::read(self.folder.path())?.plan(name, &workspace)
     }
@@ -107,9 +109,25 @@ fn every_variable_of_the_file() {
 }
 
 #[test]
+fn inputs_are_given_or_have_defaults() {
+    let launch = json!({
+        "configurations": [{"name": "a", "type": "node", "request": "launch",
+            "args": ["${input:port}", "${input:mode}"]}],
+        "inputs": [{"id": "port", "type": "promptString", "default": "8000"},
+            {"id": "mode", "type": "pickString", "options": ["fast", {"label": "Slow", "value": "slow"}]}],
+    });
+    let mut project = Project::new(&launch.to_string(), None);
+    assert!(project.refusal("a").contains("give `inputs` {\"mode\": …} (fast, slow)"));
+    project.inputs.insert("mode".to_owned(), json!("slow"));
+    assert_eq!(project.one("a").fields["args"], json!(["8000", "slow"]));
+    project.inputs.insert("port".to_owned(), json!(9000));
+    assert_eq!(project.one("a").fields["args"], json!(["9000", "slow"]));
+}
+
+#[test]
 fn what_needs_a_person_or_the_editor_is_refused_with_the_reason() {
     for (variable, reason) in [
-        ("${input:port}", "it asks a person"),
+        ("${input:port}", "give `inputs` {\"port\": …}"),
         ("${command:pickProcess}", "it runs a command of the editor"),
         ("${selectedText}", "only an editor knows it"),
         ("${config:not.there}", "settings.json does not have it"),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::tasks;
 use crate::environment::Environment;
@@ -19,17 +19,26 @@ pub struct Workspace<'a> {
     pub line: Option<u64>,
     /// The environment.
     pub environment: &'a Environment,
+    /// Values for `${input:…}`, by the names of the inputs.
+    pub inputs: &'a Map<String, Value>,
 }
 
 pub(super) struct Variables<'a> {
     workspace: &'a Workspace<'a>,
     settings: &'a Value,
     tasks: &'a Value,
+    /// The inputs that launch.json describes.
+    inputs: &'a [Map<String, Value>],
 }
 
 impl<'a> Variables<'a> {
-    pub(super) fn new(workspace: &'a Workspace<'a>, settings: &'a Value, tasks: &'a Value) -> Self {
-        Self { workspace, settings, tasks }
+    pub(super) fn new(
+        workspace: &'a Workspace<'a>,
+        settings: &'a Value,
+        tasks: &'a Value,
+        inputs: &'a [Map<String, Value>],
+    ) -> Self {
+        Self { workspace, settings, tasks, inputs }
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -147,16 +156,31 @@ impl<'a> Variables<'a> {
                     ))
                 }
             }
-            "input" => Err(refused(
-                name,
-                "it asks a person; write the value into launch.json or give program and type instead",
-            )),
+            "input" => self.input(argument, name).map(Some),
             "command" => Err(refused(
                 name,
                 "it runs a command of the editor; write the value into launch.json instead",
             )),
             _ => Ok(None),
         }
+    }
+
+    /// What was given for an input, or else its default.
+    fn input(&self, id: &str, name: &str) -> Result<String, DebugError> {
+        let described =
+            self.inputs.iter().find(|input| input.get("id").and_then(Value::as_str) == Some(id));
+        let default = described.and_then(|input| input.get("default"));
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let given = self.workspace.inputs.get(id).or(default).filter(|value| !value.is_null());
+        given.map(text).ok_or_else(|| {
+            let options = described.and_then(|input| input.get("options")?.as_array());
+            let options = options.map(|options| {
+                let value = |option: &Value| option.get("value").map_or_else(|| text(option), text);
+                format!(" ({})", options.iter().map(value).collect::<Vec<_>>().join(", "))
+            });
+            let options = options.unwrap_or_default();
+            refused(name, &format!("it has no default; give `inputs` {{{id:?}: …}}{options}"))
+        })
     }
 
     fn setting(&self, name: &str) -> Option<&Value> {

@@ -30,6 +30,7 @@ async fn launch(
         file: Some(&subject.source),
         line: None,
         environment: &environment,
+        inputs: &serde_json::Map::new(),
     };
     let plan = LaunchFile::read(subject.folder.path())?.plan(name, &workspace)?;
     debugger.launch(plan, LIMIT).await

@@ -10,6 +10,9 @@ use termbridge_session::vt::{CleanOutput, MAX_COLS, Size};
 const LOGS: &str = "dap_logs";
 const MORE_IN_LOGS: &str = ": dap_logs)";
 
+/// The tool that takes references of values.
+const REFERENCES: &str = "debug_get_variable";
+
 /// Longest value on a line.
 const LONGEST_VALUE: usize = 300;
 
@@ -22,6 +25,9 @@ pub(super) fn of(data: &Value, workspace: &Path, offered: &dyn Fn(&str) -> bool)
     let mut data = data.clone();
     shorten(&mut data, workspace);
     clean_strings(&mut data);
+    if !offered(REFERENCES) {
+        without_references(&mut data);
+    }
     let text = shown(&data);
     // The one tool that is named here and may be missing.
     if offered(LOGS) { text } else { text.replacen(MORE_IN_LOGS, " left out)", 1) }
@@ -44,6 +50,17 @@ fn clean_strings(value: &mut Value) {
         Value::String(text) => *text = cleaned(std::mem::take(text)),
         Value::Array(items) => items.iter_mut().for_each(clean_strings),
         Value::Object(fields) => fields.values_mut().for_each(clean_strings),
+        _ => {}
+    }
+}
+
+fn without_references(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.remove("variablesReference");
+            fields.values_mut().for_each(without_references);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_references),
         _ => {}
     }
 }
@@ -210,9 +227,7 @@ fn frame(frame: &Value) -> String {
 
 fn variable(variable: &Value) -> String {
     let mut line = format!("  {} = {}", text(&variable["name"]), value(&variable["value"]));
-    if let Some(kind) = variable["type"].as_str() {
-        line.push_str(&format!(" ({kind})"));
-    }
+    line.extend(kind(variable, text(&variable["value"])).map(|kind| format!(" ({kind})")));
     if let Some(reference) = variable["variablesReference"].as_u64().filter(|number| *number > 0) {
         line.push_str(&format!(" [{reference}]"));
     }
@@ -287,13 +302,27 @@ fn breakpoint(breakpoint: &Value) -> String {
 
 fn result(data: &Value) -> String {
     let mut line = text(&data["result"]).to_owned();
-    if let Some(kind) = data["type"].as_str() {
-        line.push_str(&format!(" ({kind})"));
-    }
+    line.extend(kind(data, text(&data["result"])).map(|kind| format!(" ({kind})")));
     if let Some(reference) = data["variablesReference"].as_u64().filter(|number| *number > 0) {
         line.push_str(&format!(" [variablesReference {reference}]"));
     }
     line
+}
+
+/// A type, unless the value says it.
+fn kind<'a>(data: &'a Value, value: &str) -> Option<&'a str> {
+    let kind = data["type"].as_str()?;
+    let name = kind.split(['<', '[', ' ', '*', '&']).next().unwrap_or(kind);
+    let name = name.rsplit("::").next().unwrap_or(name);
+    let is_said = match value.chars().next()? {
+        '"' | '\'' => ["str", "&str", "String", "string"].contains(&kind),
+        _ if value == "true" || value == "false" => ["bool", "boolean"].contains(&kind),
+        _ => {
+            let after = value.strip_prefix(name).filter(|_| !name.is_empty());
+            after.is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+        }
+    };
+    (!is_said).then_some(kind)
 }
 
 fn value(value: &Value) -> String {
@@ -343,6 +372,25 @@ mod tests {
         assert_eq!(of(&data, Path::new("/w"), &|_| true), expected);
         let entries = json!({"entries": [{"text": "\x1b[1mbold"}]});
         assert_eq!(of(&entries, Path::new("/w"), &|_| true), r#"{"entries":[{"text":"bold"}]}"#);
+    }
+
+    #[test]
+    fn types_are_told_where_the_value_does_not() {
+        for (value, told, shown) in [
+            ("User { age: 3 }", "User", "User { age: 3 }"),
+            ("User", "User", "User"),
+            ("Users", "User", "Users (User)"),
+            ("\"a\"", "String", "\"a\""),
+            ("'a'", "char", "'a' (char)"),
+            ("true", "bool", "true"),
+            ("7", "u8", "7 (u8)"),
+            ("Some(3)", "Option<u8>", "Some(3) (Option<u8>)"),
+        ] {
+            let data = json!({"result": value, "type": told});
+            assert_eq!(of(&data, Path::new("/w"), &|_| true), shown);
+        }
+        let data = json!({"result": "[1]", "type": "list", "variablesReference": 4});
+        assert_eq!(of(&data, Path::new("/w"), &|_| false), "[1] (list)");
     }
 
     #[test]

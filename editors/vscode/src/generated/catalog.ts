@@ -25,11 +25,13 @@ export interface ScriptParams {
     /** Stop on these hits: 5, >5, %2 */
     hitCondition?: string;
     /** Line, from 1 */
-    line: number;
+    line?: number;
     /** Log this and do not stop; {expression} is filled in */
     logMessage?: string;
     /** Source file */
     path: string;
+    /** Instead: text of that line */
+    text?: string;
   };
   /** Tells which backend serves, and which debug adapters were found. */
   'bridge.status': Record<string, never>;
@@ -151,8 +153,12 @@ export interface ScriptParams {
   };
   /** Lists the variables of the top frame as a tree within a budget. */
   'debug.list-variables': {
+    /** A frame of Stack, such as 7 of #7; default the top */
+    frameId?: number;
     maxDepth: number;
     scope: 'all' | 'local' | 'closure' | 'global';
+    /** Session; default the latest stopped */
+    sessionId?: string;
   };
   /** Stops a running program where it is. */
   'debug.pause': {
@@ -175,6 +181,8 @@ export interface ScriptParams {
     maxItems?: number;
     outputPath: string;
     pageSize: number;
+    /** Session; default the latest stopped */
+    sessionId?: string;
   };
   /** Lists the scopes of a frame. */
   'debug.scopes': {
@@ -186,6 +194,8 @@ export interface ScriptParams {
   /** Changes a variable of the stopped program. */
   'debug.set-variable': {
     name: string;
+    /** Session; default the latest stopped */
+    sessionId?: string;
     /** An expression in the language of the program */
     value: string;
     /** The scope or object it is part of; default the locals */
@@ -211,10 +221,17 @@ export interface ScriptParams {
     exceptions?: string[];
     /** Workspace folder, if several */
     folder?: string;
+    /** Values for ${input:…} of launch.json */
+    inputs?: Record<string, unknown>;
     /** Name of a configuration or compound in launch.json */
     launch?: string;
+    /** Instead: a Python module, such as uvicorn */
+    module?: string;
     /** Instead: the program or script */
     program?: string;
+    /** Interpreter */
+    runtime?: string;
+    runtimeArgs?: string[];
     stopOnEntry: boolean;
     /** Longest wait */
     timeoutMs: number;
@@ -343,7 +360,9 @@ export interface ScriptParams {
     /** Column, from 1 */
     column: number;
     /** Line in the test, from 1 */
-    line: number;
+    line?: number;
+    /** Instead: the test's name */
+    name?: string;
     /** Test file */
     path: string;
     /** Longest wait */

@@ -115,6 +115,8 @@ fn context(name: &str) -> EvaluateContext {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListVariables {
+    frame_id: Option<u64>,
+    session_id: Option<String>,
     scope: String,
     max_depth: u32,
 }
@@ -123,14 +125,14 @@ pub(super) async fn list_variables(
     native: &NativeDebugger,
     asked: ListVariables,
 ) -> Result<Value, DebugFailure> {
-    let session = native.session(None, None)?;
+    let session = native.session(asked.session_id.as_deref(), asked.frame_id)?;
     let filter = match asked.scope.as_str() {
         "local" => ScopeFilter::Only(ScopeKind::Local),
         "closure" => ScopeFilter::Only(ScopeKind::Closure),
         "global" => ScopeFilter::Only(ScopeKind::Global),
         _ => ScopeFilter::All,
     };
-    let tree = session.variable_tree(None, filter, asked.max_depth, TREE_BUDGET).await?;
+    let tree = session.variable_tree(asked.frame_id, filter, asked.max_depth, TREE_BUDGET).await?;
     let variables = tree.scopes.iter().flat_map(|(scope, nodes)| {
         nodes.iter().map(move |node| {
             let mut shown = view::node(node);
@@ -186,6 +188,7 @@ pub(super) async fn get_variable(
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetVariable {
+    session_id: Option<String>,
     name: String,
     value: String,
     variables_reference: Option<u64>,
@@ -195,7 +198,7 @@ pub(super) async fn set_variable(
     native: &NativeDebugger,
     asked: SetVariable,
 ) -> Result<Value, DebugFailure> {
-    let session = native.session(None, asked.variables_reference)?;
+    let session = native.session(asked.session_id.as_deref(), asked.variables_reference)?;
     let set = session.set_variable(&asked.name, &asked.value, asked.variables_reference).await?;
     let mut shown = view::variable(&set);
     shown["name"] = json!(asked.name);
@@ -205,6 +208,7 @@ pub(super) async fn set_variable(
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SaveVariable {
+    session_id: Option<String>,
     output_path: PathBuf,
     expression: String,
     page_size: u64,
@@ -217,7 +221,7 @@ pub(super) async fn save_variable(
     asked: SaveVariable,
 ) -> Result<Value, DebugFailure> {
     native.check_directory(&asked.output_path)?;
-    let session = native.session(None, None)?;
+    let session = native.session(asked.session_id.as_deref(), None)?;
     let save = Save {
         expression: asked.expression,
         frame: None,

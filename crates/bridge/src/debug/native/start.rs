@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use termbridge_code::test_finder::{self, TestRun};
+use termbridge_code::test_finder::{self, Place, TestRun};
 use termbridge_dap::launch_json::{LaunchFile, LaunchPlan, Workspace};
-use termbridge_dap::{CommandLine, Configuration, DebugError, DebugSession, Request};
+use termbridge_dap::{AdapterKind, CommandLine, Configuration, DebugError, DebugSession, Request};
 use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 use tokio::time::Instant;
@@ -20,6 +20,10 @@ use crate::debug::{DebugCall, DebugFailure};
 #[serde(rename_all = "camelCase")]
 pub(super) struct Start {
     launch: Option<String>,
+    inputs: Option<Map<String, Value>>,
+    module: Option<String>,
+    runtime: Option<String>,
+    runtime_args: Option<Vec<String>>,
     program: Option<PathBuf>,
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -86,6 +90,13 @@ impl Start {
         }
         if self.stop_on_entry {
             set("stopOnEntry", json!(true));
+        }
+        let is_python = AdapterKind::for_type(&configuration.kind) == Some(AdapterKind::Debugpy);
+        if let Some(runtime) = &self.runtime {
+            set(if is_python { "python" } else { "runtimeExecutable" }, json!(runtime));
+        }
+        if let Some(args) = &self.runtime_args {
+            set(if is_python { "pythonArgs" } else { "runtimeArgs" }, json!(args));
         }
         if let Some(env) = &self.env {
             let mut variables = variables(fields.get("env"), &configuration.name)?;
@@ -216,7 +227,8 @@ pub(super) async fn restart(
 #[derive(Debug, Deserialize)]
 pub(super) struct Test {
     path: PathBuf,
-    line: u64,
+    line: Option<u64>,
+    name: Option<String>,
 }
 
 pub(super) async fn test(
@@ -228,15 +240,22 @@ pub(super) async fn test(
     native.check_pending()?;
     // Finding a test may build the project.
     native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
-    let what = format!("the test at {}:{}", asked.path.display(), asked.line);
+    let Test { path, line, name } = asked;
+    let (what, place) = match (line, name) {
+        (_, Some(name)) => (format!("the test {name}"), Place::Name(name)),
+        (Some(line), None) => (format!("the test at {}:{line}", path.display()), Place::Line(line)),
+        (None, None) => {
+            let message = "give the `line` of the test or its `name`";
+            return Err(DebugFailure::new("E_INVALID_PARAMS", message));
+        }
+    };
     let (said, starter) = (Said::default(), native.clone());
     let (listener, limit) = (said.clone(), call.timeout.max(BUILD_LIMIT));
     let work = async move {
         let environment = starter.shared.environment.clone();
         let environment = environment.heard_by(move |line| listener.note(line));
         let folder = starter.workspace();
-        let Test { path, line } = asked;
-        let found = test_finder::test_at(&path, line, folder, &environment, limit).await?;
+        let found = test_finder::test_at(&path, &place, folder, &environment, limit).await?;
         let TestRun { runner, name, line, configuration } = found;
         let session = starter.start_one(configuration, limit).await?;
         let facts =
@@ -262,10 +281,21 @@ impl NativeDebugger {
     fn plan(&self, asked: &Start) -> Result<LaunchPlan, DebugFailure> {
         let invalid = |message: String| DebugFailure::new("E_INVALID_PARAMS", message);
         let folder = asked.folder.as_deref().unwrap_or(self.workspace());
+        if let Some(module) = &asked.module {
+            if asked.launch.is_some() || asked.program.is_some() {
+                let message = "give one of `launch`, `program` and `module`";
+                return Err(invalid(message.to_owned()));
+            }
+            let configuration = Configuration::module("python", module, folder);
+            let parts = vec![(Vec::new(), configuration)];
+            return Ok(LaunchPlan { before: Vec::new(), parts, stop_all: false });
+        }
         match (&asked.launch, &asked.program) {
             (Some(name), None) => {
                 let environment = &self.shared.environment;
-                let workspace = Workspace { folder, file: None, line: None, environment };
+                let none = Map::new();
+                let inputs = asked.inputs.as_ref().unwrap_or(&none);
+                let workspace = Workspace { folder, file: None, line: None, environment, inputs };
                 let file = LaunchFile::read(folder).map_err(|error| match error {
                     DebugError::FileNotFound(_) => DebugFailure::from(error).hint(NO_LAUNCH_JSON),
                     error => error.into(),
@@ -387,6 +417,7 @@ impl NativeDebugger {
         if module.is_some() || interpreter.is_some() {
             let runs = CommandLine::new(interpreter.unwrap_or("python3"))
                 .args(texts("runtimeArgs"))
+                .args(texts("pythonArgs"))
                 .args(module.into_iter().flatten())
                 .args(configuration.text("program"))
                 .args(args)

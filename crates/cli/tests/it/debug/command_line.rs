@@ -44,7 +44,7 @@ fn a_command_that_fails_or_makes_no_sense_says_so() {
         "{complaints}"
     );
     let (code, _, complaints) =
-        run(&environment, &["debug", "breakpoint", "set", "--path", "a.py"], "");
+        run(&environment, &["debug", "breakpoint", "remove", "--path", "a.py"], "");
     assert_eq!(code, 2);
     assert!(complaints.contains("--line"), "{complaints}");
     let (code, _, complaints) = run(&environment, &["debug"], "evaluate --expression 'open\n");

@@ -106,6 +106,36 @@ fn a_breakpoint_in_the_code_of_a_test_is_hit() {
     assert!(text.contains("test_total"), "the tests are named: {text}");
 }
 
+/// A test by its name, a breakpoint by its text, a module, the caller's locals.
+#[test]
+fn names_and_texts_instead_of_lines() {
+    let (environment, mut server) = python_project();
+    let (_, text) = server.error("breakpoint_set", json!({"path": "cart.py", "text": "amount"}));
+    assert!(text.contains("in several lines: 2, 4, 5"), "{text}");
+    let near = json!({"path": "cart.py", "text": "amount", "line": 6});
+    assert_eq!(data(&mut server, "breakpoint_set", near)["breakpoint"]["line"], 5);
+    data(&mut server, "breakpoint_clear_project", json!({}));
+    let set = json!({"path": "cart.py", "text": "return amount"});
+    assert_eq!(data(&mut server, "breakpoint_set", set)["breakpoint"]["line"], 5);
+    let test = json!({"path": "test_cart.py", "name": "test_total", "timeoutMs": PATIENCE_MS});
+    let stop = data(&mut server, "test_debug_single", test);
+    assert_eq!(stop["location"]["line"], 5, "{stop:#}");
+    data(&mut server, "debug_stop", json!({}));
+    environment.write("pack/__init__.py", "");
+    environment.write("pack/__main__.py", "from cart import total\n\ndef run(count):\n    return total([(count, 5)])\n\nprint(run(2))\n");
+    let module = json!({"module": "pack", "runtimeArgs": ["-X", "utf8"], "wait": true, "timeoutMs": PATIENCE_MS});
+    let stop = data(&mut server, "debug_start", module)["stop"].clone();
+    assert_eq!(local(&stop, "amount")["value"], "7", "{stop:#}");
+    let caller = stop["frames"][1]["id"].clone();
+    let locals =
+        data(&mut server, "debug_list_variables", json!({"frameId": caller, "scope": "local"}));
+    assert_eq!(locals["variables"][0]["name"], "count", "{locals:#}");
+    let utf8 = json!({"expression": "__import__('sys').flags.utf8_mode"});
+    assert_eq!(data(&mut server, "debug_evaluate", utf8)["result"], "1");
+    let none = server.error("test_debug_single", json!({"path": "test_cart.py"}));
+    assert_eq!(none.0, "E_INVALID_PARAMS");
+}
+
 /// A build that takes longer than the call goes on, and is waited for by the next.
 #[test]
 fn a_long_build_is_waited_for_by_the_next_call() {

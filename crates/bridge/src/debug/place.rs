@@ -1,0 +1,52 @@
+//! Where a caller means: a line, or the text that stands there. Backends are given lines.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use termbridge_dap::DebugError;
+
+use super::DebugFailure;
+
+/// Puts the line of a breakpoint in the place of its text.
+pub(super) fn find_line(arguments: &mut Map<String, Value>) -> Result<(), DebugFailure> {
+    let text = arguments.remove("text");
+    let near = arguments.get("line").and_then(Value::as_u64);
+    let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+    match (text.as_ref().and_then(Value::as_str), near) {
+        (Some(text), near) => {
+            let line = line_of(Path::new(path), text, near)?;
+            arguments.insert("line".to_owned(), json!(line));
+            Ok(())
+        }
+        (None, Some(_)) => Ok(()),
+        (None, None) => {
+            let failure = DebugFailure::new("E_INVALID_PARAMS", "argument `line` is missing");
+            Err(failure.hint("give the line, or the `text` that stands there"))
+        }
+    }
+}
+
+/// The line that has a text; of several, the one that is nearest to a line.
+fn line_of(path: &Path, text: &str, near: Option<u64>) -> Result<u64, DebugFailure> {
+    let wanted = text.trim();
+    let source = std::fs::read(path).map_err(|_| DebugError::FileNotFound(path.to_owned()))?;
+    let source = String::from_utf8_lossy(&source);
+    let lines = source.lines().zip(1..).filter(|(line, _)| line.contains(wanted));
+    let lines: Vec<u64> = lines.map(|(_, number)| number).collect();
+    match (lines.as_slice(), near) {
+        ([line], _) => Ok(*line),
+        ([_, ..], Some(near)) => {
+            Ok(lines.into_iter().min_by_key(|line| line.abs_diff(near)).unwrap_or(near))
+        }
+        ([], _) => {
+            let message = format!("no line of {} has {wanted:?}", path.display());
+            Err(DebugFailure::new("E_INVALID_PARAMS", message))
+        }
+        (several, None) => {
+            let lines = several.iter().take(20).map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!("{wanted:?} is in several lines: {lines}");
+            let failure = DebugFailure::new("E_INVALID_PARAMS", message);
+            Err(failure.hint("give `line` too: the nearest is taken"))
+        }
+    }
+}
