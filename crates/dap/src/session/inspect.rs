@@ -395,13 +395,48 @@ fn frame_info(id: u64, frame: StackFrame) -> FrameInfo {
     let hint = frame.presentation_hint.as_deref();
     FrameInfo {
         id,
-        name: without_hash(&frame.name).to_owned(),
+        name: plain_function(&frame.name),
         subtle: matches!(hint, Some("subtle" | "label" | "deemphasize")) || path.is_none(),
         path,
         line: frame.line,
         column: frame.column,
         source_reference,
     }
+}
+
+/// A function's name as its source has it: symbols of Rust may come half decoded
+/// (`_$LT$app..User$u20$as$u20$app..Show$GT$::show`).
+fn plain_function(name: &str) -> String {
+    let name = without_hash(name);
+    if !name.contains('$') {
+        return name.to_owned();
+    }
+    let (mut plain, mut rest) = (String::new(), name.strip_prefix('_').unwrap_or(name));
+    while let Some((before, behind)) = rest.split_once('$') {
+        plain.push_str(before);
+        let (code, behind) = behind.split_once('$').unwrap_or((behind, ""));
+        plain.push_str(match code {
+            "LT" => "<",
+            "GT" => ">",
+            "RF" => "&",
+            "BP" => "*",
+            "LP" => "(",
+            "RP" => ")",
+            "C" => ",",
+            "u20" => " ",
+            "u7b" => "{",
+            "u7d" => "}",
+            "u27" => "'",
+            "u5b" => "[",
+            "u5d" => "]",
+            "u3b" => ";",
+            "u2b" => "+",
+            _ => "?",
+        });
+        rest = behind;
+    }
+    plain.push_str(rest);
+    plain.replace("..", "::")
 }
 
 /// A function of Rust without the hash that its symbol ends with: `app::main::h0123456789abcdef`.
@@ -425,5 +460,22 @@ fn scope_kind(scope: &Scope) -> ScopeKind {
         }
         _ if name.contains("closure") => ScopeKind::Closure,
         _ => ScopeKind::Local,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_function;
+
+    #[test]
+    fn functions_have_the_names_of_their_source() {
+        for (symbol, name) in [
+            ("app::main::h0123456789abcdef", "app::main"),
+            ("_$LT$app..User$u20$as$u20$app..Show$GT$::show", "<app::User as app::Show>::show"),
+            ("app::run::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef", "app::run::_{{closure}}"),
+            ("main", "main"),
+        ] {
+            assert_eq!(plain_function(symbol), name);
+        }
     }
 }

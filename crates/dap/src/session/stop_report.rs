@@ -93,6 +93,9 @@ impl Inner {
             let place = (file_key(Path::new(&place.path)), place.line);
             state.bound.entry(place).and_modify(|bound| *bound = true);
         }
+        // A thread that has the program's name is its first.
+        let program = state.program.get(..15).unwrap_or(&state.program).to_owned();
+        let name = if name == program { String::new() } else { name };
         let thread = ThreadInfo { id: state.thread_number(link, id), name, stopped: true };
         let said = [&stop.event.description, &stop.event.text];
         StopReport {

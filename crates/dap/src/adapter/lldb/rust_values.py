@@ -48,6 +48,7 @@ PLAIN = {
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
 SETS = r"^(std::collections::hash::(map::HashMap|set::HashSet)|alloc::collections::btree::(map::BTreeMap|set::BTreeSet))<.+>$"
 SLICES = r"^&(mut )?\[.+\]$"
+STRINGS = r"^(&(mut )?str|alloc::string::String|std::ffi::os_str::OsString|std::path::PathBuf|&(mut )?std::path::Path)$"
 OWNERS = r"^alloc::(rc::Rc|sync::Arc)<.+>$"
 
 
@@ -70,6 +71,7 @@ def __lldb_init_module(debugger, _session):
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{SETS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{SLICES}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Owned -x "{OWNERS}"')
+    run(f'type synthetic add -w {CATEGORY} -l {here}.Nothing -x "{STRINGS}"')
     # Enums cannot be told by their names; older versions of LLDB show their parts.
     run(f"type synthetic add -w {CATEGORY} -l {here}.Variant --recognizer-function {here}.is_enum")
 
@@ -721,6 +723,16 @@ SPECIAL["core::sync::atomic::AtomicPtr"] = transparent("p", "value")
 
 
 # ---- what can be looked into -----------------------------------------------------------------------------------
+
+
+class Nothing(Parts):
+    """A text has nothing inside that is worth a look."""
+
+    def has_children(self):
+        return False
+
+    def find(self):
+        return []
 
 
 class Variant(Parts):
