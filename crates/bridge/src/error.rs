@@ -81,9 +81,6 @@ pub enum BridgeError {
     /// A session's program has to be a shell.
     #[error("{0:?} is no shell")]
     NotAShell(String),
-    /// A session's program takes keys, but no commands.
-    #[error("the program of session {0} is no shell that takes commands")]
-    TakesNoCommands(SessionId),
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),

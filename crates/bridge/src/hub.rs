@@ -167,7 +167,7 @@ impl Bridge {
             return Err(BridgeError::NotAlive { session: id.clone(), living });
         }
         if info.shell.is_none() {
-            return Err(BridgeError::TakesNoCommands(id.clone()));
+            return Err(SessionError::TakesNoCommands(id.clone()).into());
         }
         self.shared.agents.set_current(agent, id.clone());
         self.backend().show_session(id).await?;

@@ -205,11 +205,6 @@ impl From<BridgeError> for ToolError {
                 "It takes bash, zsh, fish, dash or another POSIX shell; launch_app starts programs.",
                 &["launch_app"],
             ),
-            BridgeError::TakesNoCommands(_) => (
-                Code::InvalidInput,
-                "send_keys types to it; execute_command without session_id uses a shell.",
-                &["send_keys", "execute_command"],
-            ),
             BridgeError::Invalid(_) => (Code::InvalidInput, "", &[]),
             BridgeError::BadDirectory { .. } => {
                 (Code::InvalidInput, "Give an existing directory as `cwd`.", &[])

@@ -1,4 +1,5 @@
-//! Commands over MCP: results, handles, output reading, cancellation, tasks, subscriptions.
+//! Commands over MCP: results, handles, output reading, cancellation, tasks, subscriptions. Long, because one tool
+//! has all of these.
 
 use serde_json::{Value, json};
 use termbridge_mcp::client::Client;

@@ -10,7 +10,7 @@ use termbridge_dap::{
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::pending::Outcome;
+use super::pending::{Begun, Outcome};
 use super::{NativeDebugger, OnlySession, view};
 use crate::debug::{DebugCall, DebugFailure};
 
@@ -73,13 +73,7 @@ pub(super) async fn wait_for_hit(
     {
         return match native.attend(pending, left(), &call.progress).await? {
             Outcome::Goes(state) => Ok(state),
-            Outcome::Begun(begun) => {
-                let mut answer = first_halt(native, begun.sessions, left()).await?;
-                if let Value::Object(fields) = &mut answer {
-                    fields.extend(begun.facts);
-                }
-                Ok(answer)
-            }
+            Outcome::Begun(begun) => first_halt_of(native, begun, left()).await,
         };
     }
     let timeout = call.timeout;
@@ -109,6 +103,19 @@ pub(super) async fn first_halt(
         return first.unwrap_or_else(|| Err(DebugError::NoSession(None).into()));
     };
     told(native, session.wait(timeout).await, session)
+}
+
+/// The first halt of what was started, and what else there is to say of it.
+pub(super) async fn first_halt_of(
+    native: &NativeDebugger,
+    begun: Begun,
+    timeout: Duration,
+) -> Result<Value, DebugFailure> {
+    let mut answer = first_halt(native, begun.sessions, timeout).await?;
+    if let Value::Object(fields) = &mut answer {
+        fields.extend(begun.facts);
+    }
+    Ok(answer)
 }
 
 /// A halt as data. Of a wait that timed out the session is named, so that it can be waited for again.

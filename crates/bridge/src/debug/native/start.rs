@@ -269,11 +269,7 @@ pub(super) async fn test(
         Outcome::Goes(state) => return Ok(state),
     };
     let left = deadline.saturating_duration_since(Instant::now());
-    let mut answer = control::first_halt(native, begun.sessions, left).await?;
-    if let Value::Object(fields) = &mut answer {
-        fields.extend(begun.facts);
-    }
-    Ok(answer)
+    control::first_halt_of(native, begun, left).await
 }
 
 impl NativeDebugger {

@@ -25,6 +25,20 @@ MAX_CHILDREN = 10_000
 MARK = "\x1f"
 
 
+# What LLDB shows as programs do.
+PLAIN = {
+    lldb.eBasicTypeBool,
+    lldb.eBasicTypeShort,
+    lldb.eBasicTypeUnsignedShort,
+    lldb.eBasicTypeInt,
+    lldb.eBasicTypeUnsignedInt,
+    lldb.eBasicTypeLong,
+    lldb.eBasicTypeUnsignedLong,
+    lldb.eBasicTypeLongLong,
+    lldb.eBasicTypeUnsignedLongLong,
+}
+
+
 class Unreadable(Exception):
     """A value that is not what its type says, or whose memory cannot be read."""
 
@@ -89,6 +103,19 @@ def show_list(elements, count, show, text, depth, brackets="[]"):
         else:
             show_part(element, show, text, depth)
     text.add(brackets[1])
+
+
+def as_children(elements, show):
+    """Elements with their numbers for names; those of a map with their keys."""
+    found = []
+    for index, element in zip(range(MAX_CHILDREN), elements):
+        if isinstance(element, tuple):
+            text = Text(60)
+            show_part(element[0], show, text, 0)
+            found.append(element[1].Clone(f"[{text}]"))
+        else:
+            found.append(element.Clone(f"[{index}]"))
+    return found
 
 
 class Parts:

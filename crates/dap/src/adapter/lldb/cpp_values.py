@@ -1,7 +1,7 @@
 """Values of C and C++ in one line, for LLDB: what a struct holds, what a container has, what a pointer points to.
 
 Containers of libstdc++ are read here: LLDB says of an unordered_map that has entries that it is empty. Those of
-other libraries are shown as LLDB knows them.
+other libraries are shown as LLDB knows them. Long, because each container is laid out in its own way.
 """
 
 import re
@@ -11,9 +11,10 @@ import lldb
 from common import (
     MAX_CHILDREN,
     MAX_DEPTH,
+    PLAIN,
     Parts,
-    Text,
     Unreadable,
+    as_children,
     bytes_of,
     checked,
     children,
@@ -33,20 +34,6 @@ CATEGORY = "termbridge-cpp"
 # Pointers that are followed within a value: a list is not shown to its end.
 MAX_POINTERS = 2
 HASHED = r"^std::(__debug::)?unordered_(multi)?(map|set)<.+>$"
-# What LLDB shows as it is.
-PLAIN = {
-    lldb.eBasicTypeBool,
-    lldb.eBasicTypeShort,
-    lldb.eBasicTypeUnsignedShort,
-    lldb.eBasicTypeInt,
-    lldb.eBasicTypeUnsignedInt,
-    lldb.eBasicTypeLong,
-    lldb.eBasicTypeUnsignedLong,
-    lldb.eBasicTypeLongLong,
-    lldb.eBasicTypeUnsignedLongLong,
-    lldb.eBasicTypeInt128,
-    lldb.eBasicTypeUnsignedInt128,
-}
 WIDE = {lldb.eBasicTypeWChar, lldb.eBasicTypeChar16, lldb.eBasicTypeChar32}
 
 
@@ -73,17 +60,7 @@ class Entries(Parts):
     """The entries of an unordered container."""
 
     def find(self):
-        found = []
-        for index, element in enumerate(elements_of(self.value.GetNonSyntheticValue())[1]):
-            if index == MAX_CHILDREN:
-                break
-            if isinstance(element, tuple):
-                text = Text(60)
-                show_part(element[0], show, text, 0)
-                found.append(element[1].Clone(f"[{text}]"))
-            else:
-                found.append(element.Clone(f"[{index}]"))
-        return found
+        return as_children(elements_of(self.value.GetNonSyntheticValue())[1], show)
 
 
 # ---- values ----------------------------------------------------------------------------------------------------

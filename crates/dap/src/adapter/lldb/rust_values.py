@@ -1,6 +1,7 @@
 """Values of Rust as `{:?}` shows them, for LLDB, each within a limit of text and time.
 
-Variants of enums are told by the table that lies beside this file, since LLDB cuts and misplaces their discriminants.
+Variants of enums are told by the table that lies beside this file, since LLDB cuts and misplaces their discriminants. Long, because
+each container of the standard library is laid out in its own way.
 """
 
 import ipaddress
@@ -13,9 +14,10 @@ import lldb
 from common import (
     MAX_CHILDREN,
     MAX_DEPTH,
+    PLAIN,
     Parts,
-    Text,
     Unreadable,
+    as_children,
     bytes_of,
     checked,
     children,
@@ -33,18 +35,6 @@ from common import (
 )
 
 CATEGORY = "termbridge-rust"
-# What LLDB shows as Rust does.
-PLAIN = {
-    lldb.eBasicTypeBool,
-    lldb.eBasicTypeShort,
-    lldb.eBasicTypeUnsignedShort,
-    lldb.eBasicTypeInt,
-    lldb.eBasicTypeUnsignedInt,
-    lldb.eBasicTypeLong,
-    lldb.eBasicTypeUnsignedLong,
-    lldb.eBasicTypeLongLong,
-    lldb.eBasicTypeUnsignedLongLong,
-}
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
 SETS = r"^(std::collections::hash::(map::HashMap|set::HashSet)|alloc::collections::btree::(map::BTreeMap|set::BTreeSet))<.+>$"
 SLICES = r"^&(mut )?\[.+\]$"
@@ -802,18 +792,7 @@ class Elements(Parts):
         return self.value.CreateValueFromAddress(f"[{index}]", at, kind)
 
     def find(self):
-        count, elements = elements_of(self.value)
-        found = []
-        for index, element in enumerate(elements):
-            if index == MAX_CHILDREN:
-                break
-            if isinstance(element, tuple):
-                text = Text(60)
-                show_part(element[0], show, text, 0)
-                found.append(element[1].Clone(f"[{text}]"))
-            else:
-                found.append(element.Clone(f"[{index}]"))
-        return found
+        return as_children(elements_of(self.value)[1], show)
 
 
 def plain_field(value):
