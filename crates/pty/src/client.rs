@@ -15,6 +15,8 @@ mod process;
 mod program;
 mod translate;
 
+use std::fs::File;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +31,15 @@ const REPLY_LIMIT: Duration = Duration::from_secs(10);
 
 /// How long the keeper may take beyond the grace to end everything.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(15);
+
+/// Descriptors that a new program leaves free: what runs cannot be looked at without any.
+const SPARE: usize = 12;
+
+/// Whether there are so many free descriptors.
+fn room_for(count: usize) -> io::Result<()> {
+    let null = File::open("/dev/null")?;
+    (0..count).map(|_| null.try_clone()).collect::<io::Result<Vec<_>>>().map(drop)
+}
 
 /// Starts programs on terminals, each held by one keeper process.
 ///
@@ -52,6 +63,10 @@ impl Keeper {
     /// Cancel safe: a program whose future was dropped is ended.
     pub async fn spawn(&self, spec: SpawnSpec) -> Result<Program, SpawnError> {
         let spawn = translate::to_wire(&spec)?;
+        room_for(SPARE).map_err(|source| {
+            SpawnError::descriptor_limit(source)
+                .unwrap_or_else(|source| SpawnError::Terminal { source })
+        })?;
         let link = self.link()?;
         let request = link.next_request();
         let frame = Request::Spawn { request, spawn: spawn.clone() }

@@ -17,7 +17,8 @@ const PIPE_SIZE: usize = 1024 * 1024;
 /// The server's end of the pipe.
 #[derive(Debug)]
 pub struct CommandPipe {
-    descriptor: OwnedFd,
+    /// Until it is closed.
+    descriptor: Option<OwnedFd>,
     capacity: usize,
 }
 
@@ -41,7 +42,17 @@ impl CommandPipe {
             .or_else(|_| rustix::pipe::fcntl_getpipe_size(&descriptor))?;
         #[cfg(not(target_os = "linux"))]
         let capacity = 16 * 1024;
-        Ok(Self { descriptor, capacity })
+        Ok(Self { descriptor: Some(descriptor), capacity })
+    }
+
+    fn descriptor(&self) -> io::Result<&OwnedFd> {
+        let closed = || io::Error::new(io::ErrorKind::NotConnected, "the pipe is closed");
+        self.descriptor.as_ref().ok_or_else(closed)
+    }
+
+    /// Closes it: nobody will read it any more.
+    pub fn close(&mut self) {
+        self.descriptor = None;
     }
 
     /// The longest message that fits.
@@ -54,9 +65,10 @@ impl CommandPipe {
         if message.len() > self.capacity {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
+        let descriptor = self.descriptor()?;
         let mut rest = message;
         while !rest.is_empty() {
-            let count = rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, rest))?;
+            let count = rustix::io::retry_on_intr(|| rustix::io::write(descriptor, rest))?;
             rest = &rest[count..];
         }
         Ok(())
@@ -64,7 +76,7 @@ impl CommandPipe {
 
     /// Bytes that nobody has read.
     pub fn unread(&self) -> io::Result<u64> {
-        Ok(rustix::io::ioctl_fionread(&self.descriptor)?)
+        Ok(rustix::io::ioctl_fionread(self.descriptor()?)?)
     }
 
     /// Throws away what nobody read.
@@ -72,9 +84,10 @@ impl CommandPipe {
         if self.unread()? == 0 {
             return Ok(());
         }
+        let descriptor = self.descriptor()?;
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            match rustix::io::retry_on_intr(|| rustix::io::read(&self.descriptor, &mut buffer)) {
+            match rustix::io::retry_on_intr(|| rustix::io::read(descriptor, &mut buffer)) {
                 Ok(0) | Err(Errno::AGAIN) => return Ok(()),
                 Ok(_) => {}
                 Err(error) => return Err(error.into()),

@@ -66,6 +66,10 @@ pub fn sweep_stale_folders() {}
 
 #[allow(missing_docs)]
 impl CommandPipe {
+    pub fn close(&mut self) {
+        match self.0 {}
+    }
+
     pub fn capacity(&self) -> usize {
         match self.0 {}
     }
@@ -147,6 +151,10 @@ impl Program {
     }
 
     pub fn unread_input(&self) -> io::Result<u64> {
+        match self.0 {}
+    }
+
+    pub fn close_terminal(&mut self) {
         match self.0 {}
     }
 

@@ -9,6 +9,7 @@ use termbridge_shell::Shell;
 use termbridge_vt::Size;
 
 use crate::id::SessionId;
+use crate::owner::Owner;
 
 /// Why a session's program is no longer there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub struct SessionInfo {
     /// Name for people.
     pub name: Option<String>,
     /// Whose it is.
-    pub agent: Option<String>,
+    pub owner: Owner,
     /// The command as launched.
     pub command: String,
     /// The project it belongs to.
@@ -122,7 +123,7 @@ impl SessionInfo {
         Self {
             id,
             name: None,
-            agent: None,
+            owner: Owner::default(),
             command: command.into(),
             project: None,
             cwd: cwd.into(),

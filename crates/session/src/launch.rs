@@ -11,6 +11,7 @@ use termbridge_shell::{Shell, StartUpFiles};
 use termbridge_vt::Size;
 
 use crate::id::SessionId;
+use crate::owner::Owner;
 
 /// A program to launch on a terminal of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub struct Launch {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) size: Size,
     pub(crate) name: Option<String>,
-    pub(crate) agent: Option<String>,
+    pub(crate) owner: Owner,
     pub(crate) project: Option<String>,
     pub(crate) shell: Option<Shell>,
     pub(crate) keep_history: bool,
@@ -61,7 +62,7 @@ impl Launch {
             cwd: None,
             size: Size { cols: 80, rows: 24 },
             name: None,
-            agent: None,
+            owner: Owner::default(),
             project: None,
             shell: None,
             keep_history: false,
@@ -128,8 +129,8 @@ impl Launch {
     }
 
     /// Says whose session it is.
-    pub fn agent(mut self, agent: impl Into<String>) -> Self {
-        self.agent = Some(agent.into());
+    pub fn owner(mut self, owner: Owner) -> Self {
+        self.owner = owner;
         self
     }
 

@@ -37,6 +37,7 @@ mod input;
 mod launch;
 mod memory;
 mod output_store;
+mod owner;
 mod registry;
 mod session;
 mod settings;
@@ -52,6 +53,7 @@ pub use info::{EndReason, Ended, SessionInfo, ShellInfo, State, Stopped, is_shel
 pub use input::{Input, MAX_PAUSE, Mouse, MouseTarget, Sent};
 pub use launch::Launch;
 pub use memory::release_soon;
+pub use owner::Owner;
 pub use registry::Sessions;
 pub use session::Session;
 pub use settings::Settings;

@@ -84,8 +84,8 @@ impl Sessions {
         let id = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
         let spawned = self.shared.spawn(&launch, &id, launch.size).await?;
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
-        let agent = launch.agent.as_deref().map(Arc::from);
-        let session = Session::new(id.clone(), agent, commands.clone());
+        let owner = Arc::new(launch.owner.clone());
+        let session = Session::new(id.clone(), owner, commands.clone());
         self.shared.add(session.clone());
         let shared = Arc::downgrade(&self.shared);
         let commands = commands.downgrade();

@@ -13,6 +13,7 @@ use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{SessionInfo, Stopped};
 use crate::input::{Input, Sent};
+use crate::owner::Owner;
 use crate::snapshot::{Snapshot, SnapshotRequest};
 use crate::task::Command;
 use crate::wait::{Wait, Waited};
@@ -21,17 +22,13 @@ use crate::wait::{Wait, Waited};
 #[derive(Debug, Clone)]
 pub struct Session {
     id: SessionId,
-    agent: Option<Arc<str>>,
+    owner: Arc<Owner>,
     commands: mpsc::Sender<Command>,
 }
 
 impl Session {
-    pub(crate) fn new(
-        id: SessionId,
-        agent: Option<Arc<str>>,
-        commands: mpsc::Sender<Command>,
-    ) -> Self {
-        Self { id, agent, commands }
+    pub(crate) fn new(id: SessionId, owner: Arc<Owner>, commands: mpsc::Sender<Command>) -> Self {
+        Self { id, owner, commands }
     }
 
     /// The session's id.
@@ -40,8 +37,8 @@ impl Session {
     }
 
     /// Whose session it is.
-    pub fn agent(&self) -> Option<&str> {
-        self.agent.as_deref()
+    pub fn owner(&self) -> &Owner {
+        &self.owner
     }
 
     /// A copy of the screen.

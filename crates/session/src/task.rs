@@ -163,6 +163,8 @@ pub(crate) struct SessionTask {
     input: InputQueue,
     /// The terminal is hung up: nothing more will come.
     hung_up: bool,
+    /// Terminal and pipe are closed; what was on the screen can still be read.
+    closed: bool,
     /// The program ended; until when its last output is waited for.
     exited: Option<(ExitStatus, Instant)>,
     ended: Option<Ended>,
@@ -226,6 +228,7 @@ impl SessionTask {
             unseen_rows: 0,
             input: InputQueue::default(),
             hung_up: false,
+            closed: false,
             exited: None,
             ended: None,
             change: None,
@@ -299,6 +302,8 @@ impl SessionTask {
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
+            drop(program);
+            self.close_terminal();
             if std::mem::take(&mut self.has_turn) {
                 drop(turn);
                 next_turn = None;

@@ -39,7 +39,8 @@ pub struct Program {
     link: Link,
     pid: i32,
     tty: String,
-    master: AsyncFd<OwnedFd>,
+    /// Our side of the terminal, until it is closed.
+    master: Option<AsyncFd<OwnedFd>>,
     /// The program's side of the terminal, opened when it is first asked what is unread there.
     terminal: OnceLock<OwnedFd>,
     exit: watch::Receiver<Option<ExitStatus>>,
@@ -49,7 +50,7 @@ impl Program {
     pub(super) fn new(launched: Launched, link: Link) -> Result<Self, SpawnError> {
         let Launched { lease, pid, tty, master, exit } = launched;
         let master = sys::watch(master).map_err(|source| SpawnError::Terminal { source })?;
-        Ok(Self { lease, link, pid, tty, master, terminal: OnceLock::new(), exit })
+        Ok(Self { lease, link, pid, tty, master: Some(master), terminal: OnceLock::new(), exit })
     }
 
     /// The process id, which is also the session's id and the first process group's. Not reused
@@ -63,11 +64,23 @@ impl Program {
         &self.tty
     }
 
+    fn master(&self) -> io::Result<&AsyncFd<OwnedFd>> {
+        let closed = || io::Error::new(io::ErrorKind::NotConnected, "the terminal is closed");
+        self.master.as_ref().ok_or_else(closed)
+    }
+
+    /// Gives up the terminal, and its descriptors, of a program that has ended; processes that still have it open
+    /// are hung up. What the keeper is asked goes on to work.
+    pub fn close_terminal(&mut self) {
+        self.master = None;
+        self.terminal.take();
+    }
+
     /// Reads what the program wrote; 0 once the terminal is hung up: the program has ended, no
     /// process has the terminal open, and everything was read. Cancel safe.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let mut ready = self.master.readable().await?;
+            let mut ready = self.master()?.readable().await?;
             let was_hung_up = ready.ready().is_read_closed();
             match ready.try_io(|master| read_from(master.get_ref(), buffer)) {
                 Ok(read) => return read,
@@ -83,12 +96,13 @@ impl Program {
     /// After the program's exit was reported, `WouldBlock` means that all it wrote was read, and
     /// that some other process still has the terminal open.
     pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.master.try_io(Interest::READABLE, |master| read_from(master, buffer));
+        let terminal = self.master()?;
+        let read = terminal.try_io(Interest::READABLE, |master| read_from(master, buffer));
         match read {
             // The runtime may not have heard yet of what the kernel has; it knows by itself when
             // it was wrong.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                match read_from(self.master.get_ref(), buffer) {
+                match read_from(terminal.get_ref(), buffer) {
                     Err(error)
                         if error.kind() == io::ErrorKind::WouldBlock && self.was_hung_up() =>
                     {
@@ -106,15 +120,15 @@ impl Program {
     /// so it has to count.
     fn was_hung_up(&self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        match self.master.poll_read_ready(&mut context) {
-            Poll::Ready(Ok(ready)) => ready.ready().is_read_closed(),
+        match self.master().map(|master| master.poll_read_ready(&mut context)) {
+            Ok(Poll::Ready(Ok(ready))) => ready.ready().is_read_closed(),
             _ => false,
         }
     }
 
     /// Waits until a read would give something. Cancel safe.
     pub async fn readable(&self) -> io::Result<()> {
-        self.master.readable().await.map(|mut ready| ready.retain_ready())
+        self.master()?.readable().await.map(|mut ready| ready.retain_ready())
     }
 
     /// Writes to the program what the terminal takes, at least one byte. Cancel safe.
@@ -123,7 +137,7 @@ impl Program {
     /// bytes that nobody will read.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            let mut ready = self.master.writable().await?;
+            let mut ready = self.master()?.writable().await?;
             if let Ok(written) = ready.try_io(|master| write_to(master.get_ref(), bytes)) {
                 return written;
             }
@@ -133,10 +147,11 @@ impl Program {
     /// As [`Program::write`], but `WouldBlock` instead of waiting for a program that does not
     /// read.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.master.try_io(Interest::WRITABLE, |master| write_to(master, bytes));
+        let terminal = self.master()?;
+        let written = terminal.try_io(Interest::WRITABLE, |master| write_to(master, bytes));
         match written {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                write_to(self.master.get_ref(), bytes)
+                write_to(terminal.get_ref(), bytes)
             }
             written => written,
         }
@@ -144,24 +159,24 @@ impl Program {
 
     /// Waits until a write would take something. Cancel safe.
     pub async fn writable(&self) -> io::Result<()> {
-        self.master.writable().await.map(|mut ready| ready.retain_ready())
+        self.master()?.writable().await.map(|mut ready| ready.retain_ready())
     }
 
     /// Sets the terminal's size; the foreground group gets `SIGWINCH` if it changed.
     pub fn resize(&self, size: PtySize) -> io::Result<()> {
         let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
-        Ok(rustix::termios::tcsetwinsize(self.master.get_ref(), size)?)
+        Ok(rustix::termios::tcsetwinsize(self.master()?.get_ref(), size)?)
     }
 
     /// The terminal's size, which the program may have changed itself.
     pub fn size(&self) -> io::Result<PtySize> {
-        let size = rustix::termios::tcgetwinsize(self.master.get_ref())?;
+        let size = rustix::termios::tcgetwinsize(self.master()?.get_ref())?;
         Ok(PtySize { cols: size.ws_col, rows: size.ws_row })
     }
 
     /// How the program has set the terminal's line discipline.
     pub fn line_mode(&self) -> io::Result<LineMode> {
-        let modes = rustix::termios::tcgetattr(self.master.get_ref())?;
+        let modes = rustix::termios::tcgetattr(self.master()?.get_ref())?;
         Ok(LineMode {
             canonical: modes.local_modes.contains(LocalModes::ICANON),
             echo: modes.local_modes.contains(LocalModes::ECHO),
@@ -203,7 +218,7 @@ impl Program {
 
     /// The process group in the foreground of the terminal.
     pub fn foreground_group(&self) -> Option<i32> {
-        let group = rustix::termios::tcgetpgrp(self.master.get_ref()).ok()?;
+        let group = rustix::termios::tcgetpgrp(self.master().ok()?.get_ref()).ok()?;
         Some(group.as_raw_nonzero().get())
     }
 

@@ -27,7 +27,7 @@ async fn an_obedient_program_ends_by_the_signal_without_the_grace() {
 async fn background_jobs_in_groups_of_their_own_end_too() {
     let keeper = Keeper::new();
     let script = "set -m; sleep 600 & echo A=$!; \
-                  sh -c 'trap \"\" TERM HUP; while :; do sleep 0.05; done' & echo B=$!; \
+                  sh -c 'trap \"\" TERM HUP; echo B=$$; while :; do sleep 0.05; done' & \
                   trap '' TERM HUP; echo C=$$; while :; do sleep 0.05; done";
     let program = run(&keeper, "bash", &["-c", script]).await;
     let [a, b, c] = read_pids(&program, ["A", "B", "C"]).await;

@@ -156,6 +156,9 @@ impl SessionTask {
         else {
             return;
         };
+        // Where we have the program's side open ourselves, its end is not heard.
+        let is_alone = report.detached.is_empty() && report.unlisted + report.remaining == 0;
+        self.hung_up |= is_alone && !self.behind;
         let stopped = Stopped {
             ended: ended.clone(),
             already,
@@ -165,6 +168,21 @@ impl SessionTask {
         for reply in replies {
             let _ = reply.send(Ok(stopped.clone()));
         }
+    }
+
+    /// Gives up the descriptors of a session that is over: it can be read for long.
+    pub(super) fn close_terminal(&mut self) {
+        let is_over = self.ended.is_some() && self.change.is_none() && self.hung_up && !self.behind;
+        if self.closed || !is_over {
+            return;
+        }
+        // Somebody still asks the keeper about it; the answer comes back here.
+        let Some(program) = Arc::get_mut(&mut self.program) else { return };
+        program.close_terminal();
+        if let Some(shell) = &mut self.shell {
+            shell.close_pipe();
+        }
+        self.closed = true;
     }
 
     pub(super) fn restart(&mut self, reply: RestartReply) {
@@ -227,6 +245,7 @@ impl SessionTask {
             self.unfed = Vec::new();
             self.behind = false;
             self.hung_up = false;
+            self.closed = false;
             self.exited = None;
             self.ended = None;
             self.synchronized_since = None;

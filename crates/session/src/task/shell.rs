@@ -130,6 +130,11 @@ struct Parked {
 type SubmitReply = oneshot::Sender<Result<u64, SessionError>>;
 
 impl ShellState {
+    /// The shell has ended: nobody reads commands any more.
+    pub(super) fn close_pipe(&mut self) {
+        self.link.pipe.close();
+    }
+
     /// `next_id` is the number of its first command: numbers go on when a session is restarted.
     pub(super) fn new(link: ShellLink, next_id: u64) -> Self {
         Self {
@@ -191,7 +196,12 @@ impl ShellState {
         let typed = self.place == Place::Away || (posix && self.place == Place::Prompt);
         let reads_elsewhere = || {
             let (waiting, place) = program.waiting_place();
-            waiting.is_for_input() && self.prompt_places.has(place) == Some(false)
+            let at_prompt = self.prompt_places.has(place).unwrap_or_else(|| {
+                // Not seen there yet, on a machine that does much else: how it reads has to tell.
+                let mode = program.line_mode().ok().filter(|_| posix);
+                mode.is_none_or(|mode| line_editor::is_at_work(Shell::Posix, mode, waiting))
+            });
+            waiting.is_for_input() && !at_prompt
         };
         typed && reads_elsewhere()
     }

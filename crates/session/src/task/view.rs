@@ -45,7 +45,7 @@ impl SessionTask {
         SessionInfo {
             id: self.id.clone(),
             name: self.launch.name.clone(),
-            agent: self.launch.agent.clone(),
+            owner: self.launch.owner.clone(),
             command: self.launch.command_line(),
             project: self.launch.project.clone(),
             cwd: self.shell_cwd().unwrap_or_else(|| self.launch.directory()),
