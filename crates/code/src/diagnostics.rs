@@ -8,6 +8,7 @@
 mod jobs;
 mod read;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The tool.
-    pub source: &'static str,
+    pub source: Cow<'static, str>,
 }
 
 /// What became of a tool.
@@ -185,7 +186,8 @@ async fn perform(
 /// The worst of them, by file and line, and how many there are.
 fn bounded(mut found: Vec<Diagnostic>) -> (Vec<Diagnostic>, usize) {
     let place = |one: &Diagnostic, other: &Diagnostic| {
-        let key = |found: &Diagnostic| (found.line, found.column, found.severity, found.source);
+        let key =
+            |found: &Diagnostic| (found.line, found.column, found.severity, found.source.clone());
         one.path
             .cmp(&other.path)
             .then_with(|| key(one).cmp(&key(other)))
@@ -229,7 +231,7 @@ mod tests {
             severity,
             message: "ä".repeat(MAX_MESSAGE),
             code: None,
-            source: "tool",
+            source: "tool".into(),
         }
     }
 

@@ -29,6 +29,9 @@ pub enum CodeError {
     /// No test is there; the message names those that are near.
     #[error("{0}")]
     NoTestAtCursor(String),
+    /// Several tests have that name; the message names them.
+    #[error("{0}")]
+    AmbiguousTest(String),
     /// The tests could not be found out: no runner, or the project does not build.
     #[error("{0}")]
     DiscoveryFailed(String),
@@ -75,7 +78,7 @@ impl CodeError {
             Self::NoTestAtCursor(_) => "E_NO_TEST_AT_CURSOR",
             Self::DiscoveryFailed(_) => "E_DISCOVERY_FAILED",
             Self::NoLanguageServer { .. } => "E_NO_LANGUAGE_SERVER",
-            Self::AmbiguousSymbol(_) => "E_AMBIGUOUS_SYMBOL",
+            Self::AmbiguousSymbol(_) | Self::AmbiguousTest(_) => "E_AMBIGUOUS_SYMBOL",
             Self::SymbolNotFound(_) => "E_SYMBOL_NOT_FOUND",
             Self::Unsupported(_) => "E_UNSUPPORTED_CAPABILITY",
             Self::Timeout { .. } => "E_TIMEOUT",
@@ -94,7 +97,8 @@ impl CodeError {
                 "give the path of an existing file, absolute or relative to the workspace"
             }
             Self::InvalidLine { .. } => "choose a line of the file",
-            Self::NoTestAtCursor(_) => "give a line inside a test function",
+            Self::NoTestAtCursor(_) => "give a line inside a test function, or the name of a test",
+            Self::AmbiguousTest(_) => "give one of these names in full",
             Self::DiscoveryFailed(_) => {
                 "correct what it says; execute_command runs the tests plainly"
             }

@@ -8,6 +8,8 @@
 
 pub mod diagnostics;
 mod error;
+mod near;
+mod parse;
 pub mod symbols;
 pub mod test_finder;
 mod tool;

@@ -17,12 +17,14 @@ mod client;
 mod edit;
 mod language;
 mod method;
+mod missed;
 mod outline;
 mod pool;
 mod protocol;
 mod scan;
 mod search;
 mod server;
+mod status;
 mod text;
 mod types;
 mod uri;
@@ -38,16 +40,18 @@ use termbridge_dap::Environment;
 use crate::CodeError;
 use edit::Plan;
 use language::Language;
-pub use language::{ServerStatus, servers};
 use method::Replacement;
+use missed::{Missed, NamedFiles};
 use outline::{Outline, Symbol};
 use pool::{Pool, Turn};
 use protocol::{AnyLocation, Location, WorkspaceEdit};
 use server::Deadline;
+pub use status::{ServerStatus, check_servers, servers};
 use text::{Encoding, Text};
 pub use types::{
-    CallSite, Calls, ChangedPath, Direction, Locations, Navigation, Renamed, ReplacedMethod,
-    SearchMode, SearchQuery, SourceLocation, SymbolInfo, SymbolRef, Symbols, TextRange,
+    CallSite, Calls, ChangedPath, Direction, Locations, MaybeMissed, Navigation, Renamed,
+    ReplacedMethod, SearchMode, SearchQuery, SourceLocation, SymbolInfo, SymbolRef, Symbols,
+    TextRange,
 };
 
 /// Places that an answer holds.
@@ -113,33 +117,53 @@ impl LanguageServers {
         action: Navigation,
         timeout: Duration,
     ) -> Result<Locations, CodeError> {
-        let mut subject = self.subject(which, Deadline::after(timeout)).await?;
+        let subject = self.subject(which, Deadline::after(timeout)).await?;
+        match action {
+            Navigation::References => self.references(subject).await,
+            Navigation::Implementations => self.implementations(subject).await,
+        }
+    }
+
+    async fn references(&self, mut subject: Subject) -> Result<Locations, CodeError> {
+        let named = self.files_with_name(&mut subject).await?;
         let (mut parameters, deadline) = (subject.parameters(), subject.deadline);
         let server = subject.turn.server()?;
-        let incomplete = server.ready_to_read(deadline).await?;
-        let found: Vec<AnyLocation> = match action {
-            Navigation::References => {
-                parameters["context"] = json!({"includeDeclaration": true});
-                server.ask_some("textDocument/references", parameters, deadline).await?
-            }
-            Navigation::Implementations if !server.offers("implementationProvider") => {
-                return Err(server.cannot("implementations"));
-            }
-            Navigation::Implementations => {
-                let answer: Option<Value> =
-                    server.ask("textDocument/implementation", parameters, deadline).await?;
-                let list = match answer {
-                    None => Vec::new(),
-                    Some(Value::Array(list)) => list,
-                    Some(one) => vec![one],
-                };
-                list.into_iter().filter_map(|one| serde_json::from_value(one).ok()).collect()
-            }
-        };
+        let building = server.ready_to_read(deadline).await?;
+        parameters["context"] = json!({"includeDeclaration": true});
+        let found = server.ask_some("textDocument/references", parameters, deadline).await?;
+        let found: Vec<Location> =
+            found.into_iter().map(|place: AnyLocation| place.into()).collect();
         let encoding = server.encoding;
-        let found: Vec<Location> = found.into_iter().map(Location::from).collect();
+        let lines = missed::lines_of(&found);
+        let missed = named.missed(&mut subject, &lines, |path| self.shown(path)).await?;
         let servers = self.clone();
-        in_background(move || servers.locations(found, encoding, incomplete)).await
+        let answer = in_background(move || servers.locations(found, encoding)).await?;
+        let reasons: Vec<String> = building.into_iter().chain(missed.incomplete).collect();
+        let incomplete = (!reasons.is_empty()).then(|| reasons.join("; "));
+        Ok(Locations { maybe_missed: missed.uses, incomplete, ..answer })
+    }
+
+    async fn implementations(&self, mut subject: Subject) -> Result<Locations, CodeError> {
+        let (parameters, deadline) = (subject.parameters(), subject.deadline);
+        let server = subject.turn.server()?;
+        let incomplete = server.ready_to_read(deadline).await?;
+        if !server.offers("implementationProvider") {
+            return Err(server.cannot("implementations"));
+        }
+        let found = server.locations("textDocument/implementation", parameters, deadline).await?;
+        let (servers, encoding) = (self.clone(), server.encoding);
+        let answer = in_background(move || servers.locations(found, encoding)).await?;
+        Ok(Locations { incomplete, ..answer })
+    }
+
+    /// The files of the workspace that have a symbol's name, known to its server from now on.
+    async fn files_with_name(&self, subject: &mut Subject) -> Result<NamedFiles, CodeError> {
+        let server = subject.turn.server()?;
+        let (folder, language) = (self.workspace.clone(), server.language);
+        let name = subject.symbol.name.clone();
+        let named = in_background(move || NamedFiles::search(&folder, language, &name)).await?;
+        named.open(server).await;
+        Ok(named)
     }
 
     /// Renames a symbol wherever the server finds it, in all files or in none.
@@ -160,6 +184,7 @@ impl LanguageServers {
             return Err(CodeError::InvalidParams(format!("{new_name:?} is no name")));
         }
         let mut subject = self.subject(which, Deadline::after(timeout)).await?;
+        let named = self.files_with_name(&mut subject).await?;
         let (mut parameters, deadline) = (subject.parameters(), subject.deadline);
         parameters["newName"] = json!(new_name);
         let server = subject.turn.server()?;
@@ -170,6 +195,9 @@ impl LanguageServers {
         let answer = server.ask("textDocument/rename", parameters, deadline).await?;
         let answer: WorkspaceEdit = answer.unwrap_or_default();
         let (known, encoding) = (server.known_texts(), server.encoding);
+        let lines = missed::edited_lines(&answer);
+        // Before the files change: the server is asked about them as they are.
+        let missed = named.missed(&mut subject, &lines, |path| self.shown(path)).await?;
         let workspace = self.workspace.clone();
         // Once begun it goes on to its end, also when nobody waits for it any more.
         let changed =
@@ -184,7 +212,8 @@ impl LanguageServers {
             .into_iter()
             .map(|file| ChangedPath { path: self.shown(&file.path), edits: file.edits })
             .collect();
-        Ok(Renamed { total: changed.len(), changed })
+        let Missed { uses: maybe_missed, incomplete } = missed;
+        Ok(Renamed { total: changed.len(), changed, maybe_missed, incomplete })
     }
 
     /// Replaces a function as a whole, signature and body; an empty text deletes it.
@@ -270,12 +299,7 @@ impl LanguageServers {
     }
 
     /// Places with their text, in order, the first of them.
-    fn locations(
-        &self,
-        found: Vec<Location>,
-        encoding: Encoding,
-        incomplete: Option<String>,
-    ) -> Locations {
+    fn locations(&self, found: Vec<Location>, encoding: Encoding) -> Locations {
         let mut places: Vec<(PathBuf, Location)> = found
             .into_iter()
             .filter_map(|location| Some((uri::to_path(&location.uri)?, location)))
@@ -303,7 +327,7 @@ impl LanguageServers {
             }
         };
         let locations = places.into_iter().take(MAX_LOCATIONS).map(locate).collect();
-        Locations { locations, total, incomplete }
+        Locations { locations, total, maybe_missed: Vec::new(), incomplete: None }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The test under a line, and how to run it alone under the debugger.
 //!
-//! The file is parsed (tree-sitter), the innermost test that holds the line is taken, and a
-//! configuration is made that runs this test and no other. What has to be built before the debugger
+//! The file is parsed (tree-sitter), the innermost test that holds the line or the one of a name is taken,
+//! and a configuration is made that runs this test and no other. A name that the source does not have (a
+//! case of a table, a test that a macro makes) is looked up in what the runner lists. What has to be built before the debugger
 //! can start it (Rust) is built here; the others are built or read by their debugger.
 //!
 //! What is deliberately absent: running anything of the tests themselves, and runners that are
@@ -9,7 +10,7 @@
 
 mod go;
 mod javascript;
-mod parse;
+mod names;
 mod python;
 mod rust;
 
@@ -80,21 +81,22 @@ pub enum Place {
     Name(String),
 }
 
-/// A test of a file. Both paths are absolute.
+/// A test of a file. The paths are absolute; `python` is the interpreter that the user configured, if any.
 pub async fn test_at(
     file: &Path,
     place: &Place,
     workspace: &Path,
     environment: &Environment,
+    python: Option<&Path>,
     timeout: Duration,
 ) -> Result<TestRun, CodeError> {
-    let tools = Tools::new(environment, timeout);
+    let tools = Tools::new(environment, timeout).with_python(python);
     let source = Source::read(file, place, workspace)?;
     let extension = file.extension().and_then(|extension| extension.to_str());
     match extension.unwrap_or_default() {
         "py" | "pyw" => python::test_at(&source, &tools).await,
         "rs" => rust::test_at(&source, &tools).await,
-        "go" => go::test_at(&source),
+        "go" => go::test_at(&source, &tools).await,
         "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => {
             javascript::test_at(&source, &tools).await
         }
@@ -146,17 +148,42 @@ impl<'a> Source<'a> {
         if inside { self.workspace } else { self.folder() }.to_owned()
     }
 
-    /// The test that is meant.
-    fn choose<T>(&self, mut found: Vec<Found<T>>) -> Result<Found<T>, CodeError> {
-        let file = self.file.file_name().unwrap_or_default().to_string_lossy();
-        let at = match self.place {
-            Place::Line(line) => innermost(&found, *line),
-            Place::Name(name) => named(&found, name),
-        };
-        match at {
-            Some(at) => Ok(found.swap_remove(at)),
-            None => Err(CodeError::NoTestAtCursor(no_test(&file, self.place, &found))),
+    /// The name of the file, for people.
+    fn file_name(&self) -> String {
+        self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The test that is meant; none when the source has no test of that name, which its runner may know.
+    fn find<T>(&self, found: Vec<Found<T>>) -> Result<Option<Found<T>>, CodeError> {
+        match self.place {
+            Place::Name(name) => self.find_named(found, name),
+            Place::Line(line) => match innermost(&found, *line) {
+                Some(at) => Ok(found.into_iter().nth(at)),
+                None => Err(self.no_test(&found)),
+            },
         }
+    }
+
+    /// As [`Source::find`], by a name as the language writes it.
+    fn find_named<T>(
+        &self,
+        found: Vec<Found<T>>,
+        name: &str,
+    ) -> Result<Option<Found<T>>, CodeError> {
+        let meant = names::matching(found.iter().map(|test| test.name.as_str()), name);
+        match meant.as_slice() {
+            [] if name.trim().is_empty() => Err(self.no_test(&found)),
+            [] => Ok(None),
+            [at] => Ok(found.into_iter().nth(*at)),
+            several => {
+                let shown = several.iter().map(|at| found[*at].shown());
+                Err(names::ambiguous(shown, name, &self.file_name()))
+            }
+        }
+    }
+
+    fn no_test<T>(&self, found: &[Found<T>]) -> CodeError {
+        CodeError::NoTestAtCursor(no_test(&self.file_name(), self.place, found))
     }
 }
 
@@ -170,6 +197,12 @@ struct Found<T> {
     how: T,
 }
 
+impl<T> Found<T> {
+    fn shown(&self) -> String {
+        format!("{} ({}-{})", self.name, self.first, self.last)
+    }
+}
+
 /// The innermost test that holds a line.
 fn innermost<T>(found: &[Found<T>], line: u64) -> Option<usize> {
     let holding = found.iter().enumerate();
@@ -177,35 +210,19 @@ fn innermost<T>(found: &[Found<T>], line: u64) -> Option<usize> {
     holding.min_by_key(|(_, test)| test.last - test.first).map(|(at, _)| at)
 }
 
-/// The only test of a name; a part of the name is enough where it begins at a word.
-fn named<T>(found: &[Found<T>], name: &str) -> Option<usize> {
-    let name = name.trim();
-    let only = |is_it: &dyn Fn(&str) -> bool| {
-        let mut all = found.iter().enumerate().filter(|(_, test)| is_it(&test.name));
-        all.next().filter(|_| all.next().is_none()).map(|(at, _)| at)
-    };
-    let ends = |test: &str| {
-        let before = test.strip_suffix(name);
-        before.is_some_and(|before| !before.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
-    };
-    only(&|test| test == name).or_else(|| only(&ends)).filter(|_| !name.is_empty())
-}
-
 fn no_test<T>(file: &str, place: &Place, found: &[Found<T>]) -> String {
     if found.is_empty() {
         return format!("{file} has no test that is known as one");
     }
     let named = found.iter().take(MAX_NAMED);
-    let named = named.map(|test| format!("{} ({}-{})", test.name, test.first, test.last));
-    let named = named.collect::<Vec<_>>().join(", ");
+    let named = named.map(Found::shown).collect::<Vec<_>>().join(", ");
     let more = match found.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let place = match place {
         Place::Line(line) => format!("no test at line {line}"),
-        Place::Name(name) => format!("no test, or more than one, is named {name:?} in"),
+        Place::Name(name) => format!("no test is named {name:?}"),
     };
-    let of = if place.ends_with(" in") { "" } else { " of" };
-    format!("{place}{of} {file}; its tests and their lines: {named}{more}")
+    format!("{place} of {file}; its tests and their lines: {named}{more}")
 }

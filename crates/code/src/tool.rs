@@ -19,13 +19,19 @@ const MAX_FILE: u64 = 1024 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tools<'a> {
     pub(crate) environment: &'a Environment,
+    /// The Python that the user configured.
+    pub(crate) python: Option<&'a Path>,
     timeout: Duration,
     deadline: Instant,
 }
 
 impl<'a> Tools<'a> {
     pub(crate) fn new(environment: &'a Environment, timeout: Duration) -> Self {
-        Self { environment, timeout, deadline: Instant::now() + timeout }
+        Self { environment, python: None, timeout, deadline: Instant::now() + timeout }
+    }
+
+    pub(crate) fn with_python(self, python: Option<&'a Path>) -> Self {
+        Self { python, ..self }
     }
 
     /// Runs a tool to its end, however it ends.

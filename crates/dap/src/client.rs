@@ -16,11 +16,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::exchange::{Refused, Requests, write_frames};
 use crate::framing::{Decoder, encode};
-use crate::protocol::Message;
+use crate::protocol::{self, Message, mended};
 
 /// Events and reverse requests waiting to be taken.
 const INCOMING_QUEUE: usize = 256;
@@ -34,9 +34,20 @@ const READ_SIZE: usize = 64 * 1024;
 /// What comes from the adapter without being asked for.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    Event { event: String, body: Value },
-    Request { seq: i64, command: String, arguments: Value },
-    Closed { reason: String },
+    Event {
+        event: String,
+        body: Value,
+    },
+    Request {
+        seq: i64,
+        command: String,
+        arguments: Value,
+    },
+    Closed {
+        reason: String,
+    },
+    /// Everything that came before this was taken in; see [`Client::taken_in`].
+    Fence(oneshot::Sender<()>),
 }
 
 /// Why a request has no answer.
@@ -55,6 +66,8 @@ pub(crate) enum RequestError {
 pub(crate) struct Client {
     requests: Arc<Requests<RequestError>>,
     frames: mpsc::Sender<Vec<u8>>,
+    /// Weak: the queue ends with its reader.
+    incoming: mpsc::WeakSender<Incoming>,
 }
 
 impl Client {
@@ -68,8 +81,9 @@ impl Client {
         let (frames, outgoing) = mpsc::channel(OUTGOING_QUEUE);
         let (incoming, receiver) = mpsc::channel(INCOMING_QUEUE);
         tokio::spawn(write_frames(writer, outgoing));
+        let weak = incoming.downgrade();
         tokio::spawn(read(reader, Arc::clone(&requests), incoming));
-        (Self { requests, frames }, receiver)
+        (Self { requests, frames, incoming: weak }, receiver)
     }
 
     /// Sends a request and waits for its answer.
@@ -99,6 +113,20 @@ impl Client {
             Ok(Err(_)) => Err(RequestError::Closed("the connection was given up".to_owned())),
             Err(_) => Err(RequestError::Timeout { command: command.to_owned(), after: timeout }),
         }
+    }
+
+    /// Waits until the events that came so far were taken in: an answer overtakes those before it. Not for
+    /// the task that takes them in.
+    pub(crate) async fn taken_in(&self, limit: Duration) {
+        let Some(incoming) = self.incoming.upgrade() else { return };
+        let (fence, passed) = oneshot::channel();
+        let exchange = async {
+            // Where nobody takes them in any more, nothing is waited for.
+            let _ = incoming.send(Incoming::Fence(fence)).await;
+            drop(incoming);
+            let _ = passed.await;
+        };
+        let _ = tokio::time::timeout(limit, exchange).await;
     }
 
     /// Answers a reverse request.
@@ -164,7 +192,7 @@ async fn read_until_closed<R: AsyncRead + Unpin>(
                 Err(error) => return format!("the adapter does not speak DAP: {error}"),
             };
             tracing::trace!(message = %String::from_utf8_lossy(message), "from adapter");
-            let message: Message = match serde_json::from_slice(message) {
+            let message = match parse(message) {
                 Ok(message) => message,
                 Err(error) => return format!("the adapter does not speak DAP: {error}"),
             };
@@ -173,6 +201,16 @@ async fn read_until_closed<R: AsyncRead + Unpin>(
             }
         }
     }
+}
+
+/// Parses a message; fields that do not fit have their default, and halves of characters, which programs
+/// in Python and JavaScript can have in their texts, are shown as such.
+fn parse(message: &[u8]) -> serde_json::Result<Message> {
+    let lenient = |text: &[u8]| {
+        serde_json::from_slice(text)
+            .or_else(|_| serde_json::from_slice(text).map(|value| protocol::read(&value)))
+    };
+    lenient(message).or_else(|_| lenient(mended(message).as_bytes()))
 }
 
 /// Hands a message to whoever waits for it; false when nobody listens any more.

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::adapter::AdapterKind;
 use crate::error::DebugError;
+use crate::target::{TargetProcess, is_go};
 
 /// Whether the program is started or already runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,8 @@ pub enum ExceptionFilters {
     /// Those that the adapter recommends, and those that nobody catches.
     #[default]
     Default,
-    /// Those of these filters, as the adapter names them: `raised`, `uncaught`, `all`, `cpp_throw`.
+    /// Those of these filters, as the adapter names them (`raised`, `uncaught`, `all`, `cpp_throw`), and of
+    /// these types, wherever they are raised (`ValueError`, `app.Error`, `std::runtime_error`).
     Named(Vec<String>),
 }
 
@@ -125,7 +127,8 @@ impl Configuration {
                 let mut magic = [0; 4];
                 let mut file = std::fs::File::open(program).ok()?;
                 std::io::Read::read_exact(&mut file, &mut magic).ok()?;
-                (&magic == b"\x7fELF").then_some("lldb")
+                let kind = if is_go(program) { "go" } else { "lldb" };
+                (&magic == b"\x7fELF").then_some(kind)
             }
         }
     }
@@ -143,9 +146,23 @@ impl Configuration {
         self.fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
 
+    /// The process to attach to, when it is named by its number.
+    pub(crate) fn attached_process(&self) -> Option<u32> {
+        let named = self.fields.get("pid").or(self.fields.get("processId"));
+        named.filter(|_| self.request == Request::Attach).and_then(process_id)
+    }
+
     /// The program's path, when it has one.
     pub(crate) fn program_path(&self) -> Option<PathBuf> {
         self.text("program").map(|program| self.folder.join(program))
+    }
+
+    /// The file that runs.
+    pub(crate) fn executable(&self) -> Option<PathBuf> {
+        match self.request {
+            Request::Launch => self.program_path(),
+            Request::Attach => self.attached_process().map(|pid| format!("/proc/{pid}/exe").into()),
+        }
     }
 
     /// What to call the program in messages.
@@ -176,7 +193,18 @@ impl Configuration {
     /// Refuses what cannot work before an adapter is started for it.
     pub(crate) fn check(&self) -> Result<(), DebugError> {
         if self.request == Request::Attach {
-            return Ok(());
+            let ports = [self.fields.get("port"), self.fields.get("connect").map(|at| &at["port"])];
+            let is_port = |port: &Value| match port {
+                Value::String(text) => text.parse::<u16>().is_ok(),
+                Value::Number(number) => number.as_u64().is_some_and(|port| port <= 65_535),
+                other => other.is_null(),
+            };
+            if let Some(port) = ports.into_iter().flatten().find(|port| !is_port(port)) {
+                return Err(DebugError::InvalidParams(format!("{port} is no port")));
+            }
+            return self
+                .attached_process()
+                .map_or(Ok(()), |pid| TargetProcess::find(pid).map(drop));
         }
         if let Some(program) = self.program_path()
             && !program.exists()
@@ -203,6 +231,12 @@ const OURS: &[&str] = &[
     "windows",
     "envFile",
 ];
+
+/// The number of a process, which may be a text: VS Code's variable for it is one.
+pub(crate) fn process_id(value: &Value) -> Option<u32> {
+    let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
+    number.and_then(|number| number.try_into().ok())
+}
 
 /// Sets a field that is not there.
 pub(crate) fn set_default(fields: &mut Map<String, Value>, name: &str, value: Value) {

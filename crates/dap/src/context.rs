@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::watch;
+
 use crate::adapter::Cache;
 use crate::breakpoint::BreakpointStore;
 use crate::events::EventStore;
@@ -20,6 +22,17 @@ pub(crate) struct Context {
     breakpoints: Mutex<BreakpointStore>,
     /// Held while breakpoints are sent, so that lists reach adapters in the order they were made.
     pub(crate) placing: tokio::sync::Mutex<()>,
+    /// How many runs end beside their callers.
+    endings: watch::Sender<usize>,
+}
+
+/// A run that ends beside its caller, until it is dropped.
+pub(crate) struct Ending(Arc<Context>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.endings.send_modify(|count| *count -= 1);
+    }
 }
 
 /// What the caller does for the debugger; what is absent it does itself, plainly.
@@ -45,7 +58,20 @@ impl Context {
             tasks,
             breakpoints: Mutex::default(),
             placing: tokio::sync::Mutex::new(()),
+            endings: watch::Sender::new(0),
         }
+    }
+
+    /// Notes that a run ends beside its caller.
+    pub(crate) fn begin_ending(self: &Arc<Self>) -> Ending {
+        self.endings.send_modify(|count| *count += 1);
+        Ending(Arc::clone(self))
+    }
+
+    /// Waits until no run ends beside its caller; each of its steps has a limit.
+    pub(crate) async fn endings_over(&self) {
+        // The sender is ours.
+        let _ = self.endings.subscribe().wait_for(|count| *count == 0).await;
     }
 
     pub(crate) fn breakpoints(&self) -> MutexGuard<'_, BreakpointStore> {

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::adapter::{AdapterStatus, doctor};
+use crate::adapter::{AdapterStatus, doctor, survey};
 use crate::configuration::Configuration;
 use crate::context::{Context, Hooks};
 use crate::error::DebugError;
 use crate::events::EventStore;
 use crate::id::DebugSessionId;
+use crate::last_line::LastLine;
 use crate::launch_json::{LaunchPlan, Task};
 use crate::report::EndReason;
 use crate::session::{DebugSession, DebugSessionInfo};
@@ -57,31 +58,33 @@ impl Debugger {
 
     /// Runs the tasks of a plan and starts its programs, in order. When one fails, those that were
     /// started are ended.
-    /// Each program has the time to start.
+    /// Each program has the time to start. What is run and built meanwhile is kept in `said`.
     pub async fn launch(
         &self,
         plan: LaunchPlan,
         timeout: Duration,
+        said: &LastLine,
     ) -> Result<Vec<DebugSession>, DebugError> {
         let mut started = Started(Vec::new());
-        self.run_tasks(plan.before).await?;
+        self.run_tasks(plan.before, said).await?;
         for (tasks, configuration) in plan.parts {
-            self.run_tasks(tasks).await?;
-            started.0.push(self.start_within(configuration, timeout).await?);
+            self.run_tasks(tasks, said).await?;
+            started.0.push(self.start_within(configuration, timeout, said).await?);
         }
         let sessions = std::mem::take(&mut started.0);
         if plan.stop_all && sessions.len() > 1 {
             for session in &sessions {
-                tokio::spawn(end_together(session.clone(), sessions.clone()));
+                session.stop_with(&sessions);
             }
         }
         Ok(sessions)
     }
 
-    async fn run_tasks(&self, tasks: Vec<Task>) -> Result<(), DebugError> {
+    async fn run_tasks(&self, tasks: Vec<Task>, said: &LastLine) -> Result<(), DebugError> {
         for task in tasks {
             let label = task.label.clone();
-            self.context.tasks.run(task).await.map_err(|reason| {
+            said.note(&format!("task {label:?}: {}", task.command.shown()));
+            self.context.tasks.run(task, said.clone()).await.map_err(|reason| {
                 DebugError::LaunchFailed(format!("the task {label:?} failed: {reason}"))
             })?;
         }
@@ -91,17 +94,23 @@ impl Debugger {
     /// Starts a program under the debugger, or attaches to one. It runs when this returns, or has
     /// stopped or ended already. On failure nothing is left behind.
     pub async fn start(&self, configuration: Configuration) -> Result<DebugSession, DebugError> {
-        self.start_within(configuration, self.context.settings.launch_timeout).await
+        let limit = self.context.settings.launch_timeout;
+        self.start_within(configuration, limit, &LastLine::default()).await
     }
 
-    /// As [`Debugger::start`], within a time.
+    /// As [`Debugger::start`], within a time. What the adapter builds first is kept in `said`: it is
+    /// silent while it does.
     pub async fn start_within(
         &self,
         configuration: Configuration,
         timeout: Duration,
+        said: &LastLine,
     ) -> Result<DebugSession, DebugError> {
         let adapter = configuration.adapter()?;
         configuration.check()?;
+        if let Some(build) = adapter.quirks().build_line(&configuration) {
+            said.note(&build);
+        }
         let id = DebugSessionId::random()?;
         let context = Arc::clone(&self.context);
         let session = DebugSession::new(id.clone(), configuration, adapter, context);
@@ -161,13 +170,29 @@ impl Debugger {
         &self.context.events
     }
 
-    /// Every adapter: where it is, or how to install it. Runs programs, so it takes a moment.
-    pub fn doctor(&self, folder: &Path) -> Vec<AdapterStatus> {
-        let settings = &self.context.settings;
-        doctor(&settings.adapters, &settings.environment, folder)
+    /// The Python that the user configured.
+    pub fn python(&self) -> Option<&Path> {
+        self.context.settings.adapters.python.as_deref()
     }
 
-    /// Ends every session; returns when all programs and adapters are gone.
+    /// Every adapter: where its files are, or how to install it. Starts nothing.
+    pub fn adapters(&self, folder: &Path) -> Vec<AdapterStatus> {
+        let settings = &self.context.settings;
+        survey(&settings.adapters, &settings.environment, folder)
+    }
+
+    /// Every adapter: whether it starts within a time, or how to install it.
+    pub async fn doctor(&self, folder: &Path, limit: Duration) -> Vec<AdapterStatus> {
+        let settings = &self.context.settings;
+        doctor(&settings.adapters, &settings.environment, folder, limit).await
+    }
+
+    /// Waits for what sessions that did not start have left to end.
+    pub async fn endings_over(&self) {
+        self.context.endings_over().await;
+    }
+
+    /// Ends every session and every task; returns when all programs and adapters are gone.
     pub async fn shutdown(&self) {
         let stops = self
             .sessions()
@@ -178,6 +203,8 @@ impl Debugger {
                 tracing::warn!(%error, "a debug session did not end");
             }
         }
+        self.endings_over().await;
+        self.context.tasks.end_background();
     }
 
     fn add(&self, session: DebugSession) -> Result<(), DebugError> {
@@ -242,14 +269,5 @@ impl Drop for Started {
         for session in self.0.drain(..) {
             session.inner.finish_soon(EndReason::Stopped);
         }
-    }
-}
-
-/// Ends all when one ends.
-async fn end_together(one: DebugSession, all: Vec<DebugSession>) {
-    one.over().await;
-    for session in all {
-        // It may be over already.
-        let _ = session.stop().await;
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::last_line::LastLine;
 use crate::process::CommandLine;
 
 /// Environment variables and what follows from them, and who judges what is run with them.
@@ -12,17 +13,8 @@ use crate::process::CommandLine;
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     gate: Option<Gate>,
-    listener: Option<Listener>,
-}
-
-/// Hears the last line of what a captured command writes on its standard error.
-#[derive(Clone)]
-struct Listener(Arc<dyn Fn(&str) + Send + Sync>);
-
-impl std::fmt::Debug for Listener {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Listener")
-    }
+    /// Hears what captured commands write on their standard error.
+    listener: Option<LastLine>,
 }
 
 /// Judges a command before it runs: the reason when it may not.
@@ -52,17 +44,15 @@ impl Environment {
         self
     }
 
-    /// With someone who hears what captured commands write on their standard error, line by line.
-    pub fn heard_by(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.listener = Some(Listener(Arc::new(listener)));
+    /// With the last line of what captured commands write on their standard error kept there.
+    pub fn heard_by(mut self, listener: LastLine) -> Self {
+        self.listener = Some(listener);
         self
     }
 
     pub(crate) fn hear(&self, written: &[u8]) {
-        let Some(listener) = &self.listener else { return };
-        let text = String::from_utf8_lossy(written);
-        if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
-            listener.0(line);
+        if let Some(listener) = &self.listener {
+            listener.note(&String::from_utf8_lossy(written));
         }
     }
 

@@ -11,6 +11,14 @@ pub enum DebugError {
     /// No session has this id, or none is open.
     #[error("{}", match .0 { Some(id) => format!("no debug session {id}"), None => "no debug session is open".to_owned() })]
     NoSession(Option<String>),
+    /// No run has this name.
+    #[error("no debug session or run {name}; there are: {}", listed(.known))]
+    NoRun {
+        /// The name.
+        name: String,
+        /// Those that are there.
+        known: Vec<String>,
+    },
     /// The program runs; it has to be stopped to be resumed or stepped.
     #[error("{program} is running, not paused")]
     NotPaused {
@@ -84,6 +92,14 @@ pub enum DebugError {
     /// The program could not be started or attached to.
     #[error("{0}")]
     LaunchFailed(String),
+    /// A process that runs could not be attached to.
+    #[error("{reason}")]
+    AttachFailed {
+        /// Why, as the debugger or the system reports it.
+        reason: String,
+        /// What to do next.
+        hint: String,
+    },
     /// The program has ended.
     #[error("{program} has ended: {how}")]
     ProgramExited {
@@ -114,6 +130,8 @@ pub enum DebugError {
         adapter: String,
         /// What it cannot do.
         what: String,
+        /// What to do instead.
+        instead: &'static str,
     },
     /// The answer is larger than what may be returned.
     #[error("{what} is larger than {limit} bytes")]
@@ -151,7 +169,7 @@ impl DebugError {
     /// The code of the debug catalogue.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::NoSession(_) => "E_NO_SESSION",
+            Self::NoSession(_) | Self::NoRun { .. } => "E_NO_SESSION",
             Self::NotPaused { .. } => "E_NOT_STOPPED",
             Self::NotStopped { .. } => "E_NOT_PAUSED",
             Self::Timeout { .. } | Self::AdapterSlow { .. } => "E_TIMEOUT",
@@ -161,7 +179,7 @@ impl DebugError {
             Self::FileNotFound(_) => "E_FILE_NOT_FOUND",
             Self::InvalidPath { .. } | Self::CannotWrite { .. } => "E_INVALID_PATH",
             Self::InvalidLine { .. } => "E_INVALID_LINE",
-            Self::LaunchFailed(_) => "E_LAUNCH_FAILED",
+            Self::LaunchFailed(_) | Self::AttachFailed { .. } => "E_LAUNCH_FAILED",
             Self::ProgramExited { .. } => "E_PROGRAM_EXITED",
             Self::StaleReference(_) => "E_STALE_REFERENCE",
             Self::InvalidReference(_) => "E_INVALID_REFERENCE",
@@ -181,6 +199,7 @@ impl DebugError {
     pub fn hint(&self) -> String {
         match self {
             Self::NoSession(_) => "start one with debug_start",
+            Self::NoRun { .. } => "give one of these; debug_tracker says more of them",
             Self::NotPaused { .. } => "wait for a stop with debug_wait_for_hit, or use debug_pause",
             Self::NotStopped { .. } => {
                 "stop it with debug_pause or wait for a breakpoint with debug_wait_for_hit"
@@ -202,6 +221,7 @@ impl DebugError {
             Self::CannotWrite { .. } => "give a file in an existing folder that you may write to",
             Self::InvalidLine { .. } => "choose a line of the file that holds code",
             Self::LaunchFailed(_) => "correct the configuration; dap_logs shows what the adapter said",
+            Self::AttachFailed { hint, .. } => hint,
             Self::ProgramExited { .. } => "start it again with debug_restart or debug_start",
             Self::StaleReference(_) => "ask again with debug_stack or debug_list_variables",
             Self::InvalidReference(_) => {
@@ -210,7 +230,7 @@ impl DebugError {
             Self::NotExpandable(_) => "its value is all there is",
             Self::EvaluateFailed(_) => "correct the expression, or choose another frame with frameId",
             Self::ReadOnly(_) => "change a variable it is made from",
-            Self::UnsupportedCapability { .. } => "do without it, or use debug_evaluate",
+            Self::UnsupportedCapability { instead, .. } => instead,
             Self::LargeData { .. } => {
                 "read it by pages with debug_get_variable or write it to a file with debug_save_variable"
             }
@@ -220,5 +240,18 @@ impl DebugError {
             Self::Internal(_) => "restart the session with debug_restart",
         }
         .to_owned()
+    }
+}
+
+/// Names of an error that are listed.
+const MAX_LISTED: usize = 20;
+
+fn listed(names: &[String]) -> String {
+    match names.split_at_checked(MAX_LISTED) {
+        _ if names.is_empty() => "none".to_owned(),
+        Some((first, rest)) if !rest.is_empty() => {
+            format!("{}, and {} more", first.join(", "), rest.len())
+        }
+        _ => names.join(", "),
     }
 }

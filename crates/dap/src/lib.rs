@@ -39,6 +39,7 @@ pub mod events;
 pub mod exchange;
 pub mod framing;
 mod id;
+mod last_line;
 pub mod launch_json;
 mod probe;
 mod process;
@@ -47,12 +48,15 @@ mod reference;
 mod report;
 mod session;
 mod settings;
+mod target;
 mod task;
 mod terminal;
 mod transport;
 
-pub use adapter::{AdapterKind, AdapterPaths, AdapterStatus, interpreters};
-pub use breakpoint::{Breakpoint, BreakpointInfo, BreakpointState};
+pub use adapter::{AdapterKind, AdapterPaths, AdapterStatus, interpreters, pip_install};
+pub use breakpoint::{
+    Breakpoint, BreakpointInfo, BreakpointPlace, BreakpointState, DataAccess, check_line,
+};
 pub use capture::{CaptureError, Captured};
 pub use configuration::{Configuration, ExceptionFilters, Request};
 pub use context::Hooks;
@@ -60,15 +64,19 @@ pub use debugger::Debugger;
 pub use environment::Environment;
 pub use error::DebugError;
 pub use id::DebugSessionId;
+pub use last_line::LastLine;
 pub use process::{CommandLine, ProcessTree};
 pub use report::{
-    EndReason, EndReport, ExceptionReport, FrameInfo, Halt, Location, OutputSince, ScopeInfo,
-    ScopeKind, SourceLine, StackPage, StopReport, ThreadInfo, VariableInfo, VariableNode,
+    DataChange, EndReason, EndReport, ExceptionReport, FrameInfo, Halt, Location, OutputSince,
+    ScopeInfo, ScopeKind, SourceLine, StackPage, StopReport, ThreadInfo, VariableInfo,
+    VariableNode,
 };
 pub use session::{
     DebugSession, DebugSessionInfo, EvaluateContext, LeftOut, Page, Resume, Save, Saved,
-    ScopeFilter, SessionState, Ticket, VariableFilter, VariablePage, VariableTree, focus,
+    ScopeFilter, ScopeRest, SessionState, Ticket, VariableFilter, VariablePage, VariableTree,
+    lines_of_file,
 };
 pub use settings::Settings;
+pub use target::TargetProcess;
 pub use task::TaskRunner;
 pub use terminal::{BoxFuture, TerminalLauncher, TerminalProcess, TerminalRequest};

@@ -1,31 +1,31 @@
 //! The shapes of DAP that we use, read leniently.
 //!
 //! Names are the specification's. Unknown fields are ignored and missing ones have a default, since
-//! adapters differ in what they leave out; what we send is built where it is sent. Nothing here is
-//! shown to a caller of the library.
+//! adapters differ in what they leave out; a field of the wrong type costs that field alone
+//! ([`read`]). What we send is built where it is sent. Nothing here is shown to a caller of the library.
+
+mod half_characters;
+mod lenient;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub(crate) use self::half_characters::mended;
+pub(crate) use self::lenient::read;
+
 /// Any message, before it is known what it is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct Message {
-    #[serde(default)]
     pub(crate) seq: i64,
-    #[serde(rename = "type", default)]
+    #[serde(rename = "type")]
     pub(crate) kind: String,
-    #[serde(default)]
     pub(crate) command: String,
-    #[serde(default)]
     pub(crate) event: String,
-    #[serde(default)]
     pub(crate) request_seq: i64,
-    #[serde(default)]
     pub(crate) success: bool,
     pub(crate) message: Option<Value>,
-    #[serde(default)]
     pub(crate) body: Value,
-    #[serde(default)]
     pub(crate) arguments: Value,
 }
 
@@ -55,11 +55,6 @@ fn fill(format: &str, variables: Option<&Map<String, Value>>) -> String {
     text
 }
 
-/// Reads a body leniently: what does not fit is the default.
-pub(crate) fn read<T: for<'de> Deserialize<'de> + Default>(body: &Value) -> T {
-    T::deserialize(body).unwrap_or_default()
-}
-
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Capabilities {
@@ -67,6 +62,8 @@ pub(crate) struct Capabilities {
     pub(crate) supports_conditional_breakpoints: bool,
     pub(crate) supports_hit_conditional_breakpoints: bool,
     pub(crate) supports_log_points: bool,
+    pub(crate) supports_function_breakpoints: bool,
+    pub(crate) supports_data_breakpoints: bool,
     pub(crate) supports_set_variable: bool,
     pub(crate) supports_set_expression: bool,
     pub(crate) supports_clipboard_context: bool,
@@ -100,13 +97,25 @@ pub(crate) struct Breakpoint {
     pub(crate) id: Option<i64>,
     pub(crate) verified: bool,
     pub(crate) message: Option<String>,
+    pub(crate) source: Option<Source>,
     pub(crate) line: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Breakpoints {
-    pub(crate) breakpoints: Vec<Breakpoint>,
+    /// In the order in which they were sent; `None` for one that cannot be read.
+    pub(crate) breakpoints: Vec<Option<Breakpoint>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct DataBreakpointInfo {
+    /// Absent where there is nothing to watch; `description` says why.
+    pub(crate) data_id: Option<String>,
+    pub(crate) description: String,
+    /// Absent means all.
+    pub(crate) access_types: Option<Vec<String>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -1,7 +1,6 @@
 //! What callers get to see: stops, ends, frames, values. Plain data, every cut visible.
 
-use std::path::PathBuf;
-
+use crate::breakpoint::BreakpointPlace;
 use crate::id::DebugSessionId;
 
 /// Why a wait is over.
@@ -26,8 +25,11 @@ pub struct StopReport {
     pub description: Option<String>,
     /// The thread that stopped.
     pub thread: ThreadInfo,
-    /// Where: the innermost frame that has a source.
+    /// Where: the frame that the stop is about.
     pub location: Option<Location>,
+    /// The innermost frame, where an exception was raised by a runtime or library that the location's
+    /// function called.
+    pub raised_in: Option<FrameInfo>,
     /// Lines of source around that.
     pub source: Vec<SourceLine>,
     /// The innermost frames.
@@ -38,12 +40,31 @@ pub struct StopReport {
     pub locals: Vec<VariableInfo>,
     /// How many local variables were left out.
     pub locals_left_out: usize,
+    /// Whether they were not read in time.
+    pub locals_unread: bool,
     /// The breakpoints that were hit.
-    pub hit: Vec<(PathBuf, u64)>,
+    pub hit: Vec<BreakpointPlace>,
+    /// What data breakpoints saw, when they are the reason.
+    pub data_changes: Vec<DataChange>,
     /// The exception, when that is the reason.
     pub exception: Option<ExceptionReport>,
     /// What the program wrote since the last report.
     pub output: OutputSince,
+}
+
+/// What was written or read at a data breakpoint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataChange {
+    /// The expression that is watched.
+    pub expression: String,
+    /// It is watched for nothing but being written.
+    pub written: bool,
+    /// The value before, where it is known.
+    pub old: Option<String>,
+    /// The value now, where it can be read.
+    pub new: Option<String>,
+    /// The function whose local variable it is, when that has returned: something else is there now.
+    pub returned: Option<String>,
 }
 
 /// How a program ended.
@@ -62,7 +83,7 @@ pub struct EndReport {
     /// Why it ended, where it is not by itself.
     pub reason: EndReason,
     /// Breakpoints that were never bound to code in this run.
-    pub unbound: Vec<(PathBuf, u64)>,
+    pub unbound: Vec<BreakpointPlace>,
     /// What the program wrote since the last report.
     pub output: OutputSince,
 }

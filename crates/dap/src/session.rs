@@ -9,27 +9,35 @@
 //!
 //! A request goes from the caller's own task to the connection and back. Events reach the state
 //! through the pump task of their connection, the only one that applies them, in the order they
-//! came; it never waits for an answer. The state is behind a lock that is never held across an
+//! came; it waits for an answer only where a stop is not yet one that may be seen (`pass_prologue`), and not for
+//! long. The state is behind a lock that is never held across an
 //! await. Waits look at the state and then for its next change, so nothing is missed between.
 //!
 //! The pump holds the session weakly: when the last handle is gone, its processes end.
 
+mod asking;
 mod child;
 mod control;
+mod data;
 mod ending;
 mod evaluate;
+mod exceptions;
+mod failures;
+mod focus;
+mod foresight;
 mod inspect;
 mod placing;
 mod pump;
 mod save;
+mod signals;
 mod source;
 mod start;
 pub(crate) mod state;
 mod stop_report;
 mod tree;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::watch;
 
@@ -37,9 +45,10 @@ pub use self::control::{Resume, Ticket};
 pub use self::evaluate::EvaluateContext;
 pub use self::inspect::{LeftOut, Page, VariableFilter, VariablePage};
 pub use self::save::{Save, Saved};
+pub use self::source::lines_of_file;
+pub(crate) use self::start::{initialize_arguments, private_folder};
 use self::state::{Phase, State};
-pub use self::stop_report::focus;
-pub use self::tree::{ScopeFilter, VariableTree};
+pub use self::tree::{ScopeFilter, ScopeRest, VariableTree};
 use crate::adapter::AdapterKind;
 use crate::configuration::{Configuration, Request};
 use crate::context::Context;
@@ -62,6 +71,11 @@ pub(crate) struct Inner {
     changed: watch::Sender<u64>,
     /// Someone starts, restarts or stops it.
     changing: AtomicBool,
+    workspace: OnceLock<focus::Workspace>,
+    /// Bytes of output so far; not all of them are kept.
+    printed: AtomicUsize,
+    /// The sessions that are stopped with this one.
+    companions: OnceLock<Vec<Weak<Inner>>>,
 }
 
 /// Where a session is.
@@ -129,6 +143,9 @@ impl DebugSession {
             state: Mutex::new(state),
             changed,
             changing: AtomicBool::new(false),
+            workspace: OnceLock::new(),
+            printed: AtomicUsize::new(0),
+            companions: OnceLock::new(),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -190,6 +207,12 @@ impl Inner {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The sessions that are stopped with this one, as far as they still exist.
+    fn companions(&self) -> impl Iterator<Item = DebugSession> + '_ {
+        let known = self.companions.get().into_iter().flatten().filter_map(Weak::upgrade);
+        known.map(|inner| DebugSession { inner })
+    }
+
     /// Tells waits that the state changed.
     pub(crate) fn notify(&self) {
         self.changed.send_modify(|count| *count += 1);
@@ -201,6 +224,11 @@ impl Inner {
 
     /// Keeps an event of ours or the adapter's.
     pub(crate) fn record(&self, event: &str, body: serde_json::Value) {
+        let category = body["category"].as_str();
+        if event == "output" && !matches!(category, Some("adapter" | "telemetry")) {
+            let length = body["output"].as_str().map_or(0, str::len);
+            self.printed.fetch_add(length, Ordering::AcqRel);
+        }
         self.context.events.record(self.id.as_str(), event, body);
     }
 
@@ -220,6 +248,7 @@ impl Drop for Changing {
     fn drop(&mut self) {
         if let Some(inner) = self.0.upgrade() {
             inner.changing.store(false, Ordering::Release);
+            inner.notify();
         }
     }
 }

@@ -24,6 +24,8 @@ pub struct Settings {
     pub end_timeout: Duration,
     /// How long a breakpoint that the adapter has not placed yet is waited for.
     pub breakpoint_timeout: Duration,
+    /// How long the values of a stop may take to read: some run code of the program.
+    pub value_timeout: Duration,
     /// Lines of source before and after the one where the program stopped.
     pub source_context: u64,
     /// Frames in a stop report.
@@ -54,6 +56,7 @@ impl Default for Settings {
             task_timeout: Duration::from_mins(10),
             end_timeout: Duration::from_secs(3),
             breakpoint_timeout: Duration::from_millis(500),
+            value_timeout: Duration::from_secs(5),
             source_context: 4,
             report_frames: 5,
             report_locals: 4 * 1024,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use crate::environment::Environment;
+use crate::last_line::LastLine;
 use crate::launch_json::Task;
 use crate::process::ProcessTree;
 use crate::settings::Settings;
@@ -22,8 +23,11 @@ const LAST_OUTPUT: Duration = Duration::from_millis(300);
 
 /// Runs tasks. A task that succeeded, or that goes on in the background, is `Ok`.
 pub trait TaskRunner: Send + Sync {
-    /// Runs a task; an error says why it failed, with the end of what it wrote.
-    fn run(&self, task: Task) -> BoxFuture<'_, Result<(), String>>;
+    /// Runs a task, keeping its last line there; an error says why it failed, with the end of what it wrote.
+    fn run(&self, task: Task, said: LastLine) -> BoxFuture<'_, Result<(), String>>;
+
+    /// Ends those that go on in the background.
+    fn end_background(&self) {}
 }
 
 /// Runs tasks as plain processes. Those in the background end with it.
@@ -39,7 +43,7 @@ impl PlainRunner {
         Self { environment, timeout, background: Mutex::default() }
     }
 
-    async fn run_task(&self, mut task: Task) -> Result<(), String> {
+    async fn run_task(&self, mut task: Task, last: LastLine) -> Result<(), String> {
         self.environment.apply(&mut task.command);
         let mut process = task
             .command
@@ -63,7 +67,10 @@ impl PlainRunner {
             loop {
                 tokio::select! {
                     status = &mut waited => return status,
-                    Some((_, piece)) = output.recv() => keep_end(&mut said, &piece),
+                    Some((_, piece)) = output.recv() => {
+                        keep_end(&mut said, &piece);
+                        last.note(&said);
+                    }
                 }
             }
         };
@@ -83,8 +90,13 @@ impl PlainRunner {
 }
 
 impl TaskRunner for PlainRunner {
-    fn run(&self, task: Task) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(self.run_task(task))
+    fn run(&self, task: Task, said: LastLine) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(self.run_task(task, said))
+    }
+
+    fn end_background(&self) {
+        // Dropping them ends them.
+        self.background.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

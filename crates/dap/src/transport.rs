@@ -26,6 +26,9 @@ const OUTPUT_PIECE: usize = 16 * 1024;
 /// Bytes of output before a server has to have announced its port.
 const MAX_ANNOUNCEMENT: u64 = 64 * 1024;
 
+/// How long the last words of an adapter that failed are waited for.
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(300);
+
 /// Where a piece of output was written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stream {
@@ -72,10 +75,15 @@ pub(crate) async fn connect(
             };
             tokio::spawn(forward(stderr, Stream::Stderr, sender.clone()));
             let mut stdout = BufReader::new(stdout);
-            let port = match tokio::time::timeout(timeout, announced_port(&mut stdout)).await {
-                Ok(Ok(port)) => port,
-                Ok(Err(said)) => return Err(not_listening(&said, output)),
-                Err(_) => return Err(not_listening("it did not say so in time", output)),
+            let announced = tokio::time::timeout(timeout, announced_port(&mut stdout)).await;
+            let announced =
+                announced.unwrap_or_else(|_| Err("it did not say so in time".to_owned()));
+            let port = match announced {
+                Ok(port) => port,
+                Err(said) => {
+                    drop(sender);
+                    return Err(not_listening(&said, output).await);
+                }
             };
             tokio::spawn(async move {
                 forward(stdout, Stream::Stdout, sender).await;
@@ -133,11 +141,15 @@ impl AsyncRead for Prompt {
     }
 }
 
-fn not_listening(said: &str, mut output: mpsc::Receiver<(Stream, String)>) -> DebugError {
+async fn not_listening(said: &str, mut output: mpsc::Receiver<(Stream, String)>) -> DebugError {
     let mut text = said.to_owned();
-    while let Ok((_, piece)) = output.try_recv() {
-        text.push_str(&piece);
-    }
+    let read = async {
+        while let Some((_, piece)) = output.recv().await {
+            text.push_str(&piece);
+        }
+    };
+    // It wrote why on another pipe, which what it started may hold open.
+    let _ = tokio::time::timeout(LAST_WORDS, read).await;
     DebugError::LaunchFailed(format!("the adapter does not listen: {}", text.trim()))
 }
 

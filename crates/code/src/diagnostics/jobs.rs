@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use termbridge_dap::{CommandLine, Environment, interpreters};
+use termbridge_dap::{CommandLine, Environment, interpreters, pip_install};
 
 use super::Diagnostic;
 use super::read;
@@ -151,7 +151,7 @@ impl Target<'_> {
         let python = interpreters(root, self.environment);
         let install = python.first().map_or_else(
             || "python3 -m pip install ruff".to_owned(),
-            |python| format!("{} -m pip install ruff", python.display()),
+            |python| pip_install(python, "ruff"),
         );
         let command = self.beside_python("ruff", root).ok_or(install).map(|command| {
             command

@@ -65,7 +65,7 @@ fn compiler_message(message: &Value) -> Option<Diagnostic> {
         severity,
         message: text,
         code: said["code"]["code"].as_str().map(str::to_owned),
-        source: "cargo check",
+        source: "cargo check".into(),
     })
 }
 
@@ -110,7 +110,7 @@ pub(super) fn ruff(output: &str, root: &Path) -> Option<Vec<Diagnostic>> {
             severity: if syntax { Severity::Error } else { Severity::Warning },
             message: found.message,
             code: found.code,
-            source: "ruff",
+            source: "ruff".into(),
         }
     };
     Some(found.into_iter().map(read).collect())
@@ -141,7 +141,7 @@ fn pyright_finding(found: &Value, root: &Path) -> Option<Diagnostic> {
         severity,
         message: found["message"].as_str()?.to_owned(),
         code: found["rule"].as_str().map(str::to_owned),
-        source: "pyright",
+        source: "pyright".into(),
     })
 }
 
@@ -174,7 +174,7 @@ fn tsc_finding(line: &str, root: &Path) -> Option<Diagnostic> {
         severity: if severity == "error" { Severity::Error } else { Severity::Warning },
         message: message.to_owned(),
         code: Some(code.to_owned()),
-        source: "tsc",
+        source: "tsc".into(),
     })
 }
 
@@ -201,7 +201,7 @@ fn go_finding(line: &str, root: &Path) -> Option<Diagnostic> {
         severity,
         message: message.to_owned(),
         code: None,
-        source: "go vet",
+        source: "go vet".into(),
     })
 }
 

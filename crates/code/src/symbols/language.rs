@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use termbridge_dap::{CommandLine, Environment};
+use termbridge_dap::Environment;
 
 use super::text::Encoding;
 
@@ -17,35 +17,6 @@ pub(crate) enum Language {
     Python,
     Go,
     TypeScript,
-}
-
-/// A language server that `termbridge doctor` tells of.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ServerStatus {
-    /// The language.
-    pub language: String,
-    /// The server's program, if it is installed.
-    pub program: Option<PathBuf>,
-    /// The command that installs one.
-    pub install: String,
-}
-
-/// What is installed for each language, for a project in this folder, of which nothing is run.
-pub fn servers(environment: &Environment, workspace: &Path) -> Vec<ServerStatus> {
-    let status = |language: Language| ServerStatus {
-        language: language.name().to_owned(),
-        program: language
-            .candidates(environment, workspace)
-            .into_iter()
-            .map(|candidate| candidate.program)
-            .find(|program| {
-                let is_told = language == Language::Rust && !program.starts_with(workspace);
-                !is_told || works(program, environment)
-            }),
-        install: language.install().to_owned(),
-    };
-    Language::ALL.into_iter().map(status).collect()
 }
 
 /// A server that is installed.
@@ -81,13 +52,29 @@ impl Language {
         }
     }
 
+    /// What parses a file of it.
+    pub(crate) fn grammar(self, path: &Path) -> tree_sitter::Language {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match self {
+            Self::Rust => tree_sitter_rust::LANGUAGE.into(),
+            Self::Python => tree_sitter_python::LANGUAGE.into(),
+            Self::Go => tree_sitter_go::LANGUAGE.into(),
+            Self::TypeScript if matches!(extension, Some("ts" | "mts" | "cts")) => {
+                tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()
+            }
+            // It reads plain JavaScript and JSX as well.
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TSX.into(),
+        }
+    }
+
     /// The command that installs a server.
     pub(crate) fn install(self) -> &'static str {
         match self {
             Self::Rust => "rustup component add rust-analyzer",
             Self::Python => "npm install -g pyright",
             Self::Go => "go install golang.org/x/tools/gopls@latest",
-            Self::TypeScript => "npm install -g typescript-language-server typescript",
+            // TypeScript 7 has no tsserver.
+            Self::TypeScript => "npm install -g typescript-language-server typescript@5",
         }
     }
 
@@ -117,9 +104,7 @@ impl Language {
         format!("no {} in {place}", names.join(", "))
     }
 
-    /// The servers that are installed, those of the project first.
-    ///
-    /// There can be several with one name: rustup's proxy has that of a server it may not have.
+    /// The servers that are installed, those of the project first. There can be several with one name.
     pub(crate) fn candidates(self, environment: &Environment, root: &Path) -> Vec<Candidate> {
         let own = self.own_folders(environment, root);
         let mut found = Vec::new();
@@ -128,7 +113,7 @@ impl Language {
             let own = own.filter_map(|path| environment.find_program(path.to_str()?));
             for program in own.chain(environment.find_programs(name)) {
                 let candidate = Candidate { program, args };
-                if !found.contains(&candidate) {
+                if !found.contains(&candidate) && !is_empty_proxy(&candidate.program, environment) {
                     found.push(candidate);
                 }
             }
@@ -226,10 +211,14 @@ fn is_cargo_workspace(manifest: &Path) -> bool {
     text.is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with("[workspace")))
 }
 
-/// Whether a program runs at all: rustup's proxy does not without its component.
-fn works(program: &Path, environment: &Environment) -> bool {
-    // Not where the project is: it may choose a toolchain of its own, and bring it.
-    let mut command = CommandLine::new(program).args(["--version"]).cwd("/");
-    environment.apply(&mut command);
-    command.probe().is_some()
+/// Whether a program is rustup's stand-in for one that no toolchain has.
+fn is_empty_proxy(program: &Path, environment: &Environment) -> bool {
+    let is_proxy = program.canonicalize().is_ok_and(|real| real.ends_with("rustup"));
+    let home = environment.get("RUSTUP_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(environment.home()?.join(".rustup")));
+    let (true, Some(home), Some(name)) = (is_proxy, home, program.file_name()) else {
+        return false;
+    };
+    let toolchains = home.join("toolchains").read_dir().into_iter().flatten().flatten();
+    !{ toolchains }.any(|toolchain| toolchain.path().join("bin").join(name).is_file())
 }

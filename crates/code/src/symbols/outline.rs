@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::protocol::{DocumentSymbol, Position, Range, kind_name};
 use super::text::{Encoding, Text};
 use crate::CodeError;
+use crate::near::distance;
 
 /// Symbols of one file that are kept.
 const MAX_SYMBOLS: usize = 20_000;
@@ -280,33 +281,6 @@ fn find(name: &str, range: Range, text: &Text, encoding: Encoding) -> Range {
     let Some((at, _)) = whole else { return range };
     let position = |offset| text.position(offset, encoding);
     Range { start: position(start + at), end: position(start + at + name.len()) }
-}
-
-/// How far two names are apart: 0 where only capitals differ, 1 where one holds the other, else the
-/// number of changes.
-fn distance(wanted: &str, name: &str) -> usize {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().take(64).collect();
-    let name: Vec<char> = name.to_lowercase().chars().take(64).collect();
-    let holds = |long: &[char], short: &[char]| {
-        short.len() >= 3 && long.windows(short.len()).any(|window| window == short)
-    };
-    if wanted == name {
-        return 0;
-    }
-    if holds(&name, &wanted) || holds(&wanted, &name) {
-        return 1;
-    }
-    let mut row: Vec<usize> = (0..=name.len()).collect();
-    for (i, a) in wanted.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in name.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[name.len()].max(1)
 }
 
 #[cfg(test)]

@@ -120,6 +120,23 @@ pub(crate) struct WorkspaceEdit {
     pub(crate) document_changes: Option<Vec<Value>>,
 }
 
+impl WorkspaceEdit {
+    /// What is edited, by address.
+    pub(crate) fn ranges(&self) -> Vec<(String, Vec<Range>)> {
+        let range = |edit: &Value| serde_json::from_value(edit["range"].clone()).ok();
+        if let Some(changes) = &self.document_changes {
+            let edits = changes.iter().filter_map(|change| {
+                let uri = change["textDocument"]["uri"].as_str()?.to_owned();
+                Some((uri, change["edits"].as_array()?.iter().filter_map(range).collect()))
+            });
+            return edits.collect();
+        }
+        let changes = self.changes.iter().flatten();
+        let ranges = |edits: &Vec<TextEdit>| edits.iter().map(|edit| edit.range).collect();
+        changes.map(|(uri, edits)| (uri.clone(), ranges(edits))).collect()
+    }
+}
+
 /// Kinds of symbols, from 1 on, by the protocol's names.
 pub(crate) const KINDS: [&str; 26] = [
     "File",

@@ -84,7 +84,7 @@ pub(crate) fn projects(workspace: &Path, most: usize) -> Vec<(Language, PathBuf)
 }
 
 /// Calls for each file; whether it stopped before the end.
-fn walk(folder: &Path, mut each: impl FnMut(PathBuf, &std::fs::DirEntry)) -> bool {
+pub(crate) fn walk(folder: &Path, mut each: impl FnMut(PathBuf, &std::fs::DirEntry)) -> bool {
     let mut open = std::collections::VecDeque::from([(folder.to_owned(), 0)]);
     let mut left = MAX_ENTRIES;
     let mut cut = false;

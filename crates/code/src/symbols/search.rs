@@ -1,6 +1,7 @@
 //! Symbols by their names.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
@@ -21,6 +22,8 @@ use crate::CodeError;
 const MAX_LISTED_FILES: usize = 200;
 /// Answers of a server that are looked at.
 const MAX_CANDIDATES: usize = 2000;
+/// Projects that are looked for; all but the first are named as not searched.
+const MAX_PROJECTS: usize = 16;
 /// Symbols that an answer can hold.
 const MAX_LIMIT: usize = 1000;
 
@@ -79,12 +82,15 @@ impl LanguageServers {
         deadline: Deadline,
     ) -> Result<Found, CodeError> {
         let workspace = self.workspace.clone();
-        // One more than is asked, to see that there are more.
-        let projects = in_background(move || scan::projects(&workspace, MAX_SERVERS + 1)).await?;
+        let projects = in_background(move || scan::projects(&workspace, MAX_PROJECTS)).await?;
+        let projects = by_turns(projects);
         let mut all = Found::default();
         for (language, root) in projects.iter().skip(MAX_SERVERS) {
             let (name, root) = (language.name(), self.shown(root));
-            all.unsearched.push(format!("{name} in {root}, and any after it: too many projects"));
+            all.unsearched.push(format!("{name} in {root}: too many projects"));
+        }
+        if projects.len() == MAX_PROJECTS {
+            all.unsearched.push("any projects after that".to_owned());
         }
         let mut tasks = JoinSet::new();
         for (number, (language, root)) in projects.into_iter().take(MAX_SERVERS).enumerate() {
@@ -251,5 +257,34 @@ impl Filter {
             false => qualified.rsplit('.').next().unwrap_or(qualified),
         };
         of_kind && name.to_lowercase().contains(&self.query)
+    }
+}
+
+/// The first project of each language, then the second of each.
+fn by_turns(projects: Vec<(Language, PathBuf)>) -> Vec<(Language, PathBuf)> {
+    let mut counts: HashMap<Language, usize> = HashMap::new();
+    let mut turns: Vec<_> = projects
+        .into_iter()
+        .map(|project| {
+            let count = counts.entry(project.0).or_default();
+            *count += 1;
+            (*count, project)
+        })
+        .collect();
+    turns.sort_by_key(|(turn, _)| *turn);
+    turns.into_iter().map(|(_, project)| project).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_its_turn() {
+        let project = |language, root: &str| (language, PathBuf::from(root));
+        let (python, rust) = (Language::Python, Language::Rust);
+        let found = vec![project(python, "a"), project(python, "b"), project(rust, "c")];
+        let turns: Vec<_> = by_turns(found).into_iter().map(|(_, root)| root).collect();
+        assert_eq!(turns, ["a", "c", "b"].map(PathBuf::from));
     }
 }

@@ -23,6 +23,7 @@ use super::client::{Client, RequestError};
 use super::edit;
 use super::language::Language;
 use super::outline::Outline;
+use super::protocol::{AnyLocation, Location};
 use super::scan::{Scan, Stamp};
 use super::text::{Encoding, Text};
 use super::uri;
@@ -85,6 +86,7 @@ impl Deadline {
 pub(crate) struct Server {
     pub(crate) language: Language,
     root: PathBuf,
+    pub(crate) program: PathBuf,
     /// Its program, for people.
     pub(crate) name: String,
     client: Client,
@@ -344,6 +346,22 @@ impl Server {
             tokio::time::sleep(PAUSE).await;
         }
         Ok(Vec::new())
+    }
+
+    /// The places that a request answers with: a list, one, or nothing.
+    pub(crate) async fn locations(
+        &self,
+        method: &str,
+        params: Value,
+        deadline: Deadline,
+    ) -> Result<Vec<Location>, CodeError> {
+        let list = match self.ask(method, params, deadline).await? {
+            None => Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(one) => vec![one],
+        };
+        let places = list.into_iter().filter_map(|one| serde_json::from_value(one).ok());
+        Ok(places.map(|place: AnyLocation| place.into()).collect())
     }
 
     pub(crate) fn cannot(&self, what: &str) -> CodeError {

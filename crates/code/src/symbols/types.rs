@@ -127,9 +127,22 @@ pub struct Locations {
     pub locations: Vec<SourceLocation>,
     /// How many there are, those left out included.
     pub total: usize,
+    /// Uses of the name that the language server did not resolve, to be checked by hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maybe_missed: Vec<MaybeMissed>,
     /// Why some may be missing, where that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
+}
+
+/// Uses of a name in a file that may be the symbol's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MaybeMissed {
+    /// The file.
+    pub path: String,
+    /// The lines.
+    pub lines: Vec<u64>,
 }
 
 /// A place in a file.
@@ -179,6 +192,12 @@ pub struct Renamed {
     pub changed: Vec<ChangedPath>,
     /// How many files.
     pub total: usize,
+    /// Uses of the old name that the language server did not resolve, to be checked by hand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub maybe_missed: Vec<MaybeMissed>,
+    /// Why there may be more of them, where that is so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
 }
 
 /// A file that was changed.

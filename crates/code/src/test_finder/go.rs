@@ -1,21 +1,36 @@
 //! Go: `go test` under delve, which builds the package itself.
 
-use termbridge_dap::Configuration;
+use termbridge_dap::{CommandLine, Configuration};
 use tree_sitter::Node;
 
-use super::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
-use super::{Found, Runner, Source, TestRun};
+use super::names::pick;
+use super::{Found, Place, Runner, Source, TestRun};
 use crate::error::CodeError;
+use crate::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
+use crate::tool::{Tools, told};
 
 /// Functions that `-test.run` chooses.
 const PREFIXES: [&str; 3] = ["Test", "Fuzz", "Example"];
 
-pub(super) fn test_at(source: &Source<'_>) -> Result<TestRun, CodeError> {
+const INSTALL: &str = "sudo apt-get install golang-go";
+
+pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
     if !source.file.to_string_lossy().ends_with("_test.go") {
         let message = format!("{} is no file of tests: *_test.go", source.file.display());
         return Err(CodeError::NoTestAtCursor(message));
     }
-    let test = source.choose(tests(&source.text)?)?;
+    let test = match source.place {
+        Place::Line(_) => source.find(tests(&source.text)?)?,
+        // As the runner writes it.
+        Place::Name(name) => {
+            let name = name.trim().replace(char::is_whitespace, "_");
+            source.find_named(tests(&source.text)?, &name)?
+        }
+    };
+    let test = match (test, source.place) {
+        (None, Place::Name(name)) => listed(source, name.trim(), tools).await?,
+        (test, _) => test.ok_or_else(|| source.no_test::<()>(&[]))?,
+    };
     let folder = source.folder();
     let mut configuration = Configuration::launch("go", folder, folder)
         .with("mode", "test")
@@ -26,6 +41,43 @@ pub(super) fn test_at(source: &Source<'_>) -> Result<TestRun, CodeError> {
     configuration.name.clone_from(&test.name);
     let (runner, name, line) = (Runner::GoTest, test.name, test.first);
     Ok(TestRun { runner, name, line, configuration })
+}
+
+/// A test that the package has in another file, or a subtest whose name is made when it runs. Of those only the
+/// test around it can be checked: the runner lists no subtests.
+async fn listed(
+    source: &Source<'_>,
+    name: &str,
+    tools: &Tools<'_>,
+) -> Result<Found<()>, CodeError> {
+    let (test, subtest) = name.split_once('/').map_or((name, None), |(a, b)| (a, Some(b)));
+    let outer = match source.find_named(tests(&source.text)?, test)? {
+        Some(outer) => outer,
+        None => {
+            let go = tools.find("go", INSTALL)?;
+            let mut command =
+                CommandLine::new(go).args(["test", "-list", "."]).cwd(source.folder());
+            command = command.args(tags(&source.text).map(|tags| format!("-tags={tags}")));
+            let captured = tools.run(command).await?;
+            let output = String::from_utf8_lossy(&captured.stdout);
+            if !captured.status.success() {
+                let stderr = String::from_utf8_lossy(&captured.stderr);
+                let message =
+                    format!("go test -list failed:\n{}", told(&format!("{output}{stderr}")));
+                return Err(CodeError::DiscoveryFailed(message));
+            }
+            let all =
+                output.lines().filter(|line| is_test(line) && !line.contains(char::is_whitespace));
+            let all: Vec<String> = all.map(str::to_owned).collect();
+            let name = pick(&all, test, &source.file_name())?;
+            Found { name, first: 1, last: 1, how: () }
+        }
+    };
+    let name = match subtest {
+        Some(subtest) => format!("{}/{}", outer.name, subtest.replace(char::is_whitespace, "_")),
+        None => outer.name,
+    };
+    Ok(Found { name, ..outer })
 }
 
 /// Matches each part of the name, and nothing longer.

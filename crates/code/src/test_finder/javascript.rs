@@ -12,9 +12,10 @@ use serde_json::json;
 use termbridge_dap::{CommandLine, Configuration};
 
 use self::calls::{Names, tests};
-use super::{Found, Runner, Source, TestRun};
+use super::names::pick;
+use super::{Found, Place, Runner, Source, TestRun};
 use crate::error::CodeError;
-use crate::tool::{Tools, folder_with, text_of};
+use crate::tool::{Tools, folder_with, text_of, told};
 
 const VITEST_CONFIGURATIONS: [&str; 8] = [
     "vitest.config.ts",
@@ -36,11 +37,53 @@ const INSTALL_TSX: &str = "npm install --save-dev tsx";
 pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
     let extension = source.file.extension().and_then(|extension| extension.to_str());
     let typed = matches!(extension, Some("ts" | "mts" | "cts"));
-    let test = source.choose(tests(&source.text, typed)?)?;
-    match runner(source)? {
-        Runner::Vitest => vitest(source, test),
-        _ => node_test(source, test, tools).await,
+    let found = tests(&source.text, typed)?;
+    let none = source.no_test(&found);
+    match (source.find(found)?, runner(source)?) {
+        (Some(test), Runner::Vitest) => vitest(source, test),
+        (None, Runner::Vitest) => vitest(source, listed_by_vitest(source, tools).await?),
+        (Some(test), _) => node_test(source, test, tools).await,
+        // This one lists nothing without running it.
+        (None, _) => Err(none),
     }
+}
+
+/// A test whose name is made when the file is loaded: `it.each`, a loop.
+async fn listed_by_vitest(
+    source: &Source<'_>,
+    tools: &Tools<'_>,
+) -> Result<Found<Names>, CodeError> {
+    #[derive(serde::Deserialize)]
+    struct Listed {
+        name: String,
+    }
+    let Place::Name(wanted) = source.place else { return Err(source.no_test::<()>(&[])) };
+    let program = vitest_program(source)?;
+    if let Some(version) = vitest_version(&program).filter(|(major, _)| *major < 2) {
+        let (major, minor) = version;
+        return Err(CodeError::DiscoveryFailed(format!(
+            "{} has no test with the literal name {wanted:?}, and vitest {major}.{minor} cannot list \
+             names that are made when the file is loaded: give the line of the test, or install \
+             vitest 2 or later",
+            source.file_name()
+        )));
+    }
+    let node = tools.find("node", INSTALL_NODE)?;
+    let command = CommandLine::new(node)
+        .args([program.as_os_str(), "list".as_ref(), source.file.as_os_str()])
+        // Last: it would take what follows for a file to write to.
+        .args(["--no-color", "--json"])
+        .cwd(vitest_root(source));
+    let captured = tools.run(command).await?;
+    let listed: Vec<Listed> = serde_json::from_slice(&captured.stdout).map_err(|_| {
+        let output = [captured.stdout, captured.stderr].concat();
+        let said = told(&String::from_utf8_lossy(&output));
+        CodeError::DiscoveryFailed(format!("vitest list failed:\n{said}"))
+    })?;
+    let listed: Vec<String> = listed.into_iter().map(|test| test.name).collect();
+    let name = pick(&listed, wanted, &source.file_name())?;
+    let how = Names::literal(name.split(" > "));
+    Ok(Found { name, first: 1, last: 1, how })
 }
 
 /// Which of the two runs the file: what it imports, or else what its package has.
@@ -68,16 +111,8 @@ fn runner(source: &Source<'_>) -> Result<Runner, CodeError> {
 }
 
 fn vitest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError> {
-    let program = in_modules(source.file, "vitest/vitest.mjs").ok_or_else(|| {
-        let message =
-            "vitest is not in node_modules; install it with: npm install --save-dev vitest";
-        CodeError::DiscoveryFailed(message.to_owned())
-    })?;
-    let root = folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS)
-        .or_else(|| folder_with(source.file, source.workspace, &["package.json"]))
-        .map_or_else(|| source.project(), Path::to_owned);
-    // Names are joined with a space, and from version 5 with ` > `.
-    let pattern = format!("^{}$", test.how.patterns.join("(?: >)? "));
+    let (program, root) = (vitest_program(source)?, vitest_root(source));
+    let pattern = vitest_pattern(&test.how);
     let file = source.file.to_string_lossy();
     let args = [
         "run",
@@ -96,6 +131,37 @@ fn vitest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError>
         .args(args)
         .with("autoAttachChildProcesses", true);
     Ok(run(Runner::Vitest, test, configuration))
+}
+
+/// What matches a test's full name. Names are joined with a space, and from version 5 with ` > `; in
+/// version 1 the full name begins with a space.
+fn vitest_pattern(names: &Names) -> String {
+    format!("^ ?{}$", names.patterns.join("(?: >)? "))
+}
+
+/// The major and the minor number of an installed vitest.
+fn vitest_version(program: &Path) -> Option<(u32, u32)> {
+    #[derive(serde::Deserialize)]
+    struct Package {
+        version: String,
+    }
+    let package = text_of(&program.parent()?.join("package.json"));
+    let package: Package = serde_json::from_str(&package).ok()?;
+    Some(version(&package.version))
+}
+
+fn vitest_program(source: &Source<'_>) -> Result<PathBuf, CodeError> {
+    in_modules(source.file, "vitest/vitest.mjs").ok_or_else(|| {
+        let message =
+            "vitest is not in node_modules; install it with: npm install --save-dev vitest";
+        CodeError::DiscoveryFailed(message.to_owned())
+    })
+}
+
+fn vitest_root(source: &Source<'_>) -> PathBuf {
+    folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS)
+        .or_else(|| folder_with(source.file, source.workspace, &["package.json"]))
+        .map_or_else(|| source.project(), Path::to_owned)
 }
 
 async fn node_test(

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use termbridge_dap::{CommandLine, Configuration, interpreters};
+use termbridge_dap::{CommandLine, Configuration, interpreters, pip_install};
 use tree_sitter::Node;
 
-use super::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
+use super::names::{line_of, pick};
 use super::{Found, Runner, Source, TestRun};
 use crate::error::CodeError;
-use crate::tool::{Tools, folders, text_of};
+use crate::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
+use crate::tool::{Tools, folders, text_of, told};
 
 /// The program that runs the runner.
 const RUN: &str = include_str!("python/run.py");
@@ -40,51 +41,100 @@ struct Place {
 }
 
 pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
-    let test = source.choose(tests(&source.text)?)?;
     let root = root(source);
-    let python =
-        interpreters(source.folder(), tools.environment).into_iter().next().ok_or_else(|| {
-            CodeError::DiscoveryFailed("there is no python3 on the search path".to_owned())
-        })?;
+    let found = || interpreters(source.folder(), tools.environment).into_iter().next();
+    let python = tools.python.map(Path::to_owned).or_else(found).ok_or_else(|| {
+        CodeError::DiscoveryFailed("there is no python3 on the search path".to_owned())
+    })?;
     let probe =
         CommandLine::new(&python).args(["-c", PROBE, "pytest", "xdist", "pytest_cov"]).cwd(&root);
     let said = tools.run(probe).await?;
     let said = String::from_utf8_lossy(&said.stdout);
     let has = |module: &str| said.lines().any(|line| line == module);
+    let found = tests(&source.text)?;
+    let none = source.no_test(&found);
+    let test = match source.place {
+        super::Place::Line(_) => source.find(found)?,
+        // One case of a test is known to pytest alone.
+        super::Place::Name(name) if name.contains('[') => None,
+        super::Place::Name(name) => source.find_named(found, &plain(name))?,
+    };
     let run = if has("pytest") {
-        pytest(source, &test, &root, &has)
-    } else if test.how.unittest {
-        unittest(source, &test, &root, tools)
+        let options = options(&root, &has);
+        let test = match test {
+            Some(test) => test,
+            None => collected(source, &python, &root, &options, tools).await?,
+        };
+        pytest(source, &test, &root, &options)
+    } else if let Some(test) = test.as_ref().filter(|test| test.how.unittest) {
+        unittest(source, test, &root, tools)
+    } else if test.is_none() {
+        return Err(none);
     } else {
-        let python = python.display();
+        let install = pip_install(&python, "pytest");
         return Err(CodeError::DiscoveryFailed(format!(
-            "{python} has no pytest; install it with: {python} -m pip install pytest"
+            "{} has no pytest; install it with: {install}",
+            python.display()
         )));
     };
     let configuration = run.configuration.with("python", json!([python]));
     Ok(TestRun { configuration, ..run })
 }
 
-fn pytest(
+/// A name as pytest writes it: `Case::test_x` for `module.Case.test_x` and for `file.py::Case::test_x`.
+fn plain(name: &str) -> String {
+    let name = name.rsplit_once(".py::").map_or(name, |(_, name)| name);
+    name.trim().replace('.', "::")
+}
+
+/// Options that keep the processes of xdist and the tracing of coverage, which keep a debugger out, away.
+fn options(root: &Path, has: &dyn Fn(&str) -> bool) -> Vec<&'static str> {
+    let configured: String =
+        CONFIGURATION.iter().map(|(name, _)| text_of(&root.join(name))).collect();
+    let extensions =
+        [("xdist", "no:xdist", "-n0"), ("pytest_cov", "no:pytest_cov", "--no-cov")].into_iter();
+    let extensions = extensions.filter(|(module, off, _)| has(module) && !configured.contains(off));
+    extensions.map(|(.., option)| option).collect()
+}
+
+/// A case of a test, or a test that another file's class has, as pytest lists it.
+async fn collected(
     source: &Source<'_>,
-    test: &Found<Place>,
+    python: &Path,
     root: &Path,
-    has: &dyn Fn(&str) -> bool,
-) -> TestRun {
+    options: &[&str],
+    tools: &Tools<'_>,
+) -> Result<Found<Place>, CodeError> {
+    let super::Place::Name(wanted) = source.place else {
+        return Err(source.no_test::<()>(&[]));
+    };
+    let command = CommandLine::new(python)
+        .args(["-m", "pytest", "--collect-only", "--no-header", "--verbosity=-1"])
+        .args(options)
+        .args([source.file.as_os_str()])
+        .cwd(root);
+    let captured = tools.run(command).await?;
+    let output = String::from_utf8_lossy(&captured.stdout);
+    let listed = output.lines().filter_map(|line| Some(line.split_once(".py::")?.1.to_owned()));
+    let listed: Vec<String> = listed.collect();
+    if listed.is_empty() && !captured.status.success() {
+        let said = told(&format!("{output}{}", String::from_utf8_lossy(&captured.stderr)));
+        return Err(CodeError::DiscoveryFailed(format!("pytest finds no tests:\n{said}")));
+    }
+    let (test, case) = wanted.split_at(wanted.find('[').unwrap_or(wanted.len()));
+    let name = pick(&listed, &format!("{}{case}", plain(test)), &source.file_name())?;
+    let function = name.split('[').next().and_then(|name| name.rsplit("::").next());
+    let first = line_of(&source.text, function.unwrap_or(&name));
+    let how = Place { path: vec![name.clone()], unittest: false };
+    Ok(Found { name, first, last: first, how })
+}
+
+fn pytest(source: &Source<'_>, test: &Found<Place>, root: &Path, options: &[&str]) -> TestRun {
     let file = source.file.strip_prefix(root).unwrap_or(source.file);
     let name = format!("{}::{}", file.display(), test.how.path.join("::"));
     // What the program prints is seen when it prints it.
     let mut args = vec!["pytest", "-s", "--no-header", name.as_str()];
-    let configured: String =
-        CONFIGURATION.iter().map(|(name, _)| text_of(&root.join(name))).collect();
-    // Processes of xdist and the tracing of coverage keep a debugger out.
-    for (module, switched_off, option) in
-        [("xdist", "no:xdist", "-n0"), ("pytest_cov", "no:pytest_cov", "--no-cov")]
-    {
-        if has(module) && !configured.contains(switched_off) {
-            args.push(option);
-        }
-    }
+    args.extend(options);
     let configuration = program(root).args(&args);
     run(Runner::Pytest, name, test, configuration)
 }

@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use termbridge_dap::{CommandLine, Configuration};
 use tree_sitter::Node;
 
-use super::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
-use super::{Found, Runner, Source, TestRun};
+use super::names::{ambiguous, line_of, pick};
+use super::{Found, Place, Runner, Source, TestRun, innermost};
 use crate::error::CodeError;
+use crate::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
 use crate::tool::{Tools, told};
 
 const INSTALL: &str = "curl https://sh.rustup.rs -sSf | sh";
@@ -82,15 +83,54 @@ impl Target {
 }
 
 pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
-    let test = source.choose(tests(&source.text)?)?;
+    let found = tests(&source.text)?;
+    // A line of a macro that makes tests names those that it makes.
+    let words = match source.place {
+        Place::Line(line) if innermost(&found, *line).is_none() => {
+            macro_words(&source.text, *line)?
+        }
+        _ => Vec::new(),
+    };
+    let none = source.no_test(&found);
+    let test = if words.is_empty() { source.find(found)? } else { None };
     let cargo = tools.find("cargo", INSTALL)?;
     let package = package(source, &cargo, tools).await?;
     let (target, modules) = target(&package, source.file)?;
     let program = build(&package, target, &cargo, tools).await?;
-    let mut parts = modules;
-    parts.push(test.name.clone());
-    let name = parts.join("::");
-    let args = match test.how {
+    let prefix = modules.iter().flat_map(|module| [module, "::"]).collect::<String>();
+    let (name, line, how) = match (test, source.place) {
+        (Some(test), _) => (format!("{prefix}{}", test.name), test.first, test.how),
+        (None, place) => {
+            let listed = list(&program, &package, tools).await?;
+            let listed: Vec<String> =
+                listed.into_iter().filter(|name| name.starts_with(&prefix)).collect();
+            match place {
+                Place::Name(wanted) => {
+                    let name = pick(&listed, wanted, &source.file_name())?;
+                    let line = line_of(&source.text, name.rsplit("::").next().unwrap_or(&name));
+                    (name, line, Chosen::Exactly)
+                }
+                Place::Line(line) => {
+                    let made = |name: &&String| {
+                        words.iter().any(|word| name.split("::").any(|part| part == word))
+                    };
+                    let made: Vec<String> = listed.iter().filter(made).cloned().collect();
+                    match made.as_slice() {
+                        [] => return Err(none),
+                        [one] => (one.clone(), *line, Chosen::Exactly),
+                        _ => {
+                            return Err(ambiguous(
+                                made.into_iter(),
+                                &format!("line {line}"),
+                                &source.file_name(),
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+    };
+    let args = match how {
         Chosen::Exactly => vec![name.clone(), "--exact".to_owned()],
         Chosen::Cases => vec![format!("{name}::")],
     };
@@ -105,8 +145,7 @@ pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<Te
         .args(args.into_iter().chain(options))
         .with("env", environment);
     configuration.name.clone_from(&name);
-    let (runner, line) = (Runner::CargoTest, test.first);
-    Ok(TestRun { runner, name, line, configuration })
+    Ok(TestRun { runner: Runner::CargoTest, name, line, configuration })
 }
 
 /// The package that the file belongs to: that with the nearest manifest.
@@ -190,6 +229,44 @@ async fn build(
         let (target, package) = (&target.name, &package.name);
         CodeError::DiscoveryFailed(format!("cargo built no tests for {target} of {package}"))
     })
+}
+
+/// The tests of a harness, by its own list.
+async fn list(
+    program: &Path,
+    package: &Package,
+    tools: &Tools<'_>,
+) -> Result<Vec<String>, CodeError> {
+    let command =
+        CommandLine::new(program).args(["--list", "--format=terse"]).cwd(package.folder());
+    let captured = tools.run(command).await?;
+    let output = String::from_utf8_lossy(&captured.stdout);
+    if !captured.status.success() {
+        return Err(failed(
+            "the tests cannot be listed",
+            &String::from_utf8_lossy(&captured.stderr),
+        ));
+    }
+    Ok(output.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+}
+
+/// The names on a line of an invocation of a macro that may make tests.
+fn macro_words(source: &str, line: u64) -> Result<Vec<String>, CodeError> {
+    let tree = parse(&tree_sitter_rust::LANGUAGE.into(), source)?;
+    let row = usize::try_from(line - 1).unwrap_or(usize::MAX);
+    let text = source.lines().nth(row).unwrap_or_default();
+    let column = text.len() - text.trim_start().len();
+    let place = tree_sitter::Point { row, column };
+    let innermost = tree.root_node().descendant_for_point_range(place, place);
+    let around: Vec<_> =
+        std::iter::successors(innermost, Node::parent).map(|node| node.kind()).collect();
+    // One in a function makes no tests.
+    if !around.contains(&"macro_invocation") || around.contains(&"function_item") {
+        return Ok(Vec::new());
+    }
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let words = text.split(|c| !is_part(c)).filter(|word| !word.is_empty());
+    Ok(words.map(str::to_owned).collect())
 }
 
 fn failed(what: &str, said: &str) -> CodeError {

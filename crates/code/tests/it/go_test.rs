@@ -1,6 +1,6 @@
 //! `go test`.
 
-use termbridge_code::test_finder::Runner;
+use termbridge_code::test_finder::{Place, Runner};
 
 use crate::project::Project;
 
@@ -62,8 +62,42 @@ async fn a_panic_stops_without_a_breakpoint() {
     let line = project.line("pkg/app_test.go", "panic");
     let stopped = project.start_at("pkg/app_test.go", line).await;
     assert_eq!(stopped.run.name, "TestPanic");
+    // The runner panics again: the innermost frames are its own and the runtime's.
+    let location = stopped.report.location.clone().expect("a location");
+    assert!(location.path.ends_with("pkg/app_test.go"), "{location:?}");
+    assert_eq!((location.line, &*location.function), (line, "app/pkg.TestPanic"));
+    let raised_in = stopped.report.raised_in.clone().expect("a frame of the runtime");
+    assert!(raised_in.name.starts_with("runtime."), "{raised_in:?}");
+    assert!(stopped.report.source.iter().any(|line| line.current && line.text.contains("none[")));
     let exception = stopped.report.exception.expect("an exception");
-    // The runner panics again, so it is farther up the stack.
     let stack = exception.stack.expect("a stack");
     assert!(stack.contains(&format!("app_test.go:{line}")), "{stack}");
+}
+
+#[tokio::test]
+async fn subtests_and_tests_of_other_files_are_found_by_name() {
+    let project = project();
+    project.write(
+        "pkg/b_test.go",
+        "package app\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {}\n",
+    );
+    let by_name =
+        async |name: &str| project.test("pkg/app_test.go", &Place::Name(name.to_owned())).await;
+    let expected = [
+        ("TestOne", "TestOne", "^TestOne$"),
+        ("TestOne/a (b)", "TestOne/a_(b)", r"^TestOne$/^a_\(b\)$"),
+        // Only known when it runs.
+        ("TestOne/case one", "TestOne/case_one", "^TestOne$/^case_one$"),
+        ("TestB", "TestB", "^TestB$"),
+    ];
+    for (asked, name, pattern) in expected {
+        let run = by_name(asked).await.expect("a test");
+        assert_eq!(run.name, name);
+        assert_eq!(run.configuration.fields["args"][1], pattern, "{asked}");
+    }
+    for name in ["TestBB", "TestBB/x"] {
+        let error = by_name(name).await.expect_err("no such test");
+        assert_eq!(error.code(), "E_NO_TEST_AT_CURSOR");
+        assert!(error.to_string().contains("near: TestB"), "{error}");
+    }
 }

@@ -1,6 +1,6 @@
 //! node:test and vitest.
 
-use termbridge_code::test_finder::Runner;
+use termbridge_code::test_finder::{Place, Runner, TestRun};
 
 use crate::project::Project;
 
@@ -89,4 +89,40 @@ async fn the_runner_is_that_of_the_file_or_its_package() {
     assert!(error.to_string().contains("npm install"), "{error}");
     let error = project.test_at("test/a.test.js", 1).await.expect_err("no test");
     assert_eq!(error.code(), "E_NO_TEST_AT_CURSOR");
+}
+
+#[tokio::test]
+async fn names_that_are_made_are_found_by_vitest() {
+    let project = vitest();
+    let by_name =
+        async |name: &str| project.test("src/a.test.ts", &Place::Name(name.to_owned())).await;
+    // Full names begin with a space in vitest 1.
+    let pattern = |run: &TestRun| run.configuration.fields["args"][3].clone();
+    let run = by_name("group > other").await.expect("a test");
+    assert_eq!(
+        (run.name.as_str(), pattern(&run)),
+        ("group > other", "^ ?group(?: >)? other$".into())
+    );
+    for name in ["row 2", "group > row 2"] {
+        let run = by_name(name).await.expect("one row");
+        assert_eq!(pattern(&run), "^ ?group(?: >)? row 2$");
+    }
+    let error = by_name("row 3").await.expect_err("no such row");
+    assert_eq!(error.code(), "E_NO_TEST_AT_CURSOR");
+    assert!(error.to_string().contains("near: group > row 1, group > row 2"), "{error}");
+}
+
+#[tokio::test]
+async fn vitest_1_lists_no_names() {
+    let package = r#"{"devDependencies": {"vitest": "*"}}"#;
+    let project = Project::new(&[
+        ("package.json", package),
+        ("src/a.test.ts", VITEST),
+        ("node_modules/vitest/package.json", r#"{"version": "1.6.1"}"#),
+        ("node_modules/vitest/vitest.mjs", "throw new Error('not to be run')\n"),
+    ]);
+    let by_name = Place::Name("row 2".to_owned());
+    let error = project.test("src/a.test.ts", &by_name).await.expect_err("no such name");
+    assert_eq!(error.code(), "E_DISCOVERY_FAILED");
+    assert!(error.to_string().contains("vitest 1.6 cannot list"), "{error}");
 }

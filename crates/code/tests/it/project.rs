@@ -17,6 +17,8 @@ pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 pub(crate) struct Project {
     folder: TempDir,
     pub(crate) environment: Environment,
+    /// The Python that the user configured.
+    pub(crate) python: Option<PathBuf>,
 }
 
 /// A test that stopped where it was to stop.
@@ -33,7 +35,7 @@ impl Project {
             // Not where this test was built.
             .with("CARGO_TARGET_DIR", folder.path().join("target"))
             .with("VIRTUAL_ENV", venv());
-        let project = Self { folder, environment };
+        let project = Self { folder, environment, python: None };
         for (name, text) in files {
             project.write(name, text);
         }
@@ -76,7 +78,8 @@ impl Project {
 
     /// The test at a place of a file.
     pub(crate) async fn test(&self, file: &str, place: &Place) -> Result<TestRun, CodeError> {
-        test_at(&self.path(file), place, &self.root(), &self.environment, LIMIT).await
+        let python = self.python.as_deref();
+        test_at(&self.path(file), place, &self.root(), &self.environment, python, LIMIT).await
     }
 
     /// Debugs the test at a mark with a breakpoint there, and waits for it to stop there.

@@ -53,6 +53,17 @@ fn project() -> Project {
 const FILE: &str = "app/tests/test_it.py";
 
 #[tokio::test]
+async fn the_configured_python_runs_it() {
+    let mut project = project();
+    // The one that the environment names has no pytest.
+    project.environment = project.environment.clone().with("VIRTUAL_ENV", "/nowhere");
+    let python = venv().join("bin/python");
+    project.python = Some(python.clone());
+    let run = project.test_at(FILE, project.line(FILE, "assert")).await.expect("a test");
+    assert_eq!(run.configuration.fields["python"], serde_json::json!([python]));
+}
+
+#[tokio::test]
 async fn only_the_test_runs_from_the_folder_of_its_configuration() {
     let project = project();
     let line = project.line(FILE, "assert");
@@ -75,9 +86,43 @@ async fn a_test_is_found_by_its_name() {
         let run = by_name(name).await;
         assert_eq!(run.map(|run| run.line).ok(), Some(line), "{name}");
     }
-    for name in ["one", "no_such_test", ""] {
+    let case = project.line(FILE, "case") - 1;
+    for name in ["Case.test_case", "test_case", "tests/test_it.py::Case::test_case"] {
+        assert_eq!(by_name(name).await.map(|run| run.line), Ok(case), "{name}");
+    }
+    for name in ["test_one[2]", "tests/test_it.py::TestGroup::TestDeep::test_one[2]"] {
+        let run = by_name(name).await.expect("one case");
+        assert_eq!(run.name, "tests/test_it.py::TestGroup::TestDeep::test_one[2]");
+        assert_eq!(run.line, line + 1);
+    }
+    for (name, near) in
+        [("one", "test_one[1]"), ("test_one[3]", "test_one[2]"), ("test_nexd", "Case::test_next")]
+    {
         let error = by_name(name).await.expect_err("no such test");
-        assert!(error.to_string().contains("its tests and their lines: "), "{name}: {error}");
+        assert_eq!(error.code(), "E_NO_TEST_AT_CURSOR");
+        assert!(error.to_string().contains(near), "{name}: {error}");
+    }
+    let error = by_name("").await.expect_err("no name");
+    assert!(error.to_string().contains("its tests and their lines: "), "{error}");
+}
+
+#[tokio::test]
+async fn an_inherited_test_and_an_ambiguous_name() {
+    let project = project();
+    project.write("app/tests/base.py", "class Base:\n    def test_shared(self):\n        pass\n");
+    let text = "from base import Base\n\nclass TestA(Base):\n    def test_both(self): pass\n\nclass \
+                TestB(Base):\n    def test_both(self): pass\n";
+    project.write(FILE, text);
+    let by_name = async |name: &str| project.test(FILE, &Place::Name(name.to_owned())).await;
+    let run = by_name("TestB::test_shared").await.expect("pytest knows it");
+    assert_eq!(run.name, "tests/test_it.py::TestB::test_shared");
+    for (name, all) in [
+        ("test_both", "TestA::test_both (4-4), TestB::test_both (7-7)"),
+        ("test_shared", "TestA::test_shared, TestB::test_shared"),
+    ] {
+        let error = by_name(name).await.expect_err("two");
+        assert_eq!(error.code(), "E_AMBIGUOUS_SYMBOL");
+        assert!(error.to_string().ends_with(all), "{error}");
     }
 }
 

@@ -127,7 +127,7 @@ async fn a_build_ends_with_whoever_waits_for_it() {
     }";
     project.write("one/build.rs", build);
     let (file, root) = (project.path("one/src/inner.rs"), project.root());
-    let waiting = test_at(&file, &Place::Line(3), &root, &project.environment, LIMIT);
+    let waiting = test_at(&file, &Place::Line(3), &root, &project.environment, None, LIMIT);
     let pid_file = project.path("one/pid");
     let started = async {
         while std::fs::read_to_string(&pid_file).unwrap_or_default().is_empty() {
@@ -155,8 +155,56 @@ async fn a_build_that_takes_too_long_is_a_timeout() {
     let project = project();
     let (file, root) = (project.path("one/src/inner.rs"), project.root());
     let short = Duration::from_millis(1);
-    let error = test_at(&file, &Place::Line(3), &root, &project.environment, short)
+    let error = test_at(&file, &Place::Line(3), &root, &project.environment, None, short)
         .await
         .expect_err("too long");
     assert_eq!(error.code(), "E_TIMEOUT");
+}
+
+#[tokio::test]
+async fn tests_that_a_macro_makes_are_found() {
+    let project = project();
+    let source = "\
+macro_rules! doubles {
+    ($($name:ident: $value:expr,)*) => {
+        $(#[test] fn $name() { assert_eq!(super::double($value), $value * 2); })*
+    };
+}
+
+mod a {
+    doubles! {
+        of_one: 1,
+        of_two: 2,
+    }
+}
+
+mod b {
+    doubles! { of_one: 1, }
+}
+
+fn double(n: u32) -> u32 {
+    debug_assert!(n < 5, \"of_two\");
+    n * 2
+}
+";
+    project.write("one/tests/it/helper.rs", source);
+    project.write("one/tests/it/main.rs", "mod helper;\n");
+    let file = "one/tests/it/helper.rs";
+    let by_name = async |name: &str| project.test(file, &Place::Name(name.to_owned())).await;
+    for name in ["of_two", "a::of_two", "helper::a::of_two"] {
+        let run = by_name(name).await.expect("the harness lists it");
+        assert_eq!((run.name.as_str(), run.line), ("helper::a::of_two", 10), "{name}");
+        assert_eq!(run.configuration.fields["args"][1], "--exact");
+    }
+    let error = by_name("of_one").await.expect_err("two");
+    assert_eq!(error.code(), "E_AMBIGUOUS_SYMBOL");
+    assert!(error.to_string().ends_with("helper::a::of_one, helper::b::of_one"), "{error}");
+    let error = by_name("of_twoo").await.expect_err("none");
+    assert!(error.to_string().contains("near: helper::a::of_two"), "{error}");
+    // By the line that names it; a macro in a function makes none.
+    assert_eq!(
+        project.test_at(file, 10).await.map(|run| run.name),
+        Ok("helper::a::of_two".to_owned())
+    );
+    assert_eq!(project.test_at(file, 18).await.expect_err("none").code(), "E_NO_TEST_AT_CURSOR");
 }

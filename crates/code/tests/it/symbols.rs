@@ -2,6 +2,8 @@
 
 mod fake;
 mod faults;
+mod missed;
 mod project;
 mod real;
 mod searching;
+mod status;

@@ -1,11 +1,14 @@
 //! debugpy: the project's own interpreter first, so that the program finds its packages.
 
+mod quirks;
+
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::registry::{Missing, Search, configured};
+pub(crate) use self::quirks::Debugpy;
+use super::registry::{Missing, Probing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::environment::Environment;
@@ -41,18 +44,18 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let candidates = candidates(search);
     let own = candidates.first().cloned();
     for python in &candidates {
-        if search.cache.has_debugpy(python, || has_debugpy(python, search.folder)) {
+        if has_debugpy(python, search) {
             // The adapter may come from elsewhere; the program runs with the project's interpreter.
             return Ok(adapter(python, own));
         }
     }
     let looked: Vec<_> = candidates.iter().map(|path| path.display().to_string()).collect();
-    Err(match looked.as_slice() {
-        [] => "there is no python3".to_owned().into(),
+    Err(match candidates.first() {
+        None => "there is no python3".to_owned().into(),
         // Into the project's own interpreter, which is the first.
-        [first, ..] => Missing::with_install(
+        Some(first) => Missing::with_install(
             format!("no debugpy in {}", looked.join(", ")),
-            format!("{first} -m pip install debugpy"),
+            pip_install(first, "debugpy"),
         ),
     })
 }
@@ -97,22 +100,61 @@ pub fn interpreters(folder: &Path, environment: &Environment) -> Vec<PathBuf> {
 
 /// Whether an interpreter has debugpy. One of the project is not run to find out: looking for an adapter
 /// must not run the project's code, so its files tell.
-fn has_debugpy(python: &Path, folder: &Path) -> bool {
-    if !is_of_project(python, folder) {
-        return says_it_has_debugpy(python);
+fn has_debugpy(python: &Path, search: &Search<'_>) -> bool {
+    match search.probing {
+        Probing::Programs(cache) if !is_of_project(python, search.folder) => {
+            cache.has_debugpy(python, || says_it_has_debugpy(python))
+        }
+        _ => has_files_of_debugpy(python, search.environment.home()),
     }
-    let Some(venv) = python.parent().and_then(Path::parent) else { return false };
-    let configuration = std::fs::read_to_string(venv.join("pyvenv.cfg")).unwrap_or_default();
+}
+
+fn has_files_of_debugpy(python: &Path, home: Option<&Path>) -> bool {
+    let Some(prefix) = python.parent().and_then(Path::parent) else { return false };
+    if python.parent().is_some_and(|folder| folder.ends_with("shims")) {
+        // pyenv's: it runs one of these, by what the folder says.
+        let versions = prefix.join("versions").read_dir().into_iter().flatten().flatten();
+        let mut versions = versions.take(MAX_ENTRIES);
+        return versions.any(|version| debugpy_below(&version.path().join("lib")));
+    }
+    let Ok(configuration) = std::fs::read_to_string(prefix.join("pyvenv.cfg")) else {
+        let user = home.map(|home| home.join(".local/lib"));
+        return installed_below(prefix)
+            || real_prefix(python).is_some_and(|prefix| installed_below(&prefix))
+            || user.is_some_and(|lib| debugpy_below(&lib));
+    };
     let value = |name: &str| {
         let mut lines = configuration.lines().filter_map(|line| line.split_once('='));
         lines.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim())
     };
     let shares = value("include-system-site-packages") == Some("true");
     let base = value("home").filter(|_| shares).map(Path::new).and_then(Path::parent);
-    let own = debugpy_below(&venv.join("lib"));
-    own || base.is_some_and(|base| {
-        debugpy_below(&base.join("lib")) || debugpy_below(&base.join("local/lib"))
-    })
+    debugpy_below(&prefix.join("lib")) || base.is_some_and(installed_below)
+}
+
+/// The folder that a system's interpreter is installed below.
+fn real_prefix(python: &Path) -> Option<PathBuf> {
+    Some(python.canonicalize().ok()?.parent()?.parent()?.to_owned())
+}
+
+/// The command that installs a package for an interpreter. A system that manages its interpreter's packages
+/// itself (PEP 668) refuses that; there the project gets an interpreter of its own.
+pub fn pip_install(python: &Path, package: &str) -> String {
+    let is_venv = python.parent().and_then(Path::parent).map(|prefix| prefix.join("pyvenv.cfg"));
+    let lib = real_prefix(python).map(|prefix| prefix.join("lib"));
+    let is_managed = lib.is_some_and(|lib| {
+        let entries = lib.read_dir().into_iter().flatten().flatten().take(MAX_ENTRIES);
+        { entries }.any(|entry| entry.path().join("EXTERNALLY-MANAGED").is_file())
+    });
+    let python = python.display();
+    match is_managed && !is_venv.is_some_and(|file| file.is_file()) {
+        true => format!("{python} -m venv .venv && .venv/bin/python -m pip install {package}"),
+        false => format!("{python} -m pip install {package}"),
+    }
+}
+
+fn installed_below(prefix: &Path) -> bool {
+    debugpy_below(&prefix.join("lib")) || debugpy_below(&prefix.join("local/lib"))
 }
 
 /// Whether debugpy is among the packages in a `lib` folder.
@@ -149,7 +191,8 @@ fn is_trusted(python: &Path, folder: &Path) -> bool {
 pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map<String, Value> {
     let mut arguments = configuration.arguments();
     // What every value of its type has, and every module, tells nothing about the program.
-    let presentation = json!({"special": "hide", "function": "hide", "class": "group"});
+    let presentation = json!({"special": "hide", "function": "hide", "class": "group",
+                              "protected": "inline"});
     set_default(&mut arguments, "variablePresentation", presentation);
     arguments.insert("type".to_owned(), json!("python"));
     if configuration.request == Request::Attach {
@@ -178,4 +221,37 @@ pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map
         set_default(&mut arguments, "redirectOutput", json!(true));
     }
     arguments
+}
+
+/// Whether debugpy takes a file for a library's: one of an installed package or of Python's own.
+pub(super) fn is_of_library(file: &Path) -> bool {
+    let mut parts = file.iter().map(|part| part.to_string_lossy());
+    parts.clone().any(|part| PACKAGES.contains(&&*part))
+        || parts.any(|part| part == "lib") && parts.any(|part| part.starts_with("python3"))
+}
+
+/// What a line of gdb's has that says why it could not attach.
+const REASONS: [&str; 9] = [
+    "ptrace",
+    "not permitted",
+    "not found",
+    "already traced",
+    "No such process",
+    "Couldn't",
+    "Could not",
+    "Cannot",
+    "denied",
+];
+/// Lines of gdb's that are reported.
+const MAX_REASONS: usize = 3;
+
+/// What gdb, or the shell that was to start it, wrote of an attach that failed.
+pub(super) fn words_of_gdb(output: &str) -> String {
+    let Some((_, after)) = output.split_once("\nRunning: ") else { return String::new() };
+    let own = after.lines().skip(1).map(str::trim).take_while(|line| !line.starts_with("E+"));
+    let mut told: Vec<&str> =
+        own.filter(|line| REASONS.iter().any(|reason| line.contains(reason))).collect();
+    told.dedup();
+    told.truncate(MAX_REASONS);
+    told.join("\n")
 }

@@ -1,9 +1,12 @@
 //! delve: `dlv dap` listens on a port, serves one client and ends with it.
 
+mod quirks;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::quirks::Delve;
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
@@ -67,11 +70,49 @@ pub(super) fn builds(arguments: &Map<String, Value>) -> bool {
     arguments.get("mode").is_some_and(|mode| mode == "debug" || mode == "test")
 }
 
+/// The build that delve does, which prints nothing unless it fails.
+pub(super) fn build_line(configuration: &Configuration) -> Option<String> {
+    let arguments = arguments(configuration);
+    if configuration.request == Request::Attach || !builds(&arguments) {
+        return None;
+    }
+    let command = if arguments["mode"] == "test" { "go test -c" } else { "go build" };
+    let program = configuration.program_path()?;
+    Some(match program.strip_prefix(&configuration.folder) {
+        Ok(inside) if inside.as_os_str().is_empty() => format!("{command} ."),
+        Ok(inside) => format!("{command} ./{}", inside.display()),
+        Err(_) => format!("{command} {}", program.display()),
+    })
+}
+
 fn mode(configuration: &Configuration) -> &'static str {
     match configuration.program_path() {
         Some(path) if path.is_dir() => "debug",
         Some(path) if path.to_string_lossy().ends_with("_test.go") => "test",
         Some(path) if path.extension().is_some_and(|extension| extension == "go") => "debug",
         _ => "exec",
+    }
+}
+
+/// The two sides of `a.b[0] = value`, where that is an assignment to a place.
+pub(super) fn assignment(expression: &str) -> Option<(&str, &str)> {
+    let (place, value) = expression.split_once('=')?;
+    let (place, value) = (place.trim(), value.trim());
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '[' | ']');
+    let is_place = !place.is_empty() && place.chars().all(is_part);
+    (is_place && !value.is_empty() && !value.starts_with('=')).then_some((place, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assignment;
+
+    #[test]
+    fn assignments_and_comparisons() {
+        assert_eq!(assignment("sum = 200"), Some(("sum", "200")));
+        assert_eq!(assignment("a.rows[2]=f(\"x=y\")"), Some(("a.rows[2]", "f(\"x=y\")")));
+        for other in ["a == 1", "a != 1", "a <= 1", "a := 1", "f(\"x=y\")", "sum", "= 3", "a ="] {
+            assert_eq!(assignment(other), None, "{other}");
+        }
     }
 }

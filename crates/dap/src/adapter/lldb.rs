@@ -3,18 +3,28 @@
 //! Values are shown by formatters of ours. That of Rust's toolchain takes LLDB's word for which variant an
 //! enum is, and LLDB's word is wrong; of C and C++, LLDB shows addresses where we show what is there.
 
+mod dwarf;
 mod enums;
+mod expressions;
+mod quirks;
+mod unions;
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::quirks::Lldb;
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::process::CommandLine;
+use crate::protocol::Variable;
+
+/// The variable that keeps LLVM from writing a backtrace; programs do not get it.
+const NO_BACKTRACE: &str = "LLVM_DISABLE_SYMBOLIZATION";
 
 /// Names, the newest first.
 const NAMES: [&str; 2] = ["lldb-dap", "lldb-vscode"];
@@ -30,11 +40,10 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let command = found.ok_or_else(|| {
         "lldb-dap, lldb-dap-NUMBER and lldb-vscode-NUMBER are not on the search path".to_owned()
     })?;
-    Ok(Adapter {
-        kind: AdapterKind::Lldb,
-        transport: Transport::Stdio(CommandLine::new(command)),
-        interpreter: None,
-    })
+    let mut command = CommandLine::new(command);
+    // Version 19 falls at its end, and would leave the files of its own backtrace behind.
+    command.env.push((NO_BACKTRACE.into(), Some("1".into())));
+    Ok(Adapter { kind: AdapterKind::Lldb, transport: Transport::Stdio(command), interpreter: None })
 }
 
 pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
@@ -119,53 +128,163 @@ pub(super) fn rust_type(name: &str) -> String {
         }
     }
     let plain = short.replace(", Global>", ">").replace(", RandomState>", ">");
-    plain.replace(" >", ">").replace(" *", "*")
+    plain_closure(&plain.replace(" >", ">").replace(" *", "*"))
 }
+
+/// How the compiler begins the name of a closure's type.
+pub(super) const CLOSURE: &str = "{closure_env#";
+
+/// A type or value without the names that the compiler gives to closures.
+pub(super) fn plain_closure(text: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, behind)) = rest.split_once(CLOSURE) {
+        plain.push_str(before);
+        plain.push_str("closure");
+        rest = behind.split_once('}').map_or("", |(_, behind)| behind);
+    }
+    plain + rest
+}
+
+/// The name of a variable without its place (`n @ main.rs:3`), which lldb-dap adds where several have the name.
+fn name_with_place(name: &str) -> Option<&str> {
+    let (name, place) = name.split_once(" @ ")?;
+    let is_line = |line: &str| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+    let has_line = place.rsplit_once(':').is_some_and(|(_, line)| is_line(line));
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (has_line && is_name).then_some(name)
+}
+
+/// Of variables with one name and one place, leaves the innermost, which lldb-dap lists last.
+pub(super) fn keep_innermost(variables: &mut Vec<Variable>) {
+    if !variables.iter().any(|variable| name_with_place(&variable.name).is_some()) {
+        return;
+    }
+    let mut seen = HashSet::new();
+    variables.reverse();
+    variables.retain(|variable| {
+        name_with_place(&variable.name).is_none() || seen.insert(variable.name.clone())
+    });
+    variables.reverse();
+    // A name that is left once needs no place.
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for name in variables.iter().filter_map(|variable| name_with_place(&variable.name)) {
+        *counts.entry(name.to_owned()).or_default() += 1;
+    }
+    for variable in variables {
+        let alone = name_with_place(&variable.name).filter(|name| counts[*name] == 1);
+        if let Some(name) = alone.map(str::to_owned) {
+            variable.name = name;
+        }
+    }
+}
+
+/// The last of the references that lldb-dap has for scopes: locals, globals, registers.
+pub(super) const LAST_SCOPE: i64 = 3;
 
 /// What stands before the text of our formatters.
 pub(super) const MARK: char = '\u{1f}';
+/// What stands between a type's name in Rust and the text.
+const TYPE_END: char = '\u{1e}';
+
+/// A value that a formatter of ours made.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct OwnText<'a> {
+    /// What LLDB puts before it.
+    pub(super) before: &'a str,
+    /// The type where LLDB's name of it is C's.
+    pub(super) kind: Option<&'a str>,
+    pub(super) text: &'a str,
+}
+
+pub(super) fn own_text(value: &str) -> Option<OwnText<'_>> {
+    let (before, own) = value.split_once(MARK)?;
+    let (kind, text) = match own.split_once(TYPE_END) {
+        Some((kind, text)) => (Some(kind), text),
+        None => (None, own),
+    };
+    Some(OwnText { before, kind, text })
+}
+
+/// A command of our formatters, as lldb-dap takes it in `repl`.
+pub(super) fn origin_command(name: &str) -> String {
+    format!("`termbridge-origin {name}")
+}
+
+/// Another, which says which of the values that an expression takes a subscript of is a map.
+pub(super) fn keyed_command(expression: &str) -> String {
+    format!("`termbridge-keyed {expression}")
+}
 
 /// A text without the marks, and without what LLDB puts before them.
 pub(super) fn without_marks(text: &str) -> String {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        let value = r"(?:(?:0x|U\+0x)[0-9a-f]+|'[^']*'|[-+.0-9a-z]*[0-9]|nan|inf) \x1f|\x1f";
+        let value = r"(?:(?:(?:0x|U\+0x)[0-9a-f]+|'[^']*'|[-+.0-9a-z]*[0-9]|nan|inf) )?\x1f(?:[^\x1e\x1f]*\x1e)?";
         // A constant.
         Regex::new(value).expect("a valid pattern")
     });
     BEFORE.replace_all(text, "").into_owned()
 }
 
+/// A program's output without what LLDB writes at each hit of a data breakpoint.
+pub(super) fn without_watchpoints(output: String) -> String {
+    static REPORT: LazyLock<Regex> = LazyLock::new(|| {
+        // A constant.
+        Regex::new(r"(?m)^\n?Watchpoint \d+ hit:\n(?:(?:old|new) value: .*\n)+")
+            .expect("a valid pattern")
+    });
+    if REPORT.is_match(&output) { REPORT.replace_all(&output, "").into_owned() } else { output }
+}
+
 /// An error of LLDB's expressions without the place in a text that nobody sees.
 pub(super) fn plain_error(text: &str) -> String {
-    let first = text.lines().next().unwrap_or_default();
-    let first = first.trim_start_matches("error: ");
-    match first.strip_prefix("<user expression ").and_then(|rest| rest.split_once(": ")) {
-        Some((_, message)) => message.to_owned(),
-        None => first.to_owned(),
+    let mut lines = text.lines();
+    let first = lines.next().unwrap_or_default().trim_start_matches("error: ");
+    // What it is about may stand below.
+    if first.ends_with(':')
+        && let Some(next) = lines.next()
+    {
+        return format!("{first} {}", next.trim());
+    }
+    let placed = ["<user expression ", "<lldb wrapper prefix>"]
+        .iter()
+        .find_map(|place| first.strip_prefix(place)?.split_once(": "));
+    let message = placed.map_or(first, |(_, message)| message);
+    let hidden = message.strip_suffix("' in namespace '$__lldb_local_vars'");
+    match hidden.and_then(|hidden| hidden.strip_prefix("no member named '")) {
+        Some(name) => format!(
+            "LLDB cannot use {name} in an expression, since it is a word of C++ or Objective-C: read {name} alone"
+        ),
+        None => message.to_owned(),
     }
 }
 
 /// What shows the values of a program: formatters of ours, which the adapter loads.
 #[derive(Debug)]
 pub(crate) struct Formatter {
-    /// Where the debug information is, of a program that has anything of Rust.
-    rust: Option<PathBuf>,
+    /// Where the debug information is.
+    program: Option<PathBuf>,
+    is_rust: bool,
 }
 
 /// The parts of the formatters.
 const COMMON: (&str, &str) = ("common.py", include_str!("lldb/common.py"));
 const RUST: (&str, &str) = ("rust_values.py", include_str!("lldb/rust_values.py"));
+const RUST_ENUMS: (&str, &str) = ("rust_enums.py", include_str!("lldb/rust_enums.py"));
+const RUST_NAMES: (&str, &str) = ("rust_names.py", include_str!("lldb/rust_names.py"));
+const CPP_TEXT: (&str, &str) = ("cpp_text.py", include_str!("lldb/cpp_text.py"));
 const CPP: (&str, &str) = ("cpp_values.py", include_str!("lldb/cpp_values.py"));
 
 impl Formatter {
     /// The language is read from the program, not from the configuration.
     pub(crate) fn of(configuration: &Configuration) -> Self {
-        Self { rust: debug_information(configuration).filter(|program| enums::has_rust(program)) }
+        let program = debug_information(configuration);
+        let is_rust = program.as_deref().is_some_and(enums::has_rust);
+        Self { program, is_rust }
     }
 
     /// Whether it shows values of Rust.
     pub(crate) fn is_rust(&self) -> bool {
-        self.rust.is_some()
+        self.is_rust
     }
 
     /// Puts itself into a folder and the command that loads it before the others.
@@ -174,12 +293,19 @@ impl Formatter {
         folder: &Path,
         arguments: &mut Map<String, Value>,
     ) -> std::io::Result<()> {
-        let main = if self.is_rust() { RUST } else { CPP };
-        for (name, text) in [COMMON, main] {
+        let (main, parts) = if self.is_rust {
+            (RUST, &[COMMON, RUST_NAMES, RUST_ENUMS, RUST][..])
+        } else {
+            (CPP, &[COMMON, CPP_TEXT, CPP][..])
+        };
+        for (name, text) in parts {
             std::fs::write(folder.join(name), text)?;
         }
         let main = folder.join(main.0);
-        let mut commands = vec![json!(format!("command script import \"{}\"", main.display()))];
+        let mut commands = vec![
+            json!(format!("command script import \"{}\"", main.display())),
+            json!(format!("settings append target.unset-env-vars {NO_BACKTRACE}")),
+        ];
         if let Some(Value::Array(own)) = arguments.remove("initCommands") {
             commands.extend(own);
         }
@@ -187,29 +313,28 @@ impl Formatter {
         Ok(())
     }
 
-    /// Writes what the formatter has to know of a program's enums; it may take a while.
-    pub(crate) fn describe_enums(&self, folder: &Path) {
-        let Some(program) = &self.rust else { return };
-        let described = enums::read(program).and_then(|enums| {
-            let part = folder.join("enums.part");
-            std::fs::write(&part, serde_json::to_vec(&enums)?)?;
-            Ok(std::fs::rename(part, folder.join("enums.json"))?)
+    /// Writes what the formatter has to know of a program's types; it may take a while.
+    pub(crate) fn describe_types(&self, folder: &Path) {
+        let Some(program) = &self.program else { return };
+        let (name, described) = if self.is_rust {
+            ("enums.json", enums::read(program).map(|enums| json!(enums)))
+        } else {
+            ("unions.json", unions::read(program).map(|unions| json!(unions)))
+        };
+        let written = described.and_then(|described| {
+            let part = folder.join("types.part");
+            std::fs::write(&part, serde_json::to_vec(&described)?)?;
+            Ok(std::fs::rename(part, folder.join(name))?)
         });
-        if let Err(error) = described {
-            tracing::warn!(program = %program.display(), %error, "its enums are not described");
+        if let Err(error) = written {
+            tracing::warn!(program = %program.display(), %error, "its types are not described");
         }
     }
 }
 
 /// The file that has a program's debug information.
 fn debug_information(configuration: &Configuration) -> Option<PathBuf> {
-    let program = match configuration.request {
-        Request::Launch => configuration.program_path()?,
-        Request::Attach => {
-            let pid = configuration.fields.get("pid").or(configuration.fields.get("processId"));
-            pid.and_then(process_id).map(|pid| format!("/proc/{pid}/exe").into())?
-        }
-    };
+    let program = configuration.executable()?;
     // On macOS it lies beside the program.
     let name = program.file_name()?;
     let beside = program.with_file_name(format!("{}.dSYM", name.to_string_lossy()));
@@ -217,6 +342,13 @@ fn debug_information(configuration: &Configuration) -> Option<PathBuf> {
     Some(if beside.is_file() { beside } else { program })
 }
 
-fn process_id(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+/// Why no breakpoint of a program can be bound, if it has no debug information.
+pub(super) fn unbound_reason(configuration: &Configuration) -> Option<String> {
+    let has_any = dwarf::has_any(&debug_information(configuration)?).ok()?;
+    let program = configuration.program_name();
+    (!has_any).then(|| {
+        format!(
+            "{program} has no debug information: build it with it (C and C++: -g; Rust: a profile with debug = true and without strip)"
+        )
+    })
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Adapter, AdapterKind, Transport, debugpy, delve, js_debug, lldb};
+use super::{Adapter, AdapterKind, Transport};
 use crate::environment::Environment;
 use crate::error::DebugError;
 
@@ -32,8 +32,17 @@ pub(crate) struct Search<'a> {
     pub(crate) folder: &'a Path,
     /// The interpreter that the configuration names.
     pub(crate) interpreter: Option<&'a Path>,
-    /// What earlier searches learnt.
-    pub(crate) cache: &'a Cache,
+    /// How interpreters of the machine are asked for debugpy.
+    pub(crate) probing: Probing<'a>,
+}
+
+/// How a search learns what a program has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Probing<'a> {
+    /// By its files. Nothing is started.
+    Files,
+    /// By running it, unless an earlier search did.
+    Programs(&'a Cache),
 }
 
 /// What programs were asked once and need not be asked again. Only good news is kept: what is
@@ -70,12 +79,14 @@ pub struct AdapterStatus {
     pub command: Option<String>,
     /// Where it was looked for, when it was not.
     pub looked: Option<String>,
+    /// Why it does not start, when that was tried.
+    pub problem: Option<String>,
     /// The command that installs it.
     pub install: String,
 }
 
 /// An adapter that was not found.
-pub(super) struct Missing {
+pub(crate) struct Missing {
     /// Where it was looked for.
     looked: String,
     /// The command that installs it, where it is not the usual one.
@@ -97,12 +108,7 @@ impl From<String> for Missing {
 
 /// Finds an adapter, or says where it was looked for and how to install it.
 pub(crate) fn find(kind: AdapterKind, search: &Search<'_>) -> Result<Adapter, DebugError> {
-    let found = match kind {
-        AdapterKind::Debugpy => debugpy::find(search),
-        AdapterKind::Lldb => lldb::find(search),
-        AdapterKind::Delve => delve::find(search),
-        AdapterKind::JsDebug => js_debug::find(search),
-    };
+    let found = kind.quirks().find(search);
     found.map_err(|missing| DebugError::AdapterNotFound {
         language: kind.languages().to_owned(),
         looked: missing.looked,
@@ -110,28 +116,29 @@ pub(crate) fn find(kind: AdapterKind, search: &Search<'_>) -> Result<Adapter, De
     })
 }
 
-/// Every adapter: where it is, or how to install it.
-///
-/// Runs nothing of the folder; interpreters of the machine are asked, so it takes a moment.
-pub(crate) fn doctor(
+/// Every adapter: where it is, or how to install it. Starts nothing.
+pub(crate) fn survey(
     paths: &AdapterPaths,
     environment: &Environment,
     folder: &Path,
 ) -> Vec<AdapterStatus> {
-    let cache = &Cache::default();
-    let search = Search { paths, environment, folder, interpreter: None, cache };
-    let status = |kind: AdapterKind| {
+    let search = Search { paths, environment, folder, interpreter: None, probing: Probing::Files };
+    AdapterKind::ALL.into_iter().map(|kind| AdapterStatus::of(kind, &find(kind, &search))).collect()
+}
+
+impl AdapterStatus {
+    /// What a search came to.
+    pub(super) fn of(kind: AdapterKind, found: &Result<Adapter, DebugError>) -> Self {
         let own = || kind.install().to_owned();
-        let (command, looked, install) = match find(kind, &search) {
+        let (command, looked, install) = match found {
             Ok(adapter) => (Some(shown(&adapter.transport)), None, own()),
             Err(DebugError::AdapterNotFound { looked, install, .. }) => {
-                (None, Some(looked), install)
+                (None, Some(looked.clone()), install.clone())
             }
             Err(other) => (None, Some(other.to_string()), own()),
         };
-        AdapterStatus { kind, command, looked, install }
-    };
-    AdapterKind::ALL.into_iter().map(status).collect()
+        Self { kind, command, looked, problem: None, install }
+    }
 }
 
 fn shown(transport: &Transport) -> String {

@@ -1,8 +1,10 @@
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::*;
 use crate::environment::Environment;
 use crate::error::DebugError;
+use crate::protocol::Variable;
 
 /// A folder with programs that do nothing but exist.
 struct Machine {
@@ -39,7 +41,7 @@ impl Machine {
             environment: &environment,
             folder: &folder,
             interpreter: None,
-            cache: &Cache::default(),
+            probing: Probing::Programs(&Cache::default()),
         };
         find(kind, &search)
     }
@@ -60,7 +62,7 @@ fn what_is_missing_comes_with_the_command_that_installs_it() {
         assert_eq!(error.code(), "E_ADAPTER_NOT_FOUND");
         assert_eq!(error.hint(), format!("install it with: {}", kind.install()));
     }
-    let status = doctor(&AdapterPaths::default(), &machine.environment(), Path::new("/"));
+    let status = survey(&AdapterPaths::default(), &machine.environment(), Path::new("/"));
     assert_eq!(status.len(), AdapterKind::ALL.len());
     assert!(status.iter().all(|one| one.command.is_none() && one.looked.is_some()), "{status:?}");
 }
@@ -195,19 +197,19 @@ fn names_of_other_debuggers_are_understood() {
 #[test]
 fn ends_are_read_from_what_adapters_say() {
     let delve = AdapterKind::Delve;
-    assert_eq!(delve.exit_code_in("Process 12 has exited with status 3\n"), Some(3));
-    assert_eq!(delve.exit_code_in("Process 12 has exited with status -1\n"), Some(-1));
-    assert_eq!(delve.exit_code_in("a Process 12 has exited with status 3"), None);
+    assert_eq!(delve.quirks().exit_code_in("Process 12 has exited with status 3\n"), Some(3));
+    assert_eq!(delve.quirks().exit_code_in("Process 12 has exited with status -1\n"), Some(-1));
+    assert_eq!(delve.quirks().exit_code_in("a Process 12 has exited with status 3"), None);
     let js = AdapterKind::JsDebug;
-    assert_eq!(js.end_in("x\ntermbridge: program ended 3 null\n"), Some((Some(3), None)));
+    assert_eq!(js.quirks().end_in("x\ntermbridge: program ended 3 null\n"), Some((Some(3), None)));
     let killed = Some((None, Some("SIGKILL".to_owned())));
-    assert_eq!(js.end_in("termbridge: program ended null SIGKILL\n"), killed);
-    assert_eq!(delve.end_in("termbridge: program ended 3 null\n"), None);
+    assert_eq!(js.quirks().end_in("termbridge: program ended null SIGKILL\n"), killed);
+    assert_eq!(delve.quirks().end_in("termbridge: program ended 3 null\n"), None);
 }
 
 #[test]
 fn a_number_of_hits_is_understood_by_all() {
-    let hits = |kind: AdapterKind, condition: &str| kind.hit_condition(condition);
+    let hits = |kind: AdapterKind, condition: &str| kind.quirks().hit_condition(condition);
     for kind in AdapterKind::ALL {
         assert!(hits(kind, " 3 ").is_ok(), "{kind:?}");
     }
@@ -229,10 +231,112 @@ fn types_of_rust_have_their_names() {
         ),
         ("core::num::nonzero::NonZero<unsigned __int128>", "NonZero<u128>"),
         ("unsigned char[3]", "u8[3]"),
-        ("app::main::{closure_env#0}", "{closure_env#0}"),
+        ("app::main::{closure_env#0}", "closure"),
         ("app::integer", "integer"),
         ("int", "i32"),
     ] {
         assert_eq!(lldb::rust_type(of_lldb), short);
     }
+}
+
+#[test]
+fn texts_of_our_formatters_have_no_marks() {
+    let text = "a 0x10 \u{1f}Vec<i8>\u{1e}[1] and \u{1f}2, 'c' \u{1f}i8\u{1e}99";
+    assert_eq!(lldb::without_marks(text), "a [1] and 2, 99");
+    let own = lldb::own_text("0x10 \u{1f}Vec<i8>\u{1e}[1]").expect("of ours");
+    assert_eq!((own.before, own.kind, own.text), ("0x10 ", Some("Vec<i8>"), "[1]"));
+    let own = lldb::own_text("\u{1f}[1]").expect("of ours");
+    assert_eq!((own.before, own.kind, own.text), ("", None, "[1]"));
+}
+
+#[test]
+fn of_variables_of_one_place_the_innermost_is_left() {
+    let names = |names: &[&str]| {
+        let named = |name: &&str| Variable { name: (*name).to_owned(), ..Variable::default() };
+        let mut variables: Vec<_> = names.iter().map(named).collect();
+        AdapterKind::Lldb.quirks().keep_innermost(&mut variables);
+        variables.into_iter().map(|variable| variable.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["n @ a.rs:1", "n @ a.rs:1", "m"]), ["n", "m"]);
+    assert_eq!(names(&["n @ a.rs:1", "n @ a.rs:1", "n @ a.rs:2"]), ["n @ a.rs:1", "n @ a.rs:2"]);
+    assert_eq!(names(&["[\"a @ b:1\"]", "[\"a @ b:1\"]"]).len(), 2);
+}
+
+#[test]
+fn files_alone_tell_of_debugpy() {
+    let machine = Machine::new();
+    let marker = machine.path("marker");
+    let folder = machine.path("project");
+    let status = || survey(&AdapterPaths::default(), &machine.environment(), &folder);
+    let found = || status()[0].command.clone();
+    let python = machine.program("usr/bin/python3.11", 0);
+    std::fs::write(&python, format!("#!/bin/sh\ntouch {}\n", marker.display())).unwrap();
+    std::fs::create_dir_all(machine.path("bin")).unwrap();
+    std::os::unix::fs::symlink(&python, machine.path("bin/python3")).unwrap();
+    assert_eq!(found(), None);
+    let places = [
+        "usr/lib/python3/dist-packages",
+        "usr/local/lib/python3.11/dist-packages",
+        "home/.local/lib/python3.11/site-packages",
+    ];
+    for place in places {
+        let package = machine.path(place).join("debugpy");
+        std::fs::create_dir_all(&package).unwrap();
+        std::fs::write(package.join("__init__.py"), "").unwrap();
+        assert!(found().is_some(), "{place}");
+        std::fs::remove_dir_all(package).unwrap();
+        assert_eq!(found(), None);
+    }
+    assert!(!marker.exists(), "an interpreter was run");
+    // Where the system manages the packages, pip would refuse.
+    let own = machine.path("bin/python3").display().to_string();
+    assert_eq!(status()[0].install, format!("{own} -m pip install debugpy"));
+    std::fs::create_dir_all(machine.path("usr/lib/python3.11")).unwrap();
+    std::fs::write(machine.path("usr/lib/python3.11/EXTERNALLY-MANAGED"), "").unwrap();
+    let install = format!("{own} -m venv .venv && .venv/bin/python -m pip install debugpy");
+    assert_eq!(status()[0].install, install);
+}
+
+#[tokio::test]
+async fn an_adapter_that_does_not_start_is_reported_in_its_own_words() {
+    let machine = Machine::new();
+    let (child, folder) = (machine.path("child"), machine.path("project"));
+    let scripts = [
+        (
+            "bin/lldb-dap",
+            "echo 'liblldb.so: cannot open shared object file' >&2; exit 127".to_owned(),
+        ),
+        // One that hangs, with a child that would outlive it.
+        ("bin/dlv", format!("sleep 1000 & echo $! > {}; wait", child.display())),
+    ];
+    for (name, script) in scripts {
+        let path = machine.program(name, 0);
+        let search = "PATH=/usr/bin:/bin";
+        std::fs::write(path, format!("#!/bin/sh\n{search}\n{script}\n")).unwrap();
+    }
+    std::fs::create_dir_all(&folder).unwrap();
+    let (paths, environment) = (AdapterPaths::default(), machine.environment());
+    let status = doctor::doctor(&paths, &environment, &folder, Duration::from_millis(500)).await;
+    let kinds: Vec<_> = status.iter().map(|one| one.kind).collect();
+    assert_eq!(kinds, AdapterKind::ALL);
+    let problem = |kind: AdapterKind| {
+        let one = status.iter().find(|one| one.kind == kind).expect("a status");
+        one.problem.clone().unwrap_or_default()
+    };
+    let said = problem(AdapterKind::Lldb);
+    assert!(said.contains("liblldb.so: cannot open shared object file"), "{said}");
+    let said = problem(AdapterKind::Delve);
+    assert!(said.contains("does not listen: it did not say so in time"), "{said}");
+    let child = std::fs::read_to_string(child).expect("it was started");
+    // It was killed; how soon it is gone is the kernel's.
+    let runs = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    };
+    let gone = async {
+        while runs() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), gone).await.expect("its child still runs");
 }

@@ -3,113 +3,143 @@
 use std::path::Path;
 
 use super::Debugger;
-use crate::breakpoint::{Breakpoint, BreakpointInfo, BreakpointState, file_key};
+use crate::breakpoint::{
+    Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, file_key,
+};
 use crate::error::DebugError;
 use crate::session::DebugSession;
 
 impl Debugger {
-    /// Sets a breakpoint, replacing the one on that line; waits for what open sessions make of it.
+    /// Sets a breakpoint, replacing the one at that place; waits for what open sessions make of it.
     pub async fn set_breakpoint(
         &self,
         breakpoint: Breakpoint,
     ) -> Result<BreakpointInfo, DebugError> {
-        let line = breakpoint.line;
+        if let BreakpointPlace::Data { .. } = breakpoint.place {
+            return self.session(None)?.set_data_breakpoint(breakpoint).await;
+        }
+        self.check_supported(&breakpoint.place)?;
         let key = self.context.breakpoints().set(breakpoint)?;
-        self.place(&key).await;
+        self.place(&key.group()).await;
         let limit = self.context.settings.breakpoint_timeout;
         for session in self.open() {
-            session.inner.wait_placed(&key, line, limit).await;
+            session.inner.wait_placed(&key, limit).await;
         }
-        let kept = self.context.breakpoints().of_file(&key);
-        let kept = kept.into_iter().find(|kept| kept.line == line);
+        let kept = self.context.breakpoints().get(&key).cloned();
         let breakpoint = kept.ok_or_else(|| {
             DebugError::Aborted("the breakpoint was removed meanwhile".to_owned())
         })?;
         Ok(self.describe(&key, breakpoint))
     }
 
+    /// Refuses what no open session can do.
+    fn check_supported(&self, place: &BreakpointPlace) -> Result<(), DebugError> {
+        let sessions = self.open();
+        let mut refused = sessions.iter().map(|session| session.inner.refuses(place));
+        match refused.next() {
+            Some(Some(error)) if refused.all(|other| other.is_some()) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes a breakpoint; false when there is none.
-    pub async fn remove_breakpoint(&self, path: &Path, line: u64) -> bool {
-        let key = file_key(path);
-        let removed = self.context.breakpoints().remove(&key, line);
+    pub async fn remove_breakpoint(&self, place: &BreakpointPlace) -> bool {
+        if let BreakpointPlace::Data { .. } = place {
+            return self.remove_data(Some(place)).await > 0;
+        }
+        let key = place.key();
+        let removed = self.context.breakpoints().remove(&key);
         if removed {
-            self.place(&key).await;
+            self.place(&key.group()).await;
         }
         removed
     }
 
     /// Removes the breakpoints of a file; returns how many.
     pub async fn clear_file(&self, path: &Path) -> usize {
-        let key = file_key(path);
-        let cleared = self.context.breakpoints().clear(&key);
-        if cleared > 0 {
-            self.place(&key).await;
-        }
-        cleared
+        self.clear_group(&BreakpointGroup::File(file_key(path))).await
     }
 
     /// Removes every breakpoint; returns how many.
     pub async fn clear_breakpoints(&self) -> usize {
-        let files = self.context.breakpoints().files();
+        let groups = self.context.breakpoints().groups();
         let mut cleared = 0;
-        for file in files {
-            cleared += self.clear_file(&file).await;
+        for group in groups {
+            cleared += self.clear_group(&group).await;
+        }
+        cleared + self.remove_data(None).await
+    }
+
+    /// Removes data breakpoints, those on an expression or all; returns how many.
+    async fn remove_data(&self, place: Option<&BreakpointPlace>) -> usize {
+        let mut removed = 0;
+        for session in self.open() {
+            removed += session.inner.remove_data(place).await;
+        }
+        removed
+    }
+
+    async fn clear_group(&self, group: &BreakpointGroup) -> usize {
+        let cleared = self.context.breakpoints().clear(group);
+        if cleared > 0 {
+            self.place(group).await;
         }
         cleared
     }
 
-    /// Every breakpoint and its true state, by file and line.
+    /// Every breakpoint and its true state: by file and line, then by function, then data.
     pub fn breakpoints(&self) -> Vec<BreakpointInfo> {
-        let files: Vec<_> = {
-            let store = self.context.breakpoints();
-            store.files().into_iter().map(|key| (store.of_file(&key), key)).collect()
-        };
-        let described = files.into_iter().flat_map(|(kept, key)| {
-            kept.into_iter().map(move |breakpoint| (key.clone(), breakpoint))
-        });
-        described.map(|(key, breakpoint)| self.describe(&key, breakpoint)).collect()
+        let all = self.context.breakpoints().all().into_iter();
+        let kept = all.map(|(key, breakpoint)| self.describe(&key, breakpoint));
+        let data = self.open().into_iter().flat_map(|session| session.inner.data_breakpoints());
+        kept.chain(data).collect()
     }
 
-    /// Sends a file's breakpoints to every open session. A session that cannot take them says so
+    /// Sends a group of breakpoints to every open session. A session that cannot take them says so
     /// in their state.
-    async fn place(&self, key: &Path) {
+    async fn place(&self, group: &BreakpointGroup) {
         let _order = self.context.placing.lock().await;
         for session in self.open() {
-            if let Err(error) = session.inner.place_everywhere(key).await {
+            if let Err(error) = session.inner.place_everywhere(group).await {
                 tracing::warn!(session = %session.id(), %error, "breakpoints were not sent");
             }
         }
-        self.context.breakpoints().tidy();
     }
 
     fn open(&self) -> Vec<DebugSession> {
         self.sessions().into_iter().filter(|session| !session.is_ended()).collect()
     }
 
-    fn describe(&self, key: &Path, breakpoint: Breakpoint) -> BreakpointInfo {
+    fn describe(&self, key: &BreakpointPlace, breakpoint: Breakpoint) -> BreakpointInfo {
         let sessions = self.open();
-        let placed =
-            sessions.iter().filter_map(|session| session.inner.placed(key, breakpoint.line));
+        let placed = sessions.iter().filter_map(|session| session.inner.placed(key));
         let Some(placed) = placed.max_by_key(|placed| placed.verified) else {
             let message = if sessions.is_empty() {
                 "no debug session is open; it is set when one starts"
+            } else if !sessions.iter().any(|session| session.inner.adapter.may_have(key)) {
+                "no program of its language is being debugged; it is set when one starts"
             } else {
                 "no open debug session has taken it"
             };
             let message = self.failure_of(&breakpoint).unwrap_or_else(|| message.to_owned());
             let (state, message) = (BreakpointState::Pending, Some(message));
-            return BreakpointInfo { breakpoint, state, message };
+            return BreakpointInfo { breakpoint, state, message, location: None };
+        };
+        let is_asked = |line: u64| match &breakpoint.place {
+            BreakpointPlace::Line { line: asked, .. } => line == *asked,
+            BreakpointPlace::Function { .. } | BreakpointPlace::Data { .. } => true,
         };
         let state = match (placed.verified, placed.line) {
-            (true, Some(line)) if line != breakpoint.line => BreakpointState::Moved { line },
+            (true, Some(line)) if !is_asked(line) => BreakpointState::Moved { line },
             (true, _) => BreakpointState::Verified,
             (false, _) => BreakpointState::Pending,
         };
-        BreakpointInfo {
-            message: self.failure_of(&breakpoint).or(placed.message),
-            breakpoint,
-            state,
-        }
+        let location = match breakpoint.place {
+            BreakpointPlace::Function { .. } => placed.path.zip(placed.line),
+            BreakpointPlace::Line { .. } | BreakpointPlace::Data { .. } => None,
+        };
+        let message = self.failure_of(&breakpoint).or(placed.message);
+        BreakpointInfo { breakpoint, state, message, location }
     }
 
     fn failure_of(&self, breakpoint: &Breakpoint) -> Option<String> {
@@ -120,6 +150,14 @@ impl Debugger {
 }
 
 impl DebugSession {
+    /// Watches what an expression stands for in the frame of the latest stop, until the session ends.
+    pub async fn set_data_breakpoint(
+        &self,
+        breakpoint: Breakpoint,
+    ) -> Result<BreakpointInfo, DebugError> {
+        self.inner.set_data(breakpoint).await
+    }
+
     /// The exception filters that the adapter offers: name, label, whether it is on by default.
     pub fn exception_filters(&self) -> Vec<(String, String, bool)> {
         self.inner.offered_filters()

@@ -204,7 +204,21 @@ impl EventStore {
         };
         let spill = self.shared.spill.as_ref();
         let found = name.as_ref().and_then(|name| spill?.read(name));
-        found.ok_or(DebugError::NoSession(name))
+        found.ok_or_else(|| match name {
+            Some(name) => DebugError::NoRun { name, known: self.names() },
+            None => DebugError::NoSession(None),
+        })
+    }
+
+    /// The names of all runs, the live ones first.
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = {
+            let sessions = self.lock();
+            let finished = sessions.finished.iter().rev().map(|log| log.label.id.clone());
+            sessions.live.keys().cloned().chain(finished).collect()
+        };
+        names.extend(self.shared.spill.as_ref().map_or_else(Vec::new, Spill::sessions));
+        names
     }
 
     fn lock(&self) -> MutexGuard<'_, Sessions> {

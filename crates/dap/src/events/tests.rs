@@ -185,7 +185,9 @@ fn two_runs_side_by_side() {
     assert_eq!((counts.differences, counts.rows.is_empty()), (0, false));
     assert_eq!(store.compare("a", "b", CompareBy::Exceptions).unwrap().differences, 0);
     assert!(store.compare("a", "b", CompareBy::Timeline).unwrap().rows.is_empty());
-    assert_eq!(store.compare("a", "c", CompareBy::Counts).unwrap_err().code(), "E_NO_SESSION");
+    let unknown = store.compare("a", "c", CompareBy::Counts).unwrap_err();
+    assert_eq!(unknown.code(), "E_NO_SESSION");
+    assert_eq!(unknown.to_string(), "no debug session or run c; there are: a, b");
 }
 
 #[test]

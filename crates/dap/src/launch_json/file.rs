@@ -15,6 +15,10 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// Reads a file; `None` when there is none.
 pub(super) fn read(path: &Path) -> Result<Option<Value>, DebugError> {
     let wrong = |what: String| DebugError::InvalidParams(format!("{}: {what}", path.display()));
+    // Another kind of file may never have been written to, and never end.
+    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Err(wrong("not a file".to_owned()));
+    }
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

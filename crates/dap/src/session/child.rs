@@ -61,7 +61,7 @@ impl Inner {
         }
         let run = {
             let mut state = self.lock();
-            if matches!(state.phase, Phase::Ending | Phase::Ended(_)) {
+            if matches!(state.phase, Phase::Ending(_) | Phase::Ended(_)) {
                 return Err("the session is over".to_owned());
             }
             state.processes.push(process);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::state::{Phase, Stop};
+use super::state::{Phase, Stop, Stopped};
 use super::{DebugSession, Inner};
 use crate::client::RequestError;
 use crate::error::DebugError;
@@ -59,7 +59,7 @@ impl DebugSession {
     /// Lets a stopped program go on; [`DebugSession::wait_after`] waits for what comes of it.
     pub async fn resume(&self, how: Resume, thread: Option<i64>) -> Result<Ticket, DebugError> {
         let inner = &self.inner;
-        let (link, id, client, before, ticket) = {
+        let (link, id, client, before, ticket, interrupted) = {
             let mut state = inner.lock();
             state.alive()?;
             let (link, id) = match thread {
@@ -77,12 +77,20 @@ impl DebugSession {
             let ticket = Ticket { stops: state.stops, continued };
             // Before the request: the next stop may come before its answer.
             let before = state.resume(link, id);
-            let client = state.links.get(&link).map(|link| link.client.clone());
-            (link, id, client, before, ticket)
+            let known = state.links.get_mut(&link).ok_or_else(|| not_paused("the program"))?;
+            let before_that = known.resumed.replace(how);
+            let stepped = before_that.is_some_and(|how| how != Resume::Continue);
+            let is_interrupted = |stopped: &Stopped| stopped.stop.event.reason != "step";
+            let interrupted = stepped && before.as_ref().is_some_and(is_interrupted);
+            (link, id, known.client.clone(), before, ticket, interrupted)
         };
         inner.notify();
-        let client = client.ok_or_else(|| not_paused("the program"))?;
         let timeout = inner.context.settings.request_timeout;
+        if let (true, Some(command)) = (interrupted, inner.adapter.quirks().forget_step()) {
+            let arguments = json!({"expression": command, "context": "repl"});
+            // There may be none: it ended where something else stopped the program.
+            let _ = client.request("evaluate", arguments, timeout).await;
+        }
         let answer = client.request(how.command(), json!({"threadId": id}), timeout).await;
         match answer {
             Ok(body) => {
@@ -154,6 +162,7 @@ impl DebugSession {
         let threads = client.request("threads", Value::Null, limit).await;
         let threads: Threads = read(&threads.unwrap_or_default());
         let id = threads.threads.first().map_or(0, |thread| thread.id);
+        inner.lock().pausing = true;
         let paused = client.request("pause", json!({"threadId": id}), limit).await;
         match paused {
             Err(error) if inner.lock().latest_stop(None).is_none() => {
@@ -165,14 +174,12 @@ impl DebugSession {
 
     /// Waits for the program to be stopped; it may be already.
     pub async fn wait(&self, timeout: Duration) -> Result<Halt, DebugError> {
-        let found = self.inner.find_halt(None, timeout).await?;
-        self.report(found).await
+        self.next_halt(None, timeout).await
     }
 
     /// Waits for a stop after the program was let go.
     pub async fn wait_after(&self, ticket: Ticket, timeout: Duration) -> Result<Halt, DebugError> {
-        let found = self.inner.find_halt(Some(ticket), timeout).await?;
-        self.report(found).await
+        self.next_halt(Some(ticket), timeout).await
     }
 
     /// Waits for the end of the program, however long it takes.
@@ -205,12 +212,24 @@ impl DebugSession {
         }
     }
 
-    async fn report(&self, found: Found) -> Result<Halt, DebugError> {
-        match found {
-            Found::Stop(link, stop) => {
-                Ok(Halt::Stopped(Box::new(self.inner.stop_report(link, &stop).await)))
+    async fn next_halt(
+        &self,
+        mut after: Option<Ticket>,
+        timeout: Duration,
+    ) -> Result<Halt, DebugError> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            let (link, stop) = match self.inner.find_halt(after, timeout, deadline).await? {
+                Found::End(end) => return Ok(Halt::Ended(end)),
+                Found::Stop(link, stop) => (link, stop),
+            };
+            let report = self.inner.stop_report(link, &stop).await;
+            let stops = stop.number;
+            // debugpy tells a stop again that it goes on from, when it was busy with values.
+            if !report.frames.is_empty() || self.inner.is_stopped_by(link, stops) {
+                return Ok(Halt::Stopped(Box::new(report)));
             }
-            Found::End(end) => Ok(Halt::Ended(end)),
+            after = Some(Ticket { stops, continued: after.and_then(|ticket| ticket.continued) });
         }
     }
 }
@@ -220,16 +239,16 @@ impl Inner {
         &self,
         after: Option<Ticket>,
         timeout: Duration,
+        deadline: Instant,
     ) -> Result<Found, DebugError> {
         let mut changed = self.subscribe();
-        let deadline = Instant::now() + timeout;
         loop {
             {
                 let mut state = self.lock();
                 if let Phase::Ended(end) = &state.phase {
                     return Ok(Found::End(end.clone()));
                 }
-                let ending = matches!(state.phase, Phase::Ending);
+                let ending = matches!(state.phase, Phase::Ending(_));
                 let new = state.latest_stop(after.map(|ticket| ticket.stops));
                 // A child that was stopped before has not been reported: its sibling was.
                 let continued = after.and_then(|ticket| ticket.continued);

@@ -1,15 +1,15 @@
 //! Ending and restarting: the adapter is asked, then its processes are ended, then it is reported.
 
-use std::collections::BTreeSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::state::Phase;
 use super::{DebugSession, Inner};
+use crate::breakpoint::BreakpointPlace;
 use crate::configuration::Request;
 use crate::error::DebugError;
 use crate::report::{EndReason, EndReport};
@@ -18,12 +18,30 @@ use crate::report::{EndReason, EndReport};
 const GOODBYE: Duration = Duration::from_millis(300);
 
 impl DebugSession {
-    /// Ends the program, or leaves it alone when it was attached to; returns when all is over.
+    /// From now on, stopping this session stops these too. That it ends by itself does not, nor a restart.
+    pub(crate) fn stop_with(&self, all: &[DebugSession]) {
+        let others = all.iter().filter(|other| other.id() != self.id());
+        let others = others.map(|other| Arc::downgrade(&other.inner)).collect();
+        // Only the launch that started it calls this, once.
+        let _ = self.inner.companions.set(others);
+    }
+
+    /// Ends the program, or leaves it alone when it was attached to, and the sessions that are stopped with it;
+    /// returns when all is over.
     pub async fn stop(&self) -> Result<EndReport, DebugError> {
-        let inner = &self.inner;
-        if let Phase::Ended(end) = &inner.lock().phase {
+        if let Phase::Ended(end) = &self.inner.lock().phase {
             return Ok(end.clone());
         }
+        let others = self.inner.companions().map(async |other| other.stop_alone().await);
+        let (end, others) = tokio::join!(self.stop_alone(), join_all(others));
+        for error in others.into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "a session of the same compound did not end");
+        }
+        end
+    }
+
+    async fn stop_alone(&self) -> Result<EndReport, DebugError> {
+        let inner = &self.inner;
         let reason = match inner.configuration.request {
             Request::Launch => EndReason::Stopped,
             Request::Attach => EndReason::Detached,
@@ -32,8 +50,9 @@ impl DebugSession {
         inner.ended().await
     }
 
-    /// Starts the program again, ending it first if it runs. Breakpoints stay.
-    pub async fn restart(&self, timeout: Duration) -> Result<(), DebugError> {
+    /// Starts the program again, ending it first if it runs. Breakpoints stay. The event store has the new
+    /// run under the session's id, and the one before under the name that is returned.
+    pub async fn restart(&self, timeout: Duration) -> Result<String, DebugError> {
         let inner = &self.inner;
         let _changing = inner.change()?;
         if !self.is_ended() {
@@ -47,11 +66,12 @@ impl DebugSession {
         };
         // The last run can still be looked at, and be compared with the next.
         let (events, id) = (inner.context.events.clone(), inner.id.to_string());
-        let renamed = tokio::task::spawn_blocking(move || {
-            events.rename(&id, &format!("{id}-{run}"));
-        });
+        let previous = format!("{id}-{run}");
+        let name = previous.clone();
+        let renamed = tokio::task::spawn_blocking(move || events.rename(&id, &name));
         renamed.await.map_err(|error| DebugError::Internal(error.to_string()))?;
-        inner.start_run(timeout).await
+        inner.start_run(timeout).await?;
+        Ok(previous)
     }
 }
 
@@ -59,8 +79,12 @@ impl Inner {
     /// Ends the run beside the caller.
     pub(crate) fn finish_soon(self: &Arc<Self>, reason: EndReason) {
         let inner = Arc::clone(self);
+        let ending = self.context.begin_ending();
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(async move { inner.finish(reason).await })),
+            Ok(runtime) => drop(runtime.spawn(async move {
+                inner.finish(reason).await;
+                drop(ending);
+            })),
             // Nothing can be asked of anyone any more.
             Err(_) => drop(inner.lock().end_run()),
         }
@@ -70,10 +94,10 @@ impl Inner {
     pub(crate) async fn finish(self: &Arc<Self>, reason: EndReason) {
         let (root, run) = {
             let mut state = self.lock();
-            if matches!(state.phase, Phase::Ending | Phase::Ended(_)) {
+            if matches!(state.phase, Phase::Ending(_) | Phase::Ended(_)) {
                 return;
             }
-            state.phase = Phase::Ending;
+            state.phase = Phase::Ending(reason.clone());
             let open = state.links.values().find(|link| link.parent.is_none() && !link.closed);
             (open.map(|link| link.client.clone()), state.run)
         };
@@ -84,7 +108,7 @@ impl Inner {
             if let Some(root) = root {
                 let terminate = inner.configuration.request == Request::Launch;
                 let arguments = json!({"restart": false, "terminateDebuggee": terminate});
-                let limit = inner.adapter.farewell(inner.context.settings.end_timeout);
+                let limit = inner.adapter.quirks().farewell(inner.context.settings.end_timeout);
                 if let Err(error) = root.request("disconnect", arguments, limit).await {
                     tracing::debug!(%error, "disconnect");
                 }
@@ -139,20 +163,27 @@ impl Inner {
 
     /// Notes the end, when everything that belongs to the run is gone.
     async fn settle(self: &Arc<Self>, reason: EndReason, run: u64) {
-        let set: BTreeSet<(PathBuf, u64)> = {
-            let store = self.context.breakpoints();
-            let files = store.files().into_iter();
-            let places = files.flat_map(|file| {
-                let lines = store.of_file(&file).into_iter().map(|breakpoint| breakpoint.line);
-                lines.map(|line| (file.clone(), line)).collect::<Vec<_>>()
-            });
-            places.collect()
+        let set = self.context.breakpoints().all();
+        let unbound: Vec<_> = {
+            let state = self.lock();
+            let never = state.bound.iter().filter(|(_, bound)| !**bound).map(|(place, _)| place);
+            let of_ours = |place: &&BreakpointPlace| self.adapter.may_have(place);
+            let unbound = never.filter(|place| set.contains_key(*place)).filter(of_ours);
+            unbound.cloned().collect()
         };
+        let why = if unbound.is_empty() { None } else { self.unbound_reason().await };
         let end = {
             let mut state = self.lock();
             drop(state.end_run());
-            let never = state.bound.iter().filter(|(_, bound)| !**bound).map(|(place, _)| place);
-            let unbound = never.filter(|place| set.contains(*place)).cloned().collect();
+            why.into_iter().for_each(|why| state.note_failure(why));
+            let lost = state.exit_code.and_then(|code| self.adapter.quirks().lost(code));
+            let reason = match lost {
+                Some(words) if reason == EndReason::Exited => {
+                    state.exit_code = None;
+                    EndReason::AdapterLost(words.to_owned())
+                }
+                _ => reason,
+            };
             let reason = match (&state.signal, reason) {
                 (Some(signal), EndReason::Exited) => EndReason::Signalled(signal.clone()),
                 (None, EndReason::AdapterLost(_)) if state.exit_code.is_some() => EndReason::Exited,
@@ -175,5 +206,12 @@ impl Inner {
         let _ = tokio::task::spawn_blocking(move || events.finish(&id)).await;
         self.lock().phase = Phase::Ended(end);
         self.notify();
+    }
+
+    /// Why no breakpoint was bound, where the program is the reason.
+    async fn unbound_reason(self: &Arc<Self>) -> Option<String> {
+        let inner = Arc::clone(self);
+        let read = move || inner.adapter.quirks().unbound_reason(&inner.configuration);
+        tokio::task::spawn_blocking(read).await.ok()?
     }
 }

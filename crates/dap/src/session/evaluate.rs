@@ -38,9 +38,56 @@ impl DebugSession {
         frame: Option<u64>,
         context: EvaluateContext,
     ) -> Result<VariableInfo, DebugError> {
+        if let Some((place, value)) = self.inner.adapter.quirks().assignment(expression) {
+            return self.assign(place, value, frame).await;
+        }
         let (link, mut value) = self.raw_value(expression, frame, context.name()).await?;
-        self.inner.adapter.computed_value(expression, &mut value.value);
+        self.check_origin(expression, frame).await?;
+        self.inner.adapter.quirks().computed_value(expression, &mut value.value);
         Ok(self.inner.variable(link, value))
+    }
+
+    /// Changes the variable that an expression names, or a part of it.
+    async fn assign(
+        &self,
+        place: &str,
+        value: &str,
+        frame: Option<u64>,
+    ) -> Result<VariableInfo, DebugError> {
+        let context = EvaluateContext::Watch.name();
+        let parts = whole_and_part(place);
+        let (containers, name) = match parts {
+            Some((whole, part)) => {
+                let (mut link, mut found) = self.raw_value(whole, frame, context).await?;
+                if found.kind.as_deref().is_some_and(|kind| kind.starts_with('*')) {
+                    (link, found) = self.raw_value(&format!("*{whole}"), frame, context).await?;
+                }
+                (vec![(link, found.variables_reference)], part)
+            }
+            None => (self.inner.containers_of(frame).await?, place),
+        };
+        self.set_in(containers, parts.is_none(), name, value).await?;
+        // The answer to that may be the new value as it was written.
+        let (link, changed) = self.raw_value(place, frame, context).await?;
+        Ok(self.inner.variable(link, changed))
+    }
+
+    /// Refuses a name that the source of a frame cannot mean, which the adapter found elsewhere.
+    async fn check_origin(&self, expression: &str, frame: Option<u64>) -> Result<(), DebugError> {
+        let inner = &self.inner;
+        let Some((name, command)) = inner.adapter.quirks().origin_request(expression) else {
+            return Ok(());
+        };
+        let (link, id) = inner.frame_or_top(frame).await?;
+        let arguments = json!({"expression": command, "frameId": id, "context": "repl"});
+        // An adapter that cannot say it has not found it elsewhere.
+        let Ok(answer) = inner.ask(link, "evaluate", arguments).await else { return Ok(()) };
+        match inner.adapter.quirks().origin_in(&read::<Variable>(&answer).value) {
+            Some(library) => Err(DebugError::EvaluateFailed(format!(
+                "{name} is not in scope here: it is a static variable of {library}"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The value of an expression, uncut.
@@ -51,17 +98,7 @@ impl DebugSession {
         context: &'static str,
     ) -> Result<(u32, Variable), DebugError> {
         let (link, id) = self.inner.frame_or_top(frame).await?;
-        let adapter = self.inner.adapter;
-        let context = adapter.context(context);
-        let arguments = json!({"expression": expression, "frameId": id, "context": context});
-        let answer = self.inner.ask(link, "evaluate", arguments).await;
-        let answer = answer.map_err(|error| match error {
-            DebugError::EvaluateFailed(why) => {
-                DebugError::EvaluateFailed(adapter.evaluate_error(why))
-            }
-            other => other,
-        });
-        Ok((link, read(&answer?)))
+        Ok((link, self.inner.value_of(link, id, expression, context).await?))
     }
 
     /// The context in which the adapter of a frame gives a text whole, if it has one.
@@ -78,17 +115,29 @@ impl DebugSession {
         value: &str,
         container: Option<u64>,
     ) -> Result<VariableInfo, DebugError> {
-        let inner = &self.inner;
         let containers = match container {
-            Some(reference) => vec![inner.container(reference)?],
-            None => inner.containers_of_top().await?,
+            Some(reference) => vec![self.inner.container(reference)?],
+            None => self.inner.containers_of(None).await?,
         };
+        self.set_in(containers, container.is_none(), name, value).await
+    }
+
+    /// Changes a variable of the first of some containers that has it.
+    async fn set_in(
+        &self,
+        containers: Vec<(u32, i64)>,
+        is_local: bool,
+        name: &str,
+        value: &str,
+    ) -> Result<VariableInfo, DebugError> {
+        let inner = &self.inner;
+        let is_only = containers.len() == 1;
         for (link, id) in containers {
             let all = Page { start: 0, count: 0 };
             let page = inner.variables(link, id, VariableFilter::All, all).await?;
             let is_whole = page.known_rest() == 0;
             let found = page.variables.into_iter().find(|variable| variable.name == name);
-            if found.is_none() && (is_whole || container.is_none()) {
+            if found.is_none() && (is_whole || !is_only) {
                 continue;
             }
             if found.as_ref().is_some_and(|found| found.read_only) {
@@ -97,8 +146,13 @@ impl DebugSession {
             if !inner.capability(link, |capabilities| capabilities.supports_set_variable) {
                 return Err(inner.unsupported("changing variables"));
             }
+            if let Some(found) = &found
+                && let Some(changed) = self.assign_through(found, is_local, value).await?
+            {
+                return Ok(changed);
+            }
             let kind = found.as_ref().and_then(|found| found.kind.as_deref());
-            let value = inner.adapter.new_value(kind, value);
+            let value = inner.adapter.quirks().new_value(kind, value);
             let arguments = json!({"variablesReference": id, "name": name, "value": value});
             let body = inner.ask(link, "setVariable", arguments).await?;
             let mut changed = Variable { name: name.to_owned(), ..read(&body) };
@@ -108,12 +162,38 @@ impl DebugSession {
             }
             // Not every adapter says the type again.
             changed.kind = changed.kind.or(found.and_then(|found| found.kind));
-            if inner.adapter.shows_old_values() {
+            if inner.adapter.quirks().shows_old_values() {
                 inner.lock().references.keep_change(link, id, changed.clone());
             }
             return Ok(inner.variable(link, changed));
         }
         Err(DebugError::InvalidParams(format!("there is no variable {name:?} here")))
+    }
+
+    /// Changes what a variable refers to, where that is what is shown for it.
+    async fn assign_through(
+        &self,
+        variable: &VariableInfo,
+        is_local: bool,
+        value: &str,
+    ) -> Result<Option<VariableInfo>, DebugError> {
+        let own = Some(&variable.name).filter(|_| is_local);
+        let name = own.or(variable.evaluate_name.as_ref()).unwrap_or(&variable.name);
+        let kind = variable.kind.as_deref().unwrap_or_default();
+        let is_rust = self.inner.lock().shows_rust;
+        let assignment = self.inner.adapter.quirks().set_through(name, kind, value, is_rust);
+        let Some(assignment) = assignment else { return Ok(None) };
+        let context = EvaluateContext::Watch.name();
+        self.raw_value(&assignment, None, context).await.map_err(|error| match error {
+            DebugError::EvaluateFailed(why) => {
+                let message = format!("what {name} refers to cannot be set to {value}: {why}");
+                DebugError::EvaluateFailed(message)
+            }
+            other => other,
+        })?;
+        let (link, changed) = self.raw_value(name, None, context).await?;
+        let changed = Variable { name: variable.name.clone(), ..changed };
+        Ok(Some(self.inner.variable(link, changed)))
     }
 
     /// Changes what an expression stands for.
@@ -135,6 +215,55 @@ impl DebugSession {
 }
 
 impl Inner {
+    /// The value of an expression in an adapter's frame, as the adapter gives it.
+    pub(super) async fn value_of(
+        &self,
+        link: u32,
+        frame: i64,
+        expression: &str,
+        context: &'static str,
+    ) -> Result<Variable, DebugError> {
+        let quirks = self.adapter.quirks();
+        let is_rust = self.lock().shows_rust;
+        let exact = quirks.expression(expression, is_rust);
+        let map = self.map_with_subscript(link, frame, &exact).await;
+        let exact = match &map {
+            Some(map) => quirks.by_key(&exact, is_rust).ok_or_else(|| entries_of(map, ""))?.into(),
+            None => exact,
+        };
+        let context = quirks.context(context);
+        let mut exact = exact.into_owned();
+        let answer = loop {
+            let arguments = json!({"expression": exact, "frameId": frame, "context": context});
+            let answer = self.ask(link, "evaluate", arguments).await;
+            let Err(DebugError::EvaluateFailed(why)) = &answer else { break answer };
+            // Each time there is one mistake less.
+            match quirks.corrected(&exact, why) {
+                Some(corrected) => exact = corrected,
+                None => break answer,
+            }
+        };
+        let answer = answer.map_err(|error| match (error, &map) {
+            (DebugError::EvaluateFailed(why), None) => {
+                DebugError::EvaluateFailed(quirks.evaluate_error(why))
+            }
+            (DebugError::EvaluateFailed(why), Some(map)) => {
+                entries_of(map, &format!(" ({})", quirks.evaluate_error(why)))
+            }
+            (other, _) => other,
+        });
+        Ok(read(&answer?))
+    }
+
+    /// The map that an expression takes a subscript of, if the adapter does not see to keys itself.
+    async fn map_with_subscript(&self, link: u32, frame: i64, expression: &str) -> Option<String> {
+        let quirks = self.adapter.quirks();
+        let command = quirks.keyed_request(expression)?;
+        let arguments = json!({"expression": command, "frameId": frame, "context": "repl"});
+        let answer: Variable = read(&self.ask(link, "evaluate", arguments).await.ok()?);
+        quirks.keyed_in(&answer.value).map(str::to_owned)
+    }
+
     /// A frame, or the innermost of the latest stop that has a source.
     async fn frame_or_top(&self, frame: Option<u64>) -> Result<(u32, i64), DebugError> {
         let number = match frame {
@@ -144,16 +273,16 @@ impl Inner {
         self.frame(number)
     }
 
-    /// Where the locals of the latest stop are.
-    async fn containers_of_top(&self) -> Result<Vec<(u32, i64)>, DebugError> {
-        let (link, id) = self.frame_or_top(None).await?;
+    /// Where the locals of a frame are; without one those of the latest stop.
+    async fn containers_of(&self, frame: Option<u64>) -> Result<Vec<(u32, i64)>, DebugError> {
+        let (link, id) = self.frame_or_top(frame).await?;
         let scopes = self.scopes(link, id).await?;
         let kept = scopes.iter().filter(|scope| scope.kind != ScopeKind::Registers);
         let references = kept.map(|scope| scope.reference).filter(|reference| *reference != 0);
         references.map(|reference| self.container(reference)).collect()
     }
 
-    fn capability(
+    pub(super) fn capability(
         &self,
         link: u32,
         has: impl FnOnce(&crate::protocol::Capabilities) -> bool,
@@ -163,7 +292,8 @@ impl Inner {
 
     fn unsupported(&self, what: &str) -> DebugError {
         let (adapter, what) = (self.adapter.name().to_owned(), what.to_owned());
-        DebugError::UnsupportedCapability { adapter, what }
+        let instead = "do without it, or use debug_evaluate";
+        DebugError::UnsupportedCapability { adapter, what, instead }
     }
 
     /// What an adapter says of an exception that stopped a thread.
@@ -175,4 +305,18 @@ impl Inner {
         self.record("exceptionInfo", info.clone());
         Some(info)
     }
+}
+
+/// A place as what it is in and the name of the part, as adapters list it: `a.rows[2]` is `[2]` of `a.rows`.
+fn whole_and_part(place: &str) -> Option<(&str, &str)> {
+    let at = place.rfind(['.', '[']).filter(|at| *at > 0)?;
+    Some((&place[..at], place[at..].trim_start_matches('.')))
+}
+
+/// A map's entry cannot be had by its key.
+fn entries_of(map: &str, why: &str) -> DebugError {
+    let message = format!("{map} is a map, whose entries cannot be read by their keys here{why}");
+    DebugError::EvaluateFailed(format!(
+        "{message}; debug_list_variables with maxDepth 2 shows them"
+    ))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{DebugSession, Inner};
-use crate::client::{Client, RequestError};
+use crate::client::Client;
 use crate::error::DebugError;
 use crate::events::cut_text;
 use crate::protocol::{Scope, Scopes, StackFrame, StackTrace, Threads, Variable, Variables, read};
@@ -142,42 +142,12 @@ impl DebugSession {
         page: Page,
     ) -> Result<VariablePage, DebugError> {
         let (link, id) = self.inner.container(reference)?;
+        let filter = self.inner.adapter.quirks().page_filter(id, filter);
         self.inner.variables(link, id, filter, page).await
     }
 }
 
 impl Inner {
-    /// A request to a stopped program; an answer that comes when it went on is no answer.
-    pub(super) async fn ask(
-        &self,
-        link: u32,
-        command: &str,
-        arguments: Value,
-    ) -> Result<Value, DebugError> {
-        let (client, stop) = self.stopped_client(link)?;
-        let timeout = self.context.settings.request_timeout;
-        let answer = client.request(command, arguments, timeout).await;
-        let still = self.stopped_client(link).is_ok_and(|(_, now)| now == stop);
-        match answer {
-            Ok(body) if still => Ok(body),
-            Ok(_) => Err(not_stopped(&self.lock().running())),
-            Err(RequestError::Failed { message }) if still => {
-                Err(DebugError::EvaluateFailed(message))
-            }
-            Err(error) => Err(self.request_failed(error)),
-        }
-    }
-
-    /// A stopped connection and the number of its stop.
-    fn stopped_client(&self, link: u32) -> Result<(Client, u64), DebugError> {
-        let state = self.lock();
-        state.alive()?;
-        let found = state.links.get(&link);
-        let stopped =
-            found.and_then(|link| Some((link.client.clone(), link.stopped.as_ref()?.stop.number)));
-        stopped.ok_or_else(|| not_stopped(&state.running()))
-    }
-
     /// What a frame's number stands for.
     pub(super) fn frame(&self, number: u64) -> Result<(u32, i64), DebugError> {
         let state = self.lock();
@@ -268,25 +238,28 @@ impl Inner {
             arguments["filter"] = json!(name);
         }
         // Paging is for indexed children; adapters disagree on what it means for others.
-        let paged = filter == VariableFilter::Indexed && !self.adapter.has_rest();
+        let paged = filter == VariableFilter::Indexed && !self.adapter.quirks().has_rest();
         if paged {
             arguments["start"] = json!(page.start);
             arguments["count"] = json!(count);
         }
         let variables: Variables = read(&self.ask(link, "variables", arguments).await?);
         let mut variables = variables.variables;
+        variables.retain(|variable| !self.adapter.quirks().is_foreign(variable));
+        self.adapter.quirks().keep_innermost(&mut variables);
         let left_out = if paged {
-            // js-debug adds what is no element to every page.
-            variables.retain(|variable| !variable.name.starts_with("[["));
+            variables.retain(|variable| !self.adapter.quirks().is_no_element(variable));
             variables.truncate(count);
             if variables.len() < count { LeftOut::Some(0) } else { LeftOut::Unknown }
         } else {
             let dropped = self.fetch_rest(link, &mut variables, page).await?;
-            if self.adapter.has_rest() {
+            if self.adapter.quirks().has_rest() {
                 let is_index = |variable: &Variable| variable.name.parse::<u64>().is_ok();
                 variables.retain(|variable| match filter {
                     VariableFilter::All => true,
-                    VariableFilter::Indexed => is_index(variable) || self.adapter.is_rest(variable),
+                    VariableFilter::Indexed => {
+                        is_index(variable) || self.adapter.quirks().is_rest(variable)
+                    }
                     VariableFilter::Named => !is_index(variable),
                 });
             }
@@ -313,7 +286,8 @@ impl Inner {
         page: Page,
     ) -> Result<u64, DebugError> {
         let mut dropped = 0;
-        while let Some(at) = variables.iter().position(|child| self.adapter.is_rest(child)) {
+        while let Some(at) = variables.iter().position(|child| self.adapter.quirks().is_rest(child))
+        {
             let first = dropped + at as u64;
             if first >= page.start + page.count() {
                 break;
@@ -343,14 +317,14 @@ impl Inner {
         let arguments = json!({"variablesReference": container});
         let children: Variables = read(&self.ask(link, "variables", arguments).await?);
         let (rest, children): (Vec<_>, Vec<_>) =
-            children.variables.into_iter().partition(|child| self.adapter.is_rest(child));
+            children.variables.into_iter().partition(|child| self.adapter.quirks().is_rest(child));
         Ok((children, rest.into_iter().map(|child| child.variables_reference).collect()))
     }
 
     /// A variable as callers see it, with a reference of ours.
     pub(super) fn variable(&self, link: u32, mut variable: Variable) -> VariableInfo {
         let shows_rust = self.lock().shows_rust;
-        self.adapter.plain_value(&mut variable, shows_rust);
+        self.adapter.quirks().plain_value(&mut variable, shows_rust);
         let limit = self.context.settings.max_value;
         let target = Target::Variables(variable.variables_reference);
         let reference = match variable.variables_reference {
@@ -360,7 +334,7 @@ impl Inner {
         let attributes = variable.presentation_hint.unwrap_or_default().attributes;
         VariableInfo {
             cut: variable.value.len().saturating_sub(limit),
-            value: match self.adapter.cuts_values_at() {
+            value: match self.adapter.quirks().cuts_values_at() {
                 // How much more there is it does not say.
                 Some(most) if variable.value.len() >= most => {
                     cut_text(&variable.value, limit).replace("… (", "… (more than ")

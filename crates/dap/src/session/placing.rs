@@ -1,26 +1,35 @@
-//! Sending breakpoints and exception filters to adapters, and keeping what they say of them.
+//! Sending breakpoints to adapters, and keeping what they say of them.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Inner;
-use crate::adapter::AdapterKind;
-use crate::breakpoint::{Breakpoint, Placed};
+use crate::adapter::{AdapterKind, RaisingFunction};
+use crate::breakpoint::{Breakpoint, BreakpointGroup, BreakpointPlace, Placed, file_key};
 use crate::client::Client;
-use crate::configuration::ExceptionFilters;
+use crate::configuration::Request;
 use crate::error::DebugError;
-use crate::protocol::{Breakpoints, Capabilities, ExceptionFilter, read};
+use crate::protocol::{self, Breakpoints, Capabilities, read};
+
+/// What an adapter lacks that has no breakpoints on functions.
+const FUNCTIONS: &str = "breakpoints by function name";
+/// Of a breakpoint that the adapter gave no number.
+const NO_ID: i64 = -1;
 
 impl Inner {
     /// Sends every breakpoint over a new connection.
     pub(super) async fn place_all(&self, link: u32) -> Result<(), DebugError> {
         let _order = self.context.placing.lock().await;
-        let files = self.context.breakpoints().files();
-        for file in files {
-            self.place_file(link, &file).await?;
+        let mut groups = self.context.breakpoints().groups();
+        if !self.raising_functions().is_empty() {
+            groups.insert(BreakpointGroup::Functions);
+        }
+        for group in groups {
+            self.place_group(link, &group).await?;
         }
         if let Some(link) = self.lock().links.get_mut(&link) {
             link.configured = true;
@@ -28,75 +37,247 @@ impl Inner {
         Ok(())
     }
 
-    /// Sends a file's breakpoints over every connection that has the others already. The caller
-    /// holds the context's `placing`.
-    pub(crate) async fn place_everywhere(&self, file: &Path) -> Result<(), DebugError> {
+    /// Sends the breakpoints of a file anew that were sent before a program, which is attached to, told that it
+    /// has the file: js-debug does not look again by itself.
+    pub(super) fn place_again(self: &Arc<Self>, link: u32, path: &str) {
+        if self.configuration.request != Request::Attach || !self.adapter.quirks().attaches_later()
+        {
+            return;
+        }
+        let file = file_key(Path::new(path));
+        let group = BreakpointGroup::File(file.clone());
+        let is_unbound = |place: &BreakpointPlace, placed: &Placed| {
+            place.group() == group && !placed.verified && placed.id.is_some()
+        };
+        let wants = self.lock().links.get(&link).is_some_and(|link| {
+            link.placed.iter().any(|(place, placed)| is_unbound(place, placed))
+        });
+        if !wants {
+            return;
+        }
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            let _order = inner.context.placing.lock().await;
+            let client = inner.lock().links.get(&link).map(|link| link.client.clone());
+            let Some(client) = client else { return };
+            let none = inner.of_file(&file, &[]);
+            let emptied = inner.send_breakpoints(&client, "setBreakpoints", none).await;
+            if let Err(error) = emptied.and(inner.place_group(link, &group).await) {
+                tracing::debug!(%error, "breakpoints are not placed again");
+            }
+            inner.notify();
+        });
+    }
+
+    /// Sends a group over every connection that has the others already. The caller holds the context's
+    /// `placing`.
+    pub(crate) async fn place_everywhere(&self, group: &BreakpointGroup) -> Result<(), DebugError> {
         let links: Vec<u32> = {
             let state = self.lock();
             let configured = state.links.iter().filter(|(_, link)| link.configured && !link.closed);
             configured.map(|(number, _)| *number).collect()
         };
         for link in links {
-            self.place_file(link, file).await?;
+            self.place_group(link, group).await?;
         }
         Ok(())
     }
 
-    async fn place_file(&self, number: u32, file: &Path) -> Result<(), DebugError> {
+    pub(super) async fn place_group(
+        &self,
+        number: u32,
+        group: &BreakpointGroup,
+    ) -> Result<(), DebugError> {
         let link = {
             let state = self.lock();
             state.links.get(&number).map(|link| (link.client.clone(), link.capabilities.clone()))
         };
         let Some((client, capabilities)) = link else { return Ok(()) };
-        let wanted = self.context.breakpoints().of_file(file);
-        let (sent, refused): (Vec<_>, Vec<_>) =
-            wanted.into_iter().partition(|wanted| self.lacks(wanted, &capabilities).is_none());
-        let path = match sent.first().or(refused.first()) {
-            Some(breakpoint) if !self.adapter.resolves_links() => breakpoint.path.clone(),
-            _ => file.to_owned(),
+        if matches!(group, BreakpointGroup::File(file) if !self.adapter.may_have_file(file)) {
+            // Of another language; debugpy would call it verified.
+            return Ok(());
+        }
+        let wanted = match group {
+            BreakpointGroup::Data => self.lock().data_of(number),
+            _ => self.context.breakpoints().of_group(group),
         };
-        let list: Vec<Value> =
-            sent.iter().map(|breakpoint| shape(breakpoint, self.adapter)).collect();
-        let lines: Vec<u64> = sent.iter().map(|breakpoint| breakpoint.line).collect();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let arguments = json!({
-            "source": {"name": name, "path": path}, "breakpoints": list, "lines": lines,
-            "sourceModified": false,
-        });
-        let timeout = self.context.settings.request_timeout;
-        let answer = client.request("setBreakpoints", arguments, timeout).await;
-        let answer: Breakpoints = read(&answer.map_err(|error| self.request_failed(error))?);
+        let (sent, refused): (Vec<_>, Vec<_>) =
+            wanted.into_iter().partition(|(_, wanted)| self.lacks(wanted, &capabilities).is_none());
+        let (own, answers) = match group {
+            BreakpointGroup::File(file) => {
+                let arguments = self.of_file(file, &sent);
+                (Vec::new(), self.send_breakpoints(&client, "setBreakpoints", arguments).await?)
+            }
+            BreakpointGroup::Functions => {
+                let own = self.raising_functions();
+                let can = !own.is_empty() || capabilities.supports_function_breakpoints;
+                let answers = match can {
+                    true => self.send_functions(number, &client, &own, &sent).await?,
+                    false => Vec::new(),
+                };
+                (own, answers)
+            }
+            BreakpointGroup::Data => {
+                let arguments = json!({"breakpoints": self.of_data(number, &sent)});
+                let answers = self.send_breakpoints(&client, "setDataBreakpoints", arguments);
+                (Vec::new(), answers.await?)
+            }
+        };
+        let mut answers = answers.into_iter();
         let mut state = self.lock();
+        if *group == BreakpointGroup::Functions {
+            let ids = own.iter().map(|function| {
+                let id = answers.next().flatten().and_then(|answer| answer.id);
+                Some((id?, function.description))
+            });
+            state.raising_ids = ids.flatten().collect();
+        }
         let Some(link) = state.links.get_mut(&number) else { return Ok(()) };
-        link.placed.retain(|(path, _), _| path != file);
-        let mut answers = answer.breakpoints.into_iter();
-        for breakpoint in sent {
-            let placed = match answers.next() {
-                Some(answer) => Placed {
-                    id: answer.id,
-                    verified: answer.verified,
-                    line: answer.line,
-                    message: answer.message.map(|words| self.adapter.breakpoint_words(words)),
-                },
+        link.placed.retain(|place, _| place.group() != *group);
+        let mut failures = Vec::new();
+        for (key, _) in sent {
+            let placed = match answers.next().flatten() {
+                Some(answer) => self.placed_by(&key, answer),
                 None => Placed::refused("the adapter said nothing of it".to_owned()),
             };
-            link.placed.insert((file.to_owned(), breakpoint.line), placed);
+            let why_not = placed.message.as_ref().filter(|_| !placed.verified);
+            if let Some(why) = why_not.filter(|_| self.adapter.quirks().says_why_not()) {
+                failures.push(format!("Breakpoint {key} is not set: {why}"));
+            }
+            link.placed.insert(key, placed);
         }
-        for breakpoint in refused {
+        let of_group = link.placed.iter().filter(|(place, _)| place.group() == *group);
+        let now: Vec<_> =
+            of_group.map(|(place, placed)| (place.clone(), placed.verified)).collect();
+        for (key, breakpoint) in refused {
             let why = self.lacks(&breakpoint, &capabilities).unwrap_or_default();
-            link.placed.insert((file.to_owned(), breakpoint.line), Placed::refused(why));
+            failures.push(format!("Breakpoint {key} is not set: {why}"));
+            link.placed.insert(key, Placed::refused(why));
         }
-        let of_file = link.placed.iter().filter(|((path, _), _)| path == file);
-        let now: Vec<_> = of_file.map(|(place, placed)| (place.clone(), placed.verified)).collect();
         for (place, verified) in now {
             *state.bound.entry(place).or_default() |= verified;
         }
+        failures.into_iter().for_each(|failure| state.note_failure(failure));
         Ok(())
+    }
+
+    async fn send_breakpoints(
+        &self,
+        client: &Client,
+        command: &str,
+        arguments: Value,
+    ) -> Result<Vec<Option<protocol::Breakpoint>>, DebugError> {
+        let timeout = self.context.settings.request_timeout;
+        let answer = client.request(command, arguments, timeout).await;
+        let answer = answer.map_err(|error| self.request_failed(error))?;
+        Ok(read::<Breakpoints>(&answer).breakpoints)
+    }
+
+    fn of_file(&self, file: &Path, sent: &[(BreakpointPlace, Breakpoint)]) -> Value {
+        let path = match sent.first().map(|(_, breakpoint)| &breakpoint.place) {
+            Some(BreakpointPlace::Line { path, .. }) if !self.adapter.quirks().resolves_links() => {
+                path
+            }
+            _ => file,
+        };
+        let list = self.shapes(sent);
+        let lines: Vec<_> = list.iter().map(|shape| shape["line"].clone()).collect();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        json!({
+            "source": {"name": name, "path": path}, "breakpoints": list, "lines": lines,
+            "sourceModified": false,
+        })
+    }
+
+    /// Sends breakpoints on functions, first those that stand for exceptions. lldb-dap answers
+    /// in an order of its own: what is new to it is sent one by one, and told apart by its number.
+    async fn send_functions(
+        &self,
+        number: u32,
+        client: &Client,
+        own: &[RaisingFunction],
+        sent: &[(BreakpointPlace, Breakpoint)],
+    ) -> Result<Vec<Option<protocol::Breakpoint>>, DebugError> {
+        const COMMAND: &str = "setFunctionBreakpoints";
+        let own_shapes = own.iter().map(|function| match &function.condition {
+            Some(condition) => json!({"name": function.name, "condition": condition}),
+            None => json!({"name": function.name}),
+        });
+        let list: Vec<Value> = own_shapes.chain(self.shapes(sent)).collect();
+        if !self.adapter.quirks().shuffles_functions() {
+            return self.send_breakpoints(client, COMMAND, json!({"breakpoints": list})).await;
+        }
+        let mut ids: Vec<Option<i64>> = {
+            let state = self.lock();
+            let placed = state.links.get(&number).map(|link| &link.placed);
+            let id_of = |key| placed.and_then(|placed| placed.get(key)?.id);
+            let own_id = |at| state.raising_ids.get(at).map(|(id, _): &(i64, _)| *id);
+            let own = (0..own.len()).map(own_id);
+            own.chain(sent.iter().map(|(key, _)| id_of(key))).collect()
+        };
+        loop {
+            let next = ids.iter().position(Option::is_none);
+            let is_sent = |at: usize| ids[at].is_some() || Some(at) == next;
+            let now: Vec<_> =
+                (0..list.len()).filter(|at| is_sent(*at)).map(|at| &list[at]).collect();
+            let answers =
+                self.send_breakpoints(client, COMMAND, json!({"breakpoints": now})).await?;
+            let answers: Vec<_> = answers.into_iter().flatten().collect();
+            if let Some(next) = next {
+                let mut new = answers.iter().filter_map(|answer| answer.id);
+                let new = new.find(|id| !ids.contains(&Some(*id)));
+                ids[next] = Some(new.unwrap_or(NO_ID));
+            }
+            if !ids.contains(&None) {
+                let of_id = |id| answers.iter().find(|answer| answer.id == id).cloned();
+                return Ok(ids.into_iter().map(of_id).collect());
+            }
+        }
+    }
+
+    fn of_data(&self, number: u32, sent: &[(BreakpointPlace, Breakpoint)]) -> Vec<Value> {
+        let shapes = self.shapes(sent).into_iter().zip(sent);
+        let state = self.lock();
+        let data = state.links.get(&number).map(|link| &link.data);
+        let with_id = shapes.filter_map(|(mut shape, (key, _))| {
+            shape["dataId"] = json!(data?.get(key)?.data_id);
+            Some(shape)
+        });
+        with_id.collect()
+    }
+
+    fn shapes(&self, sent: &[(BreakpointPlace, Breakpoint)]) -> Vec<Value> {
+        let is_rust = self.lock().shows_rust;
+        sent.iter().map(|(_, breakpoint)| shape(breakpoint, self.adapter, is_rust)).collect()
+    }
+
+    /// What an adapter's answer means.
+    fn placed_by(&self, key: &BreakpointPlace, answer: protocol::Breakpoint) -> Placed {
+        let mut placed = Placed {
+            id: answer.id,
+            verified: answer.verified,
+            path: answer.source.and_then(|source| source.path),
+            line: answer.line,
+            message: answer.message.map(|words| self.adapter.quirks().breakpoint_words(words)),
+        };
+        if let BreakpointPlace::Function { name } = key {
+            if placed.verified && placed.line.is_none() {
+                // debugpy takes any name.
+                placed.verified = false;
+                let name = self.adapter.quirks().function_name(name);
+                placed.message = Some(format!("it stops when any function {name} is called"));
+            } else if !placed.verified && placed.message.is_none() {
+                placed.message = Some(format!("no function {name} is loaded"));
+            }
+        }
+        placed
     }
 
     /// What the adapter cannot do that a breakpoint needs. It would stop where nobody wants it to.
     fn lacks(&self, breakpoint: &Breakpoint, capabilities: &Capabilities) -> Option<String> {
+        let is_function = matches!(breakpoint.place, BreakpointPlace::Function { .. });
         let needs = [
+            (is_function, capabilities.supports_function_breakpoints, FUNCTIONS),
             (
                 breakpoint.condition.is_some(),
                 capabilities.supports_conditional_breakpoints,
@@ -105,7 +286,7 @@ impl Inner {
             (
                 breakpoint.hit_condition.is_some(),
                 capabilities.supports_hit_conditional_breakpoints
-                    || self.adapter.knows_hit_conditions(),
+                    || self.adapter.quirks().knows_hit_conditions(),
                 "hit conditions",
             ),
             (breakpoint.log_message.is_some(), capabilities.supports_log_points, "log messages"),
@@ -114,115 +295,68 @@ impl Inner {
             return Some(format!("{} does not support {what}", self.adapter.name()));
         }
         let hits = breakpoint.hit_condition.as_ref()?;
-        self.adapter.hit_condition(hits).err()
+        if breakpoint.condition.is_some()
+            && let Some(ignored) = self.adapter.quirks().ignored_beside()
+        {
+            let adapter = self.adapter.name();
+            return Some(format!(
+                "{adapter} ignores {ignored} of a breakpoint that has both a condition and a hit \
+                 condition; set it with one of them"
+            ));
+        }
+        self.adapter.quirks().hit_condition(hits).err()
+    }
+
+    /// Why a session takes no breakpoint at such a place, once its adapter has said what it can.
+    pub(crate) fn refuses(&self, place: &BreakpointPlace) -> Option<DebugError> {
+        let state = self.lock();
+        let mut configured = state.links.values().filter(|link| link.configured).peekable();
+        configured.peek()?;
+        let lacks = matches!(place, BreakpointPlace::Function { .. })
+            && !{ configured }.any(|link| link.capabilities.supports_function_breakpoints);
+        lacks.then(|| DebugError::UnsupportedCapability {
+            adapter: self.adapter.name().to_owned(),
+            what: FUNCTIONS.to_owned(),
+            instead: "set it at a line: give `path`, and `line` or the `text` of that line",
+        })
     }
 
     /// What this session's adapter says of a breakpoint: the best of its connections.
-    pub(crate) fn placed(&self, file: &Path, line: u64) -> Option<Placed> {
+    pub(crate) fn placed(&self, key: &BreakpointPlace) -> Option<Placed> {
         let state = self.lock();
-        let place = (file.to_owned(), line);
-        let all = state.links.values().filter_map(|link| link.placed.get(&place));
+        let all = state.links.values().filter_map(|link| link.placed.get(key));
         all.max_by_key(|placed| placed.verified).cloned()
     }
 
-    /// Waits for a breakpoint to be placed, which some adapters do after their answer.
-    pub(crate) async fn wait_placed(&self, file: &Path, line: u64, limit: Duration) {
+    /// Waits for a line's breakpoint to be placed, which some adapters do after their answer.
+    pub(crate) async fn wait_placed(&self, key: &BreakpointPlace, limit: Duration) {
+        if !matches!(key, BreakpointPlace::Line { .. }) {
+            return;
+        }
         let mut changed = self.subscribe();
         let deadline = Instant::now() + limit;
-        while let Some(Placed { verified: false, id: Some(_), .. }) = self.placed(file, line) {
+        while let Some(Placed { verified: false, id: Some(_), .. }) = self.placed(key) {
             if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
                 return;
             }
         }
     }
-
-    /// Tells an adapter which exceptions stop the program.
-    pub(super) async fn send_exception_filters(
-        &self,
-        client: &Client,
-        capabilities: &Capabilities,
-    ) -> Result<(), DebugError> {
-        let offered = &capabilities.exception_breakpoint_filters;
-        let chosen = &self.configuration.exceptions;
-        let filters: Vec<&str> = match chosen {
-            ExceptionFilters::Default => {
-                let default = offered.iter().filter(|filter| is_default(filter));
-                default.map(|filter| filter.filter.as_str()).collect()
-            }
-            ExceptionFilters::Named(names) => {
-                self.check_filters(names, offered)?;
-                let is_offered = |name: &&str| offered.iter().any(|known| known.filter == **name);
-                names.iter().map(String::as_str).filter(is_offered).collect()
-            }
-        };
-        let timeout = self.context.settings.request_timeout;
-        let arguments = json!({"filters": filters});
-        // Some adapters that offer no filters do not know the request either.
-        if let Err(error) = client.request("setExceptionBreakpoints", arguments, timeout).await
-            && !offered.is_empty()
-        {
-            return Err(self.request_failed(error));
-        }
-        let Some((name, _, function)) = self.adapter.own_filter() else { return Ok(()) };
-        let wanted = match chosen {
-            ExceptionFilters::Default => true,
-            ExceptionFilters::Named(names) => names.iter().any(|known| known == name),
-        };
-        let list = if wanted { vec![json!({"name": function})] } else { Vec::new() };
-        let arguments = json!({"breakpoints": list});
-        let set = client.request("setFunctionBreakpoints", arguments, timeout).await;
-        let set = set.map_err(|error| self.request_failed(error))?;
-        let ids = set["breakpoints"].as_array().into_iter().flatten();
-        self.lock().own_filter_ids = ids.filter_map(|set| set["id"].as_i64()).collect();
-        Ok(())
-    }
-
-    /// Refuses names that the adapter does not know, with those that it knows.
-    fn check_filters(
-        &self,
-        names: &[String],
-        offered: &[ExceptionFilter],
-    ) -> Result<(), DebugError> {
-        let own = self.adapter.own_filter().map(|(name, ..)| name);
-        let mut known = offered.iter().map(|filter| filter.filter.as_str()).chain(own);
-        match names.iter().find(|name| !known.clone().any(|known| known == *name)) {
-            None => Ok(()),
-            Some(name) => {
-                let first = known.next().unwrap_or("none").to_owned();
-                let known = known.fold(first, |all, name| format!("{all}, {name}"));
-                let message = format!("no exception filter {name:?}; there are: {known}");
-                Err(DebugError::InvalidParams(message))
-            }
-        }
-    }
-
-    /// The exception filters that the adapter offers: name, label, whether it is on by default.
-    pub(crate) fn offered_filters(&self) -> Vec<(String, String, bool)> {
-        let state = self.lock();
-        let newest = state.links.values().next_back();
-        let filters = newest.map(|link| link.capabilities.exception_breakpoint_filters.as_slice());
-        let offered = filters.unwrap_or_default().iter();
-        let offered =
-            offered.map(|known| (known.filter.clone(), known.label.clone(), is_default(known)));
-        let own = self.adapter.own_filter();
-        let own = own.map(|(name, label, _)| (name.to_owned(), label.to_owned(), true));
-        offered.chain(own).collect()
-    }
 }
 
-fn is_default(filter: &ExceptionFilter) -> bool {
-    filter.is_default || filter.filter == "uncaught"
-}
-
-fn shape(breakpoint: &Breakpoint, adapter: AdapterKind) -> Value {
-    let mut shape = json!({"line": breakpoint.line});
+fn shape(breakpoint: &Breakpoint, adapter: AdapterKind, is_rust: bool) -> Value {
+    let quirks = adapter.quirks();
+    let mut shape = match &breakpoint.place {
+        BreakpointPlace::Line { line, .. } => json!({"line": line}),
+        BreakpointPlace::Function { name } => json!({"name": quirks.function_name(name)}),
+        BreakpointPlace::Data { access, .. } => json!({"accessType": access.name()}),
+    };
     let hits = breakpoint.hit_condition.as_ref();
-    let hits = hits.and_then(|hits| adapter.hit_condition(hits).ok());
-    let fields = [
-        ("condition", &breakpoint.condition),
-        ("hitCondition", &hits),
-        ("logMessage", &breakpoint.log_message),
-    ];
+    let hits = hits.and_then(|hits| quirks.hit_condition(hits).ok());
+    let condition = breakpoint.condition.as_deref();
+    let condition = condition.map(|condition| quirks.expression(condition, is_rust).into_owned());
+    let message = breakpoint.log_message.as_deref();
+    let message = message.map(|message| quirks.log_message(message, is_rust));
+    let fields = [("condition", condition), ("hitCondition", hits), ("logMessage", message)];
     for (name, value) in fields {
         if let Some(value) = value {
             shape[name] = json!(value);

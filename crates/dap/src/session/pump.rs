@@ -1,26 +1,38 @@
 //! The tasks that take in what comes from adapters.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::Inner;
-use super::state::{Effect, PANIC, Phase, State};
+use super::control::Resume;
+use super::state::{Effect, Phase, State};
 use crate::client::Incoming;
 use crate::report::EndReason;
 use crate::transport::Stream;
+
+/// Longest wait for a program to get to where its arguments are.
+const PROLOGUE: Duration = Duration::from_secs(2);
 
 /// Takes in everything that comes over a connection, in order.
 pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Receiver<Incoming>) {
     while let Some(message) = incoming.recv().await {
         let Some(inner) = session.upgrade() else { return };
         match message {
-            Incoming::Event { event, body } => inner.event(link, &event, body),
+            Incoming::Event { event, body } => {
+                if event == "stopped" {
+                    inner.pass_prologue(link, &body).await;
+                }
+                inner.event(link, &event, body);
+            }
             Incoming::Request { seq, command, arguments } => {
                 inner.reverse_request(link, seq, command, arguments);
             }
             Incoming::Closed { reason } => inner.closed(link, reason),
+            // Whoever waits may have given up.
+            Incoming::Fence(passed) => drop(passed.send(())),
         }
     }
 }
@@ -39,7 +51,7 @@ pub(super) async fn pump_output(
             if state.run != run {
                 return;
             }
-            if let Some((code, signal)) = inner.adapter.end_in(&text) {
+            if let Some((code, signal)) = inner.adapter.quirks().end_in(&text) {
                 (state.exit_code, state.signal) = (code, signal);
             }
         }
@@ -60,10 +72,10 @@ pub(super) async fn pump_output(
 
 /// Output without lines that are the adapter's own.
 fn without_own_words(inner: &Inner, text: String) -> String {
-    if !text.lines().any(|line| inner.adapter.is_own_word(line)) {
+    if !text.lines().any(|line| inner.adapter.quirks().is_own_word(line)) {
         return text;
     }
-    let lines = text.split_inclusive('\n').filter(|line| !inner.adapter.is_own_word(line));
+    let lines = text.split_inclusive('\n').filter(|line| !inner.adapter.quirks().is_own_word(line));
     lines.collect()
 }
 
@@ -78,13 +90,21 @@ impl Inner {
             if event == "output" && self.is_heard_twice(&state, link, &body) {
                 return;
             }
-            if event == "stopped" && state.is_own_filter(&body) {
+            if event == "stopped"
+                && let Some(description) = state.raised_by(&body)
+            {
                 body["reason"] = json!("exception");
-                body["description"] = json!(PANIC);
+                body["description"] = json!(description);
+            }
+            if event == "stopped"
+                && let Some(reason) = self.asked_for(&state, &body)
+            {
+                body["reason"] = json!(reason);
+                body["description"] = Value::Null;
             }
             // Recorded under the lock, so that a wait that sees the state also sees the output.
             match event {
-                "output" => self.record_output(&mut state, body.clone()),
+                "output" => self.record_output(&mut state, link, body.clone()),
                 _ => self.record(event, body.clone()),
             }
             let effect = state.apply(link, event, &body);
@@ -97,32 +117,80 @@ impl Inner {
             }
             effect
         };
+        if event == "stopped" {
+            self.foresee(link, &body);
+        }
         match effect {
             Effect::None => {}
             Effect::Terminated => self.finish_soon(EndReason::Exited),
             Effect::Attach(configuration) => self.attach_child(link, configuration),
+            Effect::Loaded(path) => self.place_again(link, &path),
         }
         self.notify();
     }
 
+    /// Before anyone sees a stop at the first instruction of a function: its arguments are not where the debugger
+    /// looks for them yet.
+    async fn pass_prologue(&self, link: u32, stopped: &Value) {
+        let quirks = self.adapter.quirks();
+        let reason = stopped["reason"].as_str().unwrap_or_default();
+        // A breakpoint's place, as the adapter calls it, stays where it is.
+        let place = stopped["description"].as_str().filter(|_| reason.ends_with("breakpoint"));
+        let (client, command) = {
+            let state = self.lock();
+            let Some(link) = state.links.get(&link) else { return };
+            let is_new = place.is_some_and(|place| !link.settled.contains(place));
+            let steps_into = reason == "step" && link.resumed == Some(Resume::StepInto);
+            let thread = stopped["threadId"].as_i64().unwrap_or_default();
+            let command = quirks.past_prologue(thread).filter(|_| is_new || steps_into);
+            let Some(command) = command else { return };
+            (link.client.clone(), command)
+        };
+        let arguments = json!({"expression": command, "context": "repl"});
+        // Where it fails, the program stands where it stood.
+        let answer = client.request("evaluate", arguments, PROLOGUE).await;
+        let said = answer.as_ref().ok().and_then(|answer| answer["result"].as_str());
+        if let (Some(place), Some(said)) = (place, said)
+            && !quirks.has_passed_prologue(said)
+            && let Some(link) = self.lock().links.get_mut(&link)
+        {
+            link.settled.insert(place.to_owned());
+        }
+    }
+
+    /// Why a stop came that was asked for and that an adapter calls a signal.
+    fn asked_for(&self, state: &State, stopped: &Value) -> Option<&'static str> {
+        if !self.adapter.quirks().is_pause(stopped["description"].as_str()) {
+            return None;
+        }
+        let at_entry = state.stops == 0
+            && self.configuration.fields.get("stopOnEntry").is_some_and(|entry| *entry == true);
+        match (state.pausing, at_entry) {
+            (true, _) => Some("pause"),
+            (false, true) => Some("entry"),
+            (false, false) => None,
+        }
+    }
+
     /// Keeps what the program wrote, and apart from it what is its adapter's.
-    fn record_output(&self, state: &mut State, mut body: Value) {
+    fn record_output(&self, state: &mut State, link: u32, mut body: Value) {
         let text = body["output"].as_str().unwrap_or_default().to_owned();
         let words = without_own_words(self, text);
         if words.is_empty() {
             return;
         }
         if body["category"] != "stdout"
-            && let Some(failure) = self.adapter.condition_failure(&words)
+            && let Some(failure) = self.adapter.quirks().condition_failure(&words)
         {
             state.note_condition(&failure, &mut self.context.breakpoints());
             // It says so each time; it is told once, by the report.
             body["category"] = json!("adapter");
         }
         let is_console = body["category"].as_str().is_none_or(|category| category == "console");
-        let plain = if is_console { self.adapter.plain_output(&words) } else { None };
+        let plain = if is_console { self.adapter.quirks().plain_output(&words) } else { None };
         body["output"] = json!(plain.unwrap_or(words));
-        if self.adapter.owns_stderr() && body["category"] == "stderr" {
+        let own = self.adapter.quirks().own_category(state.is_root(link));
+        if own.is_some_and(|own| body["category"] == own) {
             body["category"] = json!("adapter");
         }
         self.record("output", body);
@@ -135,7 +203,7 @@ impl Inner {
             self.configuration.text("console").is_none_or(|console| console == "internalConsole");
         is_child
             && is_own_console
-            && self.adapter.children_share_output()
+            && self.adapter.quirks().children_share_output()
             && self.configuration.request == crate::configuration::Request::Launch
             && matches!(body["category"].as_str(), Some("stdout" | "stderr"))
     }
@@ -154,6 +222,7 @@ impl Inner {
             }
         };
         if lost {
+            let reason = format!("{} was lost: {reason}", self.adapter.name());
             self.finish_soon(EndReason::AdapterLost(reason));
         }
         self.notify();

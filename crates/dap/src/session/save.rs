@@ -92,7 +92,7 @@ impl DebugSession {
         file: &mut Lines,
     ) -> Result<bool, DebugError> {
         let failed = |error| cannot_write(save, &error);
-        if self.inner.adapter.has_rest() {
+        if self.inner.adapter.quirks().has_rest() {
             // The next one is the last.
             let mut containers = vec![value.variables_reference];
             let (mut asked, mut is_cut) = (0, false);

@@ -16,7 +16,7 @@ const MAX_SOURCE: u64 = 16 * 1024 * 1024;
 const MAX_LINE: usize = 300;
 
 /// Lines of a file around a line of it; none when it cannot be read.
-pub(super) fn lines_of_file(path: &Path, line: u64, context: u64) -> Vec<SourceLine> {
+pub fn lines_of_file(path: &Path, line: u64, context: u64) -> Vec<SourceLine> {
     let Ok(file) = std::fs::File::open(path) else { return Vec::new() };
     let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
     if !is_file || line == 0 {

@@ -5,7 +5,9 @@
 //! exception filters and `configurationDone`; then the answer.
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -15,15 +17,21 @@ use tokio::time::Instant;
 use super::pump::{pump, pump_output};
 use super::state::Phase;
 use super::{DebugSession, Inner};
-use crate::adapter::{Adapter, Search, Transport, find};
+use crate::adapter::{Adapter, AdapterKind, Probing, Search, Transport, find};
+use crate::breakpoint::{BreakpointGroup, BreakpointPlace};
 use crate::client::{Client, RequestError};
 use crate::configuration::Request;
 use crate::error::DebugError;
 use crate::events::SessionLabel;
 use crate::protocol::{Capabilities, read};
 use crate::report::EndReason;
+use crate::target::{attach_hint, is_there};
 use crate::transport::connect;
 
+/// How long a program that is attached to may take to find its breakpoints.
+const ATTACH_SETTLES: Duration = Duration::from_secs(2);
+/// How long the events that came before the answer to a failed start may take to be taken in.
+const LAST_EVENTS: Duration = Duration::from_secs(2);
 /// Bytes of what the adapter said in the message of a failed start.
 const FAILURE_OUTPUT: usize = 2 * 1024;
 
@@ -51,10 +59,11 @@ impl Inner {
                 Ok(())
             }
             Err(error) => {
+                self.hear_out().await;
                 let error = self.explain(error);
                 failing.defuse();
                 self.finish(EndReason::AdapterLost(error.to_string())).await;
-                Err(error)
+                Err(self.with_its_end(error))
             }
         }
     }
@@ -71,7 +80,7 @@ impl Inner {
             let name = self.configuration.name.clone();
             (state.run, state.add_link(client.clone(), name, None))
         };
-        let shared = self.adapter.shares_output();
+        let shared = self.adapter.quirks().shares_output();
         let output = pump_output(Arc::downgrade(self), run, connection.output, shared);
         self.lock().readers.push(tokio::spawn(output));
         tokio::spawn(pump(Arc::downgrade(self), link, connection.incoming));
@@ -80,17 +89,42 @@ impl Inner {
             Request::Attach => "attach",
         };
         self.handshake(link, &client, request, arguments, deadline).await?;
-        let mut state = self.lock();
-        let gone = state.links.get(&link).is_none_or(|link| link.closed);
-        if state.phase == Phase::Starting && gone {
-            return Err(DebugError::LaunchFailed("the adapter ended".to_owned()));
+        {
+            let mut state = self.lock();
+            let gone = state.links.get(&link).is_none_or(|link| link.closed);
+            if state.phase == Phase::Starting && gone {
+                return Err(DebugError::LaunchFailed("the adapter ended".to_owned()));
+            }
+            if state.phase == Phase::Starting {
+                state.phase = Phase::Live;
+            }
         }
-        if state.phase == Phase::Starting {
-            state.phase = Phase::Live;
-        }
-        drop(state);
         self.notify();
+        if self.configuration.request == Request::Attach && self.adapter.quirks().attaches_later() {
+            self.wait_for_child(deadline).await;
+        }
         Ok(())
+    }
+
+    /// Waits until the program that is attached to has its breakpoints: it runs meanwhile.
+    async fn wait_for_child(&self, deadline: Instant) {
+        let mut changed = self.subscribe();
+        let has_child = || {
+            let state = self.lock();
+            state.alive().is_err()
+                || state.links.values().any(|link| link.parent.is_some() && link.configured)
+        };
+        while !has_child() {
+            if tokio::time::timeout_at(deadline, changed.changed()).await.is_err() {
+                return;
+            }
+        }
+        let places: Vec<BreakpointPlace> = self.context.breakpoints().all().into_keys().collect();
+        // Those of files that it has not loaded stay as they are.
+        let limit = deadline.min(Instant::now() + ATTACH_SETTLES);
+        for place in places.iter().filter(|place| self.adapter.may_have(place)) {
+            self.wait_placed(place, limit.saturating_duration_since(Instant::now())).await;
+        }
     }
 
     /// Finds the adapter and what to ask of it, beside the runtime: both run programs.
@@ -104,27 +138,31 @@ impl Inner {
                 environment: &settings.environment,
                 folder: &configuration.folder,
                 interpreter: interpreter.map(std::path::Path::new),
-                cache: &inner.context.adapters,
+                probing: Probing::Programs(&inner.context.adapters),
             };
             let mut adapter = match inner.adapter.listening(configuration) {
                 Some(adapter) => adapter,
                 None => find(inner.adapter, &search)?,
             };
-            let mut arguments = inner.adapter.arguments(configuration, &adapter);
-            if inner.adapter.needs_output(&arguments)
+            let mut arguments = inner.adapter.quirks().arguments(configuration, &adapter);
+            inner.adapter.quirks().reach(&mut arguments, &inner.files_with_breakpoints());
+            if configuration.request == Request::Attach {
+                inner.adapter.quirks().open_process(&mut arguments)?;
+            }
+            if inner.adapter.quirks().needs_output(&arguments)
                 && let Some(folder) = private_folder()?
             {
                 arguments.insert("output".to_owned(), json!(folder.path().join("program")));
                 inner.lock().files = Some(folder);
             }
-            if inner.adapter.takes_temporary_folder()
+            if inner.adapter.quirks().takes_temporary_folder()
                 && let Transport::Server(command) = &mut adapter.transport
                 && let Some(folder) = private_folder()?
             {
                 command.args.push(folder.path().into());
                 inner.lock().files = Some(folder);
             }
-            if let Some(formatter) = inner.adapter.formatter(configuration)
+            if let Some(formatter) = inner.adapter.quirks().formatter(configuration)
                 && let Some(folder) = private_folder()?
             {
                 let path = folder.path().to_owned();
@@ -136,13 +174,23 @@ impl Inner {
                 state.files = Some(folder);
                 state.shows_rust = formatter.is_rust();
                 // The adapter starts meanwhile.
-                let describe = move || formatter.describe_enums(&path);
+                let describe = move || formatter.describe_types(&path);
                 state.describing = Some(tokio::task::spawn_blocking(describe));
             }
             inner.place_adapter(&mut adapter, &arguments);
             Ok((adapter, arguments))
         });
         prepared.await.map_err(|error| DebugError::Internal(error.to_string()))?
+    }
+
+    /// The files of the adapter's languages that have breakpoints, with symbolic links resolved.
+    fn files_with_breakpoints(&self) -> Vec<PathBuf> {
+        let groups = self.context.breakpoints().groups().into_iter();
+        let files = groups.filter_map(|group| match group {
+            BreakpointGroup::File(file) => Some(file),
+            _ => None,
+        });
+        files.filter(|file| self.adapter.may_have_file(file)).collect()
     }
 
     /// Where the adapter runs and with what environment.
@@ -167,7 +215,7 @@ impl Inner {
         deadline: Instant,
     ) -> Result<(), DebugError> {
         let left = || deadline.saturating_duration_since(Instant::now());
-        let body = client.request("initialize", self.initialize(), left()).await;
+        let body = client.request("initialize", initialize_arguments(self.adapter), left()).await;
         let capabilities: Capabilities = read(&body.map_err(|error| self.start_error(error))?);
         if let Some(link) = self.lock().links.get_mut(&link) {
             link.capabilities = capabilities.clone();
@@ -195,20 +243,6 @@ impl Inner {
                 }
             }
         }
-    }
-
-    fn initialize(&self) -> Value {
-        let adapter = match self.adapter {
-            crate::adapter::AdapterKind::JsDebug => "pwa-node",
-            other => other.name(),
-        };
-        json!({
-            "clientID": "termbridge", "clientName": "termbridge", "adapterID": adapter,
-            "locale": "en", "linesStartAt1": true, "columnsStartAt1": true, "pathFormat": "path",
-            "supportsVariableType": true, "supportsVariablePaging": true,
-            "supportsRunInTerminalRequest": true, "supportsStartDebuggingRequest": true,
-            "supportsANSIStyling": false,
-        })
     }
 
     /// Waits for the event; it may have come already.
@@ -240,8 +274,9 @@ impl Inner {
         capabilities: &Capabilities,
         timeout: Duration,
     ) -> Result<(), DebugError> {
+        self.check_exceptions(capabilities)?;
         self.place_all(link).await?;
-        if let Some((request, arguments)) = self.adapter.before_the_program() {
+        if let Some((request, arguments)) = self.adapter.quirks().before_the_program() {
             let limit = self.context.settings.request_timeout;
             if let Err(error) = client.request(request, arguments, limit).await {
                 tracing::debug!(%error, request, "not known to the adapter");
@@ -258,6 +293,7 @@ impl Inner {
             // What was written before is the adapter's preparation and not the program's.
             if state.is_root(link) {
                 state.reported = self.context.events.last_seq(self.id.as_str());
+                state.reported_bytes = self.printed.load(Ordering::Acquire);
             }
         }
         if capabilities.supports_configuration_done_request {
@@ -278,12 +314,54 @@ impl Inner {
         }
     }
 
+    /// Waits for what the adapter said before its last answer.
+    async fn hear_out(&self) {
+        let root = {
+            let state = self.lock();
+            let mut links = state.links.values();
+            links.find(|link| link.parent.is_none()).map(|link| link.client.clone())
+        };
+        if let Some(root) = root {
+            root.taken_in(LAST_EVENTS).await;
+        }
+    }
+
+    /// Adds to the reason of a failed attach that the process is gone since.
+    fn with_its_end(&self, error: DebugError) -> DebugError {
+        match (error, self.configuration.attached_process()) {
+            (DebugError::AttachFailed { reason, hint }, Some(pid)) if !is_there(pid) => {
+                let reason = format!("{reason}\nProcess {pid} has ended meanwhile.");
+                DebugError::AttachFailed { reason, hint: format!("start it again; {hint}") }
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// Whether someone has stopped the session.
+    fn is_stopped_by_request(&self) -> bool {
+        let state = self.lock();
+        let reason = match &state.phase {
+            Phase::Ending(reason) => reason,
+            Phase::Ended(end) => &end.reason,
+            Phase::Starting | Phase::Live => return false,
+        };
+        matches!(reason, EndReason::Stopped | EndReason::Detached)
+    }
+
     /// Adds what the adapter said to the reason of a failed start.
     fn explain(&self, error: DebugError) -> DebugError {
+        if self.is_stopped_by_request() {
+            return DebugError::Aborted("by request, before it had started".to_owned());
+        }
         let DebugError::LaunchFailed(message) = error else { return error };
         let records = self.context.events.since(self.id.as_str(), 0);
         let said: String = records.iter().filter_map(|record| record.output()).collect();
         let said = said.trim();
+        if let Some(pid) = self.configuration.attached_process() {
+            let words = self.adapter.quirks().attach_failure(&message, said);
+            let reason = format!("{} cannot attach to process {pid}: {words}", self.adapter.name());
+            return DebugError::AttachFailed { hint: attach_hint(pid, &words), reason };
+        }
         let mut start = said.len().saturating_sub(FAILURE_OUTPUT);
         while !said.is_char_boundary(start) {
             start += 1;
@@ -313,9 +391,20 @@ impl Drop for Failing {
     }
 }
 
+/// What an adapter is told of us.
+pub(crate) fn initialize_arguments(adapter: AdapterKind) -> Value {
+    json!({
+        "clientID": "termbridge", "clientName": "termbridge", "adapterID": adapter.quirks().id(),
+        "locale": "en", "linesStartAt1": true, "columnsStartAt1": true, "pathFormat": "path",
+        "supportsVariableType": true, "supportsVariablePaging": true,
+        "supportsRunInTerminalRequest": true, "supportsStartDebuggingRequest": true,
+        "supportsANSIStyling": false,
+    })
+}
+
 /// A folder for what an adapter builds: not in the project, and nobody else's. `None` on systems where
 /// there is no such folder; the adapter then has a place of its own.
-fn private_folder() -> Result<Option<PrivateFolder>, DebugError> {
+pub(crate) fn private_folder() -> Result<Option<PrivateFolder>, DebugError> {
     match RuntimeFolder::create().and_then(|folder| Arc::new(folder).private_folder()) {
         Ok(folder) => Ok(Some(folder)),
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),

@@ -4,15 +4,18 @@
 //! ask for more, whose parent is the link that asked. Links are numbered anew for each run, so an
 //! event of an earlier run finds no link and changes nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 use termbridge_pty::PrivateFolder;
 use tokio::task::JoinHandle;
 
-use crate::adapter::{AdapterKind, ConditionFailure};
-use crate::breakpoint::{BreakpointStore, Placed};
+use super::control::Resume;
+use super::data::{DATA_STOP, WatchedData};
+use super::foresight::Foresight;
+use super::signals::{SIGNALS, signal_in, signal_number};
+use crate::adapter::AdapterKind;
+use crate::breakpoint::{BreakpointPlace, Placed};
 use crate::client::Client;
 use crate::error::DebugError;
 use crate::process::ProcessTree;
@@ -21,19 +24,17 @@ use crate::protocol::{
     StoppedEvent, ThreadEvent, read,
 };
 use crate::reference::References;
-use crate::report::EndReport;
+use crate::report::{DataChange, EndReason, EndReport};
 
 /// Where a session is in its life.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Phase {
     Starting,
     Live,
-    Ending,
+    /// For a reason that the report may put more exactly.
+    Ending(EndReason),
     Ended(EndReport),
 }
-
-/// A file and a line of it.
-pub(crate) type Place = (PathBuf, u64);
 
 pub(crate) struct State {
     pub(crate) phase: Phase,
@@ -51,12 +52,17 @@ pub(crate) struct State {
     threads: BTreeMap<i64, (u32, i64)>,
     pub(crate) exit_code: Option<i64>,
     pub(crate) signal: Option<String>,
-    /// The adapter said that it cannot, without answering.
+    /// The adapter said that it cannot, without answering, and not yet why.
+    refusing: bool,
+    /// It also said why.
     pub(crate) refused: bool,
     /// The signal that stopped the program last, where that is the reason.
     last_signal: Option<String>,
-    /// The adapter's numbers of the breakpoint that stands for an exception filter it lacks.
-    pub(crate) own_filter_ids: Vec<i64>,
+    /// Someone has asked for a pause that has not come yet.
+    pub(crate) pausing: bool,
+    /// The adapter's numbers of the breakpoints that stand for exceptions, and how a stop by each is
+    /// described.
+    pub(crate) raising_ids: Vec<(i64, &'static str)>,
     /// Tasks that read what processes write.
     pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
@@ -73,15 +79,14 @@ pub(crate) struct State {
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
     /// Breakpoints of this run, and whether each was bound at any time.
-    pub(crate) bound: BTreeMap<Place, bool>,
+    pub(crate) bound: BTreeMap<BreakpointPlace, bool>,
     /// The connection whose stop was reported last.
     pub(crate) reported_link: Option<u32>,
     /// The last event whose output was reported.
     pub(crate) reported: u64,
+    /// Bytes of output that were reported or left out.
+    pub(crate) reported_bytes: usize,
 }
-
-/// How a stop by a panic is described.
-pub(crate) const PANIC: &str = "Rust panic";
 
 /// A connection of the session.
 pub(crate) struct Link {
@@ -95,8 +100,16 @@ pub(crate) struct Link {
     pub(crate) configured: bool,
     /// The adapter closed the connection.
     pub(crate) closed: bool,
-    pub(crate) placed: HashMap<Place, Placed>,
+    pub(crate) placed: HashMap<BreakpointPlace, Placed>,
+    pub(crate) data: BTreeMap<BreakpointPlace, WatchedData>,
+    /// What data breakpoints saw at a stop, by its number.
+    pub(crate) data_changes: Option<(u64, Vec<DataChange>)>,
     pub(crate) stopped: Option<Stopped>,
+    /// Places of breakpoints, as the adapter calls them, that are not at the beginning of a function.
+    pub(crate) settled: HashSet<String>,
+    pub(crate) foresight: Foresight,
+    /// How it was let go last.
+    pub(crate) resumed: Option<Resume>,
 }
 
 /// A link's program is stopped, or some threads of it.
@@ -123,6 +136,8 @@ pub(crate) enum Effect {
     Terminated,
     /// A child wants to be attached to.
     Attach(Value),
+    /// A source was loaded.
+    Loaded(String),
 }
 
 impl Stopped {
@@ -132,10 +147,12 @@ impl Stopped {
 }
 
 impl State {
-    /// Whether a stop is by the breakpoint that stands for an exception filter.
-    pub(crate) fn is_own_filter(&self, body: &Value) -> bool {
-        let hit = body["hitBreakpointIds"].as_array().into_iter().flatten();
-        hit.filter_map(Value::as_i64).any(|id| self.own_filter_ids.contains(&id))
+    /// How a stop is described that is by a breakpoint which stands for exceptions.
+    pub(crate) fn raised_by(&self, body: &Value) -> Option<&'static str> {
+        let mut hit = body["hitBreakpointIds"].as_array()?.iter().filter_map(Value::as_i64);
+        hit.find_map(|id| {
+            self.raising_ids.iter().find(|(own, _)| *own == id).map(|(_, said)| *said)
+        })
     }
 
     pub(crate) fn new(program: String, adapter: AdapterKind, references: References) -> Self {
@@ -152,9 +169,11 @@ impl State {
             threads: BTreeMap::new(),
             exit_code: None,
             signal: None,
+            refusing: false,
             refused: false,
             last_signal: None,
-            own_filter_ids: Vec::new(),
+            pausing: false,
+            raising_ids: Vec::new(),
             bound: BTreeMap::new(),
             reported_link: None,
             readers: Vec::new(),
@@ -166,6 +185,7 @@ impl State {
             describing: None,
             address: None,
             reported: 0,
+            reported_bytes: 0,
         }
     }
 
@@ -176,7 +196,7 @@ impl State {
         self.bound.clear();
         (self.pid, self.exit_code, self.signal) = (None, None, None);
         self.reported = 0;
-        self.refused = false;
+        (self.refusing, self.refused) = (false, false);
     }
 
     /// Drops everything that belongs to the run; returns its processes.
@@ -185,6 +205,7 @@ impl State {
             self.references.forget(link);
         }
         self.threads.clear();
+        self.raising_ids.clear();
         (self.address, self.files) = (None, None);
         std::mem::take(&mut self.processes)
     }
@@ -201,7 +222,12 @@ impl State {
             configured: false,
             closed: false,
             placed: HashMap::new(),
+            data: BTreeMap::new(),
+            data_changes: None,
             stopped: None,
+            settled: HashSet::new(),
+            foresight: Foresight::default(),
+            resumed: None,
         };
         self.links.insert(number, link);
         number
@@ -264,12 +290,13 @@ impl State {
         self.references.forget(number);
         let link = self.links.get_mut(&number)?;
         let before = link.stopped.clone();
+        link.foresight.forget_answers();
         link.thread_continued(thread);
         before
     }
 
     /// The breakpoints with these numbers of an adapter.
-    pub(crate) fn places(&self, link: u32, ids: &[i64]) -> Vec<Place> {
+    pub(crate) fn places(&self, link: u32, ids: &[i64]) -> Vec<BreakpointPlace> {
         let placed = self.links.get(&link).map(|link| &link.placed);
         let hit = placed
             .into_iter()
@@ -287,7 +314,15 @@ impl State {
             "initialized" => link.initialized = true,
             "stopped" => {
                 self.stops += 1;
-                let event: StoppedEvent = read(body);
+                let mut event: StoppedEvent = read(body);
+                if event.reason == "function breakpoint" {
+                    "breakpoint".clone_into(&mut event.reason);
+                }
+                if self.adapter.quirks().is_data_stop(event.description.as_deref()) {
+                    DATA_STOP.clone_into(&mut event.reason);
+                }
+                self.pausing = false;
+                link.hit(&event.hit_breakpoint_ids);
                 self.last_signal = event.description.as_deref().and_then(signal_in);
                 let stop = Stop { number: self.stops, event };
                 link.stop(stop);
@@ -322,18 +357,19 @@ impl State {
                 // lldb gives the number of the signal for an exit code.
                 let last = self.last_signal.take();
                 let fatal = last.filter(|name| signal_number(name) == self.exit_code);
-                if self.adapter == AdapterKind::Lldb && fatal.is_some() {
+                if self.adapter.quirks().exits_with_signal() && fatal.is_some() {
                     self.signal = fatal;
                 }
             }
             "output" => {
                 let event: OutputEvent = read(body);
                 if event.category.as_deref() != Some("stdout")
-                    && let Some(code) = self.adapter.exit_code_in(&event.output)
+                    && let Some(code) = self.adapter.quirks().exit_code_in(&event.output)
                 {
                     self.exit_code = Some(code);
                 }
-                self.refused |= self.adapter.refuses_in(&event.output);
+                self.refused |= self.refusing;
+                self.refusing |= self.adapter.quirks().refuses_in(&event.output);
             }
             "breakpoint" => {
                 link.breakpoint(&read(body));
@@ -343,45 +379,20 @@ impl State {
             "terminated" if link.parent.is_none() => return Effect::Terminated,
             "terminated" => self.remove_child(number),
             "debugpyAttach" => return Effect::Attach(body.clone()),
+            "loadedSource" => {
+                let path = body["source"]["path"].as_str();
+                return path.map_or(Effect::None, |path| Effect::Loaded(path.to_owned()));
+            }
             _ => {}
         }
         Effect::None
     }
 
-    /// A condition could not be evaluated: of which breakpoint is not always said.
-    pub(crate) fn note_condition(
-        &mut self,
-        failure: &ConditionFailure,
-        store: &mut BreakpointStore,
-    ) {
-        let all = store.conditions();
-        let is_meant =
-            |condition: &&String| failure.condition.as_ref().is_none_or(|one| one == *condition);
-        let what =
-            if self.adapter.stops_without_condition() { "stops each time" } else { "never stops" };
-        for condition in all.iter().filter(is_meant) {
-            store.note_failure(condition, &failure.reason);
-            let said = format!(
-                "The condition `{condition}` cannot be evaluated, so its breakpoint {what}: {}",
-                failure.reason
-            );
-            if !self.condition_failures.contains(&said) {
-                self.condition_failures.push(said);
-            }
-        }
-    }
-
-    /// The signal that debugpy tells by this exit code: it gives 256 - N for signal N.
+    /// The signal that the adapter tells by the same exit code.
     pub(crate) fn perhaps_signal(&self) -> Option<String> {
-        let number = 256 - self.exit_code.filter(|code| (128..256).contains(code))?;
+        let number = self.adapter.quirks().perhaps_signal(self.exit_code?)?;
         let name = SIGNALS.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
-        (self.adapter == AdapterKind::Debugpy).then(|| (*name).to_owned())
-    }
-
-    /// Those that were not told.
-    pub(crate) fn take_condition_failures(&mut self) -> Vec<String> {
-        let told = std::mem::replace(&mut self.told_failures, self.condition_failures.len());
-        self.condition_failures[told..].to_vec()
+        Some((*name).to_owned())
     }
 
     /// Refuses a session that is over.
@@ -391,7 +402,16 @@ impl State {
                 let program = self.program.clone();
                 Err(DebugError::ProgramExited { program, how: end.how() })
             }
-            Phase::Ending => Err(DebugError::Aborted("it is ending".to_owned())),
+            Phase::Ending(EndReason::Stopped | EndReason::Detached) => {
+                Err(DebugError::Aborted("it is ending".to_owned()))
+            }
+            Phase::Ending(reason) => {
+                let how = match reason {
+                    EndReason::AdapterLost(reason) => reason.clone(),
+                    _ => "debug_status tells how in a moment".to_owned(),
+                };
+                Err(DebugError::ProgramExited { program: self.program.clone(), how })
+            }
             Phase::Starting | Phase::Live => Ok(()),
         }
     }
@@ -444,6 +464,14 @@ impl Link {
         }
     }
 
+    /// A breakpoint that was hit is placed, whatever was said of it before.
+    fn hit(&mut self, ids: &[i64]) {
+        let hit = |placed: &&mut Placed| placed.id.is_some_and(|id| ids.contains(&id));
+        for placed in self.placed.values_mut().filter(hit).filter(|placed| !placed.verified) {
+            (placed.verified, placed.message) = (true, None);
+        }
+    }
+
     fn breakpoint(&mut self, event: &BreakpointEvent) {
         let Some(id) = event.breakpoint.id else { return };
         let place = self.placed.values_mut().find(|placed| placed.id == Some(id));
@@ -455,25 +483,10 @@ impl Link {
         }
         placed.verified = event.breakpoint.verified;
         placed.line = event.breakpoint.line.or(placed.line);
+        let source = event.breakpoint.source.clone();
+        placed.path = source.and_then(|source| source.path).or(placed.path.take());
         placed.message.clone_from(&event.breakpoint.message);
     }
-}
-
-/// The signal that a stop's description begins with: `signal SIGSEGV: …`.
-fn signal_in(description: &str) -> Option<String> {
-    let name = description.strip_prefix("signal ")?;
-    let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
-    Some(name[..end].to_owned())
-}
-
-/// Signals by their numbers, from 1.
-const SIGNALS: [&str; 15] = [
-    "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL",
-    "SIGUSR1", "SIGSEGV", "SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM",
-];
-
-fn signal_number(name: &str) -> Option<i64> {
-    SIGNALS.iter().zip(1..).find(|(known, _)| **known == name).map(|(_, number)| number)
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ async fn events_of_an_earlier_run_change_nothing() {
 #[tokio::test]
 async fn bodies_that_do_not_fit_are_read_as_empty() {
     let (mut state, root) = state();
-    state.apply(root, "stopped", &json!({"reason": 5, "threadId": "x"}));
+    state.apply(root, "stopped", &json!({"reason": [5], "threadId": "x"}));
     let (_, stop) = state.latest_stop(None).expect("a stop all the same");
     assert_eq!((stop.event.reason.as_str(), stop.event.thread_id), ("", None));
     for event in ["continued", "thread", "process", "exited", "output", "breakpoint", "x"] {
@@ -102,6 +102,8 @@ async fn bodies_that_do_not_fit_are_read_as_empty() {
 async fn a_refusal_in_the_output_is_a_refusal() {
     let (mut state, root) = state();
     state.apply(root, "output", &json!({"output": "Attach to PID failed.\n"}));
+    assert!(!state.refused, "why is in the output that follows");
+    state.apply(root, "output", &json!({"output": "--- Starting attach to pid: 7 ---\n"}));
     assert!(state.refused);
 }
 

@@ -3,15 +3,18 @@
 //! What an adapter does not answer is left empty; the stop itself is reported in any case.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
 use serde_json::json;
 
 use super::Inner;
+use super::focus::SEARCHED_FRAMES;
 use super::inspect::{Page, VariableFilter};
 use super::source::lines_of_file;
-use super::state::{PANIC, State, Stop};
-use crate::breakpoint::file_key;
+use super::state::{State, Stop};
+use crate::adapter::{PANIC, THROW};
+use crate::breakpoint::BreakpointPlace;
 use crate::error::DebugError;
 use crate::events::cut_text;
 use crate::protocol::{ExceptionInfo, read};
@@ -20,10 +23,6 @@ use crate::report::{
     StopReport, ThreadInfo, VariableInfo,
 };
 
-/// Frames that are searched for one with a source.
-const SEARCHED_FRAMES: u64 = 20;
-/// Parts of the paths of libraries' sources.
-const LIBRARIES: [&str; 3] = ["/lib/rustlib/src/", "/.cargo/registry/src/", "/rustc/"];
 /// What stands before the place of a panic.
 const PANICKED: &str = "panicked at ";
 /// Bytes of an exception's stack.
@@ -36,30 +35,41 @@ impl Inner {
         let page = Page { start: 0, count: SEARCHED_FRAMES.max(settings.report_frames) };
         let (stack, name) = tokio::join!(self.stack(link, id, page), self.thread_name(link, id));
         let stack = stack.ok();
-        let focus = stack.as_ref().and_then(|stack| focus(&stack.frames)).cloned();
+        let reason = &stop.event.reason;
+        let frames = stack.as_ref().map_or(&[][..], |stack| &stack.frames);
+        let focus = self.focus_of(reason, frames).cloned();
+        let raised_in = frames.first().filter(|top| {
+            reason == "exception" && focus.as_ref().is_some_and(|focus| focus.id != top.id)
+        });
+        let raised_in = raised_in.cloned();
+        let top = stack.as_ref().and_then(|stack| stack.frames.first()).map(|frame| frame.id);
         let locals = async {
-            match &focus {
-                Some(frame) => self.locals(frame.id).await.unwrap_or_default(),
-                None => Default::default(),
-            }
+            let Some(frame) = &focus else { return Some(Default::default()) };
+            // A program's own code shows some values, and may never end.
+            let read = tokio::time::timeout(settings.value_timeout, self.locals(frame.id)).await;
+            read.ok().map(Result::unwrap_or_default)
         };
         let source = async {
+            // The adapter is asked first: it can answer while a file is read.
+            tokio::task::yield_now().await;
             match &focus {
                 Some(frame) => self.source_of(link, frame).await,
                 None => Vec::new(),
             }
         };
         let exception = async {
-            match stop.event.reason.as_str() {
-                "exception" if stop.event.description.as_deref() == Some(PANIC) => {
-                    Some(self.panic())
+            match (stop.event.reason.as_str(), stop.event.description.as_deref()) {
+                ("exception", Some(PANIC)) => Some(self.panic()),
+                ("exception", Some(THROW)) => Some(self.thrown(link, top).await),
+                ("exception", _) => {
+                    self.exception(link, id).await.map(|body| exception(&read(&body)))
                 }
-                "exception" => self.exception(link, id).await.map(|body| exception(&read(&body))),
                 _ => None,
             }
         };
-        let ((locals, locals_left_out), source, exception) =
-            tokio::join!(locals, source, exception);
+        let (locals, source, exception) = tokio::join!(locals, source, exception);
+        let locals_unread = locals.is_none();
+        let (locals, locals_left_out) = locals.unwrap_or_default();
         if let Some(place) = focus.as_ref().and_then(location) {
             // A stop's event does not say where.
             let source = json!({"path": place.path});
@@ -68,6 +78,8 @@ impl Inner {
         }
         let total_frames = stack.as_ref().and_then(|stack| stack.total);
         let mut frames = stack.map_or_else(Vec::new, |stack: StackPage| stack.frames);
+        let is_whole = total_frames.is_some_and(|total| total <= frames.len() as u64);
+        let data_changes = self.data_changes(link, stop, focus.as_ref(), &frames, is_whole).await;
         if stop.event.reason == "exception"
             && let Some(at) =
                 focus.as_ref().and_then(|focus| frames.iter().position(|one| one.id == focus.id))
@@ -76,10 +88,12 @@ impl Inner {
             frames.drain(..at);
         }
         let (mut reason, mut exception) = (stop.event.reason.clone(), exception);
+        let stale = focus.as_ref().and_then(|focus| self.stale_source(focus));
         let mut state = self.lock();
+        stale.into_iter().for_each(|said| state.note_failure(said));
         // delve calls a condition that it cannot evaluate an exception.
         let said = exception.as_ref().and_then(|exception| exception.message.as_deref());
-        if let Some(failure) = said.and_then(|said| self.adapter.condition_failure(said)) {
+        if let Some(failure) = said.and_then(|said| self.adapter.quirks().condition_failure(said)) {
             state.note_condition(&failure, &mut self.context.breakpoints());
             "breakpoint".clone_into(&mut reason);
             exception = None;
@@ -90,7 +104,7 @@ impl Inner {
             && let Some(place) = focus.as_ref().and_then(location)
         {
             // Some adapters do not say which they have hit.
-            let place = (file_key(Path::new(&place.path)), place.line);
+            let place = BreakpointPlace::line(&place.path, place.line).key();
             state.bound.entry(place).and_modify(|bound| *bound = true);
         }
         // A thread that has the program's name is its first.
@@ -104,12 +118,15 @@ impl Inner {
             description: said.into_iter().flatten().find(|text| !text.is_empty()).cloned(),
             thread,
             location: focus.as_ref().and_then(location),
+            raised_in,
             source,
             frames: frames.into_iter().take(settings.report_frames as usize).collect(),
             total_frames,
             locals,
             locals_left_out,
+            locals_unread,
             hit,
+            data_changes,
             exception,
             condition_failures: state.take_condition_failures(),
             output: self.take_output(&mut state),
@@ -118,20 +135,23 @@ impl Inner {
 
     /// The frame that a stop is about.
     pub(super) async fn focus(&self) -> Result<FrameInfo, DebugError> {
-        let (link, id) = {
+        let (link, stop) = {
             let state = self.lock();
             state.alive()?;
             let stop = state.latest_stop(None);
-            let (link, stop) = stop.ok_or_else(|| super::inspect::not_stopped(&state.running()))?;
-            (link, stop.event.thread_id.unwrap_or_default())
+            stop.ok_or_else(|| super::inspect::not_stopped(&state.running()))?
         };
+        let id = stop.event.thread_id.unwrap_or_default();
         let stack = self.stack(link, id, Page { start: 0, count: SEARCHED_FRAMES }).await?;
-        let frame = focus(&stack.frames).cloned();
+        let frame = self.focus_of(&stop.event.reason, &stack.frames).cloned();
         frame.ok_or_else(|| DebugError::EvaluateFailed("the thread has no frames".to_owned()))
     }
 
     /// Locals within the budget, and how many were left out.
-    async fn locals(&self, frame: u64) -> Result<(Vec<VariableInfo>, usize), DebugError> {
+    pub(super) async fn locals(
+        &self,
+        frame: u64,
+    ) -> Result<(Vec<VariableInfo>, usize), DebugError> {
         let (link, id) = self.frame(frame)?;
         let (mut kept, mut left_out) = (Vec::new(), 0);
         let mut budget = self.context.settings.report_locals;
@@ -145,7 +165,9 @@ impl Inner {
         for page in join_all(of_scopes).await {
             let page = page?;
             left_out += page.known_rest();
-            for variable in page.variables {
+            let own =
+                |variable: &VariableInfo| !self.adapter.quirks().is_made_by_tools(&variable.name);
+            for variable in page.variables.into_iter().filter(own) {
                 let size = size_of(&variable);
                 if size > budget {
                     left_out += 1;
@@ -193,40 +215,45 @@ impl Inner {
 
     /// Output since the last report, within the budget; from then on it counts as reported.
     pub(super) fn take_output(&self, state: &mut State) -> OutputSince {
+        let printed = self.printed.load(Ordering::Acquire);
         let records = self.context.events.since(self.id.as_str(), state.reported);
         let Some(last) = records.last() else { return OutputSince::default() };
         state.reported = last.seq;
         let pieces = records.iter().filter(|record| record.category() != Some("adapter"));
-        let text: String = pieces.filter_map(|record| record.output()).collect();
+        let text =
+            in_whole_lines(pieces.filter_map(|record| {
+                Some((record.category().unwrap_or_default(), record.output()?))
+            }));
+        let not_kept = printed.saturating_sub(state.reported_bytes).saturating_sub(text.len());
+        state.reported_bytes += text.len() + not_kept;
         // A terminal between program and adapter ends lines its own way.
-        let mut text = text.replace("\r\n", "\n");
+        let mut text = self.adapter.quirks().without_reports(text.replace("\r\n", "\n"));
         let mut start = text.len().saturating_sub(self.context.settings.report_output);
         while !text.is_char_boundary(start) {
             start += 1;
         }
         text.drain(..start);
-        OutputSince { text, left_out: start }
+        OutputSince { text, left_out: start + not_kept }
     }
 }
 
-/// The innermost frame, if it has a source; else the innermost that has one of the user's, or any, or
-/// none.
-pub fn focus(frames: &[FrameInfo]) -> Option<&FrameInfo> {
-    let has_source = |frame: &&FrameInfo| {
-        let path = frame.path.as_deref().map(Path::new);
-        !frame.subtle && frame.line > 0 && path.is_some_and(Path::is_file)
-    };
-    // A panic stops deep in a library, whose sources may be installed only in part.
-    let is_own = |frame: &&FrameInfo| {
-        let path = frame.path.as_deref().unwrap_or_default();
-        has_source(frame) && !LIBRARIES.iter().any(|part| path.contains(part))
-    };
-    let first = frames.first()?;
-    if has_source(&first) {
-        return Some(first);
+/// What was written to several streams, in the order of its lines: the parts of a line come together, also
+/// where another stream was written to between them.
+fn in_whole_lines<'a>(pieces: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = String::new();
+    let mut begun: Vec<(&str, String)> = Vec::new();
+    for (stream, piece) in pieces {
+        let at = begun.iter().position(|(other, _)| *other == stream);
+        let mut line = at.map_or_else(String::new, |at| begun.remove(at).1);
+        line.push_str(piece);
+        let rest = line.split_off(line.rfind('\n').map_or(0, |end| end + 1));
+        text.push_str(&line);
+        if !rest.is_empty() {
+            begun.push((stream, rest));
+        }
     }
-    let own = frames.iter().find(is_own);
-    Some(own.or_else(|| frames.iter().find(has_source)).unwrap_or(first))
+    begun.into_iter().for_each(|(_, rest)| text.push_str(&rest));
+    text
 }
 
 fn location(frame: &FrameInfo) -> Option<Location> {
@@ -253,4 +280,24 @@ pub(super) fn size_of(variable: &VariableInfo) -> usize {
         + variable.value.len()
         + variable.kind.as_ref().map_or(0, String::len)
         + variable.evaluate_name.as_ref().map_or(0, String::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_whole_lines;
+
+    #[test]
+    fn lines_of_two_streams_are_not_torn() {
+        let pieces = [
+            ("stdout", "out"),
+            ("stderr", "err line 0"),
+            ("stdout", " line 0\nout"),
+            ("stderr", " of five\n"),
+            ("stdout", " line 1"),
+        ];
+        assert_eq!(
+            in_whole_lines(pieces.into_iter()),
+            "out line 0\nerr line 0 of five\nout line 1"
+        );
+    }
 }

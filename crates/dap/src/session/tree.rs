@@ -28,8 +28,21 @@ pub enum ScopeFilter {
 pub struct VariableTree {
     /// The scopes, each with its variables.
     pub scopes: Vec<(String, Vec<VariableNode>)>,
-    /// How many variables were left out for want of room.
-    pub left_out: usize,
+    /// What was left out for want of room.
+    pub rest: Vec<ScopeRest>,
+}
+
+/// The variables of a scope behind those that are in a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeRest {
+    /// The scope's name.
+    pub scope: String,
+    /// The reference by which they can be read.
+    pub reference: u64,
+    /// The number of the first.
+    pub start: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 /// A node while the tree grows, breadth first: what is near counts more than what is deep.
@@ -56,7 +69,7 @@ impl DebugSession {
         let (mut nodes, mut budget) = (Vec::new(), budget);
         let mut roots = Vec::new();
         let mut open = VecDeque::new();
-        let mut left_out = 0;
+        let mut rest = Vec::new();
         for scope in self.scopes(frame).await? {
             let wanted = match filter {
                 ScopeFilter::All => scope.kind != ScopeKind::Registers && !scope.expensive,
@@ -72,7 +85,10 @@ impl DebugSession {
             let aside = filter == ScopeFilter::All && scope.kind == ScopeKind::Global;
             let level = if aside { depth + 1 } else { 1 };
             open.extend(kept.iter().map(|index| (*index, level)));
-            left_out += left + more;
+            if left + more > 0 {
+                let (scope, reference) = (scope.name.clone(), scope.reference);
+                rest.push(ScopeRest { scope, reference, start: kept.len(), count: left + more });
+            }
             roots.push((scope.name, kept));
         }
         let mut expanded = 0;
@@ -96,7 +112,7 @@ impl DebugSession {
             kept.into_iter().filter_map(|index| assemble(index, &mut nodes)).collect()
         };
         let scopes = roots.into_iter().map(|(name, kept)| (name, build(kept))).collect();
-        Ok(VariableTree { scopes, left_out })
+        Ok(VariableTree { scopes, rest })
     }
 
     /// The first children of a value, and how many are left out.
@@ -106,7 +122,7 @@ impl DebugSession {
         indexed: Option<u64>,
     ) -> Result<(Vec<VariableInfo>, usize), DebugError> {
         let (link, container) = self.inner.container(reference)?;
-        if self.inner.adapter.has_rest() {
+        if self.inner.adapter.quirks().has_rest() {
             let (mut children, rest) = self.inner.some_children(link, container).await?;
             let given = children.len();
             let length = children.iter().rev().find(|child| child.name == "len()");
@@ -136,22 +152,23 @@ fn is_opaque(variable: &VariableInfo) -> bool {
         || variable.name == "[[Prototype]]"
 }
 
+/// Keeps the first variables, as far as there is room, and says how many are behind them.
 fn keep(
     variables: Vec<VariableInfo>,
     budget: &mut usize,
     nodes: &mut Vec<Grown>,
 ) -> (Vec<usize>, usize) {
-    let (mut kept, mut left_out) = (Vec::new(), 0);
+    let (mut kept, all) = (Vec::new(), variables.len());
     for variable in variables {
         let size = size_of(&variable);
         if size > *budget {
-            left_out += 1;
-            continue;
+            break;
         }
         *budget -= size;
         kept.push(nodes.len());
         nodes.push(Grown { variable, children: Vec::new(), left_out: 0 });
     }
+    let left_out = all - kept.len();
     (kept, left_out)
 }
 

@@ -1,7 +1,11 @@
 //! C++ through lldb-dap, its values shown as the program itself shows them.
 
+use termbridge_dap::{
+    DebugSession, EvaluateContext, Page, ScopeFilter, VariableFilter, VariableInfo,
+};
+
 use crate::flows;
-use crate::subject::Language;
+use crate::subject::{Language, Subject};
 
 #[tokio::test]
 async fn values_are_what_the_program_says() {
@@ -14,5 +18,122 @@ async fn values_are_what_the_program_says() {
         shown["loop"],
         format!("{{value: 1, next: &{{value: 1, next: &{{value: 1, next: 0x{address}")
     );
-    assert!(shown["broken"].contains("<not readable: "), "{}", shown["broken"]);
+    for name in ["broken", "broken_vector"] {
+        assert!(shown[name].contains("<not readable: "), "{}", shown[name]);
+    }
+}
+
+/// The program with its many values, stopped where all are there.
+async fn stopped_with_values() -> (Subject, DebugSession) {
+    let subject = Subject::named(Language::Cpp, "values");
+    subject.break_at("values").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "values").await;
+    (subject, session)
+}
+
+async fn evaluated(session: &DebugSession, expression: &str) -> VariableInfo {
+    let value = session.evaluate(expression, None, EvaluateContext::Repl).await;
+    value.unwrap_or_else(|error| panic!("{expression}: {error}"))
+}
+
+#[tokio::test]
+async fn what_is_inside_is_what_the_line_says() {
+    let (_subject, session) = stopped_with_values().await;
+    let inside = async |expression: &str, start: u64| {
+        let value = evaluated(&session, expression).await;
+        assert_ne!(value.reference, 0, "{expression}: {value:?}");
+        let page = Page { start, count: 100 };
+        let parts = session.variables(value.reference, VariableFilter::All, page).await;
+        let parts = parts.expect(expression).into_iter();
+        parts.map(|part| format!("{}: {}", part.name, part.value)).collect::<Vec<_>>().join(", ")
+    };
+    for (expression, parts) in [
+        ("v", "[0]: 1, [1]: 2, [2]: 3"),
+        ("bits", "[0]: true, [1]: false, [2]: true"),
+        ("arr", "[0]: 4, [1]: 5, [2]: 6"),
+        ("m", "[\"k\"]: 1, [\"l\"]: 2"),
+        ("li", "[0]: 1, [1]: 2"),
+        ("fl", "[0]: 1, [1]: 2"),
+        ("st", "[0]: 1, [1]: 2, [2]: 3"),
+        ("um", "[1]: \"one\""),
+        ("text", "Value: \"t\""),
+        ("vs", "Value: \"v\""),
+        ("up", "object: {x: 1, y: 2}"),
+        ("sp", "object: {name: \"shared\", age: 1, tags: [], at: {x: 0, y: 0}}"),
+        ("in_words", "l: 17179869187, a: [3, 4], few: [3, 0, 4], table: [[3], [4]]"),
+        ("to_either", "i: 1094861636, c: \"DCBA\""),
+        ("broken_map", "[1]: 2, [3]: 4"),
+    ] {
+        assert_eq!(inside(expression, 0).await, parts, "{expression}");
+    }
+    assert_eq!(inside("million", 999_999).await, "[999999]: 7");
+    assert!(inside("dq", 9).await.ends_with("[9]: 139"));
+    let locals = session.variable_tree(None, ScopeFilter::All, 0, 64_000).await.expect("locals");
+    let names: Vec<_> = { locals.scopes.iter() }
+        .flat_map(|(_, nodes)| nodes.iter().map(|node| node.variable.name.as_str()))
+        .collect();
+    assert!(names.contains(&"::own_global"), "{names:?}");
+    let is_foreign = |name: &&str| name.starts_with("std::") || name.starts_with("__");
+    assert!(!names.iter().any(is_foreign), "{names:?}");
+    let million = locals.scopes[0].1.iter().find(|node| node.variable.name == "million");
+    assert_eq!(million.expect("is there").variable.indexed, Some(1_000_000));
+    // Nothing is inside but what the library is made of.
+    for expression in ["s", "view", "wide_string", "nup", "nsp", "nothing", "none", "atomic_bool"] {
+        let value = evaluated(&session, expression).await;
+        assert_eq!(value.reference, 0, "{expression}: {value:?}");
+    }
+    assert_eq!(evaluated(&session, "broken_vector").await.reference, 0);
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn locals_that_are_cut_can_be_read_on() {
+    let (_subject, session) = stopped_with_values().await;
+    let tree = session.variable_tree(None, ScopeFilter::All, 1, 2_000).await.expect("locals");
+    let rest = &tree.rest[0];
+    let shown = &tree.scopes[0].1;
+    assert_eq!(rest.start, shown.len(), "the first are shown: {rest:?}");
+    let page = Page { start: rest.start as u64, count: 1000 };
+    let others = session.variables(rest.reference, VariableFilter::All, page).await;
+    let others = others.expect("the others");
+    assert_eq!(others.len(), rest.count);
+    assert!(shown.iter().all(|node| others.iter().all(|other| other.name != node.variable.name)));
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_call_of_a_member_function_is_a_call() {
+    let (_subject, session) = stopped_with_values().await;
+    for (expression, value) in [
+        ("vs.index()", "1"),
+        ("va.index()", "0"),
+        ("v.size()", "3"),
+        ("v[1]", "2"),
+        ("up->y", "2"),
+        ("sp->name", "\"shared\""),
+        ("*up", "{x: 1, y: 2}"),
+        ("s.size()", "11"),
+        ("packet.u.text", "\"hey\""),
+        ("either.c[1]", "'C'"),
+        ("views.g", "1075838976"),
+    ] {
+        assert_eq!(evaluated(&session, expression).await.value, value, "{expression}");
+    }
+    // The compiler made none.
+    let error = session.evaluate("(*up).x", None, EvaluateContext::Repl).await;
+    let error = error.expect_err("no such function").to_string();
+    assert!(error.contains("unique_ptr") && error.contains("operator*"), "{error}");
+    let v = evaluated(&session, "v").await;
+    session.set_variable("[1]", "9", Some(v.reference)).await.expect("is set");
+    assert_eq!(evaluated(&session, "v").await.value, "[1, 9, 3]");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn exceptions_by_type() {
+    let one = ["std::runtime_error"];
+    flows::exceptions_by_type(Language::Cpp, &one, &one).await;
+    let two = ["std::logic_error", "app::Error"];
+    flows::exceptions_by_type(Language::Cpp, &two, &two).await;
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use termbridge_dap::{
-    Breakpoint, BreakpointState, DebugError, Debugger, EndReason, EvaluateContext, Halt, Page,
-    Resume, SessionState, Settings, StopReport, VariableFilter,
+    Breakpoint, BreakpointPlace, BreakpointState, DebugError, Debugger, EndReason, EvaluateContext,
+    Halt, Page, Resume, SessionState, Settings, StopReport, VariableFilter,
 };
 
 use crate::fake::Fake;
@@ -71,6 +71,24 @@ async fn a_refused_launch_says_why_and_leaves_nothing() {
     assert_eq!(debugger.session(None).err(), Some(DebugError::NoSession(None)));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_adapter_says_before_it_refuses_is_heard() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let start = fake.start(&debugger);
+    let mut link = fake.accept().await;
+    link.answer("initialize", json!({})).await;
+    let attach = link.expect("attach").await;
+    // It takes longer to look through than the answer takes to arrive.
+    let lines = "line\n".repeat(400_000);
+    link.event("output", json!({"category": "stderr", "output": lines})).await;
+    link.event("output", json!({"category": "stderr", "output": "undefined: x\n"})).await;
+    link.fail(&attach, "see the console").await;
+    link.answer("disconnect", Value::Null).await;
+    drop(link);
+    let error = limited("start", start).await.expect("no panic").expect_err("fails");
+    assert!(error.to_string().ends_with("\nundefined: x"), "{error}");
+}
+
 #[tokio::test]
 async fn an_adapter_that_never_gets_ready_is_a_timeout() {
     let debugger = impatient(|settings| {
@@ -111,9 +129,28 @@ async fn a_message_cut_by_the_end_of_the_connection_is_told() {
     link.raw(b"Content-Length: 100\r\n\r\n{\"type\":").await;
     drop(link);
     let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
-    assert_eq!(end.how(), "the adapter ended in the middle of a message");
+    assert_eq!(end.how(), "delve was lost: the adapter ended in the middle of a message");
     let error = session.resume(Resume::Continue, None).await.expect_err("over");
     assert_eq!(error.code(), "E_PROGRAM_EXITED");
+}
+
+#[tokio::test]
+async fn an_adapter_that_dies_of_an_expression_is_not_a_session_that_was_stopped() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let (session, mut link) = fake.running(&debugger).await;
+    link.stop("entry").await;
+    let (first, ()) = tokio::join!(session.wait(LIMIT), link.answer_report());
+    let frame = stopped(first.expect("a stop")).frames[0].id;
+    let evaluated = session.evaluate("o.value()", Some(frame), EvaluateContext::Watch);
+    let crash = async {
+        link.expect("evaluate").await;
+        drop(link);
+    };
+    let (answer, ()) = tokio::join!(evaluated, crash);
+    let error = answer.expect_err("no answer");
+    assert_eq!(error.code(), "E_PROGRAM_EXITED");
+    let said = error.to_string();
+    assert!(said.ends_with("delve was lost: the adapter closed the connection"), "{said}");
 }
 
 #[tokio::test]
@@ -198,6 +235,24 @@ async fn a_refused_step_leaves_the_program_stopped() {
     let (resumed, ()) = tokio::join!(session.resume(Resume::StepInto, None), script);
     assert!(resumed.expect_err("refused").to_string().contains("not now"));
     assert!(matches!(session.info().state, SessionState::Stopped { .. }));
+}
+
+#[tokio::test]
+async fn a_stop_that_the_program_goes_on_from_at_once_is_not_reported() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let (session, mut link) = fake.running(&debugger).await;
+    link.stop("entry").await;
+    let script = async {
+        let request = link.expect("stackTrace").await;
+        link.event("continued", json!({"threadId": 1, "allThreadsContinued": true})).await;
+        link.fail(&request, "it runs").await;
+        link.answer("threads", json!({"threads": []})).await;
+        link.stop("breakpoint").await;
+        link.answer_report().await;
+    };
+    let (halt, ()) = tokio::join!(session.wait(LIMIT), script);
+    let report = stopped(halt.expect("a stop"));
+    assert_eq!((report.reason.as_str(), report.frames.len()), ("breakpoint", 1));
 }
 
 #[tokio::test]
@@ -367,8 +422,9 @@ async fn breakpoints_follow_what_the_adapter_says() {
     let (set, ()) = tokio::join!(set, script);
     assert_eq!(set.expect("is set").state, BreakpointState::Moved { line: 3 });
 
+    let place = BreakpointPlace::line(&path, 2);
     let (removed, request) = tokio::join!(
-        debugger.remove_breakpoint(&path, 2),
+        debugger.remove_breakpoint(&place),
         link.answer("setBreakpoints", json!({"breakpoints": [{"id": 11, "verified": true}]}))
     );
     assert!(removed);
@@ -500,6 +556,25 @@ async fn stopping_works_when_the_adapter_does_not_answer() {
 }
 
 #[tokio::test]
+async fn a_start_that_is_stopped_says_so() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let start = fake.start(&debugger);
+    let mut link = fake.accept().await;
+    link.answer("initialize", json!({})).await;
+    link.expect("attach").await;
+    let session = debugger.session(None).expect("it is listed");
+    let goodbye = async {
+        link.answer("disconnect", Value::Null).await;
+        drop(link);
+    };
+    let (end, ()) = tokio::join!(session.stop(), goodbye);
+    assert_eq!(end.expect("ends").reason, EndReason::Detached);
+    let error = limited("the start", start).await.expect("no panic").expect_err("was stopped");
+    assert_eq!(error.code(), "E_ABORTED");
+    assert_eq!(error.to_string(), "the session was stopped: by request, before it had started");
+}
+
+#[tokio::test]
 async fn a_start_that_nobody_waits_for_is_given_up() {
     let (debugger, fake) = (debugger(), Fake::new().await);
     let start = fake.start(&debugger);
@@ -554,4 +629,49 @@ async fn two_that_change_a_session_at_once_get_in_turn_or_busy() {
     link.shake_hands(json!({"supportsConfigurationDoneRequest": true})).await;
     limited("the restart", restarting).await.expect("no panic").expect("restarts");
     assert_eq!(session.info().run, 2);
+}
+
+#[tokio::test]
+async fn one_bad_field_does_not_blank_a_stop() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let (session, mut link) = fake.running(&debugger).await;
+    let body = json!({"reason": "breakpoint", "threadId": "1", "allThreadsStopped": 1, "text": {}});
+    link.event("stopped", body).await;
+    let script = async {
+        loop {
+            let request = link.receive().await;
+            let command = request["command"].as_str().unwrap_or_default().to_owned();
+            let body = match command.as_str() {
+                "stackTrace" => json!({"stackFrames": [
+                    {"id": 1000, "name": "main", "line": "3", "column": null,
+                     "source": {"path": "/nowhere/main.go", "sourceReference": "none"}},
+                    {"id": 1001, "name": "start", "line": 9.0, "source": {}},
+                ], "totalFrames": "?"}),
+                "scopes" => json!({"scopes": [
+                    {"name": "Locals", "variablesReference": 1001, "expensive": "no"}]}),
+                "variables" => json!({"variables": [
+                    {"name": "x", "value": "1", "type": 3}, 7, {"name": 5, "value": "2"}]}),
+                _ => json!({"threads": [{"id": 1, "name": null}, {"id": "2", "name": "w"}]}),
+            };
+            link.respond(&request, body).await;
+            if command == "variables" {
+                return;
+            }
+        }
+    };
+    let (halt, ()) = tokio::join!(session.wait(LIMIT), script);
+    let report = stopped(halt.expect("a stop"));
+    assert_eq!(report.reason, "breakpoint");
+    let frames: Vec<_> = report.frames.iter().map(|frame| (&*frame.name, frame.line)).collect();
+    assert_eq!(frames, [("main", 3), ("start", 9)]);
+    let locals: Vec<_> = report.locals.iter().map(|local| (&*local.name, &*local.value)).collect();
+    assert_eq!(locals, [("x", "1"), ("5", "2")]);
+    // An envelope with a bad field is a message all the same.
+    link.send(json!({"type": "event", "event": "continued", "request_seq": "x", "body": {}})).await;
+    let running = async {
+        while session.info().state != SessionState::Running {
+            tokio::task::yield_now().await;
+        }
+    };
+    limited("the continue to be taken in", running).await;
 }

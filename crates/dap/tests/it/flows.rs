@@ -1,11 +1,13 @@
 //! What every language has to do, as flows that the languages' files run.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::process::Command;
 
 use termbridge_dap::{
-    BreakpointState, Configuration, DebugError, DebugSessionId, EndReason, EvaluateContext, Halt,
-    Page, Resume, ScopeFilter, SessionState, VariableFilter,
+    Breakpoint, BreakpointPlace, BreakpointState, Configuration, DataAccess, DebugError,
+    DebugSession, DebugSessionId, EndReason, EvaluateContext, Halt, Page, Resume, ScopeFilter,
+    SessionState, StopReport, VariableFilter, VariableInfo,
 };
 
 use crate::subject::{Language, Program, Subject, gone, local, stopped};
@@ -20,7 +22,8 @@ pub(crate) async fn breakpoints(language: Language) {
     let report = subject.stop_at(&session, "add").await;
     assert_eq!(report.reason, "breakpoint");
     assert_eq!(subject.debugger.breakpoints()[0].state, BreakpointState::Verified);
-    assert_eq!(report.hit, [(subject.source.canonicalize().expect("a path"), subject.line("add"))]);
+    let source = subject.source.canonicalize().expect("a path");
+    assert_eq!(report.hit, [BreakpointPlace::line(source, subject.line("add"))]);
     let location = report.location.as_ref().expect("a location");
     assert!(location.function.contains("add"), "{location:?}");
     assert!(report.source.iter().any(|line| line.current && line.text.contains("mark: add")));
@@ -46,6 +49,103 @@ pub(crate) async fn breakpoints(language: Language) {
     let error = session.resume(Resume::Continue, None).await.expect_err("over");
     assert_eq!(error.code(), "E_PROGRAM_EXITED");
     assert_eq!(session.wait(LIMIT).await, Ok(Halt::Ended(end)), "it stays the end");
+}
+
+/// A breakpoint by the name of a function: set before the program runs, changed while it is stopped, listed
+/// with its place, removed.
+pub(crate) async fn function_breakpoint(language: Language, function: &str) {
+    let subject = Subject::new(language);
+    let debugger = &subject.debugger;
+    let place = BreakpointPlace::function(function);
+    let set = debugger.set_breakpoint(Breakpoint::at(place.clone())).await.expect("is kept");
+    assert_eq!(set.state, BreakpointState::Pending, "nothing runs");
+    let session = subject.start("sum").await;
+    let report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    assert_eq!((&*report.reason, &report.hit), ("breakpoint", &vec![place.clone()]));
+    let location = report.location.expect("a location");
+    assert!(location.function.contains("add"), "{location:?}");
+    let [listed] = &debugger.breakpoints()[..] else { panic!("{:?}", debugger.breakpoints()) };
+    assert_eq!((&listed.breakpoint.place, &listed.state), (&place, &BreakpointState::Verified));
+    if language != Language::Python {
+        let (path, line) = listed.location.clone().expect("where it is");
+        assert_eq!(Path::new(&path).file_name(), subject.source.file_name());
+        assert!((subject.line("add") - 1..=subject.line("add")).contains(&line), "{line}");
+    }
+
+    let conditional = Breakpoint::at(place.clone()).condition("b == 3");
+    debugger.set_breakpoint(conditional).await.expect("is set");
+    let nowhere = BreakpointPlace::function("no_such_function");
+    let set = debugger.set_breakpoint(Breakpoint::at(nowhere.clone())).await.expect("is kept");
+    assert_eq!(set.state, BreakpointState::Pending, "{set:?}");
+    assert!(set.message.is_some_and(|message| message.contains("no_such_function")));
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(report.hit, std::slice::from_ref(&place));
+    let frame = Some(report.frames[0].id);
+    let b = session.evaluate("b", frame, EvaluateContext::Watch).await.expect("a value");
+    assert_eq!(b.value, "3");
+
+    assert!(debugger.remove_breakpoint(&place).await);
+    assert!(!debugger.remove_breakpoint(&place).await, "it is gone");
+    let end = subject.run_out(&session).await;
+    assert_eq!(end.unbound, [nowhere], "{end:?}");
+    assert_eq!(debugger.clear_breakpoints().await, 1);
+    assert!(debugger.breakpoints().is_empty());
+}
+
+/// A data breakpoint stops the program each time that a variable is written, and says what it was and is.
+pub(crate) async fn data_breakpoint(language: Language) {
+    let subject = Subject::new(language);
+    let debugger = &subject.debugger;
+    let total = BreakpointPlace::data("total", DataAccess::Write);
+    let error = debugger.set_breakpoint(Breakpoint::at(total.clone())).await.expect_err("no frame");
+    assert_eq!(error.code(), "E_NO_SESSION");
+    subject.break_at("call").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "call").await;
+    for (expression, code) in
+        [("no_such_name", "E_EVALUATE_FAILED"), ("total + 1", "E_EVALUATE_FAILED")]
+    {
+        let place = BreakpointPlace::data(expression, DataAccess::Write);
+        let error = debugger.set_breakpoint(Breakpoint::at(place)).await.expect_err(expression);
+        assert_eq!(error.code(), code, "{error}");
+    }
+    let set = debugger.set_breakpoint(Breakpoint::at(total.clone())).await.expect("is watched");
+    assert_eq!(set.state, BreakpointState::Verified);
+    assert!(debugger.remove_breakpoint(&subject.breakpoint("call").place).await);
+    let listed: Vec<_> =
+        debugger.breakpoints().into_iter().map(|info| info.breakpoint.place).collect();
+    assert_eq!(listed, std::slice::from_ref(&total));
+
+    for (old, new) in [("0", "1"), ("1", "3"), ("3", "6")] {
+        let report = subject.resume(&session, Resume::Continue).await;
+        assert_eq!(report.reason, "data breakpoint");
+        let function = report.location.clone().expect("a location").function;
+        assert!(function.contains("add_all"), "{function}");
+        let again = stopped(session.wait(LIMIT).await.expect("the same stop"));
+        for report in [report, again] {
+            let [change] = &report.data_changes[..] else { panic!("{report:#?}") };
+            let seen = (&*change.expression, change.old.as_deref(), change.new.as_deref());
+            assert_eq!(seen, ("total", Some(old), Some(new)));
+            assert_eq!(change.returned, None);
+        }
+    }
+    assert!(debugger.remove_breakpoint(&BreakpointPlace::data("total", DataAccess::Read)).await);
+    assert!(debugger.breakpoints().is_empty());
+    assert_eq!(subject.run_out(&session).await.exit_code, Some(3));
+}
+
+/// An adapter without data breakpoints is said to have none.
+pub(crate) async fn no_data_breakpoints(language: Language) {
+    let subject = Subject::new(language);
+    subject.break_at("call").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "call").await;
+    let total = Breakpoint::at(BreakpointPlace::data("total", DataAccess::Write));
+    let error = subject.debugger.set_breakpoint(total).await.expect_err("it cannot");
+    assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+    assert!(error.to_string().contains("does not support data breakpoints"), "{error}");
+    assert!(error.hint().contains("condition"), "{}", error.hint());
+    session.stop().await.expect("ends");
 }
 
 /// A condition that cannot be evaluated is told, with the reason, by the first report and by the list.
@@ -146,7 +246,7 @@ pub(crate) async fn values(language: Language, structure: &str, inside: &str) {
     let node = nodes.into_iter().find(|node| node.variable.name == structure).expect("in the tree");
     assert!(node.children.iter().any(|child| child.variable.value == inside), "{node:#?}");
     let small = session.variable_tree(None, ScopeFilter::All, 2, 60).await.expect("a tree");
-    assert!(small.left_out > 0, "what does not fit is counted: {small:#?}");
+    assert!(!small.rest.is_empty(), "what does not fit is counted: {small:#?}");
 
     let changed = session.set_variable("total", "100", None).await.expect("is changed");
     assert_eq!(changed.value, "100");
@@ -172,16 +272,27 @@ pub(crate) async fn values_are_what_the_program_says(
     subject.break_at("values").await;
     let session = subject.start("").await;
     let report = subject.stop_at(&session, "values").await;
+    let locals = all_locals(&session, &report).await.into_iter();
+    let shown: HashMap<_, _> = locals.map(|local| (local.name, local.value)).collect();
+    session.stop().await.expect("ends");
+    assert_said(&subject, &shown, 50);
+    shown
+}
+
+/// All locals of the innermost frame.
+pub(crate) async fn all_locals(session: &DebugSession, report: &StopReport) -> Vec<VariableInfo> {
     let scopes = session.scopes(report.frames[0].id).await.expect("scopes");
     let all = Page { start: 0, count: 0 };
     let locals = session.variables(scopes[0].reference, VariableFilter::All, all).await;
-    let locals = locals.expect("locals").into_iter();
-    let shown: HashMap<_, _> = locals.map(|local| (local.name, local.value)).collect();
-    session.stop().await.expect("ends");
+    locals.expect("locals")
+}
+
+/// Checks that each value that a program writes, so many at least, is shown as the program writes it.
+pub(crate) fn assert_said(subject: &Subject, shown: &HashMap<String, String>, at_least: usize) {
     let said = Command::new(subject.program()).output().expect("runs").stdout;
     let said = String::from_utf8(said).expect("text");
     let said: Vec<_> = said.lines().filter_map(|line| line.split_once('=')).collect();
-    assert!(said.len() > 50, "{said:?}");
+    assert!(said.len() >= at_least, "{said:?}");
     let is_other =
         |(name, value): &&(&str, &str)| shown.get(*name).is_none_or(|shown| shown != value);
     let wrong: Vec<_> = said
@@ -190,7 +301,34 @@ pub(crate) async fn values_are_what_the_program_says(
         .map(|(name, value)| format!("{name}: {:?}, not {value}", shown.get(*name)))
         .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
-    shown
+}
+
+/// Of the exceptions that the program `raises` raises and catches, those of a type stop it, and others do not.
+pub(crate) async fn exceptions_by_type(language: Language, types: &[&str], seen: &[&str]) {
+    let subject = Subject::named(language, "raises");
+    let configuration = subject.configuration("").exceptions(types.iter().copied());
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let mut halt = session.wait(LIMIT).await.expect("a halt");
+    let mut stops = Vec::new();
+    while let Halt::Stopped(report) = halt {
+        assert_eq!(report.reason, "exception", "{report:#?}");
+        assert_eq!(report.location.as_ref().expect("a location").line, subject.line("raise"));
+        stops.push(report.exception.expect("an exception").id);
+        halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+    }
+    assert_eq!(stops, seen);
+    let Halt::Ended(end) = halt else { unreachable!() };
+    assert_eq!((end.exit_code, end.output.text.as_str()), (Some(0), ""));
+}
+
+/// An adapter that cannot stop by type says so before the program runs.
+pub(crate) async fn no_exceptions_by_type(language: Language) {
+    let subject = Subject::new(language);
+    let configuration = subject.configuration("sum").exceptions(["ValueError"]);
+    let error = subject.debugger.start(configuration).await.expect_err("it cannot");
+    assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+    assert!(error.to_string().contains("by the type of an exception (ValueError)"), "{error}");
+    assert!(subject.debugger.sessions().is_empty(), "nothing is left");
 }
 
 /// A crash stops the program where it happens.

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use termbridge_dap::{Configuration, EndReason};
+use termbridge_dap::{Configuration, EndReason, EvaluateContext};
 
 use crate::flows;
 use crate::subject::{Language, Program, Subject, local};
@@ -14,6 +14,16 @@ const LANGUAGE: Language = Language::Go;
 #[tokio::test]
 async fn breakpoints() {
     flows::breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn function_breakpoint() {
+    flows::function_breakpoint(LANGUAGE, "main.add").await;
+}
+
+#[tokio::test]
+async fn no_data_breakpoints() {
+    flows::no_data_breakpoints(LANGUAGE).await;
 }
 
 #[tokio::test]
@@ -132,6 +142,24 @@ async fn an_expression_cannot_be_changed_where_the_adapter_cannot() {
 }
 
 #[tokio::test]
+async fn an_assignment_is_an_expression_too() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("print").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "print").await;
+    let evaluate = async |text: &str| session.evaluate(text, None, EvaluateContext::Repl).await;
+    for (assignment, value) in
+        [("total = total * 2", "20"), ("place.x = 7", "7"), ("values[1] = 5", "5")]
+    {
+        assert_eq!(evaluate(assignment).await.expect("is set").value, value, "{assignment}");
+    }
+    assert_eq!(evaluate("values[1] == 5").await.expect("a comparison").value, "true");
+    assert!(evaluate("nothing = 1").await.is_err());
+    let end = subject.run_out(&session).await;
+    assert!(end.output.text.contains("total 20 3 7\n"), "{}", end.output.text);
+}
+
+#[tokio::test]
 async fn what_was_built_is_removed() {
     let built = || -> Vec<_> {
         let inside = |folder: PathBuf| folder.read_dir().into_iter().flatten().flatten();
@@ -160,4 +188,9 @@ async fn what_was_built_is_removed() {
         };
         crate::support::limited("the file to go", removed).await;
     }
+}
+
+#[tokio::test]
+async fn no_exceptions_by_type() {
+    flows::no_exceptions_by_type(LANGUAGE).await;
 }

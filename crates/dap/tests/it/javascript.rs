@@ -2,7 +2,10 @@
 
 use std::process::{Command, Stdio};
 
-use termbridge_dap::{Configuration, EndReason, Halt};
+use rustix::process::{Pid, Signal, kill_process};
+use termbridge_dap::{
+    Breakpoint, BreakpointPlace, BreakpointState, Configuration, EndReason, Halt,
+};
 
 use crate::flows;
 use crate::subject::{Language, Program, Subject};
@@ -13,6 +16,11 @@ const LANGUAGE: Language = Language::JavaScript;
 #[tokio::test]
 async fn breakpoints() {
     flows::breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn no_data_breakpoints() {
+    flows::no_data_breakpoints(LANGUAGE).await;
 }
 
 #[tokio::test]
@@ -100,11 +108,54 @@ async fn what_the_program_writes_itself_is_captured() {
         .unwrap();
     let session = subject.start("sum").await;
     let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
-    assert!(end.output.text.contains("raw\n"), "{end:?}");
+    assert_eq!(end.output.text, "raw\n", "and nothing of the adapter");
     assert_eq!(end.reason, EndReason::Signalled("SIGTERM".to_owned()));
+}
+
+#[tokio::test]
+async fn an_adapter_that_is_killed_gives_no_exit_code() {
+    let subject = Subject::new(LANGUAGE);
+    let session = subject.start("loop").await;
+    let line = session.wait_for_output("looping", LIMIT).await.expect("it runs");
+    let program = line.rsplit(' ').next().expect("its number");
+    let stat = std::fs::read_to_string(format!("/proc/{program}/stat")).expect("it runs");
+    let (_, fields) = stat.rsplit_once(')').expect("fields behind its name");
+    let parent = fields.split_whitespace().nth(1).and_then(|parent| parent.parse().ok());
+    let adapter = parent.and_then(Pid::from_raw).expect("its parent");
+    kill_process(adapter, Signal::KILL).expect("the adapter runs");
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert_eq!(end.exit_code, None);
+    assert_eq!(end.how(), "js-debug was lost: the adapter closed the connection");
 }
 
 #[tokio::test]
 async fn several_at_once() {
     flows::several(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn function_breakpoints_are_not_supported_and_said_to_be_so() {
+    let subject = Subject::new(LANGUAGE);
+    let place = BreakpointPlace::function("add");
+    // Whether it can is not known before something runs.
+    subject.debugger.set_breakpoint(Breakpoint::at(place.clone())).await.expect("is kept");
+    subject.break_at("call").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "call").await;
+    let listed = subject.debugger.breakpoints();
+    let function = listed.iter().find(|one| one.breakpoint.place == place).expect("is listed");
+    assert_eq!(function.state, BreakpointState::Pending);
+    let message = function.message.as_deref();
+    assert_eq!(message, Some("js-debug does not support breakpoints by function name"));
+    let error = subject.debugger.set_breakpoint(Breakpoint::at(place)).await.expect_err("cannot");
+    assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+    assert!(error.hint().contains("`text`"), "{}", error.hint());
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn exceptions_by_type() {
+    flows::exceptions_by_type(LANGUAGE, &["TypeError"], &["TypeError: second"]).await;
+    let seen = ["RangeError: first", "Error: third"];
+    flows::exceptions_by_type(LANGUAGE, &["RangeError", "AppError"], &seen).await;
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use termbridge_dap::launch_json::{LaunchFile, Task, Workspace};
 use termbridge_dap::{
-    BoxFuture, DebugError, DebugSession, Debugger, EndReason, Environment, Hooks, Settings,
-    TaskRunner,
+    BoxFuture, DebugError, DebugSession, Debugger, EndReason, Environment, Hooks, LastLine,
+    Settings, TaskRunner,
 };
 
 use crate::subject::{Language, Subject, adapters};
@@ -33,7 +33,7 @@ async fn launch(
         inputs: &serde_json::Map::new(),
     };
     let plan = LaunchFile::read(subject.folder.path())?.plan(name, &workspace)?;
-    debugger.launch(plan, LIMIT).await
+    debugger.launch(plan, LIMIT, &LastLine::default()).await
 }
 
 fn configuration(name: &str, mode: &str) -> Value {
@@ -90,9 +90,32 @@ async fn a_compound_ends_together_when_it_says_so() {
     for session in &sessions {
         session.wait_for_output("looping", LIMIT).await.expect("it runs");
     }
+    // A restart is no end.
+    sessions[0].restart(LIMIT).await.expect("restarts");
+    sessions[0].wait_for_output("looping", LIMIT).await.expect("it runs again");
+    assert!(sessions.iter().all(|session| !session.is_ended()), "both go on");
     sessions[0].stop().await.expect("ends");
-    crate::support::limited("the other to end", sessions[1].over()).await;
     assert!(subject.debugger.sessions().iter().all(DebugSession::is_ended));
+}
+
+#[tokio::test]
+async fn a_compound_goes_on_when_one_of_it_ends_by_itself() {
+    let subject = Subject::new(Language::Python);
+    let part = |name: &str| {
+        json!({"name": name, "type": "python", "request": "launch", "program": "subject.py",
+               "args": [name]})
+    };
+    let compound = json!({"name": "both", "configurations": ["loop", "threads"], "stopAll": true});
+    let parts = [part("loop"), part("threads")];
+    let files = (json!({"configurations": parts, "compounds": [compound]}), json!({}));
+    let sessions = launch(&subject, &subject.debugger, files, "both").await.expect("starts");
+    crate::support::limited("one to end", sessions[1].over()).await;
+    sessions[0].wait_for_output("looping", LIMIT).await.expect("it runs");
+    // That one is over already; to stop it does nothing.
+    sessions[1].stop().await.expect("is over");
+    sessions[0].pause(LIMIT).await.expect("nobody stopped it");
+    let ended = sessions[0].stop().await.expect("is over");
+    assert_eq!(ended.reason, EndReason::Stopped);
 }
 
 #[tokio::test]
@@ -115,7 +138,7 @@ async fn when_one_of_a_compound_fails_none_is_left() {
 struct Refusing(Mutex<Vec<Task>>);
 
 impl TaskRunner for Refusing {
-    fn run(&self, task: Task) -> BoxFuture<'_, Result<(), String>> {
+    fn run(&self, task: Task, _: LastLine) -> BoxFuture<'_, Result<(), String>> {
         self.0.lock().expect("no panic").push(task);
         Box::pin(async { Err("not here".to_owned()) })
     }

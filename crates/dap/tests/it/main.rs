@@ -1,6 +1,7 @@
 //! The debugger with a scripted adapter, where it is about races and broken protocol, and with the
 //! real ones on small programs.
 
+mod attach;
 mod c;
 mod cpp;
 mod fake;
@@ -9,6 +10,7 @@ mod flows;
 mod go;
 mod javascript;
 mod launch_json;
+mod lldb_places;
 mod orphans;
 mod python;
 mod rust;

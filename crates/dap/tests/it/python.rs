@@ -19,6 +19,16 @@ async fn breakpoints() {
 }
 
 #[tokio::test]
+async fn function_breakpoint() {
+    flows::function_breakpoint(LANGUAGE, "add").await;
+}
+
+#[tokio::test]
+async fn no_data_breakpoints() {
+    flows::no_data_breakpoints(LANGUAGE).await;
+}
+
+#[tokio::test]
 async fn failing_condition() {
     flows::failing_condition(LANGUAGE).await;
 }
@@ -95,6 +105,19 @@ async fn raised_exceptions_stop_only_when_asked_for() {
     assert!(offered.iter().any(|(name, _, default)| name == "uncaught" && *default), "{offered:?}");
     let report = subject.resume(&session, Resume::Continue).await;
     assert_eq!(report.exception.expect("an exception").id, "SystemExit");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn protected_variables_are_among_the_others() {
+    let subject = Subject::new(LANGUAGE);
+    let source = "def work():\n    _own = 1\n    return _own  # mark: own\n\n\nwork()\n";
+    std::fs::write(&subject.source, source).expect("a source");
+    subject.break_at("own").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "own").await;
+    let names: Vec<_> = report.locals.iter().map(|local| local.name.as_str()).collect();
+    assert_eq!(names, ["_own"]);
     session.stop().await.expect("ends");
 }
 
@@ -245,4 +268,22 @@ async fn a_signal_is_named_beside_the_exit_code() {
     let session = debugger.start(configuration).await.expect("starts");
     let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
     assert_eq!(end.how(), "exit code 247, which also stands for SIGKILL here");
+}
+
+#[tokio::test]
+async fn exceptions_by_type() {
+    flows::exceptions_by_type(LANGUAGE, &["ValueError"], &["ValueError"]).await;
+    let seen = ["KeyError", "SubError"];
+    flows::exceptions_by_type(LANGUAGE, &["LookupError", "AppError", "uncaught"], &seen).await;
+    flows::exceptions_by_type(LANGUAGE, &["__main__.SubError"], &["SubError"]).await;
+    flows::exceptions_by_type(LANGUAGE, &["NoSuchError"], &[]).await;
+}
+
+#[tokio::test]
+async fn a_filter_that_is_none_is_refused() {
+    let subject = Subject::new(LANGUAGE);
+    let configuration = subject.configuration("sum").exceptions(["rised"]);
+    let error = subject.debugger.start(configuration).await.expect_err("a typing error");
+    assert_eq!(error.code(), "E_INVALID_PARAMS");
+    assert!(error.to_string().contains("raised, uncaught"), "{error}");
 }

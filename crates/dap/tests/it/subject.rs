@@ -83,9 +83,11 @@ impl Subject {
             Language::C => {
                 compile(folder.path(), "gcc", &["-g", "-O0", "-pthread", &file, "-o", "subject"])
             }
-            Language::Cpp => {
-                compile(folder.path(), "g++", &["-g", "-O0", "-std=c++17", &file, "-o", "subject"])
-            }
+            Language::Cpp => compile(
+                folder.path(),
+                "g++",
+                &["-g", "-O0", "-std=c++17", "-fchar8_t", &file, "-o", "subject"],
+            ),
             Language::Rust => compile(
                 folder.path(),
                 "rustc",
@@ -206,7 +208,7 @@ pub(crate) fn adapters() -> AdapterPaths {
     }
 }
 
-fn compile(folder: &Path, compiler: &str, arguments: &[&str]) -> PathBuf {
+pub(crate) fn compile(folder: &Path, compiler: &str, arguments: &[&str]) -> PathBuf {
     let output = Command::new(compiler).args(arguments).current_dir(folder).output();
     let output = output.unwrap_or_else(|error| panic!("{compiler}: {error}"));
     assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));

@@ -4,6 +4,8 @@
 #include <bitset>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <forward_list>
 #include <functional>
@@ -31,6 +33,13 @@ struct Derived : Base { std::string label = "derived"; };
 struct Node { int value; Node *next; };
 struct Bits { unsigned a : 3; int b : 5; bool c : 1; unsigned char d : 4; };
 struct alignas(32) Wide { long a; };
+union Either { int i; char c[4]; };
+union Words { long l; int a[2]; short few[3]; int table[2][1]; };
+struct Packet { int kind; union { char text[8]; int nums[2]; Point at; } u; };
+struct Header { int kind; union { char tag[3]; long id; }; };
+union Views { struct { float x, y; }; struct { int r, g; }; };
+struct Flexible { int n; char data[]; };
+struct FlexibleInts { int n; int data[]; };
 
 // How each is written.
 template <class T> std::string say(const std::vector<T> &);
@@ -49,8 +58,27 @@ template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0> std::stri
 }
 std::string say(const std::string &text) {
     std::string all = "\"";
-    for (char c : text) all += c == '"' ? "\\\"" : c == '\n' ? "\\n" : std::string(1, c);
+    for (char c : text) {
+        all += c == '"' ? "\\\"" : c == '\n' ? "\\n" : c == '\\' ? "\\\\" : c == 0 ? "\\0" : c == '\xe9' ? "\\xE9" : std::string(1, c);
+    }
     return all + "\"";
+}
+// All of it is ASCII, but for one character.
+template <class C> std::string say_wide(std::basic_string_view<C> text) {
+    std::string all;
+    for (C c : text) all += c == C(0x1F600) ? std::string("\U0001F600") : std::string(1, char(c));
+    return say(all);
+}
+std::string say(const wchar_t *text) { return say_wide(std::wstring_view(text)); }
+std::string say(const char8_t *text) { return say(std::string(reinterpret_cast<const char *>(text))); }
+std::string say(const char16_t *text) { return say_wide(std::u16string_view(text)); }
+std::string say(const char32_t *text) { return say_wide(std::u32string_view(text)); }
+std::string say(const std::wstring &text) { return say(text.c_str()); }
+// An array of characters, of which the zeros at its end say nothing.
+template <size_t N> std::string say_chars(const char (&text)[N]) {
+    size_t end = N;
+    while (end && !text[end - 1]) end--;
+    return say(std::string(text, end));
 }
 std::string say(std::string_view text) { return say(std::string(text)); }
 std::string say(const char *text) { return text ? say(std::string(text)) : "nullptr"; }
@@ -66,6 +94,23 @@ std::string say(const Bits &b) {
     return "{a: " + say(unsigned(b.a)) + ", b: " + say(int(b.b)) + ", c: " + say(bool(b.c)) + ", d: " + say(uint8_t(b.d)) + "}";
 }
 std::string say(const Wide &w) { return "{a: " + say(w.a) + "}"; }
+std::string say(const Either &e) { return "{i: " + say(e.i) + ", c: " + say_chars(e.c) + "}"; }
+template <class T, size_t N> std::string say_array(const T (&all)[N]) {
+    std::string text = "[";
+    for (auto &one : all) text += (text.size() > 1 ? ", " : "") + say(one);
+    return text + "]";
+}
+std::string say(const Words &w) {
+    std::string table = "[" + say_array(w.table[0]) + ", " + say_array(w.table[1]) + "]";
+    return "{l: " + say(w.l) + ", a: " + say_array(w.a) + ", few: " + say_array(w.few) + ", table: " + table + "}";
+}
+std::string say(const Packet &p) {
+    return "{kind: " + say(p.kind) + ", u: {text: " + say_chars(p.u.text) + ", nums: " + say_array(p.u.nums) + ", at: " + say(p.u.at) + "}}";
+}
+std::string say(const Views &v) {
+    return "{{x: " + say(v.x) + ", y: " + say(v.y) + "}, {r: " + say(v.r) + ", g: " + say(v.g) + "}}";
+}
+std::string say(const Header &h) { return "{kind: " + say(h.kind) + ", {tag: " + say_chars(h.tag) + ", id: " + say(h.id) + "}}"; }
 template <class T> std::string say(T *value) { return value ? "&" + say(*value) : "nullptr"; }
 template <class C> std::string each(const C &all, const char *open, const char *close) {
     std::string text = open;
@@ -94,6 +139,7 @@ template <class K, class V> std::string say(const std::multimap<K, V> &all) { re
 template <class K, class V> std::string say(const std::unordered_map<K, V> &all) { return entries(all); }
 template <class K, class V> std::string say(const std::pair<K, V> &all) { return "{" + say(all.first) + ", " + say(all.second) + "}"; }
 template <class T> std::string say(const std::optional<T> &value) { return value ? say(*value) : "nullopt"; }
+template <class T> std::string say(const std::optional<std::optional<T>> &value) { return value ? "{" + say(*value) + "}" : "nullopt"; }
 template <class... T> std::string say(const std::variant<T...> &value) {
     return std::visit([](auto &held) { return say(held); }, value);
 }
@@ -107,6 +153,7 @@ template <class T> std::string say(const std::shared_ptr<T> &value) { return say
 template <class T> std::string say(const std::atomic<T> &value) { return say(value.load()); }
 template <size_t N> std::string say(const std::bitset<N> &value) { return value.to_string(); }
 
+int own_global = 1;
 void here() {}
 
 int main() {
@@ -167,6 +214,59 @@ int main() {
     Node loop{1, nullptr};
     loop.next = &loop;
     User *broken = reinterpret_cast<User *>(16);
+    Either either{0x41424344}, *to_either = &either;
+    std::vector<Either> eithers{either};
+    Words in_words{};
+    in_words.a[0] = 3;
+    in_words.a[1] = 4;
+    Packet packet{1, {"hey"}};
+    Header header{1, {"ab"}};
+    Views views{{1.5f, 2.5f}};
+    auto *flexible = static_cast<Flexible *>(std::calloc(1, 16));
+    flexible->n = 3;
+    std::strcpy(flexible->data, "flx");
+    auto *flexible_ints = static_cast<FlexibleInts *>(std::calloc(1, 16));
+    char chars[6] = {'a', 0, 'b'}, full[4] = {'a', 'b', 'c', 'd'}, zeros[3] = {};
+    wchar_t wide_chars[8] = L"wide";
+    const char *latin = "caf\xe9", *backslash = "caf\\xe9";
+    std::string latin_string = latin, backslash_string = backslash, with_zero("a\0b", 3);
+    const wchar_t *wide = L"wide \U0001F600";
+    const char8_t *utf8 = u8"h\u00e9";
+    const char16_t *utf16 = u"hi";
+    const char32_t *utf32 = U"hi \U0001F600";
+    std::wstring wide_string = L"wide \U0001F600";
+    wchar_t no_character = static_cast<wchar_t>(-1);
+    std::atomic<bool> atomic_bool{true};
+    std::atomic<double> atomic_double{2.5};
+    std::atomic<Point *> atomic_pointer{&p};
+    std::atomic<Point> atomic_point{p};
+    std::atomic<Color> atomic_color{Green};
+    std::optional<std::optional<int>> inner_empty = std::optional<int>{}, outer_empty, both = std::optional<int>{5};
+    std::map<int, int> broken_map{{1, 2}, {3, 4}};
+    reinterpret_cast<size_t *>(&broken_map)[5] = 9;
+    std::vector<int> broken_vector{1, 2};
+    auto *ends = reinterpret_cast<uintptr_t *>(&broken_vector);
+    auto end = ends[1];
+    ends[1] = ends[2] = ends[0] + (1ull << 40);
+    short num_s = -16;
+    unsigned short num_us = 16;
+    int num_i = -32;
+    unsigned int num_u = 32;
+    long num_l = -64;
+    unsigned long num_ul = 64;
+    long long num_ll = -65;
+    unsigned long long num_ull = 65;
+    int64_t num_fixed = -10;
+    short &ref_s = num_s, *to_s = &num_s;
+    unsigned short &ref_us = num_us, *to_us = &num_us;
+    int &ref_i = num_i, *to_i = &num_i, **to_to_i = &to_i, &&moved_i = 5, *no_i = nullptr;
+    const unsigned int &ref_u = num_u, *to_u = &num_u;
+    long &ref_l = num_l, *const to_l = &num_l;
+    unsigned long &ref_ul = num_ul, *to_ul = &num_ul;
+    long long &ref_ll = num_ll, *to_ll = &num_ll;
+    unsigned long long &ref_ull = num_ull, *to_ull = &num_ull;
+    int64_t &ref_fixed = num_fixed, *to_fixed = &num_fixed, *no_fixed = nullptr;
+    size_t num_size = 9, &ref_size = num_size, *to_size = &num_size;
     here(); // mark: values
 #define SAY(name) std::cout << #name << "=" << say(name) << "\n";
     SAY(i) SAY(u) SAY(big) SAY(byte) SAY(small) SAY(c) SAY(flag) SAY(d) SAY(f) SAY(s) SAY(empty) SAY(view) SAY(cs) SAY(none_cs)
@@ -174,6 +274,24 @@ int main() {
     SAY(wides) SAY(mm) SAY(st) SAY(um) SAY(um2) SAY(us) SAY(li) SAY(fl) SAY(dq) SAY(pr) SAY(tp) SAY(va) SAY(vs) SAY(up) SAY(nup)
     SAY(sp) SAY(nsp) SAY(p) SAY(user) SAY(ptr) SAY(null) SAY(points) SAY(col) SAY(mode) SAY(derived) SAY(second) SAY(first)
     SAY(bs) SAY(at) SAY(packed)
+    SAY(either) SAY(to_either) SAY(eithers) SAY(in_words) SAY(packet) SAY(header) SAY(views)
+    SAY(latin) SAY(backslash) SAY(latin_string) SAY(backslash_string) SAY(with_zero) SAY(wide) SAY(utf8) SAY(utf16) SAY(utf32)
+    SAY(wide_string) SAY(atomic_bool) SAY(atomic_double) SAY(atomic_pointer) SAY(atomic_point) SAY(atomic_color)
+    SAY(inner_empty) SAY(outer_empty) SAY(both)
+    SAY(num_s) SAY(ref_s) SAY(to_s) SAY(num_us) SAY(ref_us) SAY(to_us) SAY(num_i) SAY(ref_i) SAY(to_i) SAY(to_to_i) SAY(moved_i)
+    SAY(no_i) SAY(num_u) SAY(ref_u) SAY(to_u) SAY(num_l) SAY(ref_l) SAY(to_l) SAY(num_ul) SAY(ref_ul) SAY(to_ul) SAY(num_ll)
+    SAY(ref_ll) SAY(to_ll) SAY(num_ull) SAY(ref_ull) SAY(to_ull) SAY(num_fixed) SAY(ref_fixed) SAY(to_fixed) SAY(no_fixed)
+    SAY(num_size) SAY(ref_size) SAY(to_size)
+    std::cout << "chars=" << say_chars(chars) << "\nfull=" << say_chars(full) << "\nzeros=" << say_chars(zeros) << "\n";
+    std::cout << "wide_chars=" << say(static_cast<const wchar_t *>(wide_chars)) << "\n";
+    std::cout << "flexible=&{n: 3, data: \"flx\"}\n";
+    std::cout << "flexible_ints=&{n: 0, data: <not readable: its length is not known>}\n";
+    std::cout << "no_character='\\xffffffff'\n";
+    std::cout << "broken_map={1: 2, 3: 4, <not readable: a tree that ends early>}\n";
+    reinterpret_cast<size_t *>(&broken_map)[5] = 2;
+    ends[1] = ends[2] = end;
+    std::free(flexible);
+    std::free(flexible_ints);
     std::cout << "huge=-1267650600228229401496703205376\n";
-    return million.size() + long_text.size() + loop.value + (broken ? 0 : 1) + int(huge >> 100) + packed.a > 0 ? 0 : 1;
+    return million.size() + long_text.size() + loop.value + (broken ? 0 : 1) + int(huge >> 100) + packed.a + (no_character ? 1 : 0) > 0 ? 0 : 1;
 }

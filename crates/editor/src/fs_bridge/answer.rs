@@ -129,6 +129,10 @@ fn referred(folder: &Path, name: &str, limit: u64) -> Result<Content, BridgeErro
 }
 
 fn parse(path: &Path, limit: u64) -> Result<Content, BridgeError> {
+    // Opening a pipe waits for whoever writes to it.
+    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
+        return Err(BridgeError::NoResponse(format!("{} is not a file", path.display())));
+    }
     let mut file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Content::Absent),

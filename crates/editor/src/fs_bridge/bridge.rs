@@ -54,6 +54,7 @@ impl EditorBridge {
         };
         let reason = match nearest.liveness {
             Liveness::Untrusted => "it belongs to someone else".to_owned(),
+            Liveness::Closed => return Err(BridgeError::Closed(nearest.bridge)),
             Liveness::Live(age) | Liveness::Stale(age) => {
                 format!("its last sign of life is {} s old", age.as_secs())
             }

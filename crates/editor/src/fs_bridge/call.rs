@@ -249,6 +249,8 @@ impl Health {
                 self.stale_since = None;
                 return Ok(None);
             }
+            // It will not come back under this name.
+            Err(error @ BridgeError::Closed(_)) => return Ok(Some(error)),
             Err(error) => error,
         };
         let since = *self.stale_since.get_or_insert_with(Instant::now);

@@ -32,6 +32,9 @@ pub enum BridgeError {
         /// How that is known.
         reason: String,
     },
+    /// The editor was closed.
+    #[error("the editor that served {} was closed", .0.display())]
+    Closed(PathBuf),
     /// The extension lives but did not take the call.
     #[error("the editor did not take the call within {} ms", .0.as_millis())]
     PickupTimeout(Duration),
@@ -92,7 +95,7 @@ impl BridgeError {
     pub fn code(&self) -> &str {
         match self {
             Self::NotFound(_) => "E_BRIDGE_NOT_FOUND",
-            Self::Unavailable { .. } => "E_BRIDGE_UNAVAILABLE",
+            Self::Unavailable { .. } | Self::Closed(_) => "E_BRIDGE_UNAVAILABLE",
             Self::PickupTimeout(_) => "E_PICKUP_TIMEOUT",
             Self::Timeout { .. } => "E_TIMEOUT",
             Self::Cancelled => "E_CANCELLED",
@@ -116,6 +119,7 @@ impl BridgeError {
             Self::Unavailable { .. } => {
                 "Reload the VS Code window of this workspace, or use the native backend."
             }
+            Self::Closed(_) => "Open the workspace in VS Code again, or use the native backend.",
             Self::PickupTimeout(_) => {
                 "VS Code is busy or shows a dialog. Look at its window, then try again."
             }

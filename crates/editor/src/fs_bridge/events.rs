@@ -85,6 +85,11 @@ impl Reader {
     /// The events since the last look. A file that is not there, or cannot be read, has none.
     pub(super) fn look(&mut self, path: &Path) -> Vec<Event> {
         let most = PER_LOOK.min(self.limit.saturating_sub(self.offset));
+        // Opening a pipe waits for whoever writes to it.
+        let is_file = path.metadata().is_ok_and(|meta| meta.is_file());
+        if !is_file {
+            return Vec::new();
+        }
         let Ok(mut file) = File::open(path) else {
             return Vec::new();
         };

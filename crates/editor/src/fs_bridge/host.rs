@@ -35,13 +35,15 @@ pub struct HostInfo {
     pub started_at: String,
 }
 
-/// Whether an extension serves a bridge, by the age of its `host.json`.
+/// Whether an extension serves a bridge, by the age of its `host.json`, its lock and its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
     /// It gave a sign of life this long ago.
     Live(Duration),
     /// Its last sign of life is too old.
     Stale(Duration),
+    /// It was closed: its process or its lock is gone.
+    Closed,
     /// The folder belongs to someone else than the workspace and this user.
     Untrusted,
 }
@@ -56,8 +58,41 @@ impl Liveness {
         let touched = fs::metadata(bridge.join("host.json"))?.modified()?;
         // A time to come is another clock's now.
         let age = SystemTime::now().duration_since(touched).unwrap_or_default();
-        Ok(if age > settings.stale_after { Self::Stale(age) } else { Self::Live(age) })
+        Ok(match () {
+            () if age > settings.stale_after => Self::Stale(age),
+            () if is_closed(bridge) => Self::Closed,
+            () => Self::Live(age),
+        })
     }
+}
+
+/// Whether an extension that has just given a sign of life is gone all the same.
+fn is_closed(bridge: &Path) -> bool {
+    let no_lock = bridge.join("host.lock").try_exists().is_ok_and(|there| !there);
+    no_lock || info(bridge).is_some_and(|info| !has_process(bridge, &info))
+}
+
+/// Whether its process runs. One that sees the workspace under another name may be in a container, where
+/// processes have other numbers: that is taken to run.
+#[cfg(unix)]
+fn has_process(bridge: &Path, info: &HostInfo) -> bool {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, test_kill_process};
+
+    let platform = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
+    let workspace = Path::new(&info.workspace);
+    let is_here = info.platform == platform
+        && bridge.parent().is_some_and(|folder| {
+            folder == workspace || workspace.canonicalize().is_ok_and(|found| found == folder)
+        });
+    let pid = i32::try_from(info.pid).ok().and_then(Pid::from_raw);
+    let Some(pid) = pid.filter(|_| is_here) else { return true };
+    test_kill_process(pid) != Err(Errno::SRCH)
+}
+
+#[cfg(not(unix))]
+fn has_process(_bridge: &Path, _info: &HostInfo) -> bool {
+    true
 }
 
 /// A living extension. Cheap to clone; all clones share the watcher and the places for calls.
@@ -150,6 +185,7 @@ impl Shared {
                 let seconds = age.as_secs();
                 Err(unavailable(format!("its last sign of life is {seconds} s old")))
             }
+            Ok(Liveness::Closed) => Err(BridgeError::Closed(self.bridge.clone())),
             Ok(Liveness::Untrusted) => Err(unavailable("it belongs to someone else".into())),
             Err(error) => Err(unavailable(format!("host.json cannot be read: {error}"))),
         }

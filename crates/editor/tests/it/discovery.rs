@@ -136,3 +136,38 @@ async fn a_clock_ahead_of_ours_is_alive() {
     host.unwrap().set_modified(ahead).unwrap();
     assert!(fixture.call("x", Value::Null).await.is_ok());
 }
+
+/// A number of a process that has ended.
+#[cfg(target_os = "linux")]
+fn ended_pid() -> u32 {
+    let mut child = std::process::Command::new("true").spawn().expect("a process");
+    let pid = child.id();
+    child.wait().expect("it ends");
+    pid
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_closed_editor_is_noticed_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let bridge = EditorBridge::default();
+    let _host = serve(folder.path(), "extHost-x");
+    assert!(bridge.discover(folder.path()).await.unwrap().is_some());
+    let file = folder.path().join(".vsc-bridge/host.json");
+    let mut info: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    let living = info.clone();
+    info["pid"] = json!(ended_pid());
+    fs::write(&file, info.to_string()).unwrap();
+    assert!(bridge.discover(folder.path()).await.unwrap().is_none(), "its process is gone");
+    let error = bridge.find(folder.path()).await.expect_err("closed");
+    assert_eq!(error.code(), "E_BRIDGE_UNAVAILABLE");
+    assert!(error.to_string().contains("was closed"), "{error}");
+    // In a container processes have other numbers, and the workspace mostly has another name.
+    info["workspace"] = json!("/workspaces/app");
+    fs::write(&file, info.to_string()).unwrap();
+    assert!(bridge.discover(folder.path()).await.unwrap().is_some());
+    fs::write(&file, living.to_string()).unwrap();
+    assert!(bridge.discover(folder.path()).await.unwrap().is_some());
+    fs::remove_file(folder.path().join(".vsc-bridge/host.lock")).unwrap();
+    assert!(bridge.discover(folder.path()).await.unwrap().is_none(), "its lock is gone");
+}

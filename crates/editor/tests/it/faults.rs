@@ -248,3 +248,21 @@ async fn leftovers_of_a_server_that_died_are_removed_and_others_kept() {
     until("the leftovers are gone", || gone.iter().all(|job| !job.exists())).await;
     assert!(kept.iter().all(|job| job.join("command.json").exists()));
 }
+
+/// A pipe where the answer should be would hold up whoever opens it.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_is_no_answer() {
+    let fixture = Fixture::new(settings(), |_| {
+        Reply::Custom(Box::new(|job: &Job| {
+            for name in ["response.json", "events.ndjson"] {
+                let made = std::process::Command::new("mkfifo").arg(job.folder.join(name)).status();
+                assert!(made.expect("mkfifo").success());
+            }
+            job.write("done", "");
+        }))
+    })
+    .await;
+    let answer = limited(fixture.host.call("x", json!({}), LIMIT, |_| {})).await;
+    assert_eq!(answer.expect_err("no answer").code(), "E_NO_RESPONSE");
+}

@@ -11,27 +11,37 @@ export interface ScriptParams {
   'breakpoint.clear.project': Record<string, never>;
   /** Lists all breakpoints with their state. */
   'breakpoint.list': Record<string, never>;
-  /** Removes the breakpoint at a line. */
+  /** Removes the breakpoint at a line, on a function or on a variable. */
   'breakpoint.remove': {
+    /** Instead: the function's name */
+    function?: string;
     /** Line, from 1 */
-    line: number;
+    line?: number;
     /** Source file */
-    path: string;
+    path?: string;
+    /** Instead: the variable that is watched */
+    variable?: string;
   };
   /** Sets a breakpoint, conditional breakpoint or logpoint, and waits for what the debugger says of it. */
   'breakpoint.set': {
+    access?: 'write' | 'read' | 'readWrite';
     /** Stop only if true, in the language of the program */
     condition?: string;
-    /** Stop on these hits: 5, >5, %2 */
+    /** Instead of path: a function's name */
+    function?: string;
+    /** Stop on these hits: 5, >5, %2 (C, C++, Rust: 5 and all after it, >5) */
     hitCondition?: string;
     /** Line, from 1 */
     line?: number;
     /** Log this and do not stop; {expression} is filled in */
     logMessage?: string;
     /** Source file */
-    path: string;
+    path?: string;
+    sessionId?: string;
     /** Instead: text of that line */
     text?: string;
+    /** Instead, while stopped: stop when it changes */
+    variable?: string;
   };
   /** Tells which backend serves, and which debug adapters were found. */
   'bridge.status': Record<string, never>;
@@ -49,6 +59,7 @@ export interface ScriptParams {
   /** Shows two sessions side by side. */
   'dap.compare': {
     compareBy: 'counts' | 'exceptions' | 'timeline' | 'outputs';
+    /** A session, or its run before a restart: previousRun */
     sessionA: string;
     sessionB: string;
   };
@@ -119,6 +130,8 @@ export interface ScriptParams {
   };
   /** Attaches the debugger to a process that runs, by its id or by the port its debugger listens on. */
   'debug.attach': {
+    /** As of debug_start */
+    exceptions?: string[];
     host: string;
     pid?: number;
     port?: number;
@@ -217,7 +230,7 @@ export interface ScriptParams {
     console?: 'internalConsole' | 'integratedTerminal';
     cwd?: string;
     env?: Record<string, unknown>;
-    /** Filters that stop it: raised, uncaught; [] for none */
+    /** What stops it: raised, uncaught, or types (ValueError); [] for none */
     exceptions?: string[];
     /** Workspace folder, if several */
     folder?: string;
@@ -359,6 +372,8 @@ export interface ScriptParams {
   'test.debug-single': {
     /** Column, from 1 */
     column: number;
+    /** As of debug_start */
+    exceptions?: string[];
     /** Line in the test, from 1 */
     line?: number;
     /** Instead: the test's name */

@@ -70,6 +70,7 @@ impl Start<'_> {
         Ok(Ok(Server {
             language,
             root: self.root.to_owned(),
+            program: self.candidate.program.clone(),
             name: name.to_string_lossy().into_owned(),
             client,
             process: Arc::clone(self.process),
@@ -128,6 +129,7 @@ impl Start<'_> {
                     "synchronization": {},
                     "documentSymbol": {"hierarchicalDocumentSymbolSupport": true},
                     "references": {},
+                    "definition": {},
                     "implementation": {"linkSupport": true},
                     "callHierarchy": {},
                     "rename": {},

@@ -3,8 +3,8 @@
 use tree_sitter::Node;
 
 use super::super::Found;
-use super::super::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
 use crate::error::CodeError;
+use crate::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
 
 /// Functions that make tests.
 const TESTS: [&str; 2] = ["test", "it"];
@@ -17,6 +17,18 @@ const TABLES: [&str; 2] = ["each", "for"];
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Names {
     pub(super) patterns: Vec<String>,
+}
+
+impl Names {
+    /// Of names that are known.
+    pub(super) fn literal<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let pattern = |text: &str| {
+            let mut name = Name::default();
+            literal(text, &mut name);
+            name.pattern
+        };
+        Self { patterns: names.map(pattern).collect() }
+    }
 }
 
 pub(super) fn tests(source: &str, typed: bool) -> Result<Vec<Found<Names>>, CodeError> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tree_sitter::Node;
 
-use super::super::parse::{MAX_DEPTH, children, field, parse, text};
 use crate::error::CodeError;
+use crate::parse::{MAX_DEPTH, children, field, parse, text};
 use crate::tool::text_of;
 
 /// Files of a target that are read.

@@ -2,7 +2,7 @@
 
 use termbridge_code::CodeError;
 use termbridge_code::symbols::{
-    Direction, Navigation, SearchMode, SearchQuery, SymbolInfo, SymbolRef, servers,
+    Direction, Navigation, SearchMode, SearchQuery, SymbolInfo, SymbolRef,
 };
 
 use super::project::{GO, LIMIT, PYTHON, Project, RUST, Shape, TYPESCRIPT, environment, named};
@@ -255,16 +255,4 @@ async fn a_module_of_rust_moves_its_file() {
     assert_eq!(paths, ["src/client.rs", "src/lib.rs"]);
     assert!(!project.path("src/user.rs").exists());
     assert!(project.text("src/lib.rs").starts_with("pub mod client;\n"));
-}
-
-#[test]
-fn what_is_installed_is_told() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let status = servers(&environment(), folder.path());
-    let languages: Vec<_> = status.iter().map(|status| status.language.as_str()).collect();
-    assert_eq!(languages, ["Rust", "Python", "Go", "TypeScript and JavaScript"]);
-    assert!(status.iter().all(|status| status.program.is_some()), "{status:?}");
-    let none = servers(&termbridge_dap::Environment::default(), folder.path());
-    assert!(none.iter().all(|status| status.program.is_none()), "{none:?}");
-    assert_eq!(none[0].install, "rustup component add rust-analyzer");
 }

@@ -6,6 +6,7 @@ What cannot be read is said to be so, in angle brackets: a wrong value is worse 
 import re
 import struct
 import time
+import unicodedata
 from decimal import Decimal
 
 import lldb
@@ -23,8 +24,12 @@ MAX_CHILDREN = 10_000
 
 # Stands before every text, by which it is told from what LLDB puts before it.
 MARK = "\x1f"
+# Stands between the name of a type and the text.
+TYPE_END = "\x1e"
 
 
+# Instructions before the arguments of a function are stored.
+MAX_PROLOGUE = 64
 # What LLDB shows as programs do.
 PLAIN = {
     lldb.eBasicTypeBool,
@@ -37,6 +42,88 @@ PLAIN = {
     lldb.eBasicTypeLongLong,
     lldb.eBasicTypeUnsignedLongLong,
 }
+
+
+# Their names. LLDB asks no function of ours about a type that has a text of its own, which takes half a millisecond.
+PLAIN_NAMES = ("short", "unsigned short", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
+
+# What has keys, in both languages' libraries.
+MAPS = re.compile(r"^(std::(__\w+::|__cxx11::|__debug::)*(unordered_)?(multi)?map|std::collections::hash::map::HashMap|alloc::collections::btree::map::BTreeMap)<")
+
+
+def show_plain(run, category):
+    """Shows numbers as LLDB writes them, after the mark."""
+    for name in PLAIN_NAMES:
+        run(f'type summary add -w {category} -e -p -r -C false -s "{MARK}${{var%V}}" "{name}"')
+
+
+def past_prologue(debugger, thread, result, _session):
+    """A command: lets a thread at the first instruction of a function go on until its arguments are stored; says if it did."""
+    thread = debugger.GetSelectedTarget().GetProcess().GetThreadByID(int(thread))
+    frame = thread.GetFrameAtIndex(0)
+    if frame.GetFunction().GetStartAddress() != frame.GetPCAddress():
+        return
+    # What lies below the stack at this point was written by nobody yet.
+    places = [argument.GetLocation() or "" for argument in frame.GetVariables(True, False, False, True)]
+    if not any(place.startswith("0x") and int(place, 16) < frame.GetSP() for place in places):
+        return
+    target = debugger.GetSelectedTarget()
+    end = frame.GetLineEntry().GetEndAddress().GetLoadAddress(target)
+    debugger.SetAsync(False)
+    try:
+        for _ in range(MAX_PROLOGUE):
+            pc = thread.GetFrameAtIndex(0).GetPC()
+            if not frame.GetFunction().GetStartAddress().GetLoadAddress(target) <= pc < end:
+                break
+            thread.StepInstruction(True)
+    finally:
+        debugger.SetAsync(True)
+    result.AppendMessage(MARK)
+
+
+def add_commands(run):
+    """Adds the commands that are in this module."""
+    run(f"script import {__name__}")
+    for name, function in (("origin", origin), ("keyed", keyed), ("watched", watched), ("past-prologue", past_prologue)):
+        run(f"command script add --overwrite --function {__name__}.{function.__name__} termbridge-{name}")
+
+
+def origin(debugger, name, result, _session):
+    """A command: of which other library a name is a static variable, which no source of this frame can mean."""
+    frame = debugger.GetSelectedTarget().GetProcess().GetSelectedThread().GetSelectedFrame()
+    if frame.FindVariable(name).IsValid() or frame.GetValueForVariablePath(f"this->{name}").IsValid():
+        return
+    target = debugger.GetSelectedTarget()
+    address = frame.EvaluateExpression(name).GetAddress()
+    # A constant has no address of its own.
+    having = [address.GetModule()] if address.GetModule().IsValid() else [module for module in target.modules if module.FindGlobalVariables(target, name, 1).GetSize()]
+    # What a library exports can be meant.
+    if not having or address.GetSymbol().IsExternal() or any(module == frame.GetModule() or module.FindSymbol(name).IsExternal() for module in having):
+        return
+    result.AppendMessage(f"{MARK}{having[0].GetFileSpec().GetFilename()}{MARK}")
+
+
+def watched(debugger, number, result, _session):
+    """A command: the address that a watchpoint watches."""
+    watchpoint = debugger.GetSelectedTarget().FindWatchpointByID(int(number))
+    if watchpoint.IsValid():
+        result.AppendMessage(f"{MARK}{watchpoint.GetWatchAddress():x}{MARK}")
+
+
+def keyed(debugger, expression, result, _session):
+    """A command: of which map an expression takes a subscript. LLDB would take it for the position of an entry."""
+    frame = debugger.GetSelectedTarget().GetProcess().GetSelectedThread().GetSelectedFrame()
+    for bracket in re.finditer(r"\[", expression):
+        path = expression[: bracket.start()]
+        container = frame.GetValueForVariablePath(path)
+        if not container.IsValid() or container.GetError().Fail():
+            container = frame.EvaluateExpression(path)
+        kind = container.GetType().GetCanonicalType()
+        while kind.IsPointerType() or kind.IsReferenceType():
+            kind = (kind.GetPointeeType() if kind.IsPointerType() else kind.GetDereferencedType()).GetCanonicalType()
+        if MAPS.match(kind.GetName() or ""):
+            result.AppendMessage(f"{MARK}{path}{MARK}")
+            return
 
 
 class Unreadable(Exception):
@@ -66,10 +153,11 @@ class Text:
         return "".join(self.parts)
 
 
-def text_of(value, show):
-    """The text of a value."""
+def text_of(value, show, kind=None):
+    """The text of a value, behind the name of its type where LLDB has another."""
     text = Text()
-    text.add(MARK)
+    text.add(MARK if kind is None else f"{MARK}{kind}{TYPE_END}")
+    text.length = 0
     try:
         show(value, text, 0)
     except Unreadable as why:
@@ -90,31 +178,41 @@ def show_part(part, show, text, depth):
 def show_list(elements, count, show, text, depth, brackets="[]"):
     """Elements, or pairs of a map, as far as there is room."""
     text.add(brackets[0])
-    for index, element in enumerate(elements):
-        if index:
-            text.add(", ")
-        if text.is_full():
-            text.add(f"… {count - index} more")
-            break
-        if isinstance(element, tuple):
-            show_part(element[0], show, text, depth)
-            text.add(": ")
-            show_part(element[1], show, text, depth)
-        else:
-            show_part(element, show, text, depth)
+    shown = 0
+    try:
+        for element in elements:
+            if shown:
+                text.add(", ")
+            if text.is_full():
+                text.add(f"… {count - shown} more")
+                break
+            if isinstance(element, tuple):
+                show_part(element[0], show, text, depth)
+                text.add(": ")
+                show_part(element[1], show, text, depth)
+            else:
+                show_part(element, show, text, depth)
+            shown += 1
+    except Unreadable as why:
+        # What was found so far stands, and the brackets close.
+        text.add(f"{', ' if shown else ''}<not readable: {why}>")
     text.add(brackets[1])
 
 
 def as_children(elements, show):
     """Elements with their numbers for names; those of a map with their keys."""
     found = []
-    for index, element in zip(range(MAX_CHILDREN), elements):
-        if isinstance(element, tuple):
-            text = Text(60)
-            show_part(element[0], show, text, 0)
-            found.append(element[1].Clone(f"[{text}]"))
-        else:
-            found.append(element.Clone(f"[{index}]"))
+    try:
+        for index, element in zip(range(MAX_CHILDREN), elements):
+            if isinstance(element, tuple):
+                text = Text(60)
+                show_part(element[0], show, text, 0)
+                found.append(element[1].Clone(f"[{text}]"))
+            else:
+                found.append(element.Clone(f"[{index}]"))
+    except Unreadable:
+        # What was found until then is there.
+        pass
     return found
 
 
@@ -191,6 +289,9 @@ def bytes_of(value, size):
     address = value.GetLoadAddress()
     if address != lldb.LLDB_INVALID_ADDRESS:
         return memory(value, address, size)
+    if value.GetError().Fail():
+        # Its data would be zeros.
+        raise Unreadable(plain_error(value.GetError()))
     data, error = value.GetData(), lldb.SBError()
     read = data.ReadRawData(error, 0, size) if data.GetByteSize() >= size else None
     if error.Fail() or read is None:
@@ -204,7 +305,7 @@ def memory(value, address, size):
     error = lldb.SBError()
     read = value.GetProcess().ReadMemory(address, size, error)
     if error.Fail() or read is None:
-        raise Unreadable(plain_error(error))
+        raise Unreadable(f"no memory at {address:#x}")
     return read
 
 
@@ -238,21 +339,33 @@ def show_string(value, address, length, text):
     if limit < length:
         # Not in the middle of a character.
         data = data[: -(next((n for n in range(1, 4) if len(data) > n and data[-n] & 0xC0 == 0xC0), 0)) or None]
-    text.add(quoted(data.decode("utf-8", "backslashreplace"), '"'))
+    text.add(quoted_bytes(data))
     if limit < length:
         text.add(f"… {length - len(data)} more bytes")
 
 
+ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0", "\\": "\\\\"}
+
+
+def escaped(char, mark):
+    """A character as Rust escapes it; a byte that is no UTF-8, as Python keeps it, as `\\xE9`."""
+    if char == mark or char in ESCAPES:
+        return ESCAPES.get(char, f"\\{mark}")
+    if "\udc80" <= char <= "\udcff":
+        return f"\\x{ord(char) - 0xDC00:02X}"
+    # A mark that would join what stands before it is not seen as one.
+    is_plain = char.isprintable() and unicodedata.category(char) not in ("Mn", "Me")
+    return char if is_plain else f"\\u{{{ord(char):x}}}"
+
+
 def quoted(text, mark):
     """Text in quotes, as Rust escapes it."""
-    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0", "\\": "\\\\", mark: f"\\{mark}"}
+    return mark + "".join(escaped(char, mark) for char in text) + mark
 
-    def escaped(char):
-        if char in known:
-            return known[char]
-        return char if char.isprintable() else f"\\u{{{ord(char):x}}}"
 
-    return mark + "".join(map(escaped, text)) + mark
+def quoted_bytes(data):
+    """Bytes of text in quotes."""
+    return quoted(data.decode("utf-8", "surrogateescape"), '"')
 
 
 def float_text(value, width):

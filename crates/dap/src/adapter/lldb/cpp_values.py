@@ -1,9 +1,13 @@
 """Values of C and C++ in one line, for LLDB: what a struct holds, what a container has, what a pointer points to.
 
-Containers of libstdc++ are read here: LLDB says of an unordered_map that has entries that it is empty. Those of
-other libraries are shown as LLDB knows them. Long, because each container is laid out in its own way.
+Containers of libstdc++ are read here, in the line and when they are looked into, so that both have one count: LLDB says
+of an unordered_map that has entries that it is empty, and answers any name that is asked of a variant with what the
+variant holds. Those of other libraries are shown as LLDB knows them. Long, because each container is laid out in its
+own way.
 """
 
+import json
+import os
 import re
 import struct
 
@@ -14,6 +18,7 @@ from common import (
     PLAIN,
     Parts,
     Unreadable,
+    add_commands,
     as_children,
     bytes_of,
     checked,
@@ -22,19 +27,29 @@ from common import (
     function_at,
     memory,
     pointee,
-    quoted,
     show_list,
     show_part,
-    show_string,
+    show_plain,
     text_of,
     unsigned,
+)
+from cpp_text import (
+    MAX_BYTES,
+    char_text,
+    is_text,
+    is_wide,
+    show_bytes_or_text,
+    show_char_array,
+    show_characters,
+    show_terminated,
+    zero_in,
 )
 
 CATEGORY = "termbridge-cpp"
 # Pointers that are followed within a value: a list is not shown to its end.
 MAX_POINTERS = 2
-HASHED = r"^std::(__debug::)?unordered_(multi)?(map|set)<.+>$"
-WIDE = {lldb.eBasicTypeWChar, lldb.eBasicTypeChar16, lldb.eBasicTypeChar32}
+# Steps from an entry of a tree to the next one; no tree in memory is deeper.
+MAX_TREE_DEPTH = 128
 
 
 # ---- entry points ----------------------------------------------------------------------------------------------
@@ -43,7 +58,7 @@ WIDE = {lldb.eBasicTypeWChar, lldb.eBasicTypeChar16, lldb.eBasicTypeChar32}
 def summary(value, _session):
     """The text of a value."""
     kind = value.GetType().GetCanonicalType()
-    if kind.GetBasicType() in PLAIN or kind.GetTypeClass() == lldb.eTypeClassEnumeration:
+    if (kind.GetBasicType() in PLAIN and not is_wide(value.GetType())) or kind.GetTypeClass() == lldb.eTypeClassEnumeration:
         return ""
     return text_of(value, show)
 
@@ -51,16 +66,60 @@ def summary(value, _session):
 def __lldb_init_module(debugger, _session):
     here = __name__
     run = debugger.HandleCommand
+    add_commands(run)
     run(f"type category define -e {CATEGORY}")
     run(f'type summary add -w {CATEGORY} -e -F {here}.summary -x ".*"')
-    run(f'type synthetic add -w {CATEGORY} -l {here}.Entries -x "{HASHED}"')
+    show_plain(run, CATEGORY)
+    run(f"type synthetic add -w {CATEGORY} -l {here}.Inside --recognizer-function {here}.has_other_parts")
 
 
-class Entries(Parts):
-    """The entries of an unordered container."""
+def has_other_parts(kind, _session):
+    """Whether what is inside a value is not what its fields are."""
+    kind = kind.GetCanonicalType()
+    if kind.GetTypeClass() == lldb.eTypeClassUnion:
+        return any(is_unbounded(kind.GetFieldAtIndex(index).GetType()) for index in range(kind.GetNumberOfFields()))
+    return library_name(kind.GetName() or "") in INSIDE
+
+
+class Inside(Parts):
+    """What is inside a value, in the place of its fields."""
+
+    def has_children(self):
+        return len(self.all()) > 0
+
+    def get_child_index(self, name):
+        numbered = re.match(r"^\[(\d+)\]$", name)
+        if numbered and isinstance(self.all(), Elements):
+            return int(numbered.group(1))
+        # By this name LLDB follows a pointer.
+        if name == "$$dereference$$":
+            return super().get_child_index(POINTEE)
+        return super().get_child_index(name)
 
     def find(self):
-        return as_children(elements_of(self.value.GetNonSyntheticValue())[1], show)
+        value = self.value.GetNonSyntheticValue()
+        while value.GetType().GetCanonicalType().IsPointerType() or value.GetType().GetCanonicalType().IsReferenceType():
+            value = pointee(value, unsigned(value), value.GetType().GetCanonicalType().GetPointeeType())
+        kind = value.GetType().GetCanonicalType()
+        if kind.GetTypeClass() == lldb.eTypeClassUnion:
+            return [part for _, part in members(value, kind)]
+        return INSIDE[library_name(kind.GetName())](value)
+
+
+class Elements:
+    """Elements that can be reached by their numbers."""
+
+    def __init__(self, count, at):
+        self.count = count
+        self.at = at
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        return self.at(index)
 
 
 # ---- values ----------------------------------------------------------------------------------------------------
@@ -117,19 +176,12 @@ def show_basic(value, kind, text):
         found = unsigned(value)
         if basic == lldb.eBasicTypeBool:
             text.add({0: "false", 1: "true"}.get(found, str(found)))
-        elif is_char(kind):
-            text.add(quoted(chr(found & 0xFF), "'") if found & 0xFF < 0x80 else f"'\\x{found & 0xFF:02x}'")
-        elif basic in WIDE:
-            text.add(quoted(chr(found), "'"))
+        elif is_text(value.GetType()):
+            text.add(char_text(found, kind.GetByteSize()))
         elif kind.GetTypeFlags() & lldb.eTypeIsSigned:
             text.add(str(value.GetValueAsSigned()))
         else:
             text.add(str(found))
-
-
-def is_char(kind):
-    """Whether it holds text; a `signed char` and an `unsigned char` are numbers."""
-    return kind.GetCanonicalType().GetUnqualifiedType().GetName() in ("char", "char8_t")
 
 
 def show_pointer(value, kind, text, depth, pointers):
@@ -139,8 +191,10 @@ def show_pointer(value, kind, text, depth, pointers):
         text.add("nullptr")
     elif target.IsFunctionType():
         text.add(function_at(value, address))
-    elif is_char(target):
-        show_c_string(value, address, text)
+    elif is_text(target):
+        show_terminated(value, address, target.GetByteSize(), text)
+    elif target.GetUnqualifiedType().GetName() == "unsigned char":
+        show_bytes_or_text(value, address, text)
     elif target.GetCanonicalType().GetBasicType() == lldb.eBasicTypeVoid or pointers >= MAX_POINTERS or not target.IsTypeComplete():
         text.add(f"{address:#x}")
     else:
@@ -148,35 +202,25 @@ def show_pointer(value, kind, text, depth, pointers):
         show(pointee(value, address, target), text, depth + 1, pointers + 1)
 
 
-def show_c_string(value, address, text):
-    """Text that ends with a zero byte."""
-    data, step = b"", 64
-    while len(data) <= 400 and b"\0" not in data:
-        try:
-            # Not beyond a page: what follows may not be there.
-            size = min(step, 4096 - (address + len(data)) % 4096)
-            data += memory(value, address + len(data), size)
-        except Unreadable:
-            if not data:
-                raise
-            break
-    end = data.find(b"\0")
-    if 0 <= end <= 400:
-        text.add(quoted(data[:end].decode("utf-8", "backslashreplace"), '"'))
-    else:
-        text.add(quoted(data[:400].decode("utf-8", "ignore"), '"') + "…")
+def is_unbounded(kind):
+    """Whether the length of an array is not known."""
+    kind = kind.GetCanonicalType()
+    return kind.GetTypeClass() == lldb.eTypeClassArray and "[]" in (kind.GetName() or "")
 
 
 def show_array(value, kind, text, depth, pointers):
-    count = value.GetNumChildren()
-    if is_char(kind.GetArrayElementType()):
-        data = bytes_of(value, min(count, 400))
-        end = data.find(b"\0")
-        text.add(quoted(data[: end if end >= 0 else None].decode("utf-8", "backslashreplace"), '"'))
-        if end < 0 and count > 400:
-            text.add(f"… {count - 400} more bytes")
-        return
-    show_list(children(value, count), count, within(pointers), text, depth)
+    element = value.GetType().GetArrayElementType() or kind.GetArrayElementType()
+    width = element.GetByteSize()
+    if is_unbounded(kind):
+        if not is_text(element):
+            raise Unreadable("its length is not known")
+        show_terminated(value, value.GetLoadAddress(), width, text)
+    elif is_text(element):
+        length = value.GetNumChildren() * width
+        show_char_array(bytes_of(value, min(length, MAX_BYTES)), length, width, text)
+    else:
+        count = value.GetNumChildren()
+        show_list(children(value, count), count, within(pointers), text, depth)
 
 
 def show_class(value, kind, text, depth, pointers):
@@ -191,8 +235,8 @@ def show_class(value, kind, text, depth, pointers):
 
 
 def library_name(name):
-    """`vector` of `std::vector<int, …>`, and of its inline namespaces."""
-    if not name.startswith("std::"):
+    """`vector` of `std::vector<int, …>`, and of its inline namespaces; not of what such a class has within it."""
+    if not name.startswith("std::") or re.search(r">::\w+$", name):
         return None
     return re.sub(r"^(__cxx11|__debug|chrono|filesystem|filesystem::__cxx11)::", "", name[5:].split("<", 1)[0])
 
@@ -206,12 +250,7 @@ def show_fields(value, kind, text, depth, pointers):
         base = kind.GetDirectBaseClassAtIndex(index).GetType()
         if base.GetNumberOfFields() or base.GetNumberOfDirectBaseClasses():
             parts.append((f"<{base.GetName()}>", part_of_type(value, base)))
-    for index in range(kind.GetNumberOfFields()):
-        name = kind.GetFieldAtIndex(index).GetName()
-        if name and name.startswith("_vptr"):
-            continue
-        part = value.GetChildMemberWithName(name) if name else None
-        parts.append((name, part if part is not None else unnamed(value, kind.GetFieldAtIndex(index))))
+    parts.extend(members(value, kind))
     for name, part in parts:
         text.add("" if is_first else ", ")
         is_first = False
@@ -223,6 +262,50 @@ def show_fields(value, kind, text, depth, pointers):
     text.add("}")
 
 
+def members(value, kind):
+    """The names of what a struct, a class or a union has itself, each with its value."""
+    for index in range(kind.GetNumberOfFields()):
+        field = kind.GetFieldAtIndex(index)
+        name = field.GetName()
+        if name and name.startswith("_vptr"):
+            continue
+        part = value.GetChildMemberWithName(name) if name else unnamed(value, field)
+        if kind.GetTypeClass() == lldb.eTypeClassUnion and is_unbounded(field.GetType()):
+            part = with_length(part, kind, name)
+        yield name, part
+
+
+def with_length(part, union, name):
+    """An array in a union, whose length LLDB 19 forgets unless the debug information says where the array lies."""
+    names = [union.GetFieldAtIndex(index).GetName() or "" for index in range(union.GetNumberOfFields())]
+    lengths = union_arrays().get(f"{union.GetByteSize()} {' '.join(names)}", {})
+    length, address, element = lengths.get(name), part.GetLoadAddress(), part.GetType().GetArrayElementType()
+    if address == lldb.LLDB_INVALID_ADDRESS:
+        return part
+    if length is None and is_text(element):
+        # The text up to a zero, within the union.
+        width = element.GetByteSize()
+        data = memory(part, address, union.GetByteSize() // width * width)
+        zero = zero_in(data, width)
+        length = (len(data) if zero is None else zero) // width
+    return part if length is None else part.CreateValueFromAddress(name, address, element.GetArrayType(length))
+
+
+UNION_ARRAYS = None
+
+
+def union_arrays():
+    """The lengths of the arrays in the program's unions."""
+    global UNION_ARRAYS
+    if UNION_ARRAYS is None:
+        try:
+            with open(os.path.join(os.path.dirname(__file__), "unions.json"), encoding="utf-8") as file:
+                UNION_ARRAYS = json.load(file)
+        except (OSError, ValueError):
+            UNION_ARRAYS = {}
+    return UNION_ARRAYS
+
+
 def part_of_type(value, base):
     for index in range(value.GetNumChildren()):
         child = value.GetChildAtIndex(index)
@@ -232,7 +315,11 @@ def part_of_type(value, base):
 
 
 def unnamed(value, field):
-    return value.CreateChildAtOffset("", field.GetOffsetInBytes(), field.GetType())
+    """A member without a name. Not as a child at an offset: LLDB gives each offset the type that was first asked for."""
+    address = value.GetLoadAddress()
+    if address == lldb.LLDB_INVALID_ADDRESS:
+        raise Unreadable("it is not in memory")
+    return value.CreateValueFromAddress("", address + field.GetOffsetInBytes(), field.GetType())
 
 
 def show_as_known(value, text, depth, pointers):
@@ -281,34 +368,23 @@ def show_view(value, text, depth, pointers):
     show_characters(value, field(value, "_M_str"), number(value, "_M_len"), text)
 
 
-def show_characters(value, pointer, length, text):
-    length = checked(length)
-    kind = pointer.GetType().GetPointeeType().GetCanonicalType()
-    width = kind.GetByteSize()
-    if width == 1:
-        show_string(value, unsigned(pointer), length, text)
-        return
-    shown = min(length, 400 // width)
-    data = memory(value, unsigned(pointer), shown * width)
-    text.add(quoted(data.decode("utf-16-le" if width == 2 else "utf-32-le", "backslashreplace"), '"'))
-    if shown < length:
-        text.add(f"… {length - shown} more characters")
-
-
 def elements_of(value):
     """How many elements a container has, and they themselves; those of a map are pairs."""
     name = library_name(value.GetType().GetCanonicalType().GetName())
     if name == "vector":
         kind = argument(value, 0)
         if kind.GetCanonicalType().GetBasicType() == lldb.eBasicTypeBool:
-            raise Unreadable("bits")
+            return bits_of(value, kind)
         start, finish = number(value, "_M_impl", "_M_start"), number(value, "_M_impl", "_M_finish")
         end = number(value, "_M_impl", "_M_end_of_storage")
         size = kind.GetByteSize()
         if not start <= finish <= end or (finish - start) % size:
             raise Unreadable("its end lies before its beginning")
         count = checked((finish - start) // size)
-        return count, (value.CreateValueFromAddress(f"[{i}]", start + i * size, kind) for i in range(count))
+        if count:
+            memory(value, start, 1)
+            memory(value, finish - 1, 1)
+        return count, Elements(count, lambda i: value.CreateValueFromAddress(f"[{i}]", start + i * size, kind))
     if name == "deque":
         return deque(value)
     if name == "list":
@@ -367,14 +443,14 @@ def deque(value):
     if count < 0:
         raise Unreadable("its end lies before its beginning")
 
-    def elements():
-        first = number(start, "_M_node")
-        for index in range(count):
-            block, at = divmod(before + index, per_block)
-            address = pointer_at(value, first + block * 8) + at * size
-            yield value.CreateValueFromAddress(f"[{index}]", address, kind)
+    first = number(start, "_M_node")
 
-    return count, elements()
+    def element(index):
+        block, at = divmod(before + index, per_block)
+        address = pointer_at(value, first + block * 8) + at * size
+        return value.CreateValueFromAddress(f"[{index}]", address, kind)
+
+    return count, Elements(count, element)
 
 
 def tree(value):
@@ -385,17 +461,21 @@ def tree(value):
     header = field(inner, "_M_impl", "_M_header").GetLoadAddress()
     offset = aligned(32, kind)
 
+    def follow(node, offset):
+        """The nodes from one on by the addresses at an offset."""
+        for _ in range(MAX_TREE_DEPTH):
+            yield node
+            node = pointer_at(value, node + offset)
+        raise Unreadable("a tree without an end")
+
     def successor(node):
         right = pointer_at(value, node + 24)
         if right:
-            node = right
-            while left := pointer_at(value, node + 16):
-                node = left
-            return node
-        up = pointer_at(value, node + 8)
-        while node == pointer_at(value, up + 24):
-            node, up = up, pointer_at(value, up + 8)
-        return up if pointer_at(value, node + 24) != up else node
+            return next(node for node in follow(right, 16) if pointer_at(value, node + 16) == 0)
+        for up in follow(pointer_at(value, node + 8), 8):
+            if pointer_at(value, up + 24) != node:
+                return up if pointer_at(value, node + 24) != up else node
+            node = up
 
     def entries():
         node = pointer_at(value, header + 16)
@@ -416,17 +496,21 @@ def show_elements(brackets):
     return render
 
 
-def show_vector(value, text, depth, pointers):
-    if argument(value, 0).GetCanonicalType().GetBasicType() != lldb.eBasicTypeBool:
-        show_elements("[]")(value, text, depth, pointers)
-        return
+def bits_of(value, kind):
+    """The elements of a vector<bool>."""
     start, finish = field(value, "_M_impl", "_M_start"), field(value, "_M_impl", "_M_finish")
     words = number(finish, "_M_p") - number(start, "_M_p")
     count = checked(words * 8 + number(finish, "_M_offset"))
-    shown = min(count, 40)
-    data = int.from_bytes(memory(value, number(start, "_M_p"), (shown + 7) // 8), "little")
-    rest = f", … {count - shown} more" if shown < count else ""
-    text.add("[" + ", ".join("true" if data >> i & 1 else "false" for i in range(shown)) + rest + "]")
+    if count < 0:
+        raise Unreadable("its end lies before its beginning")
+    first = number(start, "_M_p")
+
+    def bit(index):
+        is_set = memory(value, first + index // 8, 1)[0] >> index % 8 & 1
+        data = lldb.SBData.CreateDataFromUInt32Array(lldb.eByteOrderLittle, 8, [is_set])
+        return value.CreateValueFromData(f"[{index}]", data, kind)
+
+    return count, Elements(count, bit)
 
 
 def show_array_class(value, text, depth, pointers):
@@ -440,18 +524,35 @@ def show_array_class(value, text, depth, pointers):
 
 
 def show_optional(value, text, depth, pointers):
+    held = held_by_optional(value)
+    if held is None:
+        text.add("nullopt")
+    elif library_name(held.GetType().GetCanonicalType().GetName() or "") == "optional":
+        # Told from one that is empty itself.
+        show_list([held], 1, within(pointers), text, depth, "{}")
+    else:
+        show(held, text, depth + 1, pointers)
+
+
+def held_by_optional(value):
     payload = field(value, "_M_payload")
     if number(payload, "_M_engaged") & 0xFF == 0:
-        text.add("nullopt")
-    else:
-        show(field(payload, "_M_payload", "_M_value"), text, depth + 1, pointers)
+        return None
+    return field(payload, "_M_payload", "_M_value")
 
 
 def show_variant(value, text, depth, pointers):
+    held = held_by_variant(value)
+    if held is None:
+        text.add("valueless")
+    else:
+        show(held, text, depth + 1, pointers)
+
+
+def held_by_variant(value):
     index = number(value, "_M_index") & 0xFF
     if index == 0xFF:
-        text.add("valueless")
-        return
+        return None
     place = field(value, "_M_u")
     for _ in range(index):
         place = field(place, "_M_rest")
@@ -459,7 +560,7 @@ def show_variant(value, text, depth, pointers):
     if held.GetType().GetCanonicalType().GetName().startswith("__gnu_cxx::__aligned_"):
         kind = argument(field(place, "_M_first"), 0)
         held = value.CreateValueFromAddress("held", held.GetLoadAddress(), kind)
-    show(held, text, depth + 1, pointers)
+    return held
 
 
 def show_pair(value, text, depth, pointers):
@@ -512,9 +613,13 @@ def show_shared(value, text, depth, pointers):
     show(field(value, "_M_ptr"), text, depth, pointers)
 
 
-def show_weak(value, text, depth, pointers):
+def is_expired(value):
     counts = field(value, "_M_refcount", "_M_pi")
-    if unsigned(counts) == 0 or number(counts, "_M_use_count") & 0xFFFFFFFF == 0:
+    return unsigned(counts) == 0 or number(counts, "_M_use_count") & 0xFFFFFFFF == 0
+
+
+def show_weak(value, text, depth, pointers):
+    if is_expired(value):
         text.add("expired")
     else:
         show(field(value, "_M_ptr"), text, depth, pointers)
@@ -529,11 +634,18 @@ def show_inside(*path):
 
 
 def show_atomic(value, text, depth, pointers):
-    inner = value.GetChildMemberWithName("_M_i")
-    inner = inner if inner.IsValid() else field(value, "_M_b")
-    inner = inner.GetNonSyntheticValue()
-    deeper = inner.GetChildMemberWithName("_M_i")
-    show(deeper if deeper.IsValid() else inner, text, depth + 1, pointers)
+    show(held_by_atomic(value), text, depth + 1, pointers)
+
+
+def held_by_atomic(value):
+    """What an atomic holds, by the names that its kinds have for that."""
+    for name in ("_M_base", "_M_b", "_M_i", "_M_p", "_M_fp"):
+        inner = value.GetChildMemberWithName(name)
+        if inner.IsValid():
+            value = inner.GetNonSyntheticValue()
+    if re.match(r"^std::(atomic|__atomic_base|__atomic_float)<", value.GetType().GetCanonicalType().GetName() or ""):
+        raise Unreadable("the standard library is laid out in another way")
+    return value
 
 
 def show_bitset(value, text, depth, pointers):
@@ -545,7 +657,7 @@ def show_bitset(value, text, depth, pointers):
 SPECIAL = {
     "basic_string": show_std_string,
     "basic_string_view": show_view,
-    "vector": show_vector,
+    "vector": show_elements("[]"),
     "array": show_array_class,
     "optional": show_optional,
     "variant": show_variant,
@@ -565,3 +677,69 @@ for sequence in ("deque", "list", "forward_list"):
     SPECIAL[sequence] = show_elements("[]")
 for entries in ("map", "multimap", "set", "multiset", "unordered_map", "unordered_multimap", "unordered_set", "unordered_multiset"):
     SPECIAL[entries] = show_elements("{}")
+
+
+# ---- what is inside --------------------------------------------------------------------------------------------
+
+# The name of what a pointer of the library points to, as LLDB has it.
+POINTEE = "object"
+
+
+def nothing_inside(_value):
+    return []
+
+
+def elements_inside(value):
+    elements = elements_of(value)[1]
+    return elements if isinstance(elements, Elements) else as_children(elements, show)
+
+
+def array_inside(value):
+    elements = value.GetChildMemberWithName("_M_elems").GetNonSyntheticValue()
+    return Elements(elements.GetNumChildren(), elements.GetChildAtIndex)
+
+
+def one_inside(held_by):
+    def inside(value):
+        held = held_by(value)
+        return [] if held is None else [held.Clone("Value")]
+
+    return inside
+
+
+def atomic_inside(value):
+    held = held_by_atomic(value)
+    return [held.Clone("Value")] if held.GetNumChildren() else []
+
+
+def pointee_inside(pointer_of):
+    def inside(value):
+        pointer = pointer_of(value)
+        kind = pointer.GetType().GetCanonicalType().GetPointeeType()
+        if unsigned(pointer) == 0 or not kind.IsTypeComplete() or not kind.GetByteSize():
+            return []
+        return [pointee(value, unsigned(pointer), kind).Clone(POINTEE)]
+
+    return inside
+
+
+def shared_pointer(value):
+    return field(value, "_M_ptr")
+
+
+INSIDE = {
+    "array": array_inside,
+    "atomic": atomic_inside,
+    "basic_string": nothing_inside,
+    "basic_string_view": nothing_inside,
+    "duration": nothing_inside,
+    "function": nothing_inside,
+    "optional": one_inside(held_by_optional),
+    "path": nothing_inside,
+    "shared_ptr": pointee_inside(shared_pointer),
+    "unique_ptr": pointee_inside(head_pointer),
+    "variant": one_inside(held_by_variant),
+    "weak_ptr": lambda value: [] if is_expired(value) else pointee_inside(shared_pointer)(value),
+}
+for container in ("vector", "deque", "list", "forward_list", *(name for name in SPECIAL if name.endswith(("map", "set")) and name != "bitset")):
+    INSIDE[container] = elements_inside

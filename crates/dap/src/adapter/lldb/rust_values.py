@@ -1,11 +1,9 @@
 """Values of Rust as `{:?}` shows them, for LLDB, each within a limit of text and time.
 
-Variants of enums are told by the table that lies beside this file, since LLDB cuts and misplaces their discriminants. Long, because
-each container of the standard library is laid out in its own way.
+Long, because each container of the standard library is laid out in its own way.
 """
 
 import ipaddress
-import json
 import os
 import re
 import struct
@@ -14,9 +12,11 @@ import lldb
 from common import (
     MAX_CHILDREN,
     MAX_DEPTH,
+    MAX_STRING,
     PLAIN,
     Parts,
     Unreadable,
+    add_commands,
     as_children,
     bytes_of,
     checked,
@@ -29,45 +29,49 @@ from common import (
     quoted,
     show_list,
     show_part,
+    show_plain,
     show_string,
     text_of,
     unsigned,
 )
+from rust_enums import Sizeless, at, fields_of, is_enum, is_unit, part_of, variant_name, variant_of
+from rust_names import OWNERS, owned_name, plain_name, pointed, rust_name
 
 CATEGORY = "termbridge-rust"
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
 SETS = r"^(std::collections::hash::(map::HashMap|set::HashSet)|alloc::collections::btree::(map::BTreeMap|set::BTreeSet))<.+>$"
-SLICES = r"^&(mut )?\[.+\]$"
+SLICES = r"^(&(mut )?|alloc::boxed::Box<)\[.+\](, .+>)?$"
+ITERATORS = r"^(core::slice::iter::Iter(Mut)?|alloc::vec::into_iter::IntoIter)<.+>$"
 STRINGS = r"^(&(mut )?str|alloc::string::String|std::ffi::os_str::OsString|std::path::PathBuf|&(mut )?std::path::Path)$"
-OWNERS = r"^alloc::(rc::Rc|sync::Arc)<.+>$"
 
 
 # ---- entry points ----------------------------------------------------------------------------------------------
 
 
 def summary(value, _session):
-    """The text of a value, after a mark by which it is told from what LLDB puts before it."""
-    if value.GetType().GetCanonicalType().GetBasicType() in PLAIN:
+    """The text of a value, after a mark by which it is told from what LLDB puts before it, and the name of its type."""
+    basic = value.GetType().GetCanonicalType().GetBasicType()
+    # LLDB takes any byte for a bool.
+    if basic in PLAIN and not (basic == lldb.eBasicTypeBool and value.GetValueAsUnsigned() > 1):
         return ""
-    return text_of(value, show)
+    return text_of(value, show, rust_name(value.GetType()))
 
 
 def __lldb_init_module(debugger, _session):
     here = __name__
     run = debugger.HandleCommand
+    add_commands(run)
     run(f"type category define -e {CATEGORY}")
     run(f'type summary add -w {CATEGORY} -e -F {here}.summary -x ".*"')
+    show_plain(run, CATEGORY)
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{LISTS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{SETS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{SLICES}"')
+    run(f'type synthetic add -w {CATEGORY} -l {here}.Left -x "{ITERATORS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Owned -x "{OWNERS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Nothing -x "{STRINGS}"')
     # Enums cannot be told by their names; older versions of LLDB show their parts.
     run(f"type synthetic add -w {CATEGORY} -l {here}.Variant --recognizer-function {here}.is_enum")
-
-
-def is_enum(kind, _session):
-    return kind.GetNumberOfFields() == 1 and kind.GetFieldAtIndex(0).GetName() == "$variants$"
 
 
 # ---- values ----------------------------------------------------------------------------------------------------
@@ -77,6 +81,9 @@ def show(value, text, depth):
     """Adds the text of a value."""
     if depth > MAX_DEPTH or text.is_late():
         text.add("…")
+        return
+    if isinstance(value, Sizeless):
+        show_sizeless(value, text, depth)
         return
     value = value.GetNonSyntheticValue()
     kind = value.GetType().GetCanonicalType()
@@ -88,13 +95,40 @@ def show(value, text, depth):
     elif what == lldb.eTypeClassEnumeration:
         show_plain_enum(value, kind, text)
     elif what == lldb.eTypeClassArray:
-        show_list(children(value, value.GetNumChildren()), value.GetNumChildren(), show, text, depth)
+        show_array(value, kind, text, depth)
     elif what in (lldb.eTypeClassStruct, lldb.eTypeClassClass):
         show_struct(value, kind, text, depth)
     elif what == lldb.eTypeClassUnion:
-        text.add(f"{plain_name(kind.GetName())} {{ .. }}")
+        show_union(kind, text)
     else:
         text.add(value.GetValue() or "…")
+
+
+def show_sizeless(value, text, depth):
+    kind = value.kind
+    if is_unit(kind):
+        text.add("()")
+    elif kind.GetTypeClass() != lldb.eTypeClassStruct or is_enum(kind, None):
+        raise Unreadable("it takes no room")
+    elif kind.GetName().startswith("core::marker::PhantomData<"):
+        text.add(f"PhantomData<{rust_name(kind.GetTemplateArgumentType(0))}>")
+    else:
+        show_fields(value, fields_of(kind), plain_name(kind.GetName()), text, depth)
+
+
+def show_array(value, kind, text, depth):
+    count = value.GetNumChildren()
+    element = kind.GetArrayElementType()
+    elements = children(value, count) if element.GetByteSize() else (Sizeless(element) for _ in range(count))
+    show_list(elements, count, show, text, depth)
+
+
+def show_union(kind, text):
+    name = kind.GetName()
+    if name.startswith("core::mem::maybe_uninit::MaybeUninit<"):
+        text.add(f"MaybeUninit<{rust_name(kind.GetTemplateArgumentType(0))}>")
+    else:
+        text.add(f"{plain_name(name)} {{ .. }}")
 
 
 def show_basic(value, kind, text):
@@ -134,21 +168,24 @@ def show_pointer(value, kind, text, depth):
 
 
 def show_plain_enum(value, kind, text):
-    name = value.GetValue()
     members = kind.GetEnumMembers()
-    data = int.from_bytes(bytes_of(value, kind.GetByteSize()), "little")
-    width = kind.GetByteSize() * 8
+    raw = bytes_of(value, kind.GetByteSize())
+    data, width = int.from_bytes(raw, "little"), kind.GetByteSize() * 8
+    if width > 64:
+        # LLDB keeps 64 bits of what its members are.
+        text.add(variant_name(kind, raw)[0])
+        return
     for index in range(members.GetSize()):
         member = members.GetTypeEnumMemberAtIndex(index)
         if member.GetValueAsUnsigned() % (1 << width) == data:
             text.add(member.GetName())
             return
-    raise Unreadable(f"{plain_name(kind.GetName())} of {name or data}")
+    raise Unreadable(f"{plain_name(kind.GetName())} of {data}")
 
 
 def show_struct(value, kind, text, depth):
     name = kind.GetName() or ""
-    fields = [kind.GetFieldAtIndex(i).GetName() or "" for i in range(kind.GetNumberOfFields())]
+    fields = fields_of(kind)
     if fields == ["$variants$"]:
         show_enum(value, kind, text, depth)
     elif fields == ["data_ptr", "length"]:
@@ -179,11 +216,7 @@ def show_fields(value, fields, name, text, depth):
             break
         if not is_tuple:
             text.add(f"{field}: ")
-        if value.GetType().GetFieldAtIndex(index).GetType().GetBasicType() == lldb.eBasicTypeVoid:
-            # What takes no room has no value.
-            text.add("()")
-        else:
-            show_part(value.GetChildAtIndex(index), show, text, depth)
+        show_part(part_of(value, index), show, text, depth)
     if is_tuple:
         text.add(",)" if len(fields) == 1 and name.startswith("(") else ")")
     else:
@@ -192,61 +225,12 @@ def show_fields(value, fields, name, text, depth):
 
 # ---- enums -----------------------------------------------------------------------------------------------------
 
-TABLE = None
-
-
-def table():
-    """The layouts of the program's enums."""
-    global TABLE
-    if TABLE is None:
-        try:
-            with open(os.path.join(os.path.dirname(__file__), "enums.json"), encoding="utf-8") as file:
-                TABLE = json.load(file)
-        except (OSError, ValueError):
-            TABLE = {}
-    return TABLE
-
-
-def variant_of(value, kind):
-    """The name of the variant that a value is, and its fields."""
-    size = kind.GetByteSize()
-    layouts = [layout for layout in table().get(kind.GetName(), []) if layout["size"] == size]
-    if not layouts:
-        raise Unreadable(f"the layout of {plain_name(kind.GetName())} is not known")
-    data = bytes_of(value, size)
-    names = {variant_in(layout, data) for layout in layouts}
-    if len(names) > 1:
-        raise Unreadable(f"there are {len(layouts)} different enums {kind.GetName()}")
-    name = names.pop()
-    if name is None:
-        raise Unreadable(f"{plain_name(kind.GetName())} has no such variant")
-    variants = kind.GetFieldAtIndex(0).GetType()
-    for index in range(variants.GetNumberOfFields()):
-        holder = variants.GetFieldAtIndex(index).GetType()
-        if (holder.GetName() or "").endswith(f"::{name}$Variant"):
-            inner = holder.GetFieldAtIndex(holder.GetNumberOfFields() - 1).GetType()
-            # Its fields count from the beginning of the enum, wherever LLDB puts them.
-            return name, value.CreateChildAtOffset(name, 0, inner)
-    raise Unreadable(f"the variant {name} is not described")
-
-
-def variant_in(layout, data):
-    tag = int.from_bytes(data[layout["at"]:layout["at"] + layout["width"]], "little")
-    otherwise = None
-    for number, name in layout["variants"]:
-        if number is None:
-            otherwise = name
-        elif int(number) == tag:
-            return name
-    return otherwise
-
 
 def show_enum(value, kind, text, depth):
     name, inner = variant_of(value, kind)
-    of = inner.GetType()
-    fields = [of.GetFieldAtIndex(i).GetName() or "" for i in range(of.GetNumberOfFields())]
+    fields = fields_of(inner.kind if isinstance(inner, Sizeless) else inner.GetType())
     if kind.GetName().split("<", 1)[0] in TRANSPARENT:
-        show_part(inner.GetChildAtIndex(0), show, text, depth)
+        show_part(part_of(inner, 0), show, text, depth)
     else:
         show_fields(inner, fields, name, text, depth)
 
@@ -254,38 +238,74 @@ def show_enum(value, kind, text, depth):
 # ---- slices, strings, trait objects ----------------------------------------------------------------------------
 
 
+TEXTS = {"str", "std::path::Path", "std::ffi::os_str::OsStr"}
+C_TEXT = "core::ffi::c_str::CStr"
+
+
 def show_slice(value, name, text, depth):
     pointer = value.GetChildAtIndex(0)
     length = checked(unsigned(value.GetChildAtIndex(1)))
-    inside = name.split("<", 1)[-1]
-    if re.search(r"(^&(mut )?|[<*]|^)(str|std::path::Path|std::ffi::os_str::OsStr)\b", name) or inside.startswith("str"):
-        show_string(value, unsigned(pointer), length, text)
-    elif "core::ffi::c_str::CStr" in name:
-        show_string(value, unsigned(pointer), length - 1, text)
+    show_unsized(value, unsigned(pointer), length, pointed(name), pointer.GetType().GetPointeeType(), text, depth)
+
+
+def show_unsized(value, address, length, name, kind, text, depth):
+    """What has its length in the pointer to it; LLDB has the elements' type for a slice's, but the name is whole."""
+    if name in TEXTS:
+        show_string(value, address, length, text)
+    elif name == C_TEXT:
+        show_string(value, address, max(length - 1, 0), text)
+    elif name.startswith("[") or kind.GetByteSize():
+        show_list(elements_at(value, address, kind, length), length, show, text, depth)
+    elif kind.GetNumberOfFields() == 1:
+        within = kind.GetFieldAtIndex(0).GetType()
+        show_unsized(value, address, length, within.GetName(), within, text, depth + 1)
     else:
-        show_list(slice_of(value, pointer, length), length, show, text, depth)
+        raise Unreadable(f"the size of {plain_name(name)} is not fixed")
 
 
-def slice_of(value, pointer, length):
-    return at_step(value, unsigned(pointer), pointer.GetType().GetPointeeType(), range(length))
+def elements_at(value, address, kind, count):
+    """Values of one type that lie behind each other, which are there to the last."""
+    size = kind.GetByteSize()
+    if count and size:
+        memory(value, address, 1)
+        memory(value, address + checked(count * size) - 1, 1)
+    return at_step(value, address, kind, range(count))
 
 
 def at_step(value, address, kind, indices):
     """Values of one type that lie behind each other."""
     size = kind.GetByteSize()
     for index in indices:
-        yield value.CreateValueFromAddress(f"[{index}]", address + index * size, kind)
+        yield at(value, address + index * size, kind, f"[{index}]")
 
 
 def show_dyn(value, name, text, depth):
-    address = unsigned(value.GetChildAtIndex(0))
-    inside, kind = behind(value, unsigned(value.GetChildAtIndex(1)))
-    if kind is not None:
-        show(value.CreateValueFromAddress("it", address, kind), text, depth + 1)
-        return
+    show_object(value, unsigned(value.GetChildAtIndex(0)), 0, unsigned(value.GetChildAtIndex(1)), pointed(name), text, depth)
+
+
+def show_object(value, address, offset, vtable, name, text, depth):
+    """A trait object, or what has one at its end; behind counts of so many bytes."""
+    inside, kind = behind(value, vtable)
     trait = re.search(r"dyn ([\w:]+)", name)
     trait = f"dyn {trait.group(1)}" if trait else "dyn"
+    width = value.GetTarget().GetAddressByteSize()
+    align = int.from_bytes(memory(value, vtable + 2 * width, width), "little")
+    if not name.lstrip("(").startswith("dyn "):
+        # Its own type is that with the real one in the place of the object.
+        real = re.sub(r"dyn [^<>]*(<[^<>]*>)?[^<>]*", inside or "", name)
+        kind = value.GetTarget().FindFirstType(real) if inside else None
+        kind = kind if kind is not None and kind.IsValid() else None
+        align = kind.GetByteAlign() if kind is not None else 0
+    if kind is not None and align:
+        show(at(value, address + -(-offset // align) * align, kind), text, depth + 1)
+        return
     text.add(f"<{trait}: {inside}>" if inside else f"<{trait}>")
+
+
+DROP = re.compile(r"^core::ptr::drop_in_place(?:::)?<(.*)>$")
+# What a method that is written for all types has for the type.
+PARAMETER = re.compile(r"^(&(mut )?)*[A-Z]\w*$")
+METHOD = re.compile(r"^<(.*) as .*>::\w+$|<impl .* for (.*)>::\w+$")
 
 
 def behind(value, vtable):
@@ -299,11 +319,12 @@ def behind(value, vtable):
         address = process.ReadPointerFromMemory(vtable + slot * width, error)
         if error.Fail() or address == 0:
             continue
-        pattern = r"^core::ptr::drop_in_place(?:::)?<(.*)>$" if slot == 0 else r"^<(.*) as .*>::\w+$"
-        found = re.match(pattern, function_at(value, address))
-        if not found:
+        pattern = DROP if slot == 0 else METHOD
+        found = pattern.search(function_at(value, address))
+        name = next(filter(None, found.groups())) if found else None
+        if name is None or PARAMETER.match(name):
             continue
-        inside = found.group(1)
+        inside = name
         # The library's errors that are made of a text have no description, and are just that text.
         lookup = "alloc::string::String" if inside.endswith("::StringError") else inside
         kind = target.FindFirstType(lookup)
@@ -380,12 +401,9 @@ def elements_of(value):
     value = value.GetNonSyntheticValue()
     name = value.GetType().GetCanonicalType().GetName().split("<", 1)[0]
     last = name.rsplit("::", 1)[-1]
-    if name.startswith("&"):
-        length = checked(unsigned(value.GetChildAtIndex(1)))
-        return length, slice_of(value, value.GetChildAtIndex(0), length)
     if last == "Vec":
         address, length = vec_parts(value)
-        return length, at_step(value, address, type_argument(value, 0), range(length))
+        return length, elements_at(value, address, type_argument(value, 0), length)
     if last == "BinaryHeap":
         return elements_of(field(value, "data"))
     if last == "VecDeque":
@@ -429,9 +447,9 @@ def entries_in(value, control, buckets, count, kind):
         for offset, byte in enumerate(memory(value, control + start, min(step, buckets - start))):
             if byte & 0x80:
                 continue
-            pair = value.CreateValueFromAddress("it", control - (start + offset + 1) * size, kind)
+            pair = at(value, control - (start + offset + 1) * size, kind)
             seen += 1
-            yield pair.GetChildAtIndex(0), pair.GetChildAtIndex(1)
+            yield part_of(pair, 0), part_of(pair, 1)
 
 
 def ordered(value):
@@ -452,11 +470,11 @@ def nodes(value, pointer, height):
         raise Unreadable("a tree that is too high")
     leaf = pointer.GetType().GetPointeeType()
     address = unsigned(pointer)
-    node = value.CreateValueFromAddress("node", address, leaf)
+    node = pointee(value, address, leaf)
     length = number(node, "len")
     if length > 11:
         raise Unreadable("a node with too many keys")
-    keys, values = field(node, "keys"), field(node, "vals")
+    keys, values = address + offset_of(leaf, "keys"), address + offset_of(leaf, "vals")
     key, item = type_argument(value, 0), type_argument(value, 1)
     edges = None
     if height:
@@ -475,9 +493,17 @@ def nodes(value, pointer, height):
             yield from nodes(value, child, height - 1)
         if index < length:
             yield (
-                value.CreateValueFromAddress("key", keys.GetLoadAddress() + index * key.GetByteSize(), key),
-                value.CreateValueFromAddress("value", values.GetLoadAddress() + index * item.GetByteSize(), item),
+                at(value, keys + index * key.GetByteSize(), key),
+                at(value, values + index * item.GetByteSize(), item),
             )
+
+
+def offset_of(kind, name):
+    for index in range(kind.GetNumberOfFields()):
+        member = kind.GetFieldAtIndex(index)
+        if member.GetName() == name:
+            return member.GetOffsetInBytes()
+    raise Unreadable("the standard library is laid out in another way")
 
 
 def show_linked_list(value, text, depth):
@@ -489,7 +515,7 @@ def show_linked_list(value, text, depth):
                 raise Unreadable("a list that ends early")
             pointer = number_in(some(node))
             kind = first(some(node), ("pointer",)).GetType().GetPointeeType()
-            item = value.CreateValueFromAddress("node", pointer, kind)
+            item = pointee(value, pointer, kind)
             yield field(item, "element")
             node = field(item, "next")
 
@@ -516,30 +542,35 @@ def show_owned_string(value, text, depth):
 
 
 def show_c_string(value, text, depth):
-    show_slice(field(value, "inner").GetNonSyntheticValue(), "core::ffi::c_str::CStr", text, depth)
-
-
-def inside_owner(value):
-    """What an Rc or an Arc holds."""
-    pointer = first(value, ("ptr", "pointer")).GetNonSyntheticValue()
-    if pointer.GetType().IsPointerType():
-        address = unsigned(pointer)
-        counted = pointee(value, address, pointer.GetType().GetPointeeType())
-        return first(counted, ("value",), ("data",))
-    # What has no fixed size lies behind two counts.
-    address = unsigned(pointer.GetChildAtIndex(0))
-    fat = pointer.GetType().GetName()
-    if pointer.GetType().GetFieldAtIndex(1).GetName() == "length" and "str" in fat:
-        return address + 16, checked(unsigned(pointer.GetChildAtIndex(1)))
-    raise Unreadable("its type is not known")
+    show_slice(field(value, "inner").GetNonSyntheticValue(), C_TEXT, text, depth)
 
 
 def show_owner(value, text, depth):
-    inside = inside_owner(value)
-    if isinstance(inside, tuple):
-        show_string(value, *inside, text)
+    """What an Rc or an Arc holds, behind its counts."""
+    pointer = first(value, ("ptr", "pointer")).GetNonSyntheticValue()
+    if pointer.GetType().IsPointerType():
+        show(inside_owner(pointer), text, depth + 1)
+    elif pointer.GetType().GetFieldAtIndex(1).GetName() == "vtable":
+        address, vtable = (unsigned(pointer.GetChildAtIndex(index)) for index in range(2))
+        counts = 2 * value.GetTarget().GetAddressByteSize()
+        show_object(value, address, counts, vtable, owned_name(pointer.GetType()), text, depth)
     else:
-        show(inside, text, depth + 1)
+        address, length, kind = inside_slice(pointer)
+        show_unsized(value, address, length, owned_name(pointer.GetType()), kind, text, depth)
+
+
+def inside_owner(pointer):
+    """What an Rc or an Arc points to, if that has a size."""
+    kind = pointer.GetType().GetPointeeType()
+    return part_of(pointee(pointer, unsigned(pointer), kind), kind.GetNumberOfFields() - 1)
+
+
+def inside_slice(pointer):
+    """Address, length and type of the elements that an Rc or an Arc points to."""
+    address, length = (unsigned(pointer.GetChildAtIndex(index)) for index in range(2))
+    counted = pointer.GetType().GetFieldAtIndex(0).GetType().GetPointeeType()
+    elements = counted.GetFieldAtIndex(counted.GetNumberOfFields() - 1)
+    return address + elements.GetOffsetInBytes(), checked(length), elements.GetType()
 
 
 def transparent(*path):
@@ -579,13 +610,21 @@ def show_refcell(value, text, depth):
     text.add(", borrowed: mut }" if borrowed >> (bits - 1) else " }")
 
 
-def show_range(between):
+def show_range(between, has_start=True, has_end=True):
     def render(value, text, depth):
-        show_part(field(value, "start"), show, text, depth)
+        if has_start:
+            show_part(field(value, "start"), show, text, depth)
         text.add(between)
-        show_part(field(value, "end"), show, text, depth)
+        if has_end:
+            show_part(field(value, "end"), show, text, depth)
 
     return render
+
+
+def show_range_inclusive(value, text, depth):
+    show_range("..=")(value, text, depth)
+    if number(value, "exhausted"):
+        text.add(" (exhausted)")
 
 
 def show_duration(value, text, depth):
@@ -610,6 +649,13 @@ def show_ipv4(value, text, depth):
 
 def show_ipv6(value, text, depth):
     text.add(str(ipaddress.IPv6Address(bytes_of(field(value, "octets"), 16))))
+
+
+def show_socket(value, text, depth):
+    is_v6 = field(value, "ip").GetType().GetName().endswith("::Ipv6Addr")
+    text.add("[" if is_v6 else "")
+    show_part(field(value, "ip"), show, text, depth)
+    text.add(f"{']' if is_v6 else ''}:{number(value, 'port')}")
 
 
 def show_io_error(value, text, depth):
@@ -658,7 +704,155 @@ def show_borrow(value, text, depth):
 
 
 def show_phantom(value, text, _depth):
-    text.add(f"PhantomData<{value.GetType().GetName().split('<', 1)[1].rstrip()[:-1].strip()}>")
+    text.add(f"PhantomData<{rust_name(type_argument(value, 0))}>")
+
+
+# ---- iterators: what is left of them ---------------------------------------------------------------------------
+
+
+def show_iterator(value, text, depth):
+    count, elements = left_of(value)
+    text.add(f"{plain_name(value.GetType().GetCanonicalType().GetName())}(")
+    show_list(elements, count, show, text, depth)
+    text.add(")")
+
+
+def left_of(value):
+    """How many elements an iterator over memory has before it, and they themselves."""
+    kind = type_argument(value, 0)
+    start, end = number_in(field(value, "ptr")), number_in(first(value, ("end_or_len",), ("end",)))
+    size = kind.GetByteSize()
+    if size:
+        count, rest = divmod(end - start, size)
+    else:
+        # Of what takes no room a slice's iterator has the number, and a vector's an end that counts.
+        is_slice = value.GetNonSyntheticValue().GetChildMemberWithName("end_or_len").IsValid()
+        count, rest = (end if is_slice else end - start), 0
+    if count < 0 or rest:
+        raise Unreadable("its end does not fit its beginning")
+    return count, elements_at(value, start, kind, checked(count))
+
+
+def show_array_iterator(value, text, depth):
+    inner = field(value, "inner").GetNonSyntheticValue()
+    while inner.GetNumChildren() == 1:
+        inner = inner.GetChildAtIndex(0).GetNonSyntheticValue()
+    kind, data = type_argument(value, 0), field(inner, "data").GetLoadAddress()
+    start, end = number(inner, "alive", "start"), number(inner, "alive", "end")
+    if end < start:
+        raise Unreadable("its end does not fit its beginning")
+    text.add("IntoIter(")
+    show_list(elements_at(value, data + start * kind.GetByteSize(), kind, checked(end - start)), end - start, show, text, depth)
+    text.add(")")
+
+
+def show_drain(value, text, depth):
+    text.add("Drain(")
+    count, elements = left_of(field(value, "iter"))
+    show_list(elements, count, show, text, depth)
+    text.add(")")
+
+
+def show_deque_iterator(value, text, depth):
+    text.add(f"{plain_name(value.GetType().GetCanonicalType().GetName())}(")
+    for index, half in enumerate(("i1", "i2")):
+        text.add(", " if index else "")
+        count, elements = left_of(field(value, half))
+        show_list(elements, count, show, text, depth)
+    text.add(")")
+
+
+def show_chars(value, text, _depth):
+    bytes_left = field(value, "iter")
+    start, count = number_in(field(bytes_left, "ptr")), left_of(bytes_left)[0]
+    chars = memory(value, start, min(count, MAX_STRING)).decode("utf-8", "surrogateescape")
+    shown = chars if count <= MAX_STRING else chars[:-4]
+    text.add(f"Chars([{', '.join(quoted(char, chr(39)) for char in shown)}")
+    text.add("])" if count <= MAX_STRING else f", … {count - len(shown.encode('utf-8', 'surrogateescape'))} more bytes])")
+
+
+# ---- cells that are set once, guards ----------------------------------------------------------------------------
+
+# From this version of the compiler on a Once that is complete is 0; before it was 3.
+COMPLETE_IS_ZERO = (1, 87)
+
+
+def show_once(name, *path):
+    """What is set once, if it is."""
+
+    def render(value, text, depth):
+        if is_complete(value):
+            text.add(f"{name}(")
+            show_part(field(value, *path), show, text, depth)
+            text.add(")")
+        else:
+            text.add(f"{name}(<uninit>)")
+
+    return render
+
+
+def is_complete(value):
+    state = number(value, "once", "inner", "state_and_queued")
+    if compiler_version(value) < COMPLETE_IS_ZERO:
+        raise Unreadable("this version of the standard library is not known")
+    return state == 0
+
+
+def compiler_version(value):
+    """The version of rustc that a program is linked by, as far as it says."""
+    target = value.GetTarget()
+    section = target.GetModuleAtIndex(0).FindSection(".comment")
+    error = lldb.SBError()
+    data = section.GetSectionData()
+    said = data.ReadRawData(error, 0, data.GetByteSize()) if data.GetByteSize() else b""
+    found = re.search(rb"rustc version (\d+)\.(\d+)", said or b"")
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
+
+
+def show_once_cell(value, text, depth):
+    name, inner = variant_of(*enum_in(value, "inner"))
+    show_set_cell("OnceCell", name == "Some", inner, text, depth)
+
+
+def show_lazy_cell(value, text, depth):
+    name, inner = variant_of(*enum_in(value, "state"))
+    show_set_cell("LazyCell", name == "Init", inner, text, depth)
+
+
+def enum_in(value, *path):
+    found = innermost_enum(field(value, *path))
+    return found, found.GetType().GetCanonicalType()
+
+
+def innermost_enum(value):
+    """What wrappers of one field hold that is an enum."""
+    value = value.GetNonSyntheticValue()
+    while not is_enum(value.GetType().GetCanonicalType(), None):
+        if value.GetNumChildren() != 1:
+            raise Unreadable("the standard library is laid out in another way")
+        value = value.GetChildAtIndex(0).GetNonSyntheticValue()
+    return value
+
+
+def show_set_cell(name, is_set, inner, text, depth):
+    text.add(f"{name}(")
+    if is_set:
+        show_part(part_of(inner, 0), show, text, depth)
+    else:
+        text.add("<uninit>")
+    text.add(")")
+
+
+def show_atomic_bool(value, text, _depth):
+    byte = number(value, "v", "value")
+    if byte > 1:
+        raise Unreadable(f"a bool of {byte}")
+    text.add("true" if byte else "false")
+
+
+def show_hidden(value, text, _depth):
+    """What has only addresses of which nothing tells where they end."""
+    text.add(f"{plain_name(value.GetType().GetCanonicalType().GetName())} {{ .. }}")
 
 
 TRANSPARENT = {"alloc::borrow::Cow", "core::net::ip_addr::IpAddr", "core::net::socket_addr::SocketAddr"}
@@ -686,6 +880,21 @@ SPECIAL = {
     "core::cell::Ref": show_borrow,
     "core::cell::RefMut": show_borrow,
     "core::mem::manually_drop::ManuallyDrop": transparent("value"),
+    "core::mem::maybe_dangling::MaybeDangling": transparent("__0"),
+    "core::cell::once::OnceCell": show_once_cell,
+    "core::cell::lazy::LazyCell": show_lazy_cell,
+    "core::slice::iter::Iter": show_iterator,
+    "core::slice::iter::IterMut": show_iterator,
+    "alloc::vec::into_iter::IntoIter": show_iterator,
+    "alloc::vec::drain::Drain": show_drain,
+    "alloc::collections::vec_deque::iter::Iter": show_deque_iterator,
+    "alloc::collections::vec_deque::iter_mut::IterMut": show_deque_iterator,
+    "core::array::iter::IntoIter": show_array_iterator,
+    "core::str::iter::Chars": show_chars,
+    "hashbrown::raw::RawIter": show_hidden,
+    "hashbrown::raw::RawIterRange": show_hidden,
+    "hashbrown::raw::RawIntoIter": show_hidden,
+    "hashbrown::raw::RawDrain": show_hidden,
     "core::num::nonzero::NonZero": lambda value, text, depth: show(innermost(value), text, depth),
     "core::num::wrapping::Wrapping": transparent("__0"),
     "core::num::saturating::Saturating": transparent("__0"),
@@ -694,10 +903,16 @@ SPECIAL = {
     "core::pin::Pin": lambda value, text, depth: show(value.GetChildAtIndex(0), text, depth + 1),
     "core::marker::PhantomData": show_phantom,
     "core::ops::range::Range": show_range(".."),
-    "core::ops::range::RangeInclusive": show_range("..="),
+    "core::ops::range::RangeInclusive": show_range_inclusive,
+    "core::ops::range::RangeFrom": show_range("..", has_end=False),
+    "core::ops::range::RangeTo": show_range("..", has_start=False),
+    "core::ops::range::RangeToInclusive": show_range("..=", has_start=False),
+    "core::ops::range::RangeFull": show_range("..", has_start=False, has_end=False),
     "core::time::Duration": show_duration,
     "core::net::ip_addr::Ipv4Addr": show_ipv4,
     "core::net::ip_addr::Ipv6Addr": show_ipv6,
+    "core::net::socket_addr::SocketAddrV4": show_socket,
+    "core::net::socket_addr::SocketAddrV6": show_socket,
     "std::io::error::Error": show_io_error,
     "std::sync::poison::mutex::Mutex": show_lock("Mutex"),
     "std::sync::mutex::Mutex": show_lock("Mutex"),
@@ -705,9 +920,16 @@ SPECIAL = {
     "std::sync::rwlock::RwLock": show_lock("RwLock"),
     "std::sync::poison::mutex::MutexGuard": show_guard,
     "std::sync::mutex::MutexGuard": show_guard,
+    "std::sync::poison::rwlock::RwLockWriteGuard": show_guard,
+    "std::sync::rwlock::RwLockWriteGuard": show_guard,
+    "std::sync::poison::rwlock::RwLockReadGuard": transparent("data"),
+    "std::sync::rwlock::RwLockReadGuard": transparent("data"),
+    "std::sync::once_lock::OnceLock": show_once("OnceLock", "value", "value", "value"),
+    "std::sync::lazy_lock::LazyLock": show_once("LazyLock", "data", "value", "value"),
 }
-for atomic in ("Bool", "I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "Isize", "Usize"):
+for atomic in ("I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "Isize", "Usize"):
     SPECIAL[f"core::sync::atomic::Atomic{atomic}"] = transparent("v", "value")
+SPECIAL["core::sync::atomic::AtomicBool"] = show_atomic_bool
 SPECIAL["core::sync::atomic::Atomic"] = transparent("v", "value")
 SPECIAL["core::sync::atomic::AtomicPtr"] = transparent("p", "value")
 
@@ -731,15 +953,35 @@ class Variant(Parts):
     def find(self):
         value = self.value.GetNonSyntheticValue()
         _, inner = variant_of(value, value.GetType().GetCanonicalType())
+        if isinstance(inner, Sizeless):
+            return []
         return [plain_field(inner.GetChildAtIndex(i)) for i in range(inner.GetNumChildren())]
+
+    def get_child_index(self, name):
+        """By either name of a field without one: `0` and `__0`."""
+        return super().get_child_index(name.removeprefix("__") if name[2:].isdigit() else name)
 
 
 class Owned(Parts):
     """What an Rc or an Arc holds."""
 
     def find(self):
-        inside = inside_owner(self.value)
-        return [] if isinstance(inside, tuple) else [inside]
+        pointer = first(self.value, ("ptr", "pointer")).GetNonSyntheticValue()
+        if pointer.GetType().IsPointerType():
+            inside = inside_owner(pointer)
+            return [] if isinstance(inside, Sizeless) else [inside]
+        if not owned_name(pointer.GetType()).startswith("["):
+            return []
+        address, length, kind = inside_slice(pointer)
+        return as_children(elements_at(self.value, address, kind, length if kind.GetByteSize() else 0), show)
+
+
+class Left(Parts):
+    """What an iterator over memory has before it."""
+
+    def find(self):
+        has_size = type_argument(self.value, 0).GetByteSize()
+        return as_children(left_of(self.value)[1], show) if has_size else []
 
 
 class Elements(Parts):
@@ -763,18 +1005,22 @@ class Elements(Parts):
         """Their number and, where they lie behind each other, address and type."""
         if self.fixed is None:
             value = self.value.GetNonSyntheticValue()
-            name = value.GetType().GetCanonicalType().GetName().split("<", 1)[0]
-            if name.startswith("&"):
+            kind = value.GetType().GetCanonicalType()
+            if fields_of(kind) == ["data_ptr", "length"]:
                 pointer = value.GetChildAtIndex(0)
                 length = checked(unsigned(value.GetChildAtIndex(1)))
-                kind = pointer.GetType().GetPointeeType()
-                self.fixed = length, unsigned(pointer), kind
-            elif name.endswith("::Vec"):
+                self.fixed = self.behind_each_other(unsigned(pointer), length, pointer.GetType().GetPointeeType())
+            elif kind.GetName().split("<", 1)[0].endswith("::Vec"):
                 address, length = vec_parts(value)
-                self.fixed = length, address, type_argument(value, 0)
+                self.fixed = self.behind_each_other(address, length, type_argument(value, 0))
             else:
                 self.fixed = min(elements_of(value)[0], MAX_CHILDREN), None, None
         return self.fixed
+
+    def behind_each_other(self, address, length, kind):
+        elements_at(self.value, address, kind, length)
+        # LLDB counts children in 32 bits, and what takes no room is none.
+        return min(length, (1 << 32) - 1) if kind.GetByteSize() else 0, address, kind
 
     def get_child_index(self, name):
         return int(name.strip("[]")) if name.strip("[]").isdigit() else -1
@@ -798,23 +1044,3 @@ class Elements(Parts):
 def plain_field(value):
     name = value.GetName() or ""
     return value.Clone(name[2:]) if name.startswith("__") and name[2:].isdigit() else value
-
-
-# ---- text ------------------------------------------------------------------------------------------------------
-
-
-def plain_name(name):
-    """A type's name without its path and arguments."""
-    if name.startswith("("):
-        return "("
-    depth, start, end = 0, 0, None
-    for index, char in enumerate(name):
-        if char == "<":
-            if depth == 0:
-                end = index
-            depth += 1
-        elif char == ">":
-            depth -= 1
-        elif char == ":" and depth == 0:
-            start, end = index + 1, None
-    return name[start:end]

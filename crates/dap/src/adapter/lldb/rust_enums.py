@@ -1,0 +1,136 @@
+"""Which variant an enum of Rust is, told by the table of layouts that lies beside this file (`enums.json`), since LLDB cuts and
+misplaces discriminants; and what takes no room, of which LLDB has no values.
+"""
+
+import json
+import os
+
+import lldb
+from common import MAX_DEPTH, Unreadable, bytes_of
+from rust_names import plain_name
+
+
+class Sizeless:
+    """What takes no room: LLDB has no value for it, but its type says all."""
+
+    def __init__(self, kind):
+        self.kind = kind.GetCanonicalType()
+
+    def IsValid(self):
+        return True
+
+    def Clone(self, _name):
+        return None
+
+
+def is_unit(kind):
+    return kind.GetBasicType() == lldb.eBasicTypeVoid
+
+
+def part_of(value, index):
+    """A field of a struct by its number."""
+    is_sizeless = isinstance(value, Sizeless)
+    kind = (value.kind if is_sizeless else value.GetType().GetCanonicalType()).GetFieldAtIndex(index).GetType()
+    return Sizeless(kind) if is_sizeless or is_unit(kind) else value.GetChildAtIndex(index)
+
+
+def at(value, address, kind, name="it"):
+    """What lies at an address."""
+    return value.CreateValueFromAddress(name, address, kind) if kind.GetByteSize() else Sizeless(kind)
+
+
+def fields_of(kind):
+    return [kind.GetFieldAtIndex(i).GetName() or "" for i in range(kind.GetNumberOfFields())]
+
+
+TABLE = None
+
+
+def table():
+    """The layouts of the program's enums."""
+    global TABLE
+    if TABLE is None:
+        try:
+            with open(os.path.join(os.path.dirname(__file__), "enums.json"), encoding="utf-8") as file:
+                TABLE = json.load(file)
+        except (OSError, ValueError):
+            TABLE = {}
+    return TABLE
+
+
+def is_enum(kind, _session):
+    return kind.GetNumberOfFields() == 1 and kind.GetFieldAtIndex(0).GetName() == "$variants$"
+
+
+def variant_of(value, kind):
+    """The name of the variant that a value is, and its fields."""
+    holders = variant_types(kind)
+    names = variant_name(kind, bytes_of(value, kind.GetByteSize()))
+    # Of several that nothing tells apart, one can have a value.
+    names = [name for name in names if name in holders and not is_empty(holders[name])] if len(names) > 1 else names
+    if len(names) != 1:
+        raise Unreadable(f"{plain_name(kind.GetName())} can have no value" if not names else "its variant is not described")
+    name = names[0]
+    if name not in holders:
+        raise Unreadable(f"the variant {name} is not described")
+    return state_of(value, int(name), holders[name]) if name.isdigit() else (name, read_as(value, name, holders[name]))
+
+
+def state_of(value, number, kind):
+    """The state of an async function, of which LLDB knows the number, and its variables: when it is over there are none."""
+    if number in (1, 2):
+        return ("Returned", "Panicked")[number - 1], Sizeless(value.GetTarget().GetBasicType(lldb.eBasicTypeVoid))
+    name = f"Suspend{number - 3}" if number else "Unresumed"
+    return name, read_as(value, name, kind)
+
+
+def read_as(value, name, kind):
+    """A value as one of another type. Not as its child: LLDB keeps that with the type that it had at the stop before."""
+    address = value.GetLoadAddress()
+    if address != lldb.LLDB_INVALID_ADDRESS or not kind.GetByteSize():
+        return at(value, address, kind, name)
+    return value.CreateValueFromData(name, value.GetData(), kind)
+
+
+def variant_types(kind):
+    """The types of an enum's variants by their names."""
+    variants, found = kind.GetFieldAtIndex(0).GetType(), {}
+    for index in range(variants.GetNumberOfFields()):
+        holder = variants.GetFieldAtIndex(index).GetType()
+        name = (holder.GetName() or "").removesuffix("$Variant").rsplit("::", 1)[-1]
+        if holder.GetNumberOfFields():
+            found[name] = holder.GetFieldAtIndex(holder.GetNumberOfFields() - 1).GetType()
+    return found
+
+
+def is_empty(kind, depth=0):
+    """Whether a type has no values, as `Infallible` has none."""
+    kind = kind.GetCanonicalType()
+    if depth > MAX_DEPTH or kind.GetTypeClass() not in (lldb.eTypeClassStruct, lldb.eTypeClassClass):
+        return kind.GetName() == "!"
+    if is_enum(kind, None):
+        return all(is_empty(variant, depth + 1) for variant in variant_types(kind).values())
+    fields = (kind.GetFieldAtIndex(index).GetType() for index in range(kind.GetNumberOfFields()))
+    return any(is_empty(field, depth + 1) for field in fields)
+
+
+def variant_name(kind, data):
+    """The names of the variants that an enum with these bytes can be: one, but where it has no discriminant."""
+    layouts = [layout for layout in table().get(kind.GetName(), []) if layout["size"] == len(data)]
+    if not layouts and is_enum(kind, None) and not variant_types(kind):
+        raise Unreadable(f"{plain_name(kind.GetName())} can have no value")
+    if not layouts:
+        raise Unreadable(f"the layout of {plain_name(kind.GetName())} is not known")
+    names = {tuple(variants_in(layout, data)) for layout in layouts}
+    if len(names) > 1:
+        raise Unreadable(f"there are {len(layouts)} different enums {kind.GetName()}")
+    found = list(names.pop())
+    if not found:
+        raise Unreadable(f"{plain_name(kind.GetName())} has no such variant")
+    return found
+
+
+def variants_in(layout, data):
+    tag = int.from_bytes(data[layout["at"]:layout["at"] + layout["width"]], "little")
+    named = [name for number, name in layout["variants"] if number is not None and int(number) == tag]
+    return named or [name for number, name in layout["variants"] if number is None]
