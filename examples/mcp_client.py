@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,9 @@ def project(files):
 
 
 class Client:
-    def __init__(self, program, *arguments):
+    def __init__(self, program, *arguments, hidden=()):
+        """`hidden`: what is another on every machine, and what is shown instead."""
+        self.hidden = dict(hidden)
         self.server = subprocess.Popen(
             [program, "mcp", "--log-level", "error", *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -53,7 +56,7 @@ class Client:
     def call(self, tool, **arguments):
         """Calls a tool, shows call and answer, and returns the structured part."""
         shown = {name: value for name, value in arguments.items() if name != "session_id"}
-        print(f"> {tool} {json.dumps(shown)}")
+        print(self.shown(f"> {tool} {json.dumps(shown)}"))
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         text = result["content"][0]["text"]
         # Session ids and folders are random; the rest of a transcript is the same on every machine.
@@ -61,8 +64,13 @@ class Client:
         data = answer.get("data") or {}
         for session in [answer.get("session_id"), arguments.get("session_id"), data.get("sessionId")]:
             text = text.replace(session, "SESSION") if session else text
-        print(text.replace(os.getcwd(), "/project") + "\n")
+        print(self.shown(text) + "\n")
         if result.get("isError"):
             sys.exit(1)
         sys.stdout.flush()
         return result["structuredContent"]
+
+    def shown(self, text):
+        for private, public in {os.getcwd(): "/project", **self.hidden}.items():
+            text = text.replace(private, public)
+        return re.sub(r"0x[0-9a-f]{8,}", "0x…", text)

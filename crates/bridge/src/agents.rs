@@ -22,19 +22,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use termbridge_session::{SessionError, SessionId, SessionInfo, State};
 
 use crate::backend::{NewSession, TerminalBackend};
+use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
 use crate::settings::BridgeSettings;
 
 use named::Named;
 pub(crate) use recycle::Room;
 
-/// The agent that a call comes from; calls without a name are one agent.
-pub(crate) type Agent = Option<String>;
-
 /// What a command needs of its session; what is left open is as in the current one.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
-    pub(crate) agent: Agent,
+    pub(crate) caller: Caller,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) env: Option<BTreeMap<String, String>>,
     pub(crate) shell: Option<String>,
@@ -60,16 +58,16 @@ pub(crate) struct Agents {
 #[derive(Default)]
 struct Table {
     held: Vec<Held>,
-    current: HashMap<Agent, SessionId>,
+    current: HashMap<Key, SessionId>,
     /// Names of sessions that are being made, and not in the table yet.
-    claimed: Vec<(Agent, String)>,
+    claimed: Vec<(Key, String)>,
 }
 
 /// A session that was made here, and what it was made with.
 #[derive(Clone)]
 struct Held {
     id: SessionId,
-    agent: Agent,
+    key: Key,
     shell: String,
     env: BTreeMap<String, String>,
     name: Option<String>,
@@ -127,22 +125,22 @@ impl Drop for Reservation {
 
 impl Agents {
     /// The session an agent means when it names none.
-    pub(crate) fn current(&self, agent: &Agent) -> Option<SessionId> {
-        self.lock().current.get(agent).cloned()
+    pub(crate) fn current(&self, caller: &Caller) -> Option<SessionId> {
+        self.lock().current.get(&caller.key()).cloned()
     }
 
-    pub(crate) fn set_current(&self, agent: Agent, id: SessionId) {
+    pub(crate) fn set_current(&self, caller: &Caller, id: SessionId) {
         let mut table = self.lock();
         if let Some(held) = table.held.iter_mut().find(|held| held.id == id) {
             held.addressed = true;
             held.broken = false;
         }
-        table.current.insert(agent, id);
+        table.current.insert(caller.key(), id);
     }
 
     /// The one that was current has ended: what is used instead takes its place.
-    fn set_current_if_none(&self, agent: &Agent, id: &SessionId) {
-        self.lock().current.entry(agent.clone()).or_insert_with(|| id.clone());
+    fn set_current_if_none(&self, caller: &Caller, id: &SessionId) {
+        self.lock().current.entry(caller.key()).or_insert_with(|| id.clone());
     }
 
     /// The session's shell did not take a command. It is no agent's current one any more, and only
@@ -174,21 +172,22 @@ impl Agents {
     pub(crate) async fn create(
         &self,
         backend: &dyn TerminalBackend,
+        caller: &Caller,
         new: NewSession,
         env: BTreeMap<String, String>,
         automatic: bool,
     ) -> Result<(SessionInfo, Reservation), SessionError> {
-        let (agent, shell, name) = (new.agent.clone(), new.shell.clone(), new.name.clone());
+        let (key, shell, name) = (caller.key(), new.shell.clone(), new.name.clone());
         let making = Making::begin(&self.making);
         let info = backend.create_session(new).await?;
         let id = info.id.clone();
         let mut table = self.lock();
-        if !automatic || !table.current.contains_key(&agent) {
-            table.current.insert(agent.clone(), id.clone());
+        if !automatic || !table.current.contains_key(&key) {
+            table.current.insert(key.clone(), id.clone());
         }
         table.held.push(Held {
             id: id.clone(),
-            agent,
+            key,
             shell,
             env,
             automatic: automatic && name.is_none(),
@@ -221,7 +220,7 @@ impl Agents {
         }
         let pattern = self.pattern(settings, needs, current.as_ref());
         let mut spare = None;
-        for held in self.candidates(&needs.agent, current.as_ref()) {
+        for held in self.candidates(&needs.caller, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
             let fits = held.shell == pattern.shell && held.env == pattern.env && !held.broken;
             let Some(reservation) = fits.then(|| self.reserve(&held.id)).flatten() else {
@@ -240,7 +239,7 @@ impl Agents {
             }
             let anywhere = needs.cwd.is_none() && is_current;
             if anywhere || same_directory(&info.cwd, &pattern.cwd) {
-                self.set_current_if_none(&needs.agent, &info.id);
+                self.set_current_if_none(&needs.caller, &info.id);
                 return Ok((info, reservation, Choice::Fits));
             }
             let may_move = needs.may_move && held.automatic && !held.addressed && !is_current;
@@ -249,11 +248,11 @@ impl Agents {
             }
         }
         if let Some((info, reservation)) = spare {
-            self.set_current_if_none(&needs.agent, &info.id);
+            self.set_current_if_none(&needs.caller, &info.id);
             return Ok((info, reservation, Choice::Moves(pattern.cwd)));
         }
         // Nobody addresses a session by its label, so a second one goes without.
-        let label = needs.label.clone().filter(|label| !self.has_name(&needs.agent, label));
+        let label = needs.label.clone().filter(|label| !self.has_name(&needs.caller.key(), label));
         self.make(backend, settings, needs, label, current).await
     }
 
@@ -274,12 +273,12 @@ impl Agents {
             cwd,
             env,
             name,
-            agent: needs.agent.clone(),
+            owner: needs.caller.owner(),
             project: current.and_then(|current| current.project),
             keep_history: settings.keep_shell_history,
             size: None,
         };
-        let (info, reservation) = self.create(backend, new, asked, true).await?;
+        let (info, reservation) = self.create(backend, &needs.caller, new, asked, true).await?;
         Ok((info, reservation, Choice::Made))
     }
 
@@ -303,9 +302,9 @@ impl Agents {
     pub(crate) async fn live_current(
         &self,
         backend: &dyn TerminalBackend,
-        agent: &Agent,
+        caller: &Caller,
     ) -> Result<Option<SessionInfo>, BridgeError> {
-        match self.current(agent) {
+        match self.current(caller) {
             Some(id) => self.living(backend, &id).await,
             None => Ok(None),
         }
@@ -334,11 +333,12 @@ impl Agents {
     }
 
     /// The agent's sessions, the current one first.
-    fn candidates(&self, agent: &Agent, current: Option<&SessionInfo>) -> Vec<Held> {
+    fn candidates(&self, caller: &Caller, current: Option<&SessionInfo>) -> Vec<Held> {
+        let key = caller.key();
         let table = self.lock();
         let is_current = |held: &Held| current.is_some_and(|current| current.id == held.id);
         // Another agent's can be chosen, too.
-        let mine = table.held.iter().filter(|held| held.agent == *agent || is_current(held));
+        let mine = table.held.iter().filter(|held| held.key == key || is_current(held));
         let mut mine: Vec<Held> = mine.cloned().collect();
         mine.sort_by_key(|held| !is_current(held));
         mine

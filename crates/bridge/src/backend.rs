@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use termbridge_session::{
-    CommandReport, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
+    CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
 };
 
 /// Shells that run one command at a time and tell where each ends.
@@ -124,7 +124,7 @@ pub struct NewSession {
     /// Name for people.
     pub name: Option<String>,
     /// Whose it is.
-    pub agent: Option<String>,
+    pub owner: Owner,
     /// The project it belongs to.
     pub project: Option<String>,
     /// Commands go into the shell's own history, as if a person had typed them.

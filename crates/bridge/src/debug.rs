@@ -10,6 +10,7 @@
 //! Both take a script by its alias with the arguments that a caller gave, checked against the
 //! catalogue before, and give its data or a [`DebugFailure`] with a code of the catalogue.
 
+pub mod answer;
 mod editor;
 mod failure;
 mod hub;
@@ -23,10 +24,11 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+pub use self::answer::Answer;
 pub use self::editor::EditorBackend;
 pub use self::failure::DebugFailure;
 pub use self::hub::{BackendChoice, DebugAnswer, DebugSettings, Debugging, UnknownBackend};
-pub use self::native::NativeDebugger;
+pub use self::native::{Installed, NativeDebugger};
 
 /// Where progress goes: a few words, and how much is done, in percent, where that is known.
 pub type Progress = Arc<dyn Fn(&str, Option<f64>) + Send + Sync>;
@@ -53,5 +55,5 @@ pub trait DebugBackend: Send + Sync + 'static {
     fn name(&self) -> &'static str;
 
     /// Runs a script. It ends soon after the call is cancelled, with `E_CANCELLED`.
-    async fn call(&self, call: DebugCall) -> Result<Value, DebugFailure>;
+    async fn call(&self, call: DebugCall) -> Result<Answer, DebugFailure>;
 }

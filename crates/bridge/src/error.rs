@@ -41,6 +41,9 @@ pub enum BridgeError {
     /// The session is another agent's.
     #[error("session {0} belongs to another agent")]
     Forbidden(SessionId),
+    /// The backend has no terminals of ours.
+    #[error("these sessions have no screen")]
+    NoScreens,
     /// Nothing was named, and nothing is current.
     #[error("no session was named, and this agent has none")]
     NoCurrentSession,

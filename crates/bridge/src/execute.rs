@@ -14,6 +14,7 @@ use termbridge_store::{Entry, State};
 
 use crate::agents::{Choice, Needs, Room, same_directory};
 use crate::backend::{Awaited, Until};
+use crate::caller::Caller;
 use crate::error::BridgeError;
 use crate::guard::dialect_of;
 use crate::hub::Bridge;
@@ -52,7 +53,7 @@ pub struct Execute {
     /// The shell of a new session.
     pub shell: Option<String>,
     /// Who asks.
-    pub agent: Option<String>,
+    pub caller: Caller,
 }
 
 /// A command that has begun.
@@ -92,10 +93,11 @@ impl Bridge {
         let shared = &*self.shared;
         let longest = patience;
         let patience = patience.min(shared.settings.shell_start);
-        let agent = request.agent.as_deref();
+        let caller = &request.caller;
+        let agent = caller.agent();
         let known = match &request.session {
-            Some(id) => Some(self.session(id, agent).await?),
-            None => shared.agents.live_current(self.backend(), &request.agent).await?,
+            Some(id) => Some(self.session(caller, id).await?),
+            None => shared.agents.live_current(self.backend(), caller).await?,
         };
         let base = known.as_ref().map(|info| info.cwd.as_path());
         let asked = request.cwd.as_ref().map(|cwd| self.directory(cwd, base)).transpose()?;
@@ -174,7 +176,7 @@ impl Bridge {
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
         let mut needs = Needs {
-            agent: request.agent.clone(),
+            caller: request.caller.clone(),
             cwd,
             env: request.env.clone(),
             shell: request.shell.clone(),
@@ -207,7 +209,7 @@ impl Bridge {
                     let started = self.start_in(request, place, info, patience).await;
                     drop(reservation);
                     if choice == Choice::Made && started.is_ok() {
-                        self.trim_sessions(request.agent.clone());
+                        self.trim_sessions(request.caller.clone());
                     }
                     started
                 }
@@ -223,14 +225,14 @@ impl Bridge {
             if !again {
                 return started;
             }
-            current = shared.agents.live_current(self.backend(), &request.agent).await?;
+            current = shared.agents.live_current(self.backend(), &request.caller).await?;
         }
     }
 
     /// Ends, in its own time, what the agent has more idle sessions of than it may.
-    fn trim_sessions(&self, agent: Option<String>) {
+    fn trim_sessions(&self, caller: Caller) {
         let bridge = self.clone();
-        tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &agent).await });
+        tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &caller).await });
     }
 
     async fn start_in(
@@ -243,11 +245,11 @@ impl Bridge {
         let dialect = info.shell.map(|shell| dialect_of(shell.shell));
         if let Some(dialect) = dialect.filter(|dialect| *dialect != place.dialect) {
             // Another shell than the one that the command was judged for.
-            let agent = request.agent.as_deref();
+            let agent = request.caller.agent();
             self.judge(&request.command, dialect, &place.cwd, agent).await?;
         }
         let command = self.backend().start_command(&info.id, &request.command, patience).await?;
-        let is_current = self.shared.agents.current(&request.agent).as_ref() == Some(&info.id);
+        let is_current = self.shared.agents.current(&request.caller).as_ref() == Some(&info.id);
         let started = Started {
             session: info.id.clone(),
             command,
@@ -290,7 +292,7 @@ impl Bridge {
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = cwd.display().to_string();
         entry.run.project = info.project.clone().or_else(|| project_of(cwd));
-        entry.run.agent.clone_from(&request.agent);
+        entry.run.agent = request.caller.agent().map(str::to_owned);
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
         let (bridge, started) = (self.clone(), started.clone());

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_policy::{Dialect, Policy};
-use termbridge_session::{Launch, Session, SessionError, SessionId, SessionInfo, State};
+use termbridge_session::{Launch, Owner, Session, SessionError, SessionId, SessionInfo, State};
 use termbridge_store::{Page, Query};
 use tokio_util::task::TaskTracker;
 
 use crate::agents::{Agents, Room};
 use crate::backend::{NewSession, TerminalBackend};
+use crate::caller::{Access, Caller};
 use crate::debug::{DebugSettings, Debugging, NativeDebugger};
 use crate::error::BridgeError;
 use crate::guard::Guard;
@@ -72,12 +73,13 @@ impl Bridge {
     }
 
     /// Counts a call of an agent, or refuses it.
-    pub fn admit(&self, agent: Option<&str>) -> Result<(), BridgeError> {
-        self.shared.guard.call(agent)
+    pub fn admit(&self, caller: &Caller) -> Result<(), BridgeError> {
+        self.shared.guard.call(caller.agent())
     }
 
     /// Whether a program may be launched.
-    pub fn check_launch(&self, launch: &Launch, agent: Option<&str>) -> Result<(), BridgeError> {
+    pub fn check_launch(&self, caller: &Caller, launch: &Launch) -> Result<(), BridgeError> {
+        let agent = caller.agent();
         let (guard, cwd) = (&self.shared.guard, launch.directory());
         check_variables(launch.variables())?;
         guard.program(&launch.words(), &cwd, agent)?;
@@ -89,31 +91,42 @@ impl Bridge {
 
     /// Makes a session and makes it the agent's current one. What is left empty is the default. A name
     /// is given once among the agent's living sessions.
-    pub async fn create_session(&self, new: NewSession) -> Result<SessionInfo, BridgeError> {
+    pub async fn create_session(
+        &self,
+        caller: &Caller,
+        new: NewSession,
+    ) -> Result<SessionInfo, BridgeError> {
         let _name = match &new.name {
-            Some(name) => Some(self.shared.agents.claim(self.backend(), &new.agent, name).await?),
+            Some(name) => Some(self.shared.agents.claim(self.backend(), caller, name).await?),
             None => None,
         };
-        self.create_labelled(new).await
+        self.create_labelled(caller, new).await
     }
 
     /// The same where the name is a mere label: several sessions may have it.
-    pub async fn create_labelled(&self, mut new: NewSession) -> Result<SessionInfo, BridgeError> {
-        let shared = &*self.shared;
+    pub async fn create_labelled(
+        &self,
+        caller: &Caller,
+        mut new: NewSession,
+    ) -> Result<SessionInfo, BridgeError> {
+        let (shared, agent) = (&*self.shared, caller.agent());
+        new.owner = caller.owner();
         if new.shell.is_empty() {
             new.shell.clone_from(&shared.settings.shell);
         }
         new.cwd = self.directory(&new.cwd, None)?;
-        shared.guard.directory(&new.cwd, new.agent.as_deref())?;
-        self.check_session(&new.shell, &new.env, &new.cwd, new.agent.as_deref())?;
+        shared.guard.directory(&new.cwd, agent)?;
+        self.check_session(&new.shell, &new.env, &new.cwd, agent)?;
         new.keep_history = shared.settings.keep_shell_history;
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
         let mut room = Room::new(&shared.agents, self.backend(), Duration::MAX);
         loop {
-            let made =
-                shared.agents.create(self.backend(), new.clone(), asked.clone(), false).await;
+            let made = shared
+                .agents
+                .create(self.backend(), caller, new.clone(), asked.clone(), false)
+                .await;
             match made {
                 Err(SessionError::TooManySessions { .. }) if room.make().await => {}
                 made => return Ok(made?.0),
@@ -122,10 +135,9 @@ impl Bridge {
     }
 
     /// Launches a program among the sessions that screens are shown of; idle shells make room.
-    pub async fn launch(&self, launch: Launch) -> Result<Session, BridgeError> {
-        let Some(sessions) = self.backend().screens() else {
-            return Err(BridgeError::Invalid("these sessions have no screen".into()));
-        };
+    pub async fn launch(&self, caller: &Caller, launch: Launch) -> Result<Session, BridgeError> {
+        let launch = launch.owner(caller.owner());
+        let sessions = self.backend().screens().ok_or(BridgeError::NoScreens)?;
         let mut room = Room::new(&self.shared.agents, self.backend(), Duration::MAX);
         loop {
             match sessions.launch(launch.clone()).await {
@@ -158,28 +170,28 @@ impl Bridge {
     /// Makes a session the agent's current one.
     pub async fn switch_session(
         &self,
+        caller: &Caller,
         id: &SessionId,
-        agent: Option<String>,
     ) -> Result<SessionInfo, BridgeError> {
-        let info = self.session(id, agent.as_deref()).await?;
+        let info = self.session(caller, id).await?;
         if info.state != State::Running || info.stopping {
-            let living = self.living_shells(agent.as_deref()).await?;
+            let living = self.living_shells(caller).await?;
             return Err(BridgeError::NotAlive { session: id.clone(), living });
         }
         if info.shell.is_none() {
             return Err(SessionError::TakesNoCommands(id.clone()).into());
         }
-        self.shared.agents.set_current(agent, id.clone());
+        self.shared.agents.set_current(caller, id.clone());
         self.backend().show_session(id).await?;
         Ok(info)
     }
 
     /// The shells that an agent may use, by id and name.
-    async fn living_shells(&self, agent: Option<&str>) -> Result<String, BridgeError> {
+    async fn living_shells(&self, caller: &Caller) -> Result<String, BridgeError> {
         let all = self.backend().list_sessions().await?.into_iter();
         let mine = all.filter(|info| {
             let lives = info.state == State::Running && !info.stopping && info.shell.is_some();
-            lives && (agent.is_none() || info.agent.is_none() || agent == info.agent.as_deref())
+            lives && caller.access(&info.owner) == Access::Own
         });
         let row = |info: SessionInfo| match info.name {
             Some(name) => format!("{} ({name})", info.id),
@@ -189,29 +201,42 @@ impl Bridge {
         Ok(if rows.is_empty() { "none".to_owned() } else { rows.join(", ") })
     }
 
-    /// A session that an agent names; one that belongs to another agent is refused.
+    /// A session that a caller names, if it may use it.
     pub async fn session(
         &self,
+        caller: &Caller,
         id: &SessionId,
-        agent: Option<&str>,
     ) -> Result<SessionInfo, BridgeError> {
         let info = self.backend().session(id).await?;
-        match (agent, &info.agent) {
-            (Some(agent), Some(owner)) if agent != owner => Err(BridgeError::Forbidden(id.clone())),
-            _ => Ok(info),
-        }
+        check_access(caller, id, &info.owner)?;
+        Ok(info)
+    }
+
+    /// The terminal of a session that a caller names, if it may use it.
+    pub fn screen(&self, caller: &Caller, id: &SessionId) -> Result<Session, BridgeError> {
+        let sessions = self.backend().screens().ok_or(BridgeError::NoScreens)?;
+        let session = sessions.get(id)?;
+        check_access(caller, id, session.owner())?;
+        Ok(session)
+    }
+
+    /// The sessions that a caller may use.
+    pub async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionInfo>, BridgeError> {
+        let mut all = self.backend().list_sessions().await?;
+        all.retain(|info| caller.access(&info.owner) == Access::Own);
+        Ok(all)
     }
 
     /// The session that was named, or else the agent's current one.
     pub async fn named_or_current(
         &self,
+        caller: &Caller,
         id: Option<&SessionId>,
-        agent: Option<&str>,
     ) -> Result<SessionInfo, BridgeError> {
         match id {
-            Some(id) => self.session(id, agent).await,
+            Some(id) => self.session(caller, id).await,
             None => {
-                let id = self.shared.agents.current(&agent.map(str::to_owned));
+                let id = self.shared.agents.current(caller);
                 let id = id.ok_or(BridgeError::NoCurrentSession)?;
                 Ok(self.backend().session(&id).await?)
             }
@@ -219,8 +244,8 @@ impl Bridge {
     }
 
     /// The current session of an agent.
-    pub fn current(&self, agent: Option<&str>) -> Option<SessionId> {
-        self.shared.agents.current(&agent.map(str::to_owned))
+    pub fn current(&self, caller: &Caller) -> Option<SessionId> {
+        self.shared.agents.current(caller)
     }
 
     /// Searches the history.
@@ -269,6 +294,15 @@ impl Bridge {
             });
         }
         Ok(path)
+    }
+}
+
+/// Refuses a session of others; one of another principal is not there.
+fn check_access(caller: &Caller, id: &SessionId, owner: &Owner) -> Result<(), BridgeError> {
+    match caller.access(owner) {
+        Access::Own => Ok(()),
+        Access::Others => Err(BridgeError::Forbidden(id.clone())),
+        Access::None => Err(SessionError::NotFound(id.clone()).into()),
     }
 }
 

@@ -12,14 +12,15 @@
 //!
 //! Invariants:
 //! - A command passes the policy before anything is started for it, whichever way it came.
-//! - An agent is never given a session of another agent.
+//! - Every operation on a session takes a [`Caller`]; what a session is to one is decided in `caller` alone.
 //! - Nothing here waits for the history.
 //!
 //! What is deliberately absent: MCP, JSON, configuration files, printing.
 
 mod agents;
 mod backend;
-mod debug;
+mod caller;
+pub mod debug;
 mod error;
 mod execute;
 mod guard;
@@ -32,9 +33,10 @@ mod settings;
 mod transcript;
 
 pub use backend::{Awaited, NewSession, TerminalBackend, Until};
+pub use caller::{Access, Caller, Client};
 pub use debug::{
-    BackendChoice, DebugAnswer, DebugBackend, DebugCall, DebugFailure, DebugSettings, Debugging,
-    EditorBackend, NativeDebugger, Progress, UnknownBackend,
+    Answer, BackendChoice, DebugAnswer, DebugBackend, DebugCall, DebugFailure, DebugSettings,
+    Debugging, EditorBackend, Installed, NativeDebugger, Progress, UnknownBackend,
 };
 pub use error::BridgeError;
 pub use execute::{Execute, Started};
@@ -45,6 +47,7 @@ pub use output::{Bounded, OutputPlace};
 pub use recorded::Recorded;
 pub use settings::{BridgeSettings, SHELLS};
 pub use termbridge_catalog as catalog;
+pub use termbridge_code as code;
 pub use termbridge_dap as dap;
 pub use termbridge_policy as policy;
 pub use termbridge_session as session;

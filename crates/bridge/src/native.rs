@@ -62,9 +62,7 @@ impl TerminalBackend for NativeBackend {
         if let Some(name) = new.name {
             launch = launch.name(name);
         }
-        if let Some(agent) = new.agent {
-            launch = launch.agent(agent);
-        }
+        launch = launch.owner(new.owner);
         if let Some(project) = new.project {
             launch = launch.project(project);
         }

@@ -15,7 +15,7 @@
 //! let catalog = termbridge_catalog::Catalog::own();
 //! let tool = catalog.get("breakpoint_add").expect("by its other name too");
 //! assert_eq!((tool.name(), tool.alias()), ("breakpoint_set", "breakpoint.set"));
-//! assert_eq!(tool.input_schema()["required"], serde_json::json!(["path"]));
+//! assert_eq!(tool.input_schema()["properties"]["path"]["type"], "string");
 //! ```
 //!
 //! Invariants:

@@ -150,6 +150,10 @@ pub(crate) struct DebuggingArguments {
     #[arg(long, env = "TERMBRIDGE_WORKSPACE_TOOLS", value_name = "BOOL", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", value_parser = BoolishValueParser::new())]
     pub(crate) workspace_tools: Option<bool>,
+    /// Add what the editor's scripts said, word for word, to structured answers
+    #[arg(long, env = "TERMBRIDGE_DEBUG_RAW", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) debug_raw: Option<bool>,
     /// Time limit of a debugging tool when the call gives none [default: the tool's own]
     #[arg(long, env = "TERMBRIDGE_TIMEOUT", value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,

@@ -140,6 +140,7 @@ struct DebugTable {
     backend: Option<String>,
     timeout: Option<Time>,
     workspace_tools: Option<bool>,
+    raw: Option<bool>,
     #[serde(default)]
     adapters: Adapters,
 }
@@ -338,13 +339,15 @@ fn debug_settings(
     of_file: Option<PathBuf>,
     table: DebugTable,
 ) -> Result<DebugSettings> {
-    let DebuggingArguments { workspace, debug_backend, workspace_tools, timeout } = arguments;
+    let DebuggingArguments { workspace, debug_backend, workspace_tools, debug_raw, timeout } =
+        arguments;
     let here = std::env::current_dir().context("the working directory cannot be used")?;
     let workspace = workspace.or(of_file).map_or(here.clone(), |given| here.join(given));
     // What adapters and editors call it; one that is not there is refused by who needs it.
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
     settings.workspace_tools = workspace_tools.or(table.workspace_tools).unwrap_or_default();
+    settings.raw = debug_raw.or(table.raw).unwrap_or_default();
     settings.backend = match (debug_backend, table.backend) {
         (Some(backend), _) => backend,
         (None, Some(name)) => name.parse().context("debug.backend")?,

@@ -72,7 +72,7 @@ impl TerminalBackend for Notebooks {
         let id = SessionId::from_text(&format!("notebook-{}", open.len() + 1));
         let mut info = SessionInfo::new(id.clone(), "notebook", new.cwd);
         info.name = new.name;
-        info.agent = new.agent;
+        info.owner = new.owner;
         info.shell = Some(ShellInfo { shell: Shell::Posix, running: None, idle: true, kept: None });
         let notebook = Notebook { info: info.clone(), notes: Vec::new(), done: Vec::new() };
         open.insert(id, notebook);

@@ -75,7 +75,7 @@ impl DebugTool {
                 }
                 Err(error) => {
                     let failure = DebugFailure::new("E_INVALID_PARAMS", error.message);
-                    DebugAnswer { result: Err(failure.hint(error.hint)), backend: "none" }
+                    DebugAnswer::refused(failure.hint(error.hint))
                 }
             };
             self.result(answer, began.elapsed(), &|name| context.tools.find(name).is_some())
@@ -121,8 +121,7 @@ impl DebugTool {
         cancel.cancel();
         // Nobody reads this answer, but what the call has begun is ended before it is forgotten.
         tokio::time::timeout(CLEAN_UP, running).await.unwrap_or_else(|_| {
-            let failure = DebugFailure::new("E_CANCELLED", "the request was cancelled");
-            DebugAnswer { result: Err(failure), backend: "none" }
+            DebugAnswer::refused(DebugFailure::new("E_CANCELLED", "the request was cancelled"))
         })
     }
 
@@ -140,14 +139,20 @@ impl DebugTool {
             "duration": took.as_millis() as u64,
             "backend": answer.backend,
         });
-        let data = answer.result.and_then(within_bounds);
-        match data {
-            Ok(data) => {
-                let text = text::of(&data, self.debugging.workspace(), offered);
+        let told = answer.result.and_then(|answer| Ok((within_bounds(answer.to_json())?, answer)));
+        match told {
+            Ok((data, told)) => {
+                let text = text::of(&told, self.debugging.workspace(), offered);
+                let note = answer.note.map(|note| format!("{note}\n"));
+                let text = format!("{}{text}", note.unwrap_or_default());
                 let text = bound(text, DEFAULT_MAX_BYTES, "ask for less at a time").text;
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-                let answer = json!({"ok": true, "type": "success", "data": data, "meta": meta});
-                result.structured_content = Some(answer);
+                let mut content =
+                    json!({"ok": true, "type": "success", "data": data, "meta": meta});
+                if let Some(raw) = answer.raw {
+                    content["raw"] = raw;
+                }
+                result.structured_content = Some(content);
                 result
             }
             Err(failure) => self.failed(failure, meta, offered),

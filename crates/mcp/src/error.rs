@@ -206,6 +206,7 @@ impl From<BridgeError> for ToolError {
                 &["launch_app"],
             ),
             BridgeError::Invalid(_) => (Code::InvalidInput, "", &[]),
+            BridgeError::NoScreens => (Code::NotSupported, "", &[]),
             BridgeError::BadDirectory { .. } => {
                 (Code::InvalidInput, "Give an existing directory as `cwd`.", &[])
             }

@@ -35,5 +35,5 @@ pub use rmcp::model::{CallToolResult, Tool as ToolDefinition};
 pub use server::{McpServer, ServeError};
 pub use stdio::{StdioReader, StdioWriter, stdio};
 pub use structured::{Structured, UnknownStructured};
-pub use termbridge_bridge::{Bridge, DebugSettings, NativeBackend, TerminalBackend};
+pub use termbridge_bridge::{Bridge, Client, DebugSettings, NativeBackend, TerminalBackend};
 pub use toolset::{Offer, Toolset, UnknownTool, UnknownToolset};

@@ -2,12 +2,11 @@
 //!
 //! `term://sessions`, `term://SESSION/screen`, `term://SESSION/output` (history and screen),
 //! `term://SESSION/command/ID` (a command's whole output), `docs://PAGE` (guides and tool pages of the
-//! debugger). Plain text; the ids are the sessions' own,
-//! so only who knows one can read it.
+//! debugger). Plain text, for whoever may use the session.
 
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
-use termbridge_bridge::{Bridge, BridgeError, Debugging};
-use termbridge_session::{SessionError, SessionId};
+use termbridge_bridge::{Bridge, BridgeError, Caller, Debugging};
+use termbridge_session::SessionId;
 
 use crate::offered::Offered;
 
@@ -43,9 +42,13 @@ impl Address {
     }
 }
 
-pub(crate) async fn list(bridge: &Bridge, debugging: Option<&Debugging>) -> Vec<Resource> {
+pub(crate) async fn list(
+    bridge: &Bridge,
+    caller: &Caller,
+    debugging: Option<&Debugging>,
+) -> Vec<Resource> {
     let mut resources = vec![Resource::new(SESSIONS, "sessions")];
-    for info in bridge.backend().list_sessions().await.unwrap_or_default() {
+    for info in bridge.sessions(caller).await.unwrap_or_default() {
         let name = info.name.as_deref().unwrap_or(&info.command);
         let parts: &[&str] =
             if bridge.backend().screens().is_some() { &["screen", "output"] } else { &["output"] };
@@ -91,6 +94,7 @@ pub(crate) fn templates(debugging: Option<&Debugging>) -> Vec<ResourceTemplate> 
 /// The text behind an address, or `None` when it is none of ours.
 pub(crate) async fn read(
     bridge: &Bridge,
+    caller: &Caller,
     tools: &Offered,
     uri: &str,
 ) -> Result<Option<ResourceContents>, BridgeError> {
@@ -101,20 +105,20 @@ pub(crate) async fn read(
             ResourceContents::text(format!("{note}{}", page.text), uri)
         }));
     }
-    let backend = bridge.backend();
     let text = match Address::parse(uri) {
         None => return Ok(None),
         Some(Address::Sessions) => {
-            let list = backend.list_sessions().await?;
+            let list = bridge.sessions(caller).await?;
             let lines = list.iter().map(|info| format!("{} {}", info.id, info.command));
             lines.collect::<Vec<_>>().join("\n")
         }
-        Some(Address::Screen(id)) => match backend.screens() {
-            Some(sessions) => sessions.get(&id)?.screen().await?.text(),
-            None => return Err(SessionError::NotFound(id).into()),
-        },
-        Some(Address::Output(id)) => backend.terminal_text(&id, usize::MAX).await?.text,
+        Some(Address::Screen(id)) => bridge.screen(caller, &id)?.screen().await?.text(),
+        Some(Address::Output(id)) => {
+            bridge.session(caller, &id).await?;
+            bridge.backend().terminal_text(&id, usize::MAX).await?.text
+        }
         Some(Address::Command(id, command)) => {
+            bridge.session(caller, &id).await?;
             let (_, output) = bridge.output(&id, command, MAX_OUTPUT).await?;
             output.text("get_terminal_output with command_id and offset")
         }

@@ -18,7 +18,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::{
-    Bridge, BridgeError, BridgeSettings, DebugSettings, Debugging, TerminalBackend,
+    Bridge, BridgeError, BridgeSettings, Caller, Client, DebugSettings, Debugging, TerminalBackend,
 };
 use termbridge_session::SessionError;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -54,6 +54,8 @@ const GUIDES: &str = "docs_list has guides.";
 #[derive(Clone)]
 pub struct McpServer {
     bridge: Bridge,
+    /// Who its client is.
+    caller: Caller,
     tools: Arc<Offered>,
     tasks: Tasks,
     read_cursors: ReadCursors,
@@ -81,6 +83,7 @@ impl McpServer {
         let tools = Offered::new(bridge.clone(), offer)?;
         Ok(Self {
             bridge,
+            caller: Caller::default(),
             tools: Arc::new(tools),
             tasks: Tasks::default(),
             read_cursors: ReadCursors::default(),
@@ -122,6 +125,22 @@ impl McpServer {
         Self::new(Bridge::new(backend, settings, policy, None), offer)
     }
 
+    /// The same server for a client that a transport knows: tools, sessions and debugger are shared; what was told, read
+    /// and subscribed to, tasks and the end of the connection are the client's own.
+    #[must_use]
+    pub fn for_client(&self, client: Client) -> Self {
+        Self {
+            bridge: self.bridge.clone(),
+            caller: Caller::new(Arc::new(client)),
+            tools: Arc::clone(&self.tools),
+            tasks: Tasks::default(),
+            read_cursors: ReadCursors::default(),
+            told: Told::default(),
+            subscriptions: Subscriptions::default(),
+            closed: CancellationToken::new(),
+        }
+    }
+
     /// Ends what is being debugged.
     pub async fn end_debugging(&self) {
         if let Some(debugging) = self.tools.used_debugging() {
@@ -148,6 +167,7 @@ impl McpServer {
     ) -> Option<CallToolResult> {
         let context = Context {
             bridge: self.bridge.clone(),
+            caller: self.caller.clone(),
             tools: Arc::clone(&self.tools),
             progress: None,
             peer: None,
@@ -279,7 +299,8 @@ impl ServerHandler for McpServer {
         };
         let arguments = request.arguments.unwrap_or_default();
         let is_structured = self.is_structured_for(&context);
-        if let Err(refused) = self.bridge.admit(tool::agent_of(&arguments)) {
+        if let Err(refused) = self.bridge.admit(&self.caller.for_agent(tool::agent_of(&arguments)))
+        {
             let mut refused = ToolError::from(refused).into_result();
             refused.structured_content.take_if(|_| !is_structured);
             return Ok(refused.into());
@@ -292,6 +313,7 @@ impl ServerHandler for McpServer {
         let call = |cancelled: CancellationToken| {
             let call = Context {
                 bridge: self.bridge.clone(),
+                caller: self.caller.clone(),
                 tools: Arc::clone(&self.tools),
                 progress: context.meta.get_progress_token(),
                 peer: Some(context.peer),
@@ -365,7 +387,13 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        answered_request(self.subscriptions.add(&self.bridge, request.uri, context.peer)).await
+        answered_request(self.subscriptions.add(
+            &self.bridge,
+            &self.caller,
+            request.uri,
+            context.peer,
+        ))
+        .await
     }
 
     async fn unsubscribe(
@@ -382,7 +410,8 @@ impl ServerHandler for McpServer {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let asked = requested.resource_subscriptions.iter().flatten();
-        let known = asked.filter(|uri| subscriptions::is_known(&self.bridge, uri)).cloned();
+        let known =
+            asked.filter(|uri| subscriptions::is_known(&self.bridge, &self.caller, uri)).cloned();
         let mut accepted = SubscriptionFilter::new();
         accepted.resource_subscriptions = Some(known.collect());
         Some(accepted)
@@ -391,7 +420,7 @@ impl ServerHandler for McpServer {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
         tokio::select! {
-            () = subscriptions::watch_all(&self.bridge, &uris, context.sink()) => {}
+            () = subscriptions::watch_all(&self.bridge, &self.caller, &uris, context.sink()) => {}
             () = context.cancelled() => {}
             () = self.closed.cancelled() => {}
         }
@@ -403,7 +432,8 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let list = async { Ok(resources::list(&self.bridge, self.tools.debugging()).await) };
+        let list =
+            async { Ok(resources::list(&self.bridge, &self.caller, self.tools.debugging()).await) };
         answered_request(list).await.map(ListResourcesResult::with_all_items)
     }
 
@@ -423,7 +453,9 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
-        let read = async { Ok(resources::read(&self.bridge, &self.tools, &request.uri).await) };
+        let read = async {
+            Ok(resources::read(&self.bridge, &self.caller, &self.tools, &request.uri).await)
+        };
         match answered_request(read).await? {
             Ok(Some(contents)) => Ok(ReadResourceResult::new(vec![contents]).into()),
             Ok(None) => Err(missing(format!("no resource {}", request.uri))),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
-use termbridge_bridge::Bridge;
+use termbridge_bridge::{Bridge, Caller};
 use termbridge_session::vt::Seq;
 use termbridge_session::{Session, State, Wait};
 use tokio::task::{AbortHandle, JoinSet};
@@ -35,10 +35,11 @@ impl Subscriptions {
     pub(crate) async fn add(
         &self,
         bridge: &Bridge,
+        caller: &Caller,
         uri: String,
         peer: Peer<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let watched = Watched::find(bridge, &uri)?;
+        let watched = Watched::find(bridge, caller, &uri)?;
         let since = watched.now().await;
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         tasks.retain(|_, task| !task.is_finished());
@@ -68,15 +69,20 @@ impl Subscriptions {
 }
 
 /// Whether changes of this address can be told.
-pub(crate) fn is_known(bridge: &Bridge, uri: &str) -> bool {
-    Watched::find(bridge, uri).is_ok()
+pub(crate) fn is_known(bridge: &Bridge, caller: &Caller, uri: &str) -> bool {
+    Watched::find(bridge, caller, uri).is_ok()
 }
 
 /// Tells of changes of all these addresses until none can change any more.
-pub(crate) async fn watch_all(bridge: &Bridge, uris: &[String], sink: &SubscriptionSink) {
+pub(crate) async fn watch_all(
+    bridge: &Bridge,
+    caller: &Caller,
+    uris: &[String],
+    sink: &SubscriptionSink,
+) {
     let mut tasks = JoinSet::new();
     for uri in uris.iter().take(MAX) {
-        if let Ok(watched) = Watched::find(bridge, uri) {
+        if let Ok(watched) = Watched::find(bridge, caller, uri) {
             let since = watched.now().await;
             tasks.spawn(watched.run(uri.clone(), since, Notifier::Stream(sink.clone())));
         }
@@ -115,7 +121,7 @@ struct Since {
 }
 
 impl Watched {
-    fn find(bridge: &Bridge, uri: &str) -> Result<Self, ErrorData> {
+    fn find(bridge: &Bridge, caller: &Caller, uri: &str) -> Result<Self, ErrorData> {
         let refuse = |why: &str| ErrorData::invalid_params(format!("{uri}: {why}"), None);
         let (id, command, is_output) = match Address::parse(uri) {
             Some(Address::Screen(id)) => (id, None, false),
@@ -125,8 +131,7 @@ impl Watched {
                 return Err(refuse("only a session's screen, output and commands tell of changes"));
             }
         };
-        let sessions = bridge.backend().screens().ok_or_else(|| refuse("it cannot be watched"))?;
-        let session = sessions.get(&id).map_err(|error| refuse(&error.to_string()))?;
+        let session = bridge.screen(caller, &id).map_err(|error| refuse(&error.to_string()))?;
         Ok(Self { session, command, is_output })
     }
 

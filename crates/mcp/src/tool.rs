@@ -16,13 +16,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use termbridge_bridge::{Bridge, OutputPage, OutputRequest, Started, Until};
-use termbridge_session::{Input, Sent, Session, SessionId, Sessions, Wait, Waited};
+use termbridge_bridge::{Bridge, Caller, OutputPage, OutputRequest, Started, Until};
+use termbridge_session::{Input, Sent, Session, SessionId, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::bound::bound;
 use crate::debug::DebugTool;
-use crate::error::{Code, ToolError};
+use crate::error::ToolError;
 use crate::offered::Offered;
 use crate::told::Told;
 use crate::{schema, validate};
@@ -88,6 +88,8 @@ pub(crate) type ReadCursors = Arc<Mutex<HashMap<SessionId, String>>>;
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) bridge: Bridge,
+    /// Who calls, and for which agent.
+    pub(crate) caller: Caller,
     /// All tools of the server, for those that call others.
     pub(crate) tools: Arc<Offered>,
     pub(crate) peer: Option<Peer<RoleServer>>,
@@ -107,15 +109,9 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// The terminals, where there are any.
-    pub(crate) fn sessions(&self) -> Result<&Sessions, ToolError> {
-        self.bridge.backend().screens().ok_or_else(|| {
-            ToolError::new(Code::NotSupported, "these sessions have no screen", "", &[])
-        })
-    }
-
+    /// A session that the caller names, if it may use it.
     pub(crate) fn session(&self, id: &str) -> Result<Session, ToolError> {
-        Ok(self.sessions()?.get(&SessionId::from_text(id))?)
+        Ok(self.bridge.screen(&self.caller, &SessionId::from_text(id))?)
     }
 
     /// Waits, with progress where the client asked for it, until the wait or the call ends.
@@ -408,7 +404,8 @@ impl Entry {
         }
     }
 
-    pub(crate) fn call(&self, arguments: JsonObject, context: Context) -> CallFuture {
+    pub(crate) fn call(&self, arguments: JsonObject, mut context: Context) -> CallFuture {
+        context.caller = context.caller.for_agent(agent_of(&arguments));
         let schema = Arc::clone(&self.definition.input_schema);
         match &self.work {
             Work::Own { call, .. } => call(schema, arguments, context),

@@ -21,7 +21,7 @@ pub enum Toolset {
 
 /// The tools of [`Toolset::DebugCore`]: a model pays for each that it is told of, and clients pass on some
 /// forty in all.
-pub(crate) const DEBUG_CORE: [&str; 13] = [
+pub(crate) const DEBUG_CORE: [&str; 14] = [
     "breakpoint_set",
     "breakpoint_remove",
     "breakpoint_list",
@@ -32,6 +32,7 @@ pub(crate) const DEBUG_CORE: [&str; 13] = [
     "debug_step_into",
     "debug_step_out",
     "debug_wait_for_hit",
+    "debug_pause",
     "debug_evaluate",
     "debug_list_variables",
     "debug_stop",

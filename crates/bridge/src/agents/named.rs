@@ -2,8 +2,9 @@
 
 use termbridge_session::{SessionId, SessionInfo};
 
-use super::{Agent, Agents, Choice, Held, Needs, Reservation, same_directory};
+use super::{Agents, Choice, Held, Needs, Reservation, same_directory};
 use crate::backend::TerminalBackend;
+use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
 
 /// Longest command that an error shows, in bytes.
@@ -20,17 +21,15 @@ pub(super) enum Named {
 /// Keeps a name for a session that is being made.
 pub(crate) struct NameClaim {
     agents: Agents,
-    agent: Agent,
+    key: Key,
     name: String,
 }
 
 impl Drop for NameClaim {
     fn drop(&mut self) {
         let mut table = self.agents.lock();
-        let mine = table
-            .claimed
-            .iter()
-            .position(|(agent, name)| *agent == self.agent && *name == self.name);
+        let mine =
+            table.claimed.iter().position(|(key, name)| *key == self.key && *name == self.name);
         mine.map(|index| table.claimed.swap_remove(index));
     }
 }
@@ -53,7 +52,7 @@ impl Agents {
     ) -> Result<Named, BridgeError> {
         let busy = |doing: String| BridgeError::NameBusy { name: name.to_owned(), doing };
         loop {
-            let held = match self.owner(&needs.agent, name) {
+            let held = match self.owner(&needs.caller.key(), name) {
                 Owner::Nobody(claim) => return Ok(Named::Free(claim)),
                 Owner::Making => return Err(busy("another call is starting it".into())),
                 Owner::Session(held) => held,
@@ -84,11 +83,11 @@ impl Agents {
     pub(crate) async fn claim(
         &self,
         backend: &dyn TerminalBackend,
-        agent: &Agent,
+        caller: &Caller,
         name: &str,
     ) -> Result<NameClaim, BridgeError> {
         loop {
-            match self.owner(agent, name) {
+            match self.owner(&caller.key(), name) {
                 Owner::Nobody(claim) => return Ok(claim),
                 Owner::Making => {
                     let doing = "another call is starting it".to_owned();
@@ -104,26 +103,22 @@ impl Agents {
     }
 
     /// Whether a session of the agent has this name or will have it.
-    pub(super) fn has_name(&self, agent: &Agent, name: &str) -> bool {
-        !matches!(self.owner(agent, name), Owner::Nobody(_))
+    pub(super) fn has_name(&self, key: &Key, name: &str) -> bool {
+        !matches!(self.owner(key, name), Owner::Nobody(_))
     }
 
-    fn owner(&self, agent: &Agent, name: &str) -> Owner {
+    fn owner(&self, key: &Key, name: &str) -> Owner {
         let mut table = self.lock();
-        let is_it = |held: &&Held| held.agent == *agent && held.name.as_deref() == Some(name);
+        let is_it = |held: &&Held| held.key == *key && held.name.as_deref() == Some(name);
         if let Some(held) = table.held.iter().find(is_it) {
             return Owner::Session(held.clone());
         }
-        if table.claimed.iter().any(|(whose, claimed)| whose == agent && claimed == name) {
+        if table.claimed.iter().any(|(whose, claimed)| whose == key && claimed == name) {
             return Owner::Making;
         }
-        table.claimed.push((agent.clone(), name.to_owned()));
+        table.claimed.push((key.clone(), name.to_owned()));
         drop(table);
-        Owner::Nobody(NameClaim {
-            agents: self.clone(),
-            agent: agent.clone(),
-            name: name.to_owned(),
-        })
+        Owner::Nobody(NameClaim { agents: self.clone(), key: key.clone(), name: name.to_owned() })
     }
 }
 

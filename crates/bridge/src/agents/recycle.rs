@@ -13,8 +13,9 @@ use termbridge_session::{SessionId, State};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
-use super::{Agent, Agents};
+use super::Agents;
 use crate::backend::TerminalBackend;
+use crate::caller::{Caller, Key};
 
 /// Idle spare sessions of one agent.
 const SPARES: usize = 4;
@@ -81,8 +82,8 @@ struct Idle {
 
 impl Agents {
     /// Ends what an agent has more than [`SPARES`] of.
-    pub(crate) async fn trim(&self, backend: &dyn TerminalBackend, agent: &Agent) {
-        let idle = self.idle(backend, Some(agent)).await;
+    pub(crate) async fn trim(&self, backend: &dyn TerminalBackend, caller: &Caller) {
+        let idle = self.idle(backend, Some(&caller.key())).await;
         let mut spares: Vec<Idle> = idle.into_iter().filter(|idle| idle.is_spare).collect();
         let mut extra = spares.len().saturating_sub(SPARES);
         spares.sort_by_key(|spare| spare.used);
@@ -113,10 +114,10 @@ impl Agents {
     }
 
     /// The idle sessions that were made automatically, of one agent or of all. Forgets ended ones.
-    async fn idle(&self, backend: &dyn TerminalBackend, agent: Option<&Agent>) -> Vec<Idle> {
+    async fn idle(&self, backend: &dyn TerminalBackend, key: Option<&Key>) -> Vec<Idle> {
         let automatic: Vec<(SessionId, bool)> = {
             let table = self.lock();
-            let asked = table.held.iter().filter(|held| agent.is_none_or(|one| *one == held.agent));
+            let asked = table.held.iter().filter(|held| key.is_none_or(|one| *one == held.key));
             let free = asked.filter(|held| held.automatic && !held.reserved);
             let spare = |id: &SessionId| !table.current.values().any(|current| current == id);
             free.map(|held| (held.id.clone(), !held.addressed && spare(&held.id))).collect()

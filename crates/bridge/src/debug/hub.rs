@@ -9,11 +9,22 @@ use serde_json::{Map, Value, json};
 use termbridge_catalog::{Catalog, DEFAULT_TIMEOUT, Docs, Origin, Page, Resolve, Tool};
 use termbridge_editor::{EditorBridge, Liveness};
 
+use super::answer::Answer;
+use super::editor::{EditorBackend, Memory};
 use super::place::find_line;
-use super::{DebugBackend, DebugCall, DebugFailure, EditorBackend, NativeDebugger};
+use super::{DebugBackend, DebugCall, DebugFailure, NativeDebugger};
+
+/// What the native backend is called in answers.
+pub(super) const NATIVE: &str = "native";
+
+/// Scripts that start something: the native debugger can, where the editor's extension cannot.
+const STARTS: [&str; 3] = ["debug.start", "debug.attach", "test.debug-single"];
 
 /// Scripts that need no backend.
 const OWN_SCRIPTS: [&str; 3] = ["bridge.status", "docs.list", "docs.get"];
+
+/// What is not known of what was found.
+const NOT_STARTED: &str = "found by their files, not started: `termbridge doctor` starts them";
 
 /// Which backend serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -56,6 +67,8 @@ pub struct DebugSettings {
     pub timeout: Option<Duration>,
     /// Whether metadata of the workspace becomes tools, also without a living editor to run them.
     pub workspace_tools: bool,
+    /// Whether answers carry what the editor's scripts said, word for word.
+    pub raw: bool,
     /// For adapters and programs.
     pub native: termbridge_dap::Settings,
     /// For editors.
@@ -75,6 +88,7 @@ impl DebugSettings {
             backend: BackendChoice::Auto,
             timeout: None,
             workspace_tools: false,
+            raw: false,
             native,
             editor: termbridge_editor::Settings::default(),
         }
@@ -84,10 +98,21 @@ impl DebugSettings {
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DebugAnswer {
-    /// The data, or why there is none.
-    pub result: Result<Value, DebugFailure>,
+    /// The answer, or why there is none.
+    pub result: Result<Answer, DebugFailure>,
     /// Who gave it.
     pub backend: &'static str,
+    /// What the caller should know of that.
+    pub note: Option<String>,
+    /// What the editor's scripts said, word for word, where the settings ask for it.
+    pub raw: Option<Value>,
+}
+
+impl DebugAnswer {
+    /// A failure before anyone served.
+    pub fn refused(failure: DebugFailure) -> Self {
+        Self { result: Err(failure), backend: "none", note: None, raw: None }
+    }
 }
 
 /// The debugging of a server. Clones are the same.
@@ -101,7 +126,24 @@ struct Shared {
     catalog: Catalog,
     docs: OnceLock<Docs>,
     editors: EditorBridge,
+    /// What is remembered of the editor's sessions.
+    memory: Arc<Memory>,
     native: NativeDebugger,
+}
+
+/// Who serves.
+enum Serving {
+    Editor(EditorBackend),
+    Native,
+}
+
+impl Serving {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Editor(editor) => editor.name(),
+            Self::Native => NATIVE,
+        }
+    }
 }
 
 impl Debugging {
@@ -121,7 +163,16 @@ impl Debugging {
             Catalog::own()
         };
         let docs = OnceLock::new();
-        Self { shared: Arc::new(Shared { settings, catalog, docs, editors, native }) }
+        Self {
+            shared: Arc::new(Shared {
+                settings,
+                catalog,
+                docs,
+                editors,
+                memory: Arc::default(),
+                native,
+            }),
+        }
     }
 
     /// The tools.
@@ -159,46 +210,103 @@ impl Debugging {
     /// Runs a tool's script with arguments that fit its schema.
     pub async fn call(&self, tool: &Tool, mut call: DebugCall) -> DebugAnswer {
         self.make_paths_absolute(tool, &mut call.arguments);
-        let answer = |backend, result| DebugAnswer { result, backend };
         if tool.alias() == "breakpoint.set"
             && let Err(failure) = find_line(&mut call.arguments)
         {
-            return answer("none", Err(failure));
+            return DebugAnswer::refused(failure);
         }
         if OWN_SCRIPTS.contains(&tool.alias()) {
-            let backend = self.backend().await.map_or("none", |backend| backend.name());
-            let own = self.own(tool.alias(), &call.arguments);
-            let result = tokio::select! {
-                result = tokio::time::timeout(call.timeout, own) => result.unwrap_or_else(|_| {
-                    Err(DebugFailure::timeout(tool.alias(), call.timeout))
-                }),
-                () = call.cancel.cancelled() => Err(DebugFailure::cancelled()),
-            };
-            return answer(backend, result);
+            return self.call_own(tool, &call).await;
         }
-        let backend = match self.backend().await {
-            Ok(backend) => backend,
-            Err(failure) => return answer("editor", Err(failure)),
+        match self.serving().await {
+            Ok(Serving::Native) => self.call_native(tool, call, None).await,
+            Ok(Serving::Editor(editor)) => self.call_editor(tool, &editor, call).await,
+            Err(failure) => {
+                DebugAnswer { result: Err(failure), backend: "editor", note: None, raw: None }
+            }
+        }
+    }
+
+    async fn call_own(&self, tool: &Tool, call: &DebugCall) -> DebugAnswer {
+        let backend = self.serving().await.map_or("none", |serving| serving.name());
+        let own = self.own(tool.alias(), &call.arguments);
+        let result = tokio::select! {
+            result = tokio::time::timeout(call.timeout, own) => result.unwrap_or_else(|_| {
+                Err(DebugFailure::timeout(tool.alias(), call.timeout))
+            }),
+            () = call.cancel.cancelled() => Err(DebugFailure::cancelled()),
         };
-        let is_native = backend.name() == self.shared.native.name();
-        if is_native && matches!(tool.origin(), Origin::Workspace(_)) {
-            return answer(backend.name(), Err(DebugFailure::editor_only(tool.name())));
+        DebugAnswer { result: result.map(Answer::Other), backend, note: None, raw: None }
+    }
+
+    async fn call_native(
+        &self,
+        tool: &Tool,
+        mut call: DebugCall,
+        note: Option<String>,
+    ) -> DebugAnswer {
+        let native = &self.shared.native;
+        let result = match tool.origin() {
+            Origin::Workspace(_) => Err(DebugFailure::editor_only(tool.name())),
+            Origin::Own => {
+                fill_in_defaults(tool, &mut call.arguments);
+                native.call(call).await
+            }
+        };
+        DebugAnswer { result, backend: native.name(), note, raw: None }
+    }
+
+    /// What the editor's extension cannot start, the native debugger starts, with the editor's breakpoints.
+    async fn call_editor(
+        &self,
+        tool: &Tool,
+        editor: &EditorBackend,
+        mut call: DebugCall,
+    ) -> DebugAnswer {
+        let answer = |result| DebugAnswer {
+            result,
+            backend: editor.name(),
+            note: None,
+            raw: editor.heard(),
+        };
+        if matches!(tool.origin(), Origin::Own) {
+            leave_out_defaults(tool, editor, &mut call.arguments);
+            if let Err(unfit) = editor.check(tool.alias(), &call.arguments) {
+                if self.shared.settings.backend != BackendChoice::Auto
+                    || !STARTS.contains(&tool.alias())
+                {
+                    return answer(Err(unfit.into()));
+                }
+                self.lend_breakpoints(editor, &call).await;
+                let note = format!("The editor's extension {unfit}: the native debugger serves.");
+                return self.call_native(tool, call, Some(note)).await;
+            }
         }
-        if !is_native && tool.alias() == "test.debug-single" && !call.arguments.contains_key("line")
-        {
-            let failure = DebugFailure::new("E_INVALID_PARAMS", "argument `line` is missing");
-            let failure = failure.hint("an editor finds a test by its line");
-            return answer(backend.name(), Err(failure));
+        answer(editor.call(call).await)
+    }
+
+    /// Gives the native debugger the editor's breakpoints, in the place of those that it was given before.
+    async fn lend_breakpoints(&self, editor: &EditorBackend, call: &DebugCall) {
+        let (native, listed) = (&self.shared.native, editor.breakpoints(call).await);
+        let place = |arguments: &Map<String, Value>| {
+            let path = arguments.get("path")?.as_str()?.to_owned();
+            Some((path, arguments.get("line")?.as_u64()?))
+        };
+        for (path, line) in self.shared.memory.lend(listed.iter().filter_map(place).collect()) {
+            native.remove_breakpoint(&path, line).await;
         }
-        if is_native {
-            fill_in_defaults(tool, &mut call.arguments);
+        for arguments in listed {
+            let script = "breakpoint.set".to_owned();
+            let set = native.call(DebugCall { script, arguments, ..call.clone() }).await;
+            if let Err(failure) = set {
+                tracing::debug!(target: "debug", %failure, "a breakpoint of the editor is not set");
+            }
         }
-        answer(backend.name(), backend.call(call).await)
     }
 
     /// Whether an editor serves now.
     pub async fn has_editor(&self) -> bool {
-        self.backend().await.is_ok_and(|backend| backend.name() != self.shared.native.name())
+        matches!(self.serving().await, Ok(Serving::Editor(_)))
     }
 
     /// Ends everything that was started natively.
@@ -208,20 +316,19 @@ impl Debugging {
 
     /// Who serves now. While a native session is open the native backend does, so that an editor
     /// that comes up in the middle of it does not take its calls.
-    async fn backend(&self) -> Result<Box<dyn DebugBackend>, DebugFailure> {
-        let Shared { settings, editors, native, .. } = &*self.shared;
-        let native = || Box::new(native.clone()) as Box<dyn DebugBackend>;
-        let editor = |host| Box::new(EditorBackend::new(host)) as Box<dyn DebugBackend>;
-        match settings.backend {
-            BackendChoice::Native => Ok(native()),
-            BackendChoice::Editor => Ok(editor(editors.find(&settings.workspace).await?)),
-            BackendChoice::Auto if self.shared.native.is_open() => Ok(native()),
-            BackendChoice::Auto => {
-                // Whatever keeps a bridge from being found, there is still the native one.
-                let host = editors.discover(&settings.workspace).await.unwrap_or_default();
-                Ok(host.map_or_else(native, editor))
-            }
-        }
+    async fn serving(&self) -> Result<Serving, DebugFailure> {
+        let Shared { settings, editors, memory, native, .. } = &*self.shared;
+        let host = match settings.backend {
+            BackendChoice::Native => None,
+            BackendChoice::Editor => Some(editors.find(&settings.workspace).await?),
+            BackendChoice::Auto if native.is_open() => None,
+            // Whatever keeps a bridge from being found, there is still the native one.
+            BackendChoice::Auto => editors.discover(&settings.workspace).await.unwrap_or_default(),
+        };
+        Ok(match host {
+            Some(host) => Serving::Editor(EditorBackend::new(host, memory, settings.raw).await),
+            None => Serving::Native,
+        })
     }
 
     async fn own(
@@ -242,13 +349,14 @@ impl Debugging {
         let found = editors.survey(&settings.workspace).await?;
         let hosts: Vec<Value> = found.iter().map(host).collect();
         let live = found.iter().position(|found| found.liveness.is_live());
-        let serving = self.backend().await;
-        let (adapters, servers) = tokio::join!(native.adapters(), native.language_servers());
+        let serving = self.serving().await;
+        let installed = native.installed().await;
         let mut status = json!({
-            "backend": serving.as_ref().map_or("none", |backend| backend.name()),
+            "backend": serving.as_ref().map_or("none", Serving::name),
             "workspace": settings.workspace,
-            "adapters": adapters,
-            "languageServers": servers,
+            "adapters": installed.adapters,
+            "languageServers": installed.language_servers,
+            "note": NOT_STARTED,
             "sessions": native.session_ids(),
         });
         if let Some(host) = live.or((!hosts.is_empty()).then_some(0)).map(|index| &hosts[index]) {
@@ -288,16 +396,25 @@ impl Debugging {
             if param.resolve == Some(Resolve::CwdRelative)
                 && let Some(Value::String(path)) = arguments.get_mut(name)
             {
-                *path = self.workspace().join(&*path).to_string_lossy().into_owned();
+                let whole = self.workspace().join(&*path);
+                *path = without_dots(&whole).to_string_lossy().into_owned();
             }
         }
     }
 }
 
+/// A path without `.`; a `..` stays, since what is before it may be a link.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
 fn host(found: &termbridge_editor::Found) -> Value {
     let info = found.info.clone().unwrap_or_default();
-    let (Liveness::Live(age) | Liveness::Stale(age)) = found.liveness else {
-        return json!({"bridge": found.bridge, "live": false, "problem": "it belongs to someone else"});
+    let problem = |words: &str| json!({"bridge": found.bridge, "live": false, "problem": words});
+    let age = match found.liveness {
+        Liveness::Live(age) | Liveness::Stale(age) => age,
+        Liveness::Closed => return problem("the editor was closed"),
+        Liveness::Untrusted => return problem("it belongs to someone else"),
     };
     json!({
         "bridge": found.bridge,
@@ -307,6 +424,15 @@ fn host(found: &termbridge_editor::Found) -> Value {
         "ageMs": age.as_millis() as u64,
         "live": found.liveness.is_live(),
     })
+}
+
+/// Leaves out what an editor's script does not take and is as if it was not given.
+fn leave_out_defaults(tool: &Tool, editor: &EditorBackend, arguments: &mut Map<String, Value>) {
+    let params = &tool.metadata().params;
+    arguments.retain(|name, value| {
+        editor.takes(tool.alias(), name)
+            || params.get(name).and_then(|param| param.default.as_ref()) != Some(value)
+    });
 }
 
 fn fill_in_defaults(tool: &Tool, arguments: &mut Map<String, Value>) {

@@ -9,6 +9,7 @@ mod code;
 mod control;
 mod events;
 mod inspect;
+mod installed;
 mod pending;
 mod start;
 mod terminals;
@@ -22,16 +23,21 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
-use termbridge_code::symbols::LanguageServers;
+use serde_json::Value;
+use termbridge_code::symbols::{self, LanguageServers};
 use termbridge_dap::{
-    DebugSession, DebugSessionId, Debugger, Environment, Hooks, Settings, TerminalLauncher,
+    BreakpointPlace, DebugSession, DebugSessionId, Debugger, Environment, Hooks, Settings,
+    TerminalLauncher,
 };
 use termbridge_session::Launch;
+use tokio::sync::Semaphore;
 
+pub use self::installed::Installed;
 use self::pending::Pending;
 use self::terminals::Terminals;
-use super::{DebugBackend, DebugCall, DebugFailure};
+use super::hub::NATIVE;
+use super::{Answer, DebugBackend, DebugCall, DebugFailure};
+use crate::caller::Caller;
 use crate::hub::Bridge;
 
 /// Scripts that spend their time waiting and tell themselves what they waited for.
@@ -65,7 +71,7 @@ pub struct NativeDebugger {
 struct Shared {
     debugger: Debugger,
     /// A start that takes longer than its call waited.
-    pending: Mutex<Option<Pending>>,
+    pending: Mutex<Option<Arc<Pending>>>,
     /// Sessions whose end was told.
     told_ends: Mutex<HashSet<String>>,
     bridge: Bridge,
@@ -73,6 +79,8 @@ struct Shared {
     environment: Environment,
     terminals: Option<Arc<Terminals>>,
     servers: LanguageServers,
+    /// Places for questions to the event store.
+    questions: Arc<Semaphore>,
 }
 
 impl NativeDebugger {
@@ -91,35 +99,31 @@ impl NativeDebugger {
             environment,
             terminals,
             servers,
+            questions: Arc::new(Semaphore::new(events::MAX_QUESTIONS)),
         };
         Self { shared: Arc::new(shared) }
     }
 
-    /// The adapters: where each is, or the command that installs it.
-    pub async fn adapters(&self) -> Value {
-        let (debugger, folder) = (self.debugger().clone(), self.workspace().to_owned());
-        // It starts programs to ask them.
-        let found = tokio::task::spawn_blocking(move || debugger.doctor(&folder)).await;
-        let adapters = found.unwrap_or_default().into_iter().map(|status| {
-            let mut adapter = json!({
-                "name": status.kind.name(),
-                "language": status.kind.languages(),
-            });
-            match status.command {
-                Some(command) => adapter["path"] = json!(command),
-                None => {
-                    adapter["looked"] = json!(status.looked);
-                    adapter["install"] = json!(status.install);
-                }
-            }
-            adapter
-        });
-        adapters.collect()
+    /// The debug adapters and language servers as their files tell: where each is, or the command that
+    /// installs it. Starts nothing.
+    pub(super) async fn installed(&self) -> Installed {
+        let native = self.clone();
+        let look = move || {
+            let adapters = native.debugger().adapters(native.workspace());
+            let servers = symbols::servers(&native.shared.environment, native.workspace());
+            Installed::new(&adapters, &servers)
+        };
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
-    /// The language servers: where each is, or the command that installs it.
-    pub async fn language_servers(&self) -> Value {
-        code::servers(self).await
+    /// As `installed`, with each started and ended again; `problem` says why one does not
+    /// start within a time.
+    pub async fn doctor(&self, limit: Duration) -> Installed {
+        let (debugger, environment) = (self.debugger(), &self.shared.environment);
+        let adapters = debugger.doctor(self.workspace(), limit);
+        let servers = symbols::check_servers(environment, self.workspace(), limit);
+        let (adapters, servers) = tokio::join!(adapters, servers);
+        Installed::new(&adapters, &servers)
     }
 
     pub(super) fn session_ids(&self) -> Vec<String> {
@@ -132,12 +136,17 @@ impl NativeDebugger {
         self.debugger().sessions().iter().any(|session| !session.is_ended())
     }
 
-    fn pending(&self) -> MutexGuard<'_, Option<Pending>> {
+    pub(super) async fn remove_breakpoint(&self, path: &str, line: u64) {
+        let place = BreakpointPlace::Line { path: path.into(), line };
+        self.debugger().remove_breakpoint(&place).await;
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Option<Arc<Pending>>> {
         self.shared.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn shutdown(&self) {
-        drop(self.take_pending());
+        self.end_pending().await;
         self.debugger().shutdown().await;
         self.shared.servers.shutdown().await;
     }
@@ -162,6 +171,10 @@ impl NativeDebugger {
 
     fn debugger(&self) -> &Debugger {
         &self.shared.debugger
+    }
+
+    fn questions(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.shared.questions)
     }
 
     fn workspace(&self) -> &Path {
@@ -189,7 +202,7 @@ impl NativeDebugger {
         }
     }
 
-    async fn run(&self, call: &DebugCall) -> Result<Value, DebugFailure> {
+    async fn run(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
         let timeout = call.timeout;
         match call.script.as_str() {
             "breakpoint.set" => breakpoints::set(self, read(call)?).await,
@@ -217,15 +230,15 @@ impl NativeDebugger {
             "debug.get-variable" => inspect::get_variable(self, read(call)?).await,
             "debug.set-variable" => inspect::set_variable(self, read(call)?).await,
             "debug.save-variable" => inspect::save_variable(self, read(call)?).await,
-            "debug.tracker" => Ok(events::tracker(self)),
-            "dap.logs" => events::logs(self, read(call)?),
-            "dap.search" => events::search(self, read(call)?),
-            "dap.exceptions" => events::exceptions(self, read(call)?),
-            "dap.filter" => events::filter(self, read(call)?),
-            "dap.stats" => events::stats(self, read(call)?),
-            "dap.summary" => events::summary(self, read(call)?),
-            "dap.timeline" => events::timeline(self, read(call)?),
-            "dap.compare" => events::compare(self, read(call)?),
+            "debug.tracker" => events::ask(self, (), |store, ()| Ok(events::tracker(store))).await,
+            "dap.logs" => events::ask(self, read(call)?, events::logs).await,
+            "dap.search" => events::ask(self, read(call)?, events::search).await,
+            "dap.exceptions" => events::ask(self, read(call)?, events::exceptions).await,
+            "dap.filter" => events::ask(self, read(call)?, events::filter).await,
+            "dap.stats" => events::ask(self, read(call)?, events::stats).await,
+            "dap.summary" => events::ask(self, read(call)?, events::summary).await,
+            "dap.timeline" => events::ask(self, read(call)?, events::timeline).await,
+            "dap.compare" => events::ask(self, read(call)?, events::compare).await,
             "diagnostic.collect" => code::diagnostics(self, read(call)?, timeout).await,
             "symbol.navigate" => code::navigate(self, read(call)?, timeout).await,
             "symbol.calls" => code::calls(self, read(call)?, timeout).await,
@@ -245,10 +258,10 @@ impl NativeDebugger {
 #[async_trait]
 impl DebugBackend for NativeDebugger {
     fn name(&self) -> &'static str {
-        "native"
+        NATIVE
     }
 
-    async fn call(&self, call: DebugCall) -> Result<Value, DebugFailure> {
+    async fn call(&self, call: DebugCall) -> Result<Answer, DebugFailure> {
         let grace = if WAITING.contains(&&*call.script) { GRACE } else { Duration::ZERO };
         tokio::select! {
             biased;
@@ -267,7 +280,7 @@ fn guarded(environment: Environment, bridge: Bridge, workspace: PathBuf) -> Envi
     environment.guarded(move |command| {
         let cwd = command.cwd.clone().unwrap_or_else(|| workspace.clone());
         let launch = Launch::new(&command.program).args(&command.args).cwd(cwd);
-        bridge.check_launch(&launch, None).map_err(|error| error.to_string())
+        bridge.check_launch(&Caller::default(), &launch).map_err(|error| error.to_string())
     })
 }
 

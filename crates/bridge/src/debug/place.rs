@@ -1,4 +1,5 @@
-//! Where a caller means: a line, or the text that stands there. Backends are given lines.
+//! Where a caller means: a line, the text that stands there, a function or a variable. Backends are given
+//! lines, functions and variables; an editor knows lines only.
 
 use std::path::Path;
 
@@ -7,8 +8,22 @@ use termbridge_dap::DebugError;
 
 use super::DebugFailure;
 
-/// Puts the line of a breakpoint in the place of its text.
+/// Puts the line of a breakpoint in the place of its text, and refuses what can never hold.
 pub(super) fn find_line(arguments: &mut Map<String, Value>) -> Result<(), DebugFailure> {
+    if let Some(hits) = arguments.get("hitCondition").and_then(Value::as_str)
+        && !is_hit_condition(hits)
+    {
+        let message = format!("hitCondition {hits:?} is no number of hits");
+        let failure = DebugFailure::new("E_INVALID_PARAMS", message);
+        return Err(failure.hint("give a number, or one behind >, >=, ==, <, <= or %"));
+    }
+    if ["function", "variable"].iter().any(|name| arguments.contains_key(*name)) {
+        return Ok(());
+    }
+    if !arguments.contains_key("path") {
+        let failure = DebugFailure::new("E_INVALID_PARAMS", "argument `path` is missing");
+        return Err(failure.hint("give `path` and `line` or `text`, or `function`, or `variable`"));
+    }
     let text = arguments.remove("text");
     let near = arguments.get("line").and_then(Value::as_u64);
     let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
@@ -24,6 +39,15 @@ pub(super) fn find_line(arguments: &mut Map<String, Value>) -> Result<(), DebugF
             Err(failure.hint("give the line, or the `text` that stands there"))
         }
     }
+}
+
+/// A number, perhaps behind an operator.
+fn is_hit_condition(text: &str) -> bool {
+    let text = text.trim();
+    let number = text.trim_start_matches(['>', '<', '=', '%']);
+    let operator = &text[..text.len() - number.len()];
+    ["", ">", ">=", "=", "==", "===", "<", "<=", "%"].contains(&operator)
+        && number.trim().parse::<u32>().is_ok_and(|number| number > 0)
 }
 
 /// The line that has a text; of several, the one that is nearest to a line.
@@ -47,6 +71,21 @@ fn line_of(path: &Path, text: &str, near: Option<u64>) -> Result<u64, DebugFailu
             let message = format!("{wanted:?} is in several lines: {lines}");
             let failure = DebugFailure::new("E_INVALID_PARAMS", message);
             Err(failure.hint("give `line` too: the nearest is taken"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_are_numbers() {
+        for good in ["5", " >= 5", "%2", "== 3", "<4", "=1"] {
+            assert!(is_hit_condition(good), "{good}");
+        }
+        for bad in ["", "abc", "5 times", "><5", "-1", "0", "i > 5"] {
+            assert!(!is_hit_condition(bad), "{bad}");
         }
     }
 }

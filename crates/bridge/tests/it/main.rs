@@ -1,4 +1,6 @@
-//! The hub over real shells.
+//! The hub over real shells, and the debugger's event store over files.
 
+mod events;
 mod outputs;
+mod scripts;
 mod sessions;

@@ -11,7 +11,7 @@ use termbridge_bridge::session::{
     CommandState, Launch, SessionError, SessionId, Sessions, Settings, Signal, State,
 };
 use termbridge_bridge::{
-    Bridge, BridgeError, BridgeSettings, Execute, NativeBackend, NewSession, Until,
+    Bridge, BridgeError, BridgeSettings, Caller, Execute, NativeBackend, NewSession, Until,
 };
 use tokio::task::JoinSet;
 
@@ -80,7 +80,7 @@ pub(crate) fn command(text: &str) -> Execute {
 }
 
 fn of_agent(agent: &str, text: &str) -> Execute {
-    Execute { agent: Some(agent.into()), ..command(text) }
+    Execute { caller: Caller::default().for_agent(Some(agent)), ..command(text) }
 }
 
 fn in_folder(folder: &Path, text: &str) -> Execute {
@@ -111,7 +111,12 @@ async fn directories_do_not_cost_a_shell_each() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn environments_do_not_cost_a_shell_each_for_ever() {
     let hub = Hub::new(100);
-    let created = hub.bridge.create_session(NewSession::default()).await.expect("created").id;
+    let created = hub
+        .bridge
+        .create_session(&Caller::default(), NewSession::default())
+        .await
+        .expect("created")
+        .id;
     let (named, _) = hub.run(Execute { name: Some("mine".into()), ..command("true") }).await;
     for number in 0..12 {
         let env = BTreeMap::from([("NUMBER".to_owned(), number.to_string())]);
@@ -153,7 +158,11 @@ async fn at_the_limit_idle_shells_make_room_but_those_with_jobs_do_not() {
         // Each takes the place of the one before.
         hub.run(of_agent(&format!("c{number}"), "true")).await;
     }
-    let app = hub.bridge.launch(Launch::new("cat")).await.expect("an idle shell makes room");
+    let app = hub
+        .bridge
+        .launch(&Caller::default(), Launch::new("cat"))
+        .await
+        .expect("an idle shell makes room");
     let live = hub.live().await;
     assert_eq!(live, HashSet::from([working, named, app.id().clone()]));
     // The shell announces the job in a line before.
@@ -212,14 +221,19 @@ async fn a_name_means_one_session_also_while_that_is_busy() {
     let refused = hub.bridge.start(named("mine", "echo $A"), LIMIT).await;
     let Err(BridgeError::NameBusy { doing, .. }) = refused else { panic!("{refused:?}") };
     assert!(doing.contains("export A=1; cat") && doing.contains(begun.session.as_str()), "{doing}");
+    let me = Caller::default();
     let made = hub
         .bridge
-        .create_session(NewSession { name: Some("mine".into()), ..NewSession::default() });
+        .create_session(&me, NewSession { name: Some("mine".into()), ..NewSession::default() });
     let made = made.await;
     assert!(matches!(made, Err(BridgeError::NameTaken { .. })), "{made:?}");
     assert_eq!(hub.live().await.len(), 1);
     // The name is another agent's to give, and free again when the session has ended.
-    hub.run(Execute { agent: Some("other".into()), ..named("mine", "true") }).await;
+    hub.run(Execute {
+        caller: Caller::default().for_agent(Some("other")),
+        ..named("mine", "true")
+    })
+    .await;
     hub.bridge.backend().interrupt(&begun.session, begun.command).await.expect("interrupted");
     hub.bridge.wait(&begun, LIMIT).await.expect("ends");
     assert_eq!(hub.run(named("mine", "echo $A")).await, (begun.session.clone(), "1\n".into()));
@@ -263,14 +277,14 @@ async fn a_session_that_is_being_stopped_is_not_the_current_one() {
     tokio::time::timeout(LIMIT, stopping).await.expect("is being stopped");
     let (second, _) = hub.run(command("true")).await;
     assert_ne!(second, first);
-    assert_eq!(hub.bridge.current(None), Some(second.clone()));
-    let refused = hub.bridge.switch_session(&first, None).await;
+    assert_eq!(hub.bridge.current(&Caller::default()), Some(second.clone()));
+    let refused = hub.bridge.switch_session(&Caller::default(), &first).await;
     let Err(BridgeError::NotAlive { living, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(living, second.as_str());
     let session = hub.sessions.get(&first).expect("is there");
     session.stop(Signal::KILL, Duration::ZERO).await.expect("ends");
     stop.await.expect("no panic").expect("stopped");
-    let refused = hub.bridge.switch_session(&first, None).await;
+    let refused = hub.bridge.switch_session(&Caller::default(), &first).await;
     assert!(matches!(refused, Err(BridgeError::NotAlive { .. })), "{refused:?}");
     hub.sessions.shutdown().await;
 }
@@ -304,10 +318,10 @@ async fn variables_are_bounded_in_number_and_size() {
         let refused = hub.bridge.start(execute(env.clone()), LIMIT).await;
         assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
         let new = NewSession { env: env.clone(), ..NewSession::default() };
-        let refused = hub.bridge.create_session(new).await;
+        let refused = hub.bridge.create_session(&Caller::default(), new).await;
         assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
         let launch = env.iter().fold(Launch::new("cat"), |cat, (name, value)| cat.env(name, value));
-        let refused = hub.bridge.check_launch(&launch, None);
+        let refused = hub.bridge.check_launch(&Caller::default(), &launch);
         assert!(matches!(refused, Err(BridgeError::Invalid(_))), "{refused:?}");
     }
     hub.sessions.shutdown().await;

@@ -11,8 +11,11 @@ const MOST_READ: usize = 26_000;
 
 /// Each tool of the contract: its arguments, the required ones marked, with their defaults.
 const CONTRACT: &[(&str, &str)] = &[
-    ("breakpoint_set", "path! line text condition hitCondition logMessage"),
-    ("breakpoint_remove", "path! line!"),
+    (
+        "breakpoint_set",
+        "path line text function variable access sessionId condition hitCondition logMessage",
+    ),
+    ("breakpoint_remove", "path line function variable"),
     ("breakpoint_clear_file", "path!"),
     ("breakpoint_clear_project", ""),
     ("breakpoint_list", ""),
@@ -20,7 +23,7 @@ const CONTRACT: &[(&str, &str)] = &[
         "debug_start",
         "launch inputs program module runtime runtimeArgs type args cwd env stopOnEntry console exceptions folder timeoutMs=30000 wait=false",
     ),
-    ("debug_attach", "pid host port type"),
+    ("debug_attach", "pid host port type exceptions"),
     ("debug_stop", "sessionId"),
     ("debug_restart", "sessionId timeoutMs=30000 wait=false"),
     ("debug_status", ""),
@@ -50,7 +53,7 @@ const CONTRACT: &[(&str, &str)] = &[
     ("dap_summary", "sessionId compact=false"),
     ("dap_timeline", "sessionId eventTypes window granularity=\"all\" fromEnd=false"),
     ("dap_compare", "sessionA! sessionB! compareBy=\"counts\""),
-    ("test_debug_single", "path! line name column=1 timeoutMs=30000"),
+    ("test_debug_single", "path! line name column=1 exceptions timeoutMs=30000"),
     ("diagnostic_collect", "path"),
     ("symbol_navigate", "path symbol nodeId action"),
     ("symbol_calls", "path symbol nodeId direction"),
@@ -196,9 +199,13 @@ fn commands_are_made_of_the_alias_and_the_arguments() {
     let command = catalog.get("breakpoint_set").unwrap().command_line();
     assert_eq!(command.words, ["breakpoint", "set"]);
     let flags: Vec<&str> = command.flags.iter().map(|flag| &*flag.long).collect();
-    assert_eq!(flags, ["path", "condition", "hit-condition", "line", "log-message", "text"]);
-    assert_eq!(command.flags[3].kind, Kind::Integer);
-    assert!(command.flags[0].required && !command.flags[3].required);
+    let own = ["condition", "hit-condition", "line", "log-message", "path", "text"];
+    assert!(own.iter().all(|flag| flags.contains(flag)), "{flags:?}");
+    let flag = |name: &str| command.flags.iter().find(|flag| flag.name == name).unwrap();
+    assert_eq!(flag("line").kind, Kind::Integer);
+    assert!(!flag("line").required && !flag("path").required);
+    let clear = catalog.get("breakpoint_clear_file").unwrap().command_line();
+    assert!(clear.flags[0].required);
     let start = catalog.get("debug_start").unwrap().command_line();
     let kind = start.flags.iter().find(|flag| flag.name == "type").unwrap();
     assert_eq!(kind.options, ["python", "rust", "c", "cpp", "go", "node"]);

@@ -1,12 +1,12 @@
-//! `termbridge doctor`: what works, what is missing, and the command that installs it.
+//! `termbridge doctor`: what works, what does not start, what is missing, and the command that installs it.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use termbridge_bridge::SHELLS;
 use termbridge_bridge::dap::Environment;
+use termbridge_bridge::{Installed, SHELLS};
 use termbridge_session::{Launch, Sessions, Wait};
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +16,8 @@ use crate::config::Config;
 
 /// How long a program in a terminal may take to say a word.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a debug adapter or a language server may take to start; all of them start at once.
+const START_LIMIT: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
     let DoctorArguments { debugging, json, config } = arguments;
@@ -40,6 +42,10 @@ async fn examine(config: &Config) -> Result<Value> {
     let asked = debugging.server.run_tool("bridge_status", nothing, never);
     let status = asked.await.and_then(|result| result.structured_content);
     let status = status.map(|mut answer| answer["data"].take()).unwrap_or_default();
+    let installed = match debugging.server.debugging() {
+        Some(debugging) => debugging.native().doctor(START_LIMIT).await,
+        None => Installed::default(),
+    };
     debugging.end().await;
     let environment = Environment::of_process();
     let found = |name: &&str| {
@@ -55,8 +61,8 @@ async fn examine(config: &Config) -> Result<Value> {
         "workspace": status["workspace"],
         "backend": status["backend"],
         "host": status["host"],
-        "adapters": status["adapters"],
-        "languageServers": status["languageServers"],
+        "adapters": installed.adapters,
+        "languageServers": installed.language_servers,
     }))
 }
 
@@ -112,11 +118,15 @@ fn shown(report: &Value) -> String {
                 None => format!("symbols of {language}"),
             };
             let path = ["path", "program"].iter().find_map(|field| entry[*field].as_str());
-            match path {
-                Some(path) => lines.push(format!("{good} {label}: {}", printable(path))),
-                None => lines
-                    .push(format!("{bad} {label}: install it with: {}", text(&entry["install"]))),
-            }
+            let path = path.map(printable);
+            let install = || format!("install it with: {}", text(&entry["install"]));
+            lines.push(match (path, entry["problem"].as_str().map(printable)) {
+                (Some(path), None) => format!("{good} {label}: {path} starts"),
+                (Some(path), Some(problem)) => {
+                    format!("{bad} {label}: {path} does not start: {problem}; {}", install())
+                }
+                (None, _) => format!("{bad} {label}: {}", install()),
+            });
         }
     }
     match (report["host"]["live"] == true, report["host"]["workspace"].as_str().map(printable)) {

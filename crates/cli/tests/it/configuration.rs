@@ -123,6 +123,7 @@ fn variables_that_are_empty_are_not_set_and_bad_ones_are_named() {
         "TERMBRIDGE_WORKSPACE",
         "TERMBRIDGE_DEBUG_BACKEND",
         "TERMBRIDGE_WORKSPACE_TOOLS",
+        "TERMBRIDGE_DEBUG_RAW",
         "TERMBRIDGE_TIMEOUT",
         "TERMBRIDGE_SHELL",
         "TERMBRIDGE_NO_HISTORY",

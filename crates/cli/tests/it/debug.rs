@@ -1,17 +1,22 @@
 //! The debugging tools over MCP: real adapters on small programs, and an editor that speaks the
 //! filesystem bridge.
 
+mod builds;
 mod choice;
 mod command_line;
 mod criteria;
+mod extension;
 mod flows;
 mod foreground;
 mod hints;
 mod kept_events;
 mod launch_json;
+mod places;
 mod read_only;
+mod stuck;
 mod terminal;
 mod tests_and_code;
+mod truths;
 
 use std::process::{Child, ChildStdout, Command, Stdio};
 

@@ -10,7 +10,7 @@ use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
 use crate::robustness::keeper;
-use crate::support::descriptors;
+use crate::support::{await_that, descriptors};
 
 /// A server of a user who may have so many processes and threads; `None` where that cannot be had: the
 /// limit does not bind root, and only root can become a user who has none yet.
@@ -108,11 +108,16 @@ fn the_server_s_descriptors_run_out_and_its_sessions_go_on() {
             let answer = client.call("execute_command", arguments).expect("an answer");
             assert_eq!(answer.structured["output"], "hi\n", "{}", answer.text);
         }
+        let before = descriptors(client.pid()).len();
         sessions.extend(programs);
+        let count = sessions.len();
         for session in sessions {
             let answer = client.call("stop_app", json!({"session_id": session}));
             assert!(!answer.expect("an answer").is_error, "{session}");
         }
+        // What is over can still be read, and holds nothing.
+        let given_up = || descriptors(client.pid()).len() + count <= before;
+        await_that("the descriptors of what is over are given up", given_up);
         let answer = client.call("create_session", shells).expect("an answer");
         assert!(
             !answer.is_error,

@@ -11,7 +11,7 @@ const TOOL_BYTES: usize = 12 * 1024;
 /// The same of the debugging tools.
 const DEBUG_BYTES: usize = 26 * 1024;
 /// Tools that are offered by default, and what a model reads of them.
-const TOOLS: usize = 29;
+const TOOLS: usize = 30;
 const DEFAULT_BYTES: usize = 18 * 1024;
 /// The whole default list where answers' schemas are left out.
 const TEXT_LIST_BYTES: usize = 26 * 1024;

@@ -321,7 +321,7 @@ fn debug_cases() -> Vec<Case> {
             NOTHING_DEBUGGED,
         ),
         works("bridge_status", json!({}), &[&["native", "adapters"]]),
-        works("debug_status", json!({}), &[&["sessions"]]),
+        works("debug_status", json!({}), &[&["Nothing is being debugged", "sessions"]]),
         works("debug_tracker", json!({}), &[&["{", "trac", "no "]]),
         works("breakpoint_set", json!({"path": "app.py", "line": 3}), &[&["app.py"], &["3"]]),
         fails(

@@ -56,34 +56,33 @@ pub(crate) fn numbered(name: &str, numbers: RangeInclusive<usize>) -> String {
     lines.concat()
 }
 
+/// Waits until something holds.
+#[track_caller]
+pub(crate) fn await_that(what: &str, holds: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
+    while !holds() {
+        assert!(Instant::now() < deadline, "not so: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// Waits until a file is there.
 #[track_caller]
 pub(crate) fn await_file(path: &Path) {
-    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
-    while !path.exists() {
-        assert!(Instant::now() < deadline, "{} does not appear", path.display());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    await_that(&format!("{} is there", path.display()), || path.exists());
 }
 
 /// Waits until there is nothing in a folder.
 #[track_caller]
 pub(crate) fn await_empty(folder: &Path) {
-    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
-    while std::fs::read_dir(folder).expect("a folder").count() > 0 {
-        assert!(Instant::now() < deadline, "something stays in {}", folder.display());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_empty = || std::fs::read_dir(folder).expect("a folder").count() == 0;
+    await_that(&format!("{} is empty", folder.display()), is_empty);
 }
 
 /// Waits until there is no such process.
 #[track_caller]
 pub(crate) fn await_end_of(pid: i64) {
-    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
-    while is_running(pid) {
-        assert!(Instant::now() < deadline, "process {pid} is still there");
-        std::thread::yield_now();
-    }
+    await_that(&format!("process {pid} is gone"), || !is_running(pid));
 }
 
 /// A process that was killed and awaits its parent's attention no longer counts.

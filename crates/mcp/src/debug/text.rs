@@ -4,14 +4,33 @@
 use std::path::Path;
 
 use serde_json::Value;
+use termbridge_bridge::Answer;
+use termbridge_bridge::debug::answer::{
+    Breakpoint, DataChange, End, Evaluated, Frame, Halt, Page, Place, ScopeRest, SessionView,
+    Stack, Started, Starting, Status, Stop, TestFacts, Variable, Variables,
+};
 use termbridge_session::vt::{CleanOutput, MAX_COLS, Size};
 
 /// The tool that has all of a program's output.
 const LOGS: &str = "dap_logs";
-const MORE_IN_LOGS: &str = ": dap_logs)";
 
 /// The tool that takes references of values.
 const REFERENCES: &str = "debug_get_variable";
+
+/// What is to be done about uses that a language server may have missed.
+const MAYBE_MISSED: &str =
+    "\nThe language server did not resolve the uses in maybeMissed: check them by hand.";
+
+/// What is said where no tool knows the language.
+const NOTHING_CHECKED: &str = "Nothing was checked: no compiler or linter for this is known here (there are cargo, \
+    pyright, ruff, tsc and go vet). Build it with execute_command.";
+
+/// What is said of a program that the debugger has left.
+const GOES_ON: &str = "is no longer debugged; it goes on";
+
+/// What is said of locals that could not be read in time.
+const UNREAD_LOCALS: &str = "Locals: not read in time. The program's own code that shows a value (__repr__, toString) may hang; \
+    until it ends, the debugger may not answer. debug_stop ends it.";
 
 /// Longest value on a line.
 const LONGEST_VALUE: usize = 300;
@@ -19,18 +38,10 @@ const LONGEST_VALUE: usize = 300;
 /// Fields that are paths.
 const PATHS: [&str; 3] = ["path", "program", "outputPath"];
 
-/// The text of an answer's data; paths inside the workspace are relative to it. `offered` tells whether the
+/// The text of an answer; paths inside the workspace are relative to it. `offered` tells whether the
 /// client has a tool.
-pub(super) fn of(data: &Value, workspace: &Path, offered: &dyn Fn(&str) -> bool) -> String {
-    let mut data = data.clone();
-    shorten(&mut data, workspace);
-    clean_strings(&mut data);
-    if !offered(REFERENCES) {
-        without_references(&mut data);
-    }
-    let text = shown(&data);
-    // The one tool that is named here and may be missing.
-    if offered(LOGS) { text } else { text.replacen(MORE_IN_LOGS, " left out)", 1) }
+pub(super) fn of(answer: &Answer, workspace: &Path, offered: &dyn Fn(&str) -> bool) -> String {
+    Writer { workspace, logs: offered(LOGS), references: offered(REFERENCES) }.answer(answer)
 }
 
 /// What a program printed, as a terminal would show it: no escape sequences, only what stayed of a line
@@ -43,6 +54,349 @@ pub(super) fn cleaned(text: String) -> String {
     let mut clean = CleanOutput::new(Size { cols: MAX_COLS, rows: 24 }, 0);
     clean.feed(text.replace('\n', "\r\n").as_bytes());
     clean.finish()
+}
+
+fn clean(text: &str) -> String {
+    cleaned(text.to_owned())
+}
+
+struct Writer<'a> {
+    workspace: &'a Path,
+    /// Whether the client has the tool that shows all output.
+    logs: bool,
+    /// Whether it has the tool that takes references.
+    references: bool,
+}
+
+impl Writer<'_> {
+    fn answer(&self, answer: &Answer) -> String {
+        match answer {
+            Answer::Breakpoint { breakpoint } => self.breakpoint(breakpoint),
+            Answer::Breakpoints { breakpoints, .. } => match breakpoints.as_slice() {
+                [] => "No breakpoints.".to_owned(),
+                all => lines(all.iter().map(|breakpoint| self.breakpoint(breakpoint))),
+            },
+            Answer::Removed { removed: true } => "Removed.".to_owned(),
+            Answer::Removed { removed: false } => "There was none.".to_owned(),
+            Answer::Cleared { cleared } => format!("Removed {cleared}."),
+            Answer::Started(started) => self.started(started),
+            Answer::Starting(start) => starting(start),
+            Answer::Running { session_id, .. } => format!("runs [session {session_id}]"),
+            Answer::Halt(halt) => self.halt(halt),
+            Answer::Status(status) => self.status(status),
+            Answer::Stack(stack) => self.stack(stack),
+            Answer::Evaluated(value) => self.evaluated(value),
+            Answer::Variables(variables) => self.variables(variables),
+            Answer::Page(page) => self.page(page),
+            Answer::Set(variable) => self.variable(variable).trim().to_owned(),
+            Answer::Other(data) if data["text"].is_string() && data["title"].is_string() => {
+                clean(data["text"].as_str().unwrap_or_default())
+            }
+            Answer::Diagnostics(found) if found.tools.is_empty() => NOTHING_CHECKED.to_owned(),
+            Answer::Locations(found) if !found.maybe_missed.is_empty() => {
+                self.json(answer) + MAYBE_MISSED
+            }
+            Answer::Renamed(renamed) if !renamed.maybe_missed.is_empty() => {
+                self.json(answer) + MAYBE_MISSED
+            }
+            _ => self.json(answer),
+        }
+    }
+
+    fn started(&self, started: &Started) -> String {
+        let mut text = match &started.stop {
+            None => self.session(&started.session),
+            // Its stop names it.
+            Some(halt) if started.sessions.is_empty() => self.halt(halt),
+            Some(halt) => {
+                format!("Sessions {} started.\n{}", started.sessions.join(", "), self.halt(halt))
+            }
+        };
+        if let Some(session) = &started.session.terminal {
+            text.push_str(&format!("\nIts terminal is session {session}."));
+        }
+        if let Some(run) = &started.previous_run {
+            text.push_str(&format!("\nIts run before is {run}."));
+        }
+        text
+    }
+
+    fn status(&self, status: &Status) -> String {
+        match status.sessions.as_slice() {
+            [] => "Nothing is being debugged.".to_owned(),
+            sessions => lines(sessions.iter().map(|session| self.session(session))),
+        }
+    }
+
+    /// A session in a line.
+    fn session(&self, session: &SessionView) -> String {
+        let name = session.program.as_ref().or(session.configuration.as_ref());
+        let name = name.map_or_else(|| "The program".to_owned(), |name| self.path(name));
+        let state = match (session.state, &session.location, &session.exit) {
+            ("stopped", Some(place), _) => {
+                let reason = session.reason.as_deref().unwrap_or_default();
+                let path = place.path.as_deref().map(|path| self.path(path)).unwrap_or_default();
+                let line = place.line.unwrap_or(0);
+                format!("is stopped ({reason}) at {path}:{line} in {}", place.name)
+            }
+            (_, _, Some(exit)) if exit.goes_on => GOES_ON.to_owned(),
+            (_, _, Some(exit)) => format!("ended: {}", exit.how),
+            ("stopped", ..) => {
+                format!("is stopped ({})", session.reason.as_deref().unwrap_or("no reason told"))
+            }
+            ("starting", ..) => "is starting".to_owned(),
+            _ => "runs".to_owned(),
+        };
+        match session.session_id.as_str() {
+            "" => format!("{name} {state}"),
+            id => format!("{name} {state} [session {id}]"),
+        }
+    }
+
+    fn halt(&self, halt: &Halt) -> String {
+        match halt {
+            Halt::Stop(stop) => self.stop(stop),
+            Halt::End(end) => self.end(end),
+        }
+    }
+
+    fn stop(&self, stop: &Stop) -> String {
+        let session = &stop.session_id;
+        let mut lines = vec![match &stop.location {
+            Some(place) => format!(
+                "Stopped ({}) at {}:{} in {} [session {session}]",
+                stop.reason,
+                self.path(&place.path),
+                place.line,
+                place.function,
+            ),
+            None => format!("Stopped ({}) [session {session}]", stop.reason),
+        }];
+        lines.extend(stop.test.as_ref().map(test));
+        lines.extend(stop.condition_failures.iter().map(|words| clean(words)));
+        if let Some(name) = stop.thread.as_deref().filter(|name| !is_main(name)) {
+            lines.push(format!("Thread {} ({name})", stop.thread_id.unwrap_or(0)));
+        }
+        if let Some(raised) = &stop.raised_in {
+            let path = raised.path.as_deref().map(|path| self.source_path(path));
+            let at = path.map(|path| format!(" ({path}:{})", raised.line.unwrap_or(0)));
+            lines.push(format!("Raised in {}{}", raised.name, at.unwrap_or_default()));
+        }
+        if let Some(exception) = &stop.exception {
+            let message =
+                exception.message.as_deref().map(|message| format!(": {}", clean(message)));
+            lines.push(format!("{}{}", exception.kind, message.unwrap_or_default()));
+        }
+        lines.extend(stop.data_changes.iter().map(data_change));
+        lines.extend(stop.source.as_deref().map(clean));
+        if !stop.locals.is_empty() {
+            lines.push("Locals:".to_owned());
+            lines.extend(stop.locals.iter().map(|local| self.variable(local)));
+        }
+        if let Some(left_out) = stop.locals_left_out {
+            lines.push(format!("  … {left_out} more: debug_list_variables"));
+        }
+        if stop.locals_unread {
+            lines.push(UNREAD_LOCALS.to_owned());
+        }
+        if stop.frames.len() > 1 {
+            lines.push("Stack:".to_owned());
+            lines.extend(stop.frames.iter().map(|frame| self.frame(frame)));
+        }
+        lines.extend(self.output(stop.output.as_deref(), stop.output_left_out));
+        lines.join("\n")
+    }
+
+    fn end(&self, end: &End) -> String {
+        let program = end.program.as_deref().map(|program| self.path(program));
+        let program = program.unwrap_or_else(|| "The program".to_owned());
+        let how = match &end.exit {
+            Some(exit) if exit.goes_on => GOES_ON.to_owned(),
+            Some(exit) => format!("ended: {}", exit.how),
+            None => "ended: stopped".to_owned(),
+        };
+        let session = end.session_id.as_ref().map(|session| format!(" [session {session}]"));
+        let mut lines = vec![format!("{program} {how}{}", session.unwrap_or_default())];
+        lines.extend(end.test.as_ref().map(test));
+        lines.extend(end.condition_failures.iter().map(|words| clean(words)));
+        for place in &end.unbound_breakpoints {
+            lines.push(format!("Breakpoint {} was never bound to code", self.place(place)));
+        }
+        lines.extend(self.output(end.output.as_deref(), end.output_left_out));
+        lines.join("\n")
+    }
+
+    fn output(&self, output: Option<&str>, left_out: Option<usize>) -> Option<String> {
+        let output = clean(output?);
+        let more = if self.logs { ": dap_logs)" } else { " left out)" };
+        let left_out = left_out.map(|bytes| format!(" (the last; {bytes} bytes before it{more}"));
+        Some(format!("Output{}:\n{}", left_out.unwrap_or_default(), output.trim_end()))
+    }
+
+    fn stack(&self, stack: &Stack) -> String {
+        let frames = stack.frames.iter().map(|frame| self.frame(frame));
+        let next = stack.next.map(|next| format!("… more: start {next}"));
+        let thread = format!("Thread {}:", stack.thread_id.unwrap_or(0));
+        lines(std::iter::once(thread).chain(frames).chain(next))
+    }
+
+    fn frame(&self, frame: &Frame) -> String {
+        let (id, name) = (frame.id, &frame.name);
+        match &frame.path {
+            Some(path) => {
+                format!("  #{id} {name} {}:{}", self.source_path(path), frame.line.unwrap_or(0))
+            }
+            None => format!("  #{id} {name}"),
+        }
+    }
+
+    fn variable(&self, variable: &Variable) -> String {
+        // One line for each, or a value could be taken for what stands around it.
+        let value = clean(&variable.value).replace('\n', "\\n");
+        let mut line = format!("  {} = {}", variable.name, cut(&value));
+        line.extend(kind(variable.kind.as_deref(), &value).map(|kind| format!(" ({kind})")));
+        if let Some(reference) = variable.variables_reference.filter(|_| self.references) {
+            line.push_str(&format!(" [{reference}]"));
+        }
+        line
+    }
+
+    /// Variables as a tree, and how to go on.
+    fn variables(&self, variables: &Variables) -> String {
+        let mut lines = Vec::new();
+        self.tree(&variables.variables, 0, &mut lines);
+        if self.references && !variables.rest.is_empty() {
+            lines.extend(variables.rest.iter().map(|rest| {
+                let ScopeRest { scope, variables_reference, start, count } = rest;
+                let page = format!("variablesReference {variables_reference}, start {start}");
+                format!("… {count} more of {scope}: {REFERENCES} {page}")
+            }));
+        } else {
+            lines.extend(variables.left_out.map(|left_out| {
+                format!("… {left_out} more; debug_evaluate shows one by its name")
+            }));
+        }
+        if lines.is_empty() { "(no variables)".to_owned() } else { lines.join("\n") }
+    }
+
+    fn page(&self, page: &Page) -> String {
+        let mut lines = Vec::new();
+        self.tree(&page.variables, 0, &mut lines);
+        lines.extend(page.next.map(|next| format!("… more: start {next}")));
+        if lines.is_empty() { "(no variables)".to_owned() } else { lines.join("\n") }
+    }
+
+    fn tree(&self, variables: &[Variable], depth: usize, lines: &mut Vec<String>) {
+        let mut scope = "";
+        for variable in variables {
+            let named = variable.scope.as_deref().unwrap_or_default();
+            if named != scope {
+                scope = named;
+                lines.push(format!("{scope}:"));
+            }
+            let indent = "  ".repeat(depth);
+            lines.push(format!("{indent}{}", self.variable(variable)));
+            self.tree(&variable.children, depth + 1, lines);
+            if let Some(left_out) = variable.children_left_out {
+                let mut line = format!("{indent}    … {left_out} more");
+                if self.references {
+                    line.push_str(&format!(": start {}", variable.children.len()));
+                }
+                lines.push(line);
+            }
+        }
+    }
+
+    fn evaluated(&self, value: &Evaluated) -> String {
+        if value.result.is_empty() {
+            return "(no value)".to_owned();
+        }
+        let mut line = clean(&value.result);
+        line.extend(kind(value.kind.as_deref(), &value.result).map(|kind| format!(" ({kind})")));
+        if value.variables_reference > 0 && self.references {
+            line.push_str(&format!(" [variablesReference {}]", value.variables_reference));
+        }
+        line
+    }
+
+    fn breakpoint(&self, breakpoint: &Breakpoint) -> String {
+        let place = self.place(&breakpoint.place);
+        let mut line = format!("Breakpoint {place} is {}", breakpoint.state);
+        for (given, word) in [
+            (&breakpoint.condition, "if"),
+            (&breakpoint.hit_condition, "hits"),
+            (&breakpoint.log_message, "logs"),
+        ] {
+            line.extend(given.as_ref().map(|given| format!(", {word} {given}")));
+        }
+        if let Some(asked) = breakpoint.requested_line {
+            line.push_str(&format!(" from line {asked}, which has no code to stop at"));
+        }
+        line.extend(breakpoint.message.as_ref().map(|message| format!(": {message}")));
+        line
+    }
+
+    /// Where a breakpoint is.
+    fn place(&self, place: &Place) -> String {
+        let function = place.function.as_ref().map(|name| format!("on function {name}"));
+        let access = place.access.unwrap_or_default();
+        let data = place.variable.as_ref().map(|name| format!("on {access} of {name}"));
+        let line = place.line.unwrap_or(0);
+        let line = place.path.as_ref().map(|path| format!("at {}:{line}", self.path(path)));
+        [function, data, line].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// A path, relative to the workspace where it is inside.
+    fn path(&self, path: &str) -> String {
+        match Path::new(path).strip_prefix(self.workspace) {
+            Ok(inside) if !inside.as_os_str().is_empty() => inside.to_string_lossy().into_owned(),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// The path of a frame without where Rust's libraries are installed: `core/src/panicking.rs`,
+    /// `serde-1.0.0/src/de.rs`.
+    fn source_path(&self, path: &str) -> String {
+        let behind = |marker: &str| Some(&path[path.find(marker)? + marker.len()..]);
+        let of_compiler = || behind("/library/").filter(|_| path.starts_with("/rustc/"));
+        let of_crate =
+            || behind("/.cargo/registry/src/")?.split_once('/').map(|(_, inside)| inside);
+        let library = behind("/rustlib/src/rust/library/").or_else(of_compiler).or_else(of_crate);
+        library.map_or_else(|| self.path(path), str::to_owned)
+    }
+
+    /// What has no form of its own.
+    fn json(&self, answer: &Answer) -> String {
+        let mut data = answer.to_json();
+        self.shorten(&mut data);
+        if !self.references {
+            without_references(&mut data);
+        }
+        clean_strings(&mut data);
+        data.to_string()
+    }
+
+    /// Only where a field is a path: a program's own words and source are as they are.
+    fn shorten(&self, value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if PATHS.contains(&name.as_str()) => {
+                            *text = self.path(text);
+                        }
+                        _ => self.shorten(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.shorten(item)),
+            _ => {}
+        }
+    }
+}
+
+fn lines(all: impl Iterator<Item = String>) -> String {
+    all.collect::<Vec<_>>().join("\n")
 }
 
 fn clean_strings(value: &mut Value) {
@@ -65,121 +419,15 @@ fn without_references(value: &mut Value) {
     }
 }
 
-/// Only where a field is a path: a program's own words and source are as they are.
-fn shorten(value: &mut Value, workspace: &Path) {
-    match value {
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                match value {
-                    Value::String(text) if PATHS.contains(&name.as_str()) => {
-                        if let Ok(inside) = Path::new(&text).strip_prefix(workspace)
-                            && !inside.as_os_str().is_empty()
-                        {
-                            *text = inside.to_string_lossy().into_owned();
-                        }
-                    }
-                    _ => shorten(value, workspace),
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| shorten(item, workspace)),
-        _ => {}
-    }
-}
-
-fn shown(data: &Value) -> String {
-    let text = shape(data);
-    match data["terminal"].as_str() {
-        Some(session) => format!("{text}\nIts terminal is session {session}."),
-        None => text,
-    }
-}
-
-fn shape(data: &Value) -> String {
-    match data["state"].as_str() {
-        Some("running") if data["sessionId"].is_string() && data["stop"].is_null() => {
-            let program = data["program"].as_str().map(|program| format!("{program} "));
-            format!("{}runs [session {}]", program.unwrap_or_default(), text(&data["sessionId"]))
-        }
-        Some("starting") if data["what"].is_string() => starting(data),
-        Some("stopped") if data["location"].is_object() && data["frames"].is_array() => stop(data),
-        Some("exited") if data["exit"].is_object() && data["stop"].is_null() => end(data),
-        _ if data["stop"].is_object() => {
-            let all: Vec<&str> = match data["sessions"].as_array() {
-                Some(sessions) => sessions.iter().map(text).collect(),
-                None => vec![text(&data["sessionId"])],
-            };
-            match all.as_slice() {
-                // Its stop names it.
-                [_] => shown(&data["stop"]),
-                all => format!("Sessions {} started.\n{}", all.join(", "), shown(&data["stop"])),
-            }
-        }
-        _ if data["variables"].is_array() => variables(data),
-        _ if data["frames"].is_array() && data["state"].is_null() => stack(data),
-        _ if data["breakpoint"]["path"].is_string() => breakpoint(&data["breakpoint"]),
-        _ if data["breakpoints"].is_array() => breakpoints(data),
-        _ if data["removed"].is_boolean() => match data["removed"] == true {
-            true => "Removed.".to_owned(),
-            false => "There was none.".to_owned(),
-        },
-        _ if data["result"] == "" => "(no value)".to_owned(),
-        _ if data["result"].is_string() => result(data),
-        _ if data["name"].is_string() && data["value"].is_string() => {
-            variable(data).trim().to_owned()
-        }
-        _ if data["text"].is_string() && data["title"].is_string() => {
-            text(&data["text"]).to_owned()
-        }
-        _ => data.to_string(),
-    }
-}
-
 /// A start that takes longer than its call waited.
-fn starting(data: &Value) -> String {
-    let said = data["said"].as_str().map(|said| format!(" Last line: {said}"));
+fn starting(start: &Starting) -> String {
+    let said = start.said.as_ref().map(|said| format!(" Last line: {}", clean(said)));
     format!(
         "Still starting {} ({} s): debug_wait_for_hit waits on, debug_stop ends it.{}",
-        text(&data["what"]),
-        data["seconds"],
+        start.what,
+        start.seconds,
         said.unwrap_or_default()
     )
-}
-
-fn stop(data: &Value) -> String {
-    let place = &data["location"];
-    let mut lines = vec![format!(
-        "Stopped ({}) at {}:{} in {} [session {}]",
-        text(&data["reason"]),
-        text(&place["path"]),
-        place["line"],
-        text(&place["function"]),
-        text(&data["sessionId"]),
-    )];
-    lines.extend(test(data));
-    lines.extend(condition_failures(data));
-    if let Some(thread) = data["thread"].as_str().filter(|name| !is_main(name)) {
-        lines.push(format!("Thread {} ({thread})", data["threadId"]));
-    }
-    if let Some(exception) = data.get("exception") {
-        let message = text(&exception["message"]);
-        lines.push(format!("{}: {message}", text(&exception["type"])));
-    }
-    lines.extend(data["source"].as_str().map(str::to_owned));
-    if let Some(locals) = data["locals"].as_array().filter(|locals| !locals.is_empty()) {
-        lines.push("Locals:".to_owned());
-        lines.extend(locals.iter().map(variable));
-    }
-    if let Some(left_out) = data["localsLeftOut"].as_u64() {
-        lines.push(format!("  … {left_out} more: debug_list_variables"));
-    }
-    let frames = data["frames"].as_array().map_or(&[][..], Vec::as_slice);
-    if frames.len() > 1 {
-        lines.push("Stack:".to_owned());
-        lines.extend(frames.iter().map(frame));
-    }
-    lines.extend(output(data));
-    lines.join("\n")
 }
 
 /// The thread that everyone expects.
@@ -187,131 +435,37 @@ fn is_main(name: &str) -> bool {
     name.is_empty() || name.to_lowercase().contains("main")
 }
 
-fn end(data: &Value) -> String {
-    let (program, how) = (text(&data["program"]), text(&data["exit"]["how"]));
-    let mut lines = vec![format!("{program} ended: {how} [session {}]", text(&data["sessionId"]))];
-    lines.extend(test(data));
-    lines.extend(condition_failures(data));
-    for place in data["unboundBreakpoints"].as_array().into_iter().flatten() {
-        let path = text(&place["path"]);
-        lines.push(format!("Breakpoint {path}:{} was never bound to code", place["line"]));
-    }
-    lines.extend(output(data));
-    lines.join("\n")
-}
-
-fn condition_failures(data: &Value) -> Vec<String> {
-    let all = data["conditionFailures"].as_array().into_iter().flatten();
-    all.map(|words| text(words).to_owned()).collect()
-}
-
-fn test(data: &Value) -> Option<String> {
-    Some(format!("Test {} ({})", data["test"].as_str()?, text(&data["runner"])))
-}
-
-fn output(data: &Value) -> Option<String> {
-    let output = data["output"].as_str()?.trim_end();
-    let left_out = data["outputLeftOut"].as_u64();
-    let left_out =
-        left_out.map(|bytes| format!(" (the last; {bytes} bytes before it{MORE_IN_LOGS}"));
-    Some(format!("Output{}:\n{output}", left_out.unwrap_or_default()))
-}
-
-fn frame(frame: &Value) -> String {
-    let name = text(&frame["name"]);
-    match frame["path"].as_str() {
-        Some(path) => format!("  #{} {name} {path}:{}", frame["id"], frame["line"]),
-        None => format!("  #{} {name}", frame["id"]),
+fn test(facts: &TestFacts) -> String {
+    match &facts.runner {
+        Some(runner) => format!("Test {} ({runner})", facts.test),
+        None => format!("Test {}", facts.test),
     }
 }
 
-fn variable(variable: &Value) -> String {
-    let mut line = format!("  {} = {}", text(&variable["name"]), value(&variable["value"]));
-    line.extend(kind(variable, text(&variable["value"])).map(|kind| format!(" ({kind})")));
-    if let Some(reference) = variable["variablesReference"].as_u64().filter(|number| *number > 0) {
-        line.push_str(&format!(" [{reference}]"));
-    }
-    line
-}
-
-/// Variables as a tree, and how to go on.
-fn variables(data: &Value) -> String {
-    let mut lines = Vec::new();
-    tree(&data["variables"], 0, &mut lines);
-    if let Some(left_out) = data["leftOut"].as_u64() {
-        lines.push(format!("… {left_out} more"));
-    }
-    if let Some(next) = data["next"].as_u64() {
-        lines.push(format!("… more: start {next}"));
-    }
-    if lines.is_empty() { "(no variables)".to_owned() } else { lines.join("\n") }
-}
-
-fn tree(variables: &Value, depth: usize, lines: &mut Vec<String>) {
-    let mut scope = "";
-    for entry in variables.as_array().into_iter().flatten() {
-        let named = text(&entry["scope"]);
-        if named != scope {
-            scope = named;
-            lines.push(format!("{scope}:"));
+/// What happened to a variable that is watched.
+fn data_change(change: &DataChange) -> String {
+    let name = &change.variable;
+    let mut line = match (&change.old, &change.new) {
+        (Some(old), Some(new)) if old == new => format!("{name} is still {}", cut(&clean(new))),
+        (Some(old), Some(new)) => {
+            format!("{name}: {} → {}", cut(&clean(old)), cut(&clean(new)))
         }
-        let indent = "  ".repeat(depth);
-        lines.push(format!("{indent}{}", variable(entry)));
-        tree(&entry["children"], depth + 1, lines);
-        if let Some(left_out) = entry["childrenLeftOut"].as_u64() {
-            lines.push(format!("{indent}    … {left_out} more"));
-        }
-    }
-}
-
-fn stack(data: &Value) -> String {
-    let frames = data["frames"].as_array().into_iter().flatten().map(frame);
-    let next = data["next"].as_u64().map(|next| format!("… more: start {next}"));
-    let thread = format!("Thread {}:", data["threadId"]);
-    std::iter::once(thread).chain(frames).chain(next).collect::<Vec<_>>().join("\n")
-}
-
-fn breakpoints(data: &Value) -> String {
-    let all = data["breakpoints"].as_array().map_or(&[][..], Vec::as_slice);
-    match all {
-        [] => "No breakpoints.".to_owned(),
-        all => all.iter().map(breakpoint).collect::<Vec<_>>().join("\n"),
-    }
-}
-
-fn breakpoint(breakpoint: &Value) -> String {
-    let mut line = format!(
-        "Breakpoint at {}:{} is {}",
-        text(&breakpoint["path"]),
-        breakpoint["line"],
-        breakpoint["state"].as_str().unwrap_or("set"),
-    );
-    for (field, word) in [("condition", "if"), ("hitCondition", "hits"), ("logMessage", "logs")] {
-        if let Some(given) = breakpoint[field].as_str() {
-            line.push_str(&format!(", {word} {given}"));
-        }
-    }
-    if let Some(asked) = breakpoint["requestedLine"].as_u64() {
-        line.push_str(&format!(" from line {asked}, which has no code to stop at"));
-    }
-    if let Some(message) = breakpoint["message"].as_str() {
-        line.push_str(&format!(": {message}"));
-    }
-    line
-}
-
-fn result(data: &Value) -> String {
-    let mut line = text(&data["result"]).to_owned();
-    line.extend(kind(data, text(&data["result"])).map(|kind| format!(" ({kind})")));
-    if let Some(reference) = data["variablesReference"].as_u64().filter(|number| *number > 0) {
-        line.push_str(&format!(" [variablesReference {reference}]"));
+        (None, Some(new)) => format!("{name} is now {}", cut(&clean(new))),
+        (_, None) if change.written => format!("{name} was written"),
+        (_, None) => format!("{name} was accessed"),
+    };
+    if let Some(function) = &change.returned {
+        line.push_str(&format!(
+            " ({function} has returned, and {name} with it: this is what uses its place now; remove \
+             the breakpoint)"
+        ));
     }
     line
 }
 
 /// A type, unless the value says it.
-fn kind<'a>(data: &'a Value, value: &str) -> Option<&'a str> {
-    let kind = data["type"].as_str()?;
+fn kind<'a>(kind: Option<&'a str>, value: &str) -> Option<&'a str> {
+    let kind = kind?;
     let name = kind.split(['<', '[', ' ', '*', '&']).next().unwrap_or(kind);
     let name = name.rsplit("::").next().unwrap_or(name);
     let is_said = match value.chars().next()? {
@@ -325,86 +479,13 @@ fn kind<'a>(data: &'a Value, value: &str) -> Option<&'a str> {
     (!is_said).then_some(kind)
 }
 
-fn value(value: &Value) -> String {
-    let text = text(value);
+fn cut(text: &str) -> String {
     match text.len() > LONGEST_VALUE {
         true => format!("{}…", &text[..text.floor_char_boundary(LONGEST_VALUE)]),
         false => text.to_owned(),
     }
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_stop_reads_as_a_person_would_write_it() {
-        let data = json!({
-            "state": "stopped", "sessionId": "s1", "reason": "breakpoint",
-            "location": {"path": "/w/app.py", "line": 3, "column": 1, "function": "total"},
-            "source": "  2  a = \"/w/x\"\n> 3  return a",
-            "locals": [{"name": "a", "value": "1", "type": "int"},
-                       {"name": "items", "value": "[1, 2]", "type": "list", "variablesReference": 9}],
-            "frames": [{"id": 4, "name": "total", "path": "/w/app.py", "line": 3},
-                       {"id": 5, "name": "main", "path": "/lib/x.py", "line": 8}],
-            "output": "hello\n", "thread": "MainThread", "threadId": 1,
-        });
-        let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = \"/w/x\"\n> 3  return a\n\
-            Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
-            Output:\nhello";
-        assert_eq!(of(&data, Path::new("/w"), &|_| true), expected);
-    }
-
-    #[test]
-    fn escape_sequences_do_not_reach_a_model() {
-        let data = json!({
-            "state": "exited", "sessionId": "s1", "program": "app.py",
-            "exit": {"code": 0, "how": "exit code 0"},
-            "output": "\x1b[31mred\x1b[0m\n\x1b]0;title\x07 10%\r100%\nnext\n",
-        });
-        let expected = "app.py ended: exit code 0 [session s1]\nOutput:\nred\n100%\nnext";
-        assert_eq!(of(&data, Path::new("/w"), &|_| true), expected);
-        let entries = json!({"entries": [{"text": "\x1b[1mbold"}]});
-        assert_eq!(of(&entries, Path::new("/w"), &|_| true), r#"{"entries":[{"text":"bold"}]}"#);
-    }
-
-    #[test]
-    fn types_are_told_where_the_value_does_not() {
-        for (value, told, shown) in [
-            ("User { age: 3 }", "User", "User { age: 3 }"),
-            ("User", "User", "User"),
-            ("Users", "User", "Users (User)"),
-            ("\"a\"", "String", "\"a\""),
-            ("'a'", "char", "'a' (char)"),
-            ("true", "bool", "true"),
-            ("7", "u8", "7 (u8)"),
-            ("Some(3)", "Option<u8>", "Some(3) (Option<u8>)"),
-        ] {
-            let data = json!({"result": value, "type": told});
-            assert_eq!(of(&data, Path::new("/w"), &|_| true), shown);
-        }
-        let data = json!({"result": "[1]", "type": "list", "variablesReference": 4});
-        assert_eq!(of(&data, Path::new("/w"), &|_| false), "[1] (list)");
-    }
-
-    #[test]
-    fn an_end_tells_how() {
-        let data = json!({
-            "state": "exited", "sessionId": "s1", "program": "app.py",
-            "exit": {"code": 3, "how": "exit code 3"},
-        });
-        assert_eq!(of(&data, Path::new("/w"), &|_| true), "app.py ended: exit code 3 [session s1]");
-    }
-
-    #[test]
-    fn what_has_no_form_of_its_own_is_json() {
-        let data = json!({"threads": [{"id": 1}], "path": "/w/a"});
-        assert_eq!(of(&data, Path::new("/w"), &|_| true), r#"{"path":"a","threads":[{"id":1}]}"#);
-    }
-}
+#[path = "text_tests.rs"]
+mod tests;

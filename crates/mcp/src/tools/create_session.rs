@@ -29,7 +29,8 @@ pub(crate) struct Arguments {
     #[serde(default = "default_rows")]
     #[schemars(range(min = 1, max = 1000))]
     rows: u16,
-    agent_id: Option<String>,
+    #[serde(rename = "agent_id")]
+    _agent_id: Option<String>,
 }
 
 fn default_cols() -> u16 {
@@ -70,11 +71,10 @@ impl Tool for CreateSession {
             cwd: arguments.cwd.unwrap_or_default().into(),
             env: arguments.env,
             name: arguments.name,
-            agent: arguments.agent_id,
             project: arguments.project_id,
             size: Some((arguments.cols, arguments.rows)),
             ..NewSession::default()
         };
-        Ok(Answer::current(Row::of(context.bridge.create_session(new).await?)))
+        Ok(Answer::current(Row::of(context.bridge.create_session(&context.caller, new).await?)))
     }
 }

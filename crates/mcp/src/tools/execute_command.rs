@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
     /// Of a new session, such as zsh
     shell: Option<String>,
     /// Who you are, where several agents share the server
-    agent_id: Option<String>,
+    #[serde(rename = "agent_id")]
+    _agent_id: Option<String>,
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]
     max_bytes: usize,
@@ -101,7 +102,7 @@ impl Tool for ExecuteCommand {
             env: arguments.env,
             name: arguments.name,
             shell: arguments.shell,
-            agent: arguments.agent_id,
+            caller: context.caller.clone(),
             ..Execute::default()
         };
         match arguments.session_ids {

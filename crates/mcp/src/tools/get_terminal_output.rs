@@ -36,7 +36,8 @@ pub(crate) struct Arguments {
     #[serde(default)]
     #[schemars(range(max = 3_600_000))]
     wait_ms: u64,
-    agent_id: Option<String>,
+    #[serde(rename = "agent_id")]
+    _agent_id: Option<String>,
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]
     max_bytes: usize,
@@ -83,7 +84,6 @@ impl Tool for GetTerminalOutput {
             }
         };
         let id = arguments.session_id.as_deref().map(SessionId::from_text);
-        let agent = arguments.agent_id.as_deref();
         let grep = grep.transpose()?;
         let is_search = grep.is_some();
         let recorded = match (&id, arguments.command_id) {
@@ -97,7 +97,7 @@ impl Tool for GetTerminalOutput {
                 (id, (recorded.page(select)?, Until::Over))
             }
             (_, id) => {
-                let session = context.bridge.named_or_current(id.as_ref(), agent).await?;
+                let session = context.bridge.named_or_current(&context.caller, id.as_ref()).await?;
                 let (id, command) = (session.id.clone(), arguments.command_id);
                 let request = OutputRequest { session, command, from, lines, grep, most };
                 let wait = Duration::from_millis(arguments.wait_ms);

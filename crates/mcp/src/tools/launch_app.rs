@@ -35,7 +35,8 @@ pub(crate) struct Arguments {
     #[schemars(range(min = 1, max = 1000))]
     rows: u16,
     name: Option<String>,
-    agent_id: Option<String>,
+    #[serde(rename = "agent_id")]
+    _agent_id: Option<String>,
     /// As in `wait_for`. Default: first paint; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
@@ -104,11 +105,8 @@ impl Tool for LaunchApp {
         if let Some(name) = arguments.name {
             launch = launch.name(name);
         }
-        if let Some(agent) = &arguments.agent_id {
-            launch = launch.agent(agent);
-        }
-        context.bridge.check_launch(&launch, arguments.agent_id.as_deref())?;
-        let session = context.bridge.launch(launch).await?;
+        context.bridge.check_launch(&context.caller, &launch)?;
+        let session = context.bridge.launch(&context.caller, launch).await?;
         let mut is_at_work = false;
         let (wait, view) = match asked {
             Some(Some(wait)) => {

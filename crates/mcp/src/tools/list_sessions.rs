@@ -81,7 +81,7 @@ impl Row {
             project: info.project,
             busy: info.shell.is_some_and(|shell| shell.running.is_some()),
             current: false,
-            agent: info.agent,
+            agent: info.owner.agent,
             foreground: info.foreground,
             target: "local",
         }
@@ -132,11 +132,12 @@ impl Tool for ListSessions {
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let wanted = |info: &SessionInfo| {
             (arguments.all || info.state == State::Running)
-                && (arguments.agent_id.is_none() || info.agent == arguments.agent_id)
+                && (arguments.agent_id.is_none() || info.owner.agent == arguments.agent_id)
         };
-        let list = context.bridge.backend().list_sessions().await?;
+        let list = context.bridge.sessions(&context.caller).await?;
         let row = |info: SessionInfo| {
-            let current = context.bridge.current(info.agent.as_deref());
+            let owner = context.caller.for_agent(info.owner.agent.as_deref());
+            let current = context.bridge.current(&owner);
             let is_current = current.as_ref() == Some(&info.id);
             let row = Row::of(info);
             if is_current { row.into_current() } else { row }

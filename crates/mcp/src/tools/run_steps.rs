@@ -196,7 +196,10 @@ async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResu
         return error.into_result();
     }
     let entry = context.tools.find(&step.tool);
-    if let Err(refused) = context.bridge.admit(arguments.as_object().and_then(agent_of)) {
+    if let Err(refused) = {
+        let agent = arguments.as_object().and_then(agent_of);
+        context.bridge.admit(&context.caller.for_agent(agent))
+    } {
         return ToolError::from(refused).into_result();
     }
     match (entry, arguments) {

@@ -15,7 +15,8 @@ pub(crate) struct SwitchSession;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     session_id: String,
-    agent_id: Option<String>,
+    #[serde(rename = "agent_id")]
+    _agent_id: Option<String>,
 }
 
 impl Tool for SwitchSession {
@@ -29,7 +30,7 @@ impl Tool for SwitchSession {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let id = SessionId::from_text(&arguments.session_id);
-        let info = context.bridge.switch_session(&id, arguments.agent_id).await?;
+        let info = context.bridge.switch_session(&context.caller, &id).await?;
         Ok(Answer::current(Row::of(info)))
     }
 }

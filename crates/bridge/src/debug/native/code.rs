@@ -3,25 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
 use termbridge_code::diagnostics;
 use termbridge_code::symbols::{
-    self, Direction, LanguageServers, Navigation, SearchMode, SearchQuery, SymbolRef,
+    Direction, LanguageServers, Navigation, SearchMode, SearchQuery, SymbolRef,
 };
 
 use super::NativeDebugger;
-use crate::debug::DebugFailure;
-
-/// The language servers: where each is, or the command that installs it.
-pub(super) async fn servers(native: &NativeDebugger) -> Value {
-    let native = native.clone();
-    // It starts programs to ask them.
-    let found = tokio::task::spawn_blocking(move || {
-        data(&symbols::servers(&native.shared.environment, native.workspace()))
-    });
-    found.await.ok().and_then(Result::ok).unwrap_or_default()
-}
+use crate::debug::{Answer, DebugFailure};
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Collect {
@@ -32,12 +21,12 @@ pub(super) async fn diagnostics(
     native: &NativeDebugger,
     asked: Collect,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let (folder, environment) = (native.workspace(), &native.shared.environment);
     // Compilers run what the project tells them to.
     native.check_directory(asked.path.as_deref().unwrap_or(folder))?;
     let found = diagnostics::collect(asked.path.as_deref(), folder, environment, timeout).await?;
-    data(&found)
+    Ok(Answer::Diagnostics(found))
 }
 
 /// A symbol by its place, or by the id that a search gave it.
@@ -66,12 +55,14 @@ pub(super) async fn navigate(
     native: &NativeDebugger,
     asked: Navigate,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let action = match asked.action.as_str() {
         "implementations" => Navigation::Implementations,
         _ => Navigation::References,
     };
-    data(&servers_of(native).navigate(&asked.which.symbol()?, action, timeout).await?)
+    Ok(Answer::Locations(
+        servers_of(native).navigate(&asked.which.symbol()?, action, timeout).await?,
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -85,12 +76,12 @@ pub(super) async fn calls(
     native: &NativeDebugger,
     asked: Calls,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let direction = match asked.direction.as_str() {
         "outgoing" => Direction::Outgoing,
         _ => Direction::Incoming,
     };
-    data(&servers_of(native).calls(&asked.which.symbol()?, direction, timeout).await?)
+    Ok(Answer::Calls(servers_of(native).calls(&asked.which.symbol()?, direction, timeout).await?))
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,9 +96,11 @@ pub(super) async fn rename(
     native: &NativeDebugger,
     asked: Rename,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     native.check_directory(native.workspace())?;
-    data(&servers_of(native).rename(&asked.which.symbol()?, &asked.new_name, timeout).await?)
+    Ok(Answer::Renamed(
+        servers_of(native).rename(&asked.which.symbol()?, &asked.new_name, timeout).await?,
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -121,10 +114,12 @@ pub(super) async fn replace_method(
     native: &NativeDebugger,
     asked: Replace,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     native.check_directory(native.workspace())?;
     let symbol = asked.which.symbol()?;
-    data(&servers_of(native).replace_method(&symbol, &asked.replacement, timeout).await?)
+    Ok(Answer::Replaced(
+        servers_of(native).replace_method(&symbol, &asked.replacement, timeout).await?,
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -140,7 +135,7 @@ pub(super) async fn search(
     native: &NativeDebugger,
     asked: Search,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let kinds = asked.kinds.unwrap_or_default();
     let kinds = kinds.split(',').map(str::trim).filter(|kind| !kind.is_empty());
     let mode = match asked.mode.as_str() {
@@ -154,13 +149,9 @@ pub(super) async fn search(
         kinds: kinds.map(str::to_owned).collect(),
         limit: asked.limit,
     };
-    data(&servers_of(native).search(&query, timeout).await?)
+    Ok(Answer::Symbols(servers_of(native).search(&query, timeout).await?))
 }
 
 fn servers_of(native: &NativeDebugger) -> &LanguageServers {
     &native.shared.servers
-}
-
-fn data(answer: &impl Serialize) -> Result<Value, DebugFailure> {
-    serde_json::to_value(answer).map_err(|error| DebugFailure::new("E_INTERNAL", error.to_string()))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use termbridge_dap::{
     DebugError, DebugSession, EndReason, EndReport, Halt, Page, Request, Resume, SessionState,
 };
@@ -12,8 +12,11 @@ use tokio::time::Instant;
 
 use super::pending::{Begun, Outcome};
 use super::{NativeDebugger, OnlySession, view};
+use crate::debug::answer::{self, Answer, SessionView};
 use crate::debug::{DebugCall, DebugFailure};
 
+/// How long a debugger may take to say where a session is.
+const STATUS_LIMIT: Duration = Duration::from_secs(1);
 /// Frames of each session in a status.
 const STATUS_FRAMES: u64 = 5;
 
@@ -28,13 +31,14 @@ pub(super) async fn resume(
     native: &NativeDebugger,
     asked: Continue,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), None)?;
     let ticket = session.resume(Resume::Continue, None).await?;
     if !asked.wait {
-        return Ok(json!({"state": "running", "sessionId": session.id().as_str()}));
+        let session_id = session.id().to_string();
+        return Ok(Answer::Running { state: "running", session_id });
     }
-    told(native, session.wait_after(ticket, timeout).await, &session)
+    told(native, session.wait_after(ticket, timeout).await, &session).map(Answer::Halt)
 }
 
 pub(super) async fn step(
@@ -42,49 +46,49 @@ pub(super) async fn step(
     script: &str,
     asked: OnlySession,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let how = match script {
         "debug.step-into" => Resume::StepInto,
         "debug.step-out" => Resume::StepOut,
         _ => Resume::StepOver,
     };
     let session = native.session(asked.session_id.as_deref(), None)?;
-    told(native, session.resume_and_wait(how, None, timeout).await, &session)
+    told(native, session.resume_and_wait(how, None, timeout).await, &session).map(Answer::Halt)
 }
 
 pub(super) async fn pause(
     native: &NativeDebugger,
     asked: OnlySession,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let session = native.session_or_latest(asked.session_id.as_deref())?;
-    told(native, session.pause(timeout).await, &session)
+    told(native, session.pause(timeout).await, &session).map(Answer::Halt)
 }
 
 pub(super) async fn wait_for_hit(
     native: &NativeDebugger,
     asked: OnlySession,
     call: &DebugCall,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let deadline = Instant::now() + call.timeout;
     let left = || deadline.saturating_duration_since(Instant::now());
     if asked.session_id.is_none()
-        && let Some(pending) = native.take_pending()
+        && let Some(pending) = native.kept_pending()
     {
-        return match native.attend(pending, left(), &call.progress).await? {
-            Outcome::Goes(state) => Ok(state),
-            Outcome::Begun(begun) => first_halt_of(native, begun, left()).await,
+        return match native.attend(&pending, left(), &call.progress).await? {
+            Outcome::Goes(state) => Ok(Answer::Starting(state)),
+            Outcome::Begun(begun) => first_halt_of(native, begun, left()).await.map(Answer::Halt),
         };
     }
     let timeout = call.timeout;
     let latest = native.session_or_latest(asked.session_id.as_deref())?;
     if asked.session_id.is_some() || latest.is_stopped() || latest.is_ended() {
-        return first_halt(native, vec![latest], timeout).await;
+        return first_halt(native, vec![latest], timeout).await.map(Answer::Halt);
     }
     // What comes first; those that are stopped were told to be.
     let running = native.debugger().sessions().into_iter();
     let running = running.filter(|session| !session.is_ended() && !session.is_stopped());
-    first_halt(native, running.collect(), timeout).await
+    first_halt(native, running.collect(), timeout).await.map(Answer::Halt)
 }
 
 /// What comes first in any of these sessions.
@@ -92,9 +96,9 @@ pub(super) async fn first_halt(
     native: &NativeDebugger,
     sessions: Vec<DebugSession>,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<answer::Halt, DebugFailure> {
     let [session] = sessions.as_slice() else {
-        let mut waits: JoinSet<Result<Value, DebugFailure>> = JoinSet::new();
+        let mut waits: JoinSet<Result<answer::Halt, DebugFailure>> = JoinSet::new();
         for session in sessions {
             let native = native.clone();
             waits.spawn(async move { told(&native, session.wait(timeout).await, &session) });
@@ -110,22 +114,22 @@ pub(super) async fn first_halt_of(
     native: &NativeDebugger,
     begun: Begun,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
-    let mut answer = first_halt(native, begun.sessions, timeout).await?;
-    if let Value::Object(fields) = &mut answer {
-        fields.extend(begun.facts);
+) -> Result<answer::Halt, DebugFailure> {
+    let mut halt = first_halt(native, begun.sessions, timeout).await?;
+    if let Some(test) = begun.test {
+        halt.set_test(test);
     }
-    Ok(answer)
+    Ok(halt)
 }
 
-/// A halt as data. Of a wait that timed out the session is named, so that it can be waited for again.
+/// A halt as an answer. Of a wait that timed out the session is named, so that it can be waited for again.
 pub(super) fn told(
     native: &NativeDebugger,
     halt: Result<Halt, DebugError>,
     session: &DebugSession,
-) -> Result<Value, DebugFailure> {
+) -> Result<answer::Halt, DebugFailure> {
     match halt {
-        Ok(Halt::Ended(end)) => Ok(told_end(native, &end)),
+        Ok(Halt::Ended(end)) => Ok(answer::Halt::End(Box::new(told_end(native, &end)))),
         Ok(halt) => Ok(view::halt(&halt)),
         Err(error) => {
             let details = match error {
@@ -140,37 +144,33 @@ pub(super) fn told(
 }
 
 /// How a program ended; what it printed last is told once.
-fn told_end(native: &NativeDebugger, end: &EndReport) -> Value {
-    let mut answer = view::end(end);
-    if native.note_end(end.session.as_str())
-        && let Value::Object(fields) = &mut answer
-    {
-        fields.remove("output");
-        fields.remove("outputLeftOut");
+fn told_end(native: &NativeDebugger, report: &EndReport) -> answer::End {
+    let mut end = view::end(report);
+    if native.note_end(report.session.as_str()) {
+        (end.output, end.output_left_out) = (None, None);
     }
-    answer
+    end
 }
 
 pub(super) async fn stop(
     native: &NativeDebugger,
     asked: OnlySession,
-) -> Result<Value, DebugFailure> {
-    if asked.session_id.is_none()
-        && let Some(pending) = native.take_pending()
-    {
-        drop(pending);
-        return Ok(json!({"stopped": true, "state": "exited"}));
+) -> Result<Answer, DebugFailure> {
+    if asked.session_id.is_none() && native.end_pending().await {
+        let (state, stopped) = (answer::End::STATE, Some(true));
+        let end = answer::End { state, stopped, ..answer::End::default() };
+        return Ok(Answer::Halt(answer::Halt::End(Box::new(end))));
     }
     let session = native.session_or_latest(asked.session_id.as_deref())?;
     let was_over = session.is_ended();
     let end = session.stop().await?;
-    let mut answer = told_end(native, &end);
+    let mut told = told_end(native, &end);
     // It ended by itself before; asking again changes nothing, but it is said.
-    answer["stopped"] = json!(!was_over || end.reason == EndReason::Stopped);
-    Ok(answer)
+    told.stopped = Some(!was_over || end.reason == EndReason::Stopped);
+    Ok(Answer::Halt(answer::Halt::End(Box::new(told))))
 }
 
-pub(super) async fn status(native: &NativeDebugger) -> Result<Value, DebugFailure> {
+pub(super) async fn status(native: &NativeDebugger) -> Result<Answer, DebugFailure> {
     let mut sessions = Vec::new();
     // One whose end was told is of no interest any more.
     let is_news =
@@ -181,50 +181,57 @@ pub(super) async fn status(native: &NativeDebugger) -> Result<Value, DebugFailur
             native.note_end(session.id().as_str());
         }
     }
+    let pending = native.kept_pending().map(|pending| SessionView {
+        state: "starting",
+        configuration: Some(pending.what().to_owned()),
+        ..SessionView::default()
+    });
+    let is_starting = pending.is_some();
+    sessions.extend(pending);
     let any = |wanted: fn(&DebugSession) -> bool| native.debugger().sessions().iter().any(wanted);
-    Ok(json!({
-        "active": any(|session| !session.is_ended()),
-        "paused": any(DebugSession::is_stopped),
-        "sessions": sessions,
+    Ok(Answer::Status(answer::Status {
+        active: is_starting || any(|session| !session.is_ended()),
+        paused: any(DebugSession::is_stopped),
+        sessions,
     }))
 }
 
 /// What is known of a session, with its place where it is stopped.
-pub(super) async fn describe(native: &NativeDebugger, session: &DebugSession) -> Value {
+pub(super) async fn describe(native: &NativeDebugger, session: &DebugSession) -> SessionView {
     let info = session.info();
     let request = match info.request {
         Request::Launch => "launch",
         Request::Attach => "attach",
     };
-    let children: Vec<&String> = info.children.iter().map(|(name, _)| name).collect();
-    let mut described = view::present([
-        ("sessionId", json!(info.id.as_str())),
-        ("configuration", json!(info.name)),
-        ("adapter", json!(info.adapter.name())),
-        ("request", json!(request)),
-        ("program", json!(info.program)),
-        ("pid", json!(info.pid)),
-        ("terminal", json!(native.terminal_of(session))),
-        ("children", if children.is_empty() { Value::Null } else { json!(children) }),
-    ]);
+    let mut described = SessionView {
+        session_id: info.id.to_string(),
+        configuration: Some(info.name),
+        adapter: Some(info.adapter.name().to_owned()),
+        request: Some(request),
+        program: Some(info.program),
+        pid: info.pid.map(i64::from),
+        terminal: native.terminal_of(session),
+        children: info.children.into_iter().map(|(name, _)| name).collect(),
+        ..SessionView::default()
+    };
     match info.state {
-        SessionState::Starting => described["state"] = json!("starting"),
-        SessionState::Running => described["state"] = json!("running"),
+        SessionState::Starting => described.state = "starting",
+        SessionState::Running => described.state = "running",
         SessionState::Stopped { reason, thread } => {
-            described["state"] = json!("stopped");
-            described["reason"] = json!(reason);
-            described["threadId"] = json!(thread);
+            described.state = answer::Stop::STATE;
+            described.reason = Some(reason);
+            described.thread_id = thread;
             // It may go on in this very moment.
-            if let Ok(stack) = session.stack(thread, Page { start: 0, count: STATUS_FRAMES }).await
-            {
-                let own = termbridge_dap::focus(&stack.frames);
-                described["location"] = json!(own.map(view::frame));
-                described["frames"] = stack.frames.iter().map(view::frame).collect();
+            let page = Page { start: 0, count: STATUS_FRAMES };
+            let stack = tokio::time::timeout(STATUS_LIMIT, session.stack(thread, page)).await;
+            if let Ok(Ok(stack)) = stack {
+                described.location = session.focus(&stack.frames).map(view::frame);
+                described.frames = Some(stack.frames.iter().map(view::frame).collect());
             }
         }
         SessionState::Ended(end) => {
-            described["state"] = json!("exited");
-            described["exit"] = view::end(&end)["exit"].take();
+            described.state = answer::End::STATE;
+            described.exit = Some(view::exit(&end));
         }
     }
     described

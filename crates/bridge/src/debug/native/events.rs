@@ -1,9 +1,11 @@
 //! `dap.*` and `debug.tracker`: questions to the event store.
+//!
+//! Finished sessions are in files, so a question is answered beside the runtime ([`ask`]), a few at a time.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use termbridge_dap::DebugError;
 use termbridge_dap::events::{
     CompareBy, EventFilter, EventStore, ExceptionEntry, ExceptionQuery, Granularity, GroupBy,
@@ -12,6 +14,10 @@ use termbridge_dap::events::{
 
 use super::{NativeDebugger, view};
 use crate::debug::DebugFailure;
+use crate::debug::answer::{
+    self, Answer, Comparison, Difference, Entries, EntryRecord, Group, HowEnded, LogEntry, Match,
+    Matches, Moment, Output, Place, Repeated, RunSummary, Runs, TrackedRun, Visited,
+};
 
 /// Events that mark where a session is, for a timeline of milestones.
 const MILESTONES: [&str; 7] =
@@ -19,33 +25,48 @@ const MILESTONES: [&str; 7] =
 /// The session that stands for all, in `dap.stats`.
 const ALL_SESSIONS: &str = "all";
 
-fn store(native: &NativeDebugger) -> &EventStore {
-    native.debugger().events()
+/// Questions that are answered at once, each over at most two sessions' records.
+pub(super) const MAX_QUESTIONS: usize = 4;
+
+/// Answers a question on a thread that may block. The place is given back when the answer is made, also
+/// when nobody waits for it any more.
+pub(super) async fn ask<A: Send + 'static>(
+    native: &NativeDebugger,
+    asked: A,
+    answer: fn(&EventStore, A) -> Result<Answer, DebugFailure>,
+) -> Result<Answer, DebugFailure> {
+    let internal = |error: String| DebugFailure::new("E_INTERNAL", error);
+    let place = native.questions().acquire_owned().await;
+    let place = place.map_err(|error| internal(error.to_string()))?;
+    let store = native.debugger().events().clone();
+    let answered = tokio::task::spawn_blocking(move || {
+        let answer = answer(&store, asked);
+        drop(place);
+        answer
+    });
+    answered.await.map_err(|error| internal(error.to_string()))?
 }
 
-pub(super) fn tracker(native: &NativeDebugger) -> Value {
-    let tracker = store(native).tracker();
-    let sessions: Vec<Value> = tracker
-        .sessions
-        .iter()
-        .map(|session| {
-            view::present([
-                ("sessionId", json!(session.label.id)),
-                ("name", json!(session.label.name)),
-                ("adapter", json!(session.label.adapter)),
-                ("live", json!(session.live)),
-                ("events", json!(session.records)),
-                ("dropped", view::count(session.dropped as usize)),
-                ("startedAt", json!(session.span.map(|(first, _)| first))),
-                ("endedAt", json!(session.span.filter(|_| !session.live).map(|(_, last)| last))),
-            ])
-        })
-        .collect();
-    view::present([
-        ("total", json!(sessions.len())),
-        ("sessions", json!(sessions)),
-        ("folder", json!(tracker.folder)),
-    ])
+pub(super) fn tracker(store: &EventStore) -> Answer {
+    let tracker = store.tracker();
+    let runs = tracker.sessions.into_iter().map(|run| TrackedRun {
+        session_id: run.label.id,
+        name: run.label.name,
+        adapter: run.label.adapter,
+        live: run.live,
+        events: run.records,
+        dropped: dropped(run.dropped),
+        started_at: run.span.map(|(first, _)| first),
+        ended_at: run.span.filter(|_| !run.live).map(|(_, last)| last),
+    });
+    let sessions: Vec<_> = runs.collect();
+    let folder = tracker.folder.map(|folder| folder.to_string_lossy().into_owned());
+    Answer::Runs(Runs { total: sessions.len(), sessions, folder })
+}
+
+/// A number that matters only when it is not zero.
+fn dropped(count: u64) -> Option<u64> {
+    (count > 0).then_some(count)
 }
 
 #[derive(Debug, Deserialize)]
@@ -60,8 +81,8 @@ pub(super) struct Logs {
     show_source: bool,
 }
 
-pub(super) fn logs(native: &NativeDebugger, asked: Logs) -> Result<Value, DebugFailure> {
-    let logs = store(native).logs(&LogQuery {
+pub(super) fn logs(store: &EventStore, asked: Logs) -> Result<Answer, DebugFailure> {
+    let logs = store.logs(&LogQuery {
         session: asked.session_id,
         count: asked.count,
         category: category(Some(asked.category)),
@@ -69,12 +90,9 @@ pub(super) fn logs(native: &NativeDebugger, asked: Logs) -> Result<Value, DebugF
         since: asked.since.map(time),
         reverse: asked.reverse,
     })?;
-    let show = |entry| line(entry, asked.show_source);
-    Ok(view::present([
-        ("entries", logs.lines.iter().map(show).collect()),
-        ("total", json!(logs.total)),
-        ("dropped", view::count(logs.dropped as usize)),
-    ]))
+    let entries = logs.lines.into_iter().map(|entry| line(entry, asked.show_source));
+    let (entries, dropped) = (entries.collect(), dropped(logs.dropped));
+    Ok(Answer::Logs(answer::Logs { entries, total: logs.total, dropped }))
 }
 
 fn category(name: Option<String>) -> Option<String> {
@@ -88,15 +106,15 @@ fn time(given: i64) -> u64 {
     time.max(0) as u64
 }
 
-fn line(line: &LogLine, with_source: bool) -> Value {
-    let source = line.location.as_ref().filter(|_| with_source);
-    view::present([
-        ("seq", json!(line.seq)),
-        ("time", json!(line.time)),
-        ("category", json!(line.category)),
-        ("text", json!(line.text)),
-        ("source", json!(source.map(|(path, number)| format!("{path}:{number}")))),
-    ])
+fn line(line: LogLine, with_source: bool) -> LogEntry {
+    let source = line.location.filter(|_| with_source);
+    LogEntry {
+        seq: Some(line.seq),
+        time: line.time,
+        category: line.category,
+        text: line.text,
+        source: source.map(|(path, number)| format!("{path}:{number}")),
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -110,8 +128,8 @@ pub(super) struct Search {
     case_sensitive: bool,
 }
 
-pub(super) fn search(native: &NativeDebugger, asked: Search) -> Result<Value, DebugFailure> {
-    let found = store(native).search(&SearchQuery {
+pub(super) fn search(store: &EventStore, asked: Search) -> Result<Answer, DebugFailure> {
+    let found = store.search(&SearchQuery {
         pattern: asked.pattern,
         session: asked.session_id,
         category: category(asked.category),
@@ -119,20 +137,18 @@ pub(super) fn search(native: &NativeDebugger, asked: Search) -> Result<Value, De
         limit: asked.limit,
         case_sensitive: asked.case_sensitive,
     })?;
-    let texts = |lines: &[LogLine]| -> Value {
-        let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-        if texts.is_empty() { Value::Null } else { json!(texts) }
-    };
-    let matches = found.hits.iter().map(|hit| {
-        view::present([
-            ("seq", json!(hit.line.seq)),
-            ("category", json!(hit.line.category)),
-            ("text", json!(hit.line.text)),
-            ("before", texts(&hit.before)),
-            ("after", texts(&hit.after)),
-        ])
+    let matches = found.hits.into_iter().map(|hit| Match {
+        seq: Some(hit.line.seq),
+        category: hit.line.category,
+        text: hit.line.text,
+        before: texts(hit.before),
+        after: texts(hit.after),
     });
-    Ok(json!({"matches": matches.collect::<Vec<_>>(), "total": found.total}))
+    Ok(Answer::Matches(Matches { matches: matches.collect(), total: found.total }))
+}
+
+fn texts(lines: Vec<LogLine>) -> Vec<String> {
+    lines.into_iter().map(|line| line.text).collect()
 }
 
 #[derive(Debug, Deserialize)]
@@ -144,30 +160,26 @@ pub(super) struct Exceptions {
     context_lines: usize,
 }
 
-pub(super) fn exceptions(
-    native: &NativeDebugger,
-    asked: Exceptions,
-) -> Result<Value, DebugFailure> {
+pub(super) fn exceptions(store: &EventStore, asked: Exceptions) -> Result<Answer, DebugFailure> {
     let all = ExceptionQuery { session: asked.session_id, count: 0, context_lines: 0 };
-    let total = store(native).exceptions(&all)?.len();
+    let total = store.exceptions(&all)?.len();
     let context_lines = if asked.with_context { asked.context_lines } else { 0 };
     let query = ExceptionQuery { count: asked.count, context_lines, ..all };
-    let exceptions = store(native).exceptions(&query)?;
-    Ok(json!({"exceptions": exceptions.iter().map(exception).collect::<Vec<_>>(), "total": total}))
+    let exceptions = store.exceptions(&query)?;
+    let exceptions = exceptions.into_iter().map(exception).collect();
+    Ok(Answer::Exceptions(answer::Exceptions { exceptions, total }))
 }
 
-fn exception(entry: &ExceptionEntry) -> Value {
-    let context: Vec<&str> = entry.context.iter().map(|line| line.text.as_str()).collect();
-    let place = entry.location.as_ref();
-    view::present([
-        ("seq", json!(entry.seq)),
-        ("time", json!(entry.time)),
-        ("type", json!(entry.id)),
-        ("message", json!(entry.message)),
-        ("location", json!(place.map(|(path, line)| json!({"path": path, "line": line})))),
-        ("stack", json!(entry.stack)),
-        ("context", if context.is_empty() { Value::Null } else { json!(context) }),
-    ])
+fn exception(entry: ExceptionEntry) -> answer::ExceptionEntry {
+    answer::ExceptionEntry {
+        seq: Some(entry.seq),
+        time: Some(entry.time),
+        kind: entry.id,
+        message: entry.message,
+        location: entry.location.map(|(path, line)| Place::line(path, line)),
+        stack: entry.stack,
+        context: texts(entry.context),
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -204,7 +216,7 @@ struct TimeRange {
     end: Option<i64>,
 }
 
-pub(super) fn filter(native: &NativeDebugger, asked: Filter) -> Result<Value, DebugFailure> {
+pub(super) fn filter(store: &EventStore, asked: Filter) -> Result<Answer, DebugFailure> {
     let wanted = asked.filters;
     let filter = EventFilter {
         events: wanted.events,
@@ -222,12 +234,14 @@ pub(super) fn filter(native: &NativeDebugger, asked: Filter) -> Result<Value, De
         to_time: wanted.time_range.end.map(time),
         limit: wanted.limit,
     };
-    let (records, total) = store(native).filter(asked.session_id.as_deref(), &filter)?;
-    Ok(json!({"entries": records.iter().map(record).collect::<Vec<_>>(), "total": total}))
-}
-
-fn record(record: &Record) -> Value {
-    json!({"seq": record.seq, "time": record.time, "event": record.event, "body": record.body})
+    let (records, total) = store.filter(asked.session_id.as_deref(), &filter)?;
+    let entries = records.into_iter().map(|record: Record| EntryRecord {
+        seq: Some(record.seq),
+        time: record.time,
+        event: record.event,
+        body: record.body,
+    });
+    Ok(Answer::Entries(Entries { entries: entries.collect(), total }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -238,9 +252,9 @@ pub(super) struct Counts {
     include_charts: bool,
 }
 
-pub(super) fn stats(native: &NativeDebugger, asked: Counts) -> Result<Value, DebugFailure> {
+pub(super) fn stats(store: &EventStore, asked: Counts) -> Result<Answer, DebugFailure> {
     if asked.session_id.as_deref() == Some(ALL_SESSIONS) || asked.group_by == "session" {
-        return Ok(by_session(native));
+        return Ok(by_session(store));
     }
     let group = match asked.group_by.as_str() {
         "source" => GroupBy::Source,
@@ -251,32 +265,38 @@ pub(super) fn stats(native: &NativeDebugger, asked: Counts) -> Result<Value, Deb
         "second" => GroupBy::Second,
         _ => GroupBy::Category,
     };
-    let stats = store(native).stats(asked.session_id.as_deref(), group)?;
+    let stats = store.stats(asked.session_id.as_deref(), group)?;
     let chart = asked.include_charts.then(|| chart(&stats));
     let groups = stats.rows.iter().map(|row| {
         let share = row.count as f64 / (stats.total.max(1) as f64);
-        let share = (share * 1000.0).round() / 1000.0;
-        json!({"key": row.key, "count": row.count, "bytes": row.bytes, "share": share})
+        Group {
+            key: row.key.clone(),
+            name: None,
+            count: row.count,
+            bytes: Some(row.bytes),
+            share: Some((share * 1000.0).round() / 1000.0),
+        }
     });
-    Ok(view::present([
-        ("groups", groups.collect()),
-        ("total", json!(stats.total)),
-        ("dropped", view::count(stats.dropped as usize)),
-        ("chart", json!(chart)),
-    ]))
+    Ok(Answer::Stats(answer::Stats {
+        groups: groups.collect(),
+        total: stats.total,
+        dropped: dropped(stats.dropped),
+        chart,
+    }))
 }
 
-fn by_session(native: &NativeDebugger) -> Value {
-    let sessions = store(native).tracker().sessions;
-    let total: usize = sessions.iter().map(|session| session.records).sum();
-    let groups: Vec<Value> = sessions
-        .iter()
-        .map(|session| {
-            let (key, name) = (&session.label.id, &session.label.name);
-            json!({"key": key, "name": name, "count": session.records})
-        })
-        .collect();
-    json!({"groups": groups, "total": total})
+fn by_session(store: &EventStore) -> Answer {
+    let runs = store.tracker().sessions;
+    let total = runs.iter().map(|run| run.records as u64).sum();
+    let groups = runs.into_iter().map(|run| Group {
+        key: run.label.id,
+        name: Some(run.label.name),
+        count: run.records as u64,
+        bytes: None,
+        share: None,
+    });
+    let groups = groups.collect();
+    Answer::Stats(answer::Stats { groups, total, dropped: None, chart: None })
 }
 
 fn chart(stats: &Stats) -> String {
@@ -295,42 +315,33 @@ pub(super) struct Summarise {
     compact: bool,
 }
 
-pub(super) fn summary(native: &NativeDebugger, asked: Summarise) -> Result<Value, DebugFailure> {
-    let summary = store(native).summary(asked.session_id.as_deref())?;
+pub(super) fn summary(store: &EventStore, asked: Summarise) -> Result<Answer, DebugFailure> {
+    let summary = store.summary(asked.session_id.as_deref())?;
     let status = if summary.ended.is_some() { "ended" } else { "active" };
-    let exceptions: Vec<Value> = summary
-        .exceptions
-        .iter()
-        .map(|(what, count)| json!({"what": what, "count": count}))
-        .collect();
-    let last: Vec<&str> = summary.last_lines.iter().map(|line| line.text.as_str()).collect();
-    let next: &[&str] = match (summary.ended.is_some(), exceptions.is_empty()) {
-        (_, false) => &["dap_exceptions"],
-        (true, true) => &["dap_logs", "debug_restart"],
-        (false, true) => &["debug_status", "debug_wait_for_hit"],
+    let exceptions = summary.exceptions.into_iter();
+    let exceptions: Vec<_> = exceptions.map(|(what, count)| Repeated { what, count }).collect();
+    let next = match (summary.ended.is_some(), exceptions.is_empty()) {
+        (_, false) => vec!["dap_exceptions"],
+        (true, true) => vec!["dap_logs", "debug_restart"],
+        (false, true) => vec!["debug_status", "debug_wait_for_hit"],
     };
-    let id = &summary.label.id;
-    let mut shown = view::present([
-        ("sessionId", json!(id)),
-        ("status", json!(status)),
-        ("exit", json!(summary.ended.as_ref().map(|how| json!({"how": how})))),
-        ("exceptions", json!(exceptions)),
-        ("output", json!({"lines": summary.output, "last": last})),
-        ("next", json!(next)),
-    ]);
-    if !asked.compact {
-        let places = summary
-            .places
-            .iter()
-            .map(|(path, line, count)| json!({"path": path, "line": line, "count": count}));
-        shown["name"] = json!(summary.label.name);
-        shown["adapter"] = json!(summary.label.adapter);
-        shown["durationMs"] = json!(summary.duration);
-        shown["events"] = json!(summary.events);
-        shown["stops"] = json!(summary.stops);
-        shown["places"] = places.collect();
-    }
-    Ok(shown)
+    let places = summary.places.into_iter();
+    let places = places.map(|(path, line, count)| Visited { path, line, count }).collect();
+    let whole = !asked.compact;
+    Ok(Answer::Summary(Box::new(RunSummary {
+        session_id: summary.label.id,
+        status,
+        exit: summary.ended.map(|how| HowEnded { how }),
+        exceptions,
+        output: Output { lines: summary.output, last: texts(summary.last_lines) },
+        next,
+        name: whole.then_some(summary.label.name),
+        adapter: whole.then_some(summary.label.adapter),
+        duration_ms: whole.then_some(summary.duration),
+        events: whole.then_some(summary.events),
+        stops: whole.then_some(summary.stops),
+        places: whole.then_some(places),
+    })))
 }
 
 #[derive(Debug, Deserialize)]
@@ -344,7 +355,7 @@ pub(super) struct Timeline {
     from_end: bool,
 }
 
-pub(super) fn timeline(native: &NativeDebugger, asked: Timeline) -> Result<Value, DebugFailure> {
+pub(super) fn timeline(store: &EventStore, asked: Timeline) -> Result<Answer, DebugFailure> {
     let mut events: Vec<String> = asked.event_types.iter().map(|name| event_name(name)).collect();
     if events.is_empty() && asked.granularity == "milestones" {
         events = MILESTONES.map(str::to_owned).to_vec();
@@ -361,17 +372,15 @@ pub(super) fn timeline(native: &NativeDebugger, asked: Timeline) -> Result<Value
         granularity,
         limit: 0,
     };
-    let (entries, total) = store(native).timeline(&query)?;
-    let events = entries.iter().map(|entry| {
-        view::present([
-            ("time", json!(entry.at)),
-            ("seq", json!(entry.seq)),
-            ("type", json!(entry.event)),
-            ("text", json!(entry.text)),
-            ("count", json!((entry.count > 1).then_some(entry.count))),
-        ])
+    let (entries, total) = store.timeline(&query)?;
+    let events = entries.into_iter().map(|entry| Moment {
+        time: entry.at,
+        seq: Some(entry.seq),
+        kind: entry.event,
+        text: entry.text,
+        count: (entry.count > 1).then_some(entry.count),
     });
-    Ok(json!({"events": events.collect::<Vec<_>>(), "total": total}))
+    Ok(Answer::Timeline(answer::Timeline { events: events.collect(), total }))
 }
 
 /// The published extension's words for what DAP calls otherwise.
@@ -392,7 +401,7 @@ pub(super) struct Compare {
     compare_by: String,
 }
 
-pub(super) fn compare(native: &NativeDebugger, asked: Compare) -> Result<Value, DebugFailure> {
+pub(super) fn compare(store: &EventStore, asked: Compare) -> Result<Answer, DebugFailure> {
     let by = match asked.compare_by.as_str() {
         "exceptions" => CompareBy::Exceptions,
         "timeline" => CompareBy::Timeline,
@@ -403,7 +412,7 @@ pub(super) fn compare(native: &NativeDebugger, asked: Compare) -> Result<Value, 
         let message = "sessionA and sessionB are the same session".to_owned();
         return Err(DebugError::InvalidParams(message).into());
     }
-    let compared = store(native).compare(&asked.session_a, &asked.session_b, by)?;
+    let compared = store.compare(&asked.session_a, &asked.session_b, by)?;
     let (mut only_a, mut only_b, mut different, mut same) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for row in &compared.rows {
         let named = |value: &str| match row.key.is_empty() {
@@ -414,15 +423,17 @@ pub(super) fn compare(native: &NativeDebugger, asked: Compare) -> Result<Value, 
             (a, b) if a == b => same += 1,
             (Some(a), None) => only_a.push(named(a)),
             (None, Some(b)) => only_b.push(named(b)),
-            (a, b) => different.push(json!({"key": row.key, "a": a, "b": b})),
+            (a, b) => {
+                different.push(Difference { key: row.key.clone(), a: a.clone(), b: b.clone() });
+            }
         }
     }
-    Ok(view::present([
-        ("onlyA", json!(only_a)),
-        ("onlyB", json!(only_b)),
-        ("different", json!(different)),
-        ("same", json!(same)),
-        ("differences", json!(compared.differences)),
-        ("leftOut", view::count(compared.left_out)),
-    ]))
+    Ok(Answer::Comparison(Comparison {
+        only_a,
+        only_b,
+        different,
+        same,
+        differences: compared.differences,
+        left_out: view::count(compared.left_out),
+    }))
 }

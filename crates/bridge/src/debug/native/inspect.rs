@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 use termbridge_dap::{
     DebugError, EvaluateContext, LeftOut, Page, Save, ScopeFilter, ScopeKind, VariableFilter,
 };
 
 use super::{NativeDebugger, view};
 use crate::debug::DebugFailure;
+use crate::debug::answer::{self, Answer, ScopeRest, Variable};
 
 /// Bytes of a variable tree.
 const TREE_BUDGET: usize = 16 * 1024;
@@ -23,39 +23,36 @@ pub(super) struct Paged {
     count: u64,
 }
 
-pub(super) async fn stack(native: &NativeDebugger, asked: Paged) -> Result<Value, DebugFailure> {
+pub(super) async fn stack(native: &NativeDebugger, asked: Paged) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), None)?;
     let page = Page { start: asked.start, count: asked.count };
     let stack = session.stack(asked.thread_id, page).await?;
-    let frames: Vec<Value> = stack.frames.iter().map(view::frame).collect();
+    let frames: Vec<_> = stack.frames.iter().map(view::frame).collect();
     let next = asked.start + frames.len() as u64;
     let more = stack.total.is_some_and(|total| next < total);
-    Ok(view::present([
-        ("threadId", json!(stack.thread)),
-        ("frames", json!(frames)),
-        ("total", json!(stack.total)),
-        ("next", json!(more.then_some(next))),
-    ]))
+    Ok(Answer::Stack(answer::Stack {
+        thread_id: Some(stack.thread),
+        frames,
+        total: stack.total,
+        next: more.then_some(next),
+    }))
 }
 
-pub(super) async fn threads(native: &NativeDebugger, asked: Paged) -> Result<Value, DebugFailure> {
+pub(super) async fn threads(native: &NativeDebugger, asked: Paged) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), None)?;
     let mut threads = session.threads().await?;
     threads.retain(|thread| asked.thread_id.is_none_or(|id| thread.id == id));
     let total = threads.len();
     let page = threads.iter().skip(asked.start as usize).take(asked.count as usize);
-    let threads: Vec<Value> = page
-        .map(|thread| {
-            let state = if thread.stopped { "stopped" } else { "running" };
-            json!({"id": thread.id, "name": thread.name, "state": state})
+    let threads: Vec<_> = page
+        .map(|thread| answer::Thread {
+            id: thread.id,
+            name: thread.name.clone(),
+            state: Some(if thread.stopped { "stopped" } else { "running" }),
         })
         .collect();
     let next = asked.start as usize + threads.len();
-    Ok(view::present([
-        ("threads", json!(threads)),
-        ("total", json!(total)),
-        ("next", json!((next < total).then_some(next))),
-    ]))
+    Ok(Answer::Threads(answer::Threads { threads, total, next: (next < total).then_some(next) }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,17 +62,15 @@ pub(super) struct Scopes {
     session_id: Option<String>,
 }
 
-pub(super) async fn scopes(native: &NativeDebugger, asked: Scopes) -> Result<Value, DebugFailure> {
+pub(super) async fn scopes(native: &NativeDebugger, asked: Scopes) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), Some(asked.frame_id))?;
     let scopes = session.scopes(asked.frame_id).await?;
-    let shown = scopes.iter().map(|scope| {
-        json!({
-            "name": scope.name,
-            "variablesReference": scope.reference,
-            "expensive": scope.expensive,
-        })
+    let scopes = scopes.into_iter().map(|scope| answer::Scope {
+        name: scope.name,
+        variables_reference: scope.reference,
+        expensive: scope.expensive,
     });
-    Ok(json!({"scopes": shown.collect::<Vec<_>>()}))
+    Ok(Answer::Scopes { scopes: scopes.collect() })
 }
 
 #[derive(Debug, Deserialize)]
@@ -90,18 +85,18 @@ pub(super) struct Evaluate {
 pub(super) async fn evaluate(
     native: &NativeDebugger,
     asked: Evaluate,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), asked.frame_id)?;
     let context = context(&asked.context);
     let value = session.evaluate(&asked.expression, asked.frame_id, context).await?;
-    let mut shown = view::variable(&value);
-    shown["result"] = shown["value"].take();
-    shown["variablesReference"] = json!(value.reference);
-    if let Value::Object(fields) = &mut shown {
-        fields.remove("value");
-        fields.remove("name");
-    }
-    Ok(shown)
+    Ok(Answer::Evaluated(answer::Evaluated {
+        result: value.value,
+        cut: view::count(value.cut),
+        kind: value.kind,
+        variables_reference: value.reference,
+        named_variables: value.named,
+        indexed_variables: value.indexed,
+    }))
 }
 
 fn context(name: &str) -> EvaluateContext {
@@ -124,7 +119,7 @@ pub(super) struct ListVariables {
 pub(super) async fn list_variables(
     native: &NativeDebugger,
     asked: ListVariables,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), asked.frame_id)?;
     let filter = match asked.scope.as_str() {
         "local" => ScopeFilter::Only(ScopeKind::Local),
@@ -134,18 +129,22 @@ pub(super) async fn list_variables(
     };
     let tree = session.variable_tree(asked.frame_id, filter, asked.max_depth, TREE_BUDGET).await?;
     let variables = tree.scopes.iter().flat_map(|(scope, nodes)| {
-        nodes.iter().map(move |node| {
-            let mut shown = view::node(node);
-            shown["scope"] = json!(scope);
-            shown
-        })
+        nodes.iter().map(move |node| Variable { scope: Some(scope.clone()), ..view::node(node) })
     });
-    let truncated = tree.left_out > 0 || tree.scopes.iter().any(|(_, nodes)| is_cut(nodes));
-    Ok(view::present([
-        ("variables", variables.collect()),
-        ("truncated", json!(truncated)),
-        ("leftOut", view::count(tree.left_out)),
-    ]))
+    let left_out = tree.rest.iter().map(|rest| rest.count).sum();
+    let rest = tree.rest.iter().map(|rest| ScopeRest {
+        scope: rest.scope.clone(),
+        variables_reference: rest.reference,
+        start: rest.start,
+        count: rest.count,
+    });
+    let truncated = left_out > 0 || tree.scopes.iter().any(|(_, nodes)| is_cut(nodes));
+    Ok(Answer::Variables(answer::Variables {
+        variables: variables.collect(),
+        truncated,
+        left_out: view::count(left_out),
+        rest: rest.collect(),
+    }))
 }
 
 fn is_cut(nodes: &[termbridge_dap::VariableNode]) -> bool {
@@ -164,7 +163,7 @@ pub(super) struct GetVariable {
 pub(super) async fn get_variable(
     native: &NativeDebugger,
     asked: GetVariable,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let session = native.session(None, Some(asked.variables_reference))?;
     let filter = match asked.filter.as_str() {
         "indexed" => VariableFilter::Indexed,
@@ -178,11 +177,11 @@ pub(super) async fn get_variable(
         LeftOut::Some(behind) => Some(behind as u64),
         LeftOut::Unknown => None,
     };
-    Ok(view::present([
-        ("variables", page.variables.iter().map(view::variable).collect()),
-        ("total", json!(behind.map(|behind| next + behind))),
-        ("next", json!((behind != Some(0)).then_some(next))),
-    ]))
+    Ok(Answer::Page(answer::Page {
+        variables: page.variables.iter().map(view::variable).collect(),
+        total: behind.map(|behind| next + behind),
+        next: (behind != Some(0)).then_some(next),
+    }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -197,12 +196,10 @@ pub(super) struct SetVariable {
 pub(super) async fn set_variable(
     native: &NativeDebugger,
     asked: SetVariable,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), asked.variables_reference)?;
     let set = session.set_variable(&asked.name, &asked.value, asked.variables_reference).await?;
-    let mut shown = view::variable(&set);
-    shown["name"] = json!(asked.name);
-    Ok(shown)
+    Ok(Answer::Set(Variable { name: asked.name, ..view::variable(&set) }))
 }
 
 #[derive(Debug, Deserialize)]
@@ -219,7 +216,7 @@ pub(super) struct SaveVariable {
 pub(super) async fn save_variable(
     native: &NativeDebugger,
     asked: SaveVariable,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     native.check_directory(&asked.output_path)?;
     let session = native.session(asked.session_id.as_deref(), None)?;
     let save = Save {
@@ -235,11 +232,11 @@ pub(super) async fn save_variable(
             .hint("give an `outputPath` in an existing folder that can be written to"),
         error => error.into(),
     })?;
-    Ok(json!({
-        "path": save.path,
-        "items": saved.items,
-        "bytes": saved.bytes,
-        "truncated": saved.cut,
-        "value": view::variable(&saved.value),
+    Ok(Answer::Saved(answer::Saved {
+        path: save.path.to_string_lossy().into_owned(),
+        items: saved.items,
+        bytes: saved.bytes,
+        truncated: saved.cut,
+        value: Some(view::variable(&saved.value)),
     }))
 }

@@ -1,49 +1,40 @@
 //! A start that takes longer than a call waits, because something is built first: it goes on, and
 //! `debug.wait-for-hit` waits on.
+//!
+//! A start belongs to its call: a call that is cancelled ends it. Once the call has returned, the debugger holds it, and it
+//! ends only by `debug.stop`; a wait for it that is cancelled leaves it alone.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
-use termbridge_dap::DebugSession;
-use tokio::task::JoinHandle;
+use termbridge_dap::{DebugSession, LastLine};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::NativeDebugger;
+use crate::debug::answer::{Starting, TestFacts};
 use crate::debug::{DebugFailure, Progress};
 
 /// How long a build may take, whatever a call waits.
 pub(super) const BUILD_LIMIT: Duration = Duration::from_mins(20);
 
 /// What was started.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Begun {
     pub(super) sessions: Vec<DebugSession>,
-    /// What else the answer says.
-    pub(super) facts: Map<String, Value>,
+    /// Which test it is, if it is one.
+    pub(super) test: Option<TestFacts>,
 }
 
 /// A start on its way; it ends with this.
 pub(super) struct Pending {
     what: String,
     began: Instant,
-    task: JoinHandle<Result<Begun, DebugFailure>>,
-    said: Said,
-}
-
-/// The last line that a compiler wrote.
-#[derive(Clone, Default)]
-pub(super) struct Said(Arc<Mutex<String>>);
-
-impl Said {
-    pub(super) fn note(&self, line: &str) {
-        line.clone_into(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn last(&self) -> Option<String> {
-        let line = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        (!line.is_empty()).then_some(line)
-    }
+    said: LastLine,
+    task: AbortHandle,
+    /// What came of it, once it is over.
+    result: watch::Receiver<Option<Result<Begun, DebugFailure>>>,
 }
 
 impl Drop for Pending {
@@ -56,33 +47,78 @@ impl Drop for Pending {
 pub(super) enum Outcome {
     Begun(Begun),
     /// It goes on; this says so.
-    Goes(Value),
+    Goes(Starting),
 }
 
 impl Pending {
     pub(super) fn new(
         what: String,
-        said: Said,
+        said: LastLine,
         work: impl Future<Output = Result<Begun, DebugFailure>> + Send + 'static,
-    ) -> Self {
-        Self { what, began: Instant::now(), task: tokio::spawn(work), said }
+    ) -> Arc<Self> {
+        let (done, result) = watch::channel(None);
+        let task = tokio::spawn(async move { done.send_replace(Some(work.await)) });
+        let (began, task) = (Instant::now(), task.abort_handle());
+        Arc::new(Self { what, began, said, task, result })
     }
 
-    fn state(&self) -> Value {
-        let seconds = self.began.elapsed().as_secs();
-        let mut state = json!({"state": "starting", "what": self.what, "seconds": seconds});
-        if let Some(said) = self.said.last() {
-            state["said"] = json!(said);
+    /// What is started.
+    pub(super) fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Ends it, whoever waits for it.
+    pub(super) fn end(&self) {
+        self.task.abort();
+    }
+
+    fn is_over(&self) -> bool {
+        self.result.borrow().is_some() || self.result.has_changed().is_err()
+    }
+
+    fn state(&self) -> Starting {
+        Starting {
+            state: "starting",
+            what: self.what.clone(),
+            seconds: self.began.elapsed().as_secs(),
+            said: self.said.get(),
         }
-        state
+    }
+
+    async fn result(&self) -> Result<Begun, DebugFailure> {
+        let mut result = self.result.clone();
+        match result.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(result)) => result.clone(),
+            // It was ended before there was one.
+            _ => {
+                Err(DebugFailure::new("E_ABORTED", format!("the start of {} was ended", self.what))
+                    .hint("start it again with debug_start"))
+            }
+        }
     }
 }
 
 impl NativeDebugger {
-    /// Waits for a start; one that takes longer is kept.
+    /// Waits for a start that the calling tool began; one that takes longer is kept.
+    pub(super) async fn begin(
+        &self,
+        pending: Arc<Pending>,
+        limit: Duration,
+        progress: &Progress,
+    ) -> Result<Outcome, DebugFailure> {
+        let outcome = self.attend(&pending, limit, progress).await?;
+        if matches!(outcome, Outcome::Goes(_)) {
+            let mut kept = self.pending();
+            check_over(kept.as_deref())?;
+            *kept = Some(pending);
+        }
+        Ok(outcome)
+    }
+
+    /// Waits for a start and tells meanwhile what it does.
     pub(super) async fn attend(
         &self,
-        mut pending: Pending,
+        pending: &Arc<Pending>,
         limit: Duration,
         progress: &Progress,
     ) -> Result<Outcome, DebugFailure> {
@@ -91,38 +127,46 @@ impl NativeDebugger {
         let deadline = Instant::now() + limit;
         loop {
             let next = deadline.min(Instant::now() + TOLD);
-            match tokio::time::timeout_at(next, &mut pending.task).await {
-                Ok(Ok(begun)) => return begun.map(Outcome::Begun),
-                Ok(Err(error)) => {
-                    return Err(DebugFailure::new("E_INTERNAL", error.to_string()));
-                }
-                Err(_) if Instant::now() < deadline => {
-                    let words = pending.said.last();
-                    progress(&words.unwrap_or_else(|| format!("starting {}", pending.what)), None);
-                }
-                Err(_) => {
-                    let state = pending.state();
-                    *self.pending() = Some(pending);
-                    return Ok(Outcome::Goes(state));
-                }
+            if let Ok(result) = tokio::time::timeout_at(next, pending.result()).await {
+                self.pending().take_if(|kept| Arc::ptr_eq(kept, pending));
+                return result.map(Outcome::Begun);
             }
+            if Instant::now() >= deadline {
+                return Ok(Outcome::Goes(pending.state()));
+            }
+            let words = pending.said.get();
+            progress(&words.unwrap_or_else(|| format!("starting {}", pending.what)), None);
         }
     }
 
     /// Refuses a second start while one is on its way.
     pub(super) fn check_pending(&self) -> Result<(), DebugFailure> {
-        match &*self.pending() {
-            Some(pending) if !pending.task.is_finished() => {
-                let message = format!("{} is still being started", pending.what);
-                let busy = DebugFailure::new("E_BUSY", message);
-                Err(busy.hint("debug_wait_for_hit waits for it; debug_stop ends it"))
-            }
-            _ => Ok(()),
-        }
+        check_over(self.pending().as_deref())
     }
 
     /// The start that is on its way, if one is.
-    pub(super) fn take_pending(&self) -> Option<Pending> {
-        self.pending().take()
+    pub(super) fn kept_pending(&self) -> Option<Arc<Pending>> {
+        self.pending().clone()
+    }
+
+    /// Ends the start that is on its way, if one is; returns when its adapter is gone.
+    pub(super) async fn end_pending(&self) -> bool {
+        let Some(pending) = self.pending().take() else { return false };
+        pending.end();
+        // Its work is dropped before this is known.
+        let _ = pending.result().await;
+        self.debugger().endings_over().await;
+        true
+    }
+}
+
+fn check_over(kept: Option<&Pending>) -> Result<(), DebugFailure> {
+    match kept {
+        Some(pending) if !pending.is_over() => {
+            let message = format!("{} is still being started", pending.what);
+            let busy = DebugFailure::new("E_BUSY", message);
+            Err(busy.hint("debug_wait_for_hit waits for it; debug_stop ends it"))
+        }
+        _ => Ok(()),
     }
 }

@@ -7,13 +7,18 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use termbridge_code::test_finder::{self, Place, TestRun};
 use termbridge_dap::launch_json::{LaunchFile, LaunchPlan, Workspace};
-use termbridge_dap::{AdapterKind, CommandLine, Configuration, DebugError, DebugSession, Request};
+use termbridge_dap::{
+    AdapterKind, CommandLine, Configuration, DebugError, DebugSession, LastLine, Request,
+    TargetProcess,
+};
 use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 use tokio::time::Instant;
 
-use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending, Said};
+use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending};
 use super::{NativeDebugger, control};
+use crate::caller::Caller;
+use crate::debug::answer::{Answer, SessionView, Started, TestFacts};
 use crate::debug::{DebugCall, DebugFailure};
 
 #[derive(Debug, Deserialize)]
@@ -41,7 +46,7 @@ pub(super) async fn start(
     native: &NativeDebugger,
     asked: Start,
     call: &DebugCall,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let deadline = Instant::now() + call.timeout;
     native.check_pending()?;
     let mut plan = native.plan(&asked)?;
@@ -50,28 +55,30 @@ pub(super) async fn start(
     }
     let names = plan.parts.iter().map(|(_, configuration)| configuration.name.as_str());
     let what = names.collect::<Vec<_>>().join(", ");
-    let (starter, facts) = (native.clone(), Map::new());
+    let starter = native.clone();
     let limit = call.timeout.max(BUILD_LIMIT);
-    let work = async move { Ok(Begun { sessions: starter.launch(plan, limit).await?, facts }) };
-    let pending = Pending::new(what, Said::default(), work);
-    let sessions = match native.attend(pending, call.timeout, &call.progress).await? {
+    let said = LastLine::default();
+    let heard = said.clone();
+    let work = async move {
+        Ok(Begun { sessions: starter.launch(plan, limit, &heard).await?, test: None })
+    };
+    let pending = Pending::new(what, said, work);
+    let sessions = match native.begin(pending, call.timeout, &call.progress).await? {
         Outcome::Begun(begun) => begun.sessions,
-        Outcome::Goes(state) => return Ok(state),
+        Outcome::Goes(state) => return Ok(Answer::Starting(state)),
     };
     let latest = sessions.last().ok_or(DebugError::NoSession(None))?;
-    let mut answer = native.started(latest).await;
+    let mut started = native.started(latest).await;
     if sessions.len() > 1 {
-        let ids: Vec<&str> = sessions.iter().map(|session| session.id().as_str()).collect();
-        answer["sessions"] = json!(ids);
+        started.sessions = sessions.iter().map(|session| session.id().to_string()).collect();
     }
     if asked.wait {
         let left = deadline.saturating_duration_since(Instant::now());
-        let terminal = answer["terminal"].as_str().map(str::to_owned);
+        let terminal = started.session.terminal.clone();
         let halt = control::first_halt(native, sessions, left).await;
-        answer["stop"] = halt.map_err(|failure| with_terminal(failure, terminal))?;
-        answer["state"] = answer["stop"]["state"].clone();
+        started.stopped(halt.map_err(|failure| with_terminal(failure, terminal))?);
     }
-    Ok(answer)
+    Ok(Answer::Started(Box::new(started)))
 }
 
 impl Start {
@@ -107,10 +114,16 @@ impl Start {
             }
             fields.insert("env".to_owned(), Value::Object(variables));
         }
-        if let Some(names) = &self.exceptions {
-            *configuration = configuration.clone().exceptions(names.clone());
-        }
+        *configuration = with_exceptions(configuration.clone(), self.exceptions.clone());
         Ok(())
+    }
+}
+
+/// Stopped by what the caller says, where it says something.
+fn with_exceptions(configuration: Configuration, names: Option<Vec<String>>) -> Configuration {
+    match names {
+        Some(names) => configuration.exceptions(names),
+        None => configuration,
     }
 }
 
@@ -154,21 +167,33 @@ pub(super) struct Attach {
     port: Option<u16>,
     #[serde(rename = "type")]
     kind: Option<String>,
+    exceptions: Option<Vec<String>>,
 }
 
 pub(super) async fn attach(
     native: &NativeDebugger,
     asked: Attach,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let folder = native.workspace();
     let invalid = |message: &str| DebugFailure::new("E_INVALID_PARAMS", message);
     let configuration = match (asked.pid, asked.port) {
         (Some(pid), None) => {
-            let kind = asked.kind.or_else(|| kind_of_process(pid)).ok_or_else(|| {
-                invalid(&format!("there is no process {pid}, or it cannot be looked at"))
-                    .hint("give the pid of a process that runs, and its `type`")
+            let target = TargetProcess::find(pid).map_err(|error| {
+                DebugFailure::from(error).hint("execute_command with `pgrep -af NAME` finds a pid")
             })?;
+            let kind =
+                asked.kind.or_else(|| target.kind().map(str::to_owned)).ok_or_else(|| {
+                    invalid(&format!("what process {pid} runs cannot be read"))
+                        .hint("give its `type`; another user's process needs that user's server")
+                })?;
+            // What these inject into a process of another kind would end it.
+            if ["python", "node"].contains(&kind.as_str())
+                && target.kind().is_some_and(|found| found != kind)
+            {
+                let message = format!("process {pid} does not run {kind}");
+                return Err(invalid(&message).hint("leave `type` out: it is found by the program"));
+            }
             Configuration::attach_to_process(&kind, pid, folder)
         }
         (None, Some(port)) => {
@@ -183,20 +208,9 @@ pub(super) async fn attach(
                 .hint("execute_command with `pgrep -af NAME` finds a pid"));
         }
     };
-    let session = native.start_one(configuration, timeout).await?;
-    Ok(native.started(&session).await)
-}
-
-/// The `type` for a process, by the program it runs.
-fn kind_of_process(pid: u32) -> Option<String> {
-    let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
-    let name = program.file_name()?.to_str()?;
-    let kind = match name {
-        "node" | "nodejs" => "node",
-        name if name.starts_with("python") => "python",
-        _ => "lldb",
-    };
-    Some(kind.to_owned())
+    let configuration = with_exceptions(configuration, asked.exceptions);
+    let session = native.start_one(configuration, timeout, &LastLine::default()).await?;
+    Ok(Answer::Started(Box::new(native.started(&session).await)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -210,18 +224,18 @@ pub(super) async fn restart(
     native: &NativeDebugger,
     asked: Restart,
     timeout: Duration,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let deadline = Instant::now() + timeout;
     let session = native.session_or_latest(asked.session_id.as_deref())?;
-    session.restart(timeout).await?;
+    let previous = session.restart(timeout).await?;
     native.forget_end(session.id().as_str());
-    let mut answer = native.started(&session).await;
+    let mut started = native.started(&session).await;
+    started.previous_run = Some(previous);
     if asked.wait {
         let left = deadline.saturating_duration_since(Instant::now());
-        answer["stop"] = control::first_halt(native, vec![session], left).await?;
-        answer["state"] = answer["stop"]["state"].clone();
+        started.stopped(control::first_halt(native, vec![session], left).await?);
     }
-    Ok(answer)
+    Ok(Answer::Started(Box::new(started)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -229,18 +243,19 @@ pub(super) struct Test {
     path: PathBuf,
     line: Option<u64>,
     name: Option<String>,
+    exceptions: Option<Vec<String>>,
 }
 
 pub(super) async fn test(
     native: &NativeDebugger,
     asked: Test,
     call: &DebugCall,
-) -> Result<Value, DebugFailure> {
+) -> Result<Answer, DebugFailure> {
     let deadline = Instant::now() + call.timeout;
     native.check_pending()?;
     // Finding a test may build the project.
     native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
-    let Test { path, line, name } = asked;
+    let Test { path, line, name, exceptions } = asked;
     let (what, place) = match (line, name) {
         (_, Some(name)) => (format!("the test {name}"), Place::Name(name)),
         (Some(line), None) => (format!("the test at {}:{line}", path.display()), Place::Line(line)),
@@ -249,27 +264,28 @@ pub(super) async fn test(
             return Err(DebugFailure::new("E_INVALID_PARAMS", message));
         }
     };
-    let (said, starter) = (Said::default(), native.clone());
-    let (listener, limit) = (said.clone(), call.timeout.max(BUILD_LIMIT));
+    let (said, starter) = (LastLine::default(), native.clone());
+    let (heard, limit) = (said.clone(), call.timeout.max(BUILD_LIMIT));
     let work = async move {
-        let environment = starter.shared.environment.clone();
-        let environment = environment.heard_by(move |line| listener.note(line));
+        let environment = starter.shared.environment.clone().heard_by(heard.clone());
         let folder = starter.workspace();
-        let found = test_finder::test_at(&path, &place, folder, &environment, limit).await?;
+        let python = starter.debugger().python();
+        let found =
+            test_finder::test_at(&path, &place, folder, &environment, python, limit).await?;
         let TestRun { runner, name, line, configuration } = found;
-        let session = starter.start_one(configuration, limit).await?;
-        let facts =
-            [("test", json!(name)), ("testLine", json!(line)), ("runner", json!(runner.name()))];
-        let facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Ok(Begun { sessions: vec![session], facts })
+        let configuration = with_exceptions(configuration, exceptions);
+        let session = starter.start_one(configuration, limit, &heard).await?;
+        let runner = Some(runner.name().to_owned());
+        let test = Some(TestFacts { test: name, test_line: Some(line), runner });
+        Ok(Begun { sessions: vec![session], test })
     };
     let pending = Pending::new(what, said, work);
-    let begun = match native.attend(pending, call.timeout, &call.progress).await? {
+    let begun = match native.begin(pending, call.timeout, &call.progress).await? {
         Outcome::Begun(begun) => begun,
-        Outcome::Goes(state) => return Ok(state),
+        Outcome::Goes(state) => return Ok(Answer::Starting(state)),
     };
     let left = deadline.saturating_duration_since(Instant::now());
-    control::first_halt_of(native, begun, left).await
+    control::first_halt_of(native, begun, left).await.map(Answer::Halt)
 }
 
 impl NativeDebugger {
@@ -339,6 +355,7 @@ impl NativeDebugger {
         &self,
         plan: LaunchPlan,
         timeout: Duration,
+        said: &LastLine,
     ) -> Result<Vec<DebugSession>, DebugFailure> {
         let parts = plan.parts.iter();
         let tasks = plan.before.iter().chain(parts.clone().flat_map(|(tasks, _)| tasks));
@@ -348,7 +365,7 @@ impl NativeDebugger {
         for (_, configuration) in parts {
             self.check_configuration(configuration)?;
         }
-        match tokio::time::timeout(timeout, self.debugger().launch(plan, timeout)).await {
+        match tokio::time::timeout(timeout, self.debugger().launch(plan, timeout, said)).await {
             Ok(started) => Ok(started?),
             Err(_) => Err(DebugFailure::timeout("debug.start", timeout)),
         }
@@ -358,19 +375,17 @@ impl NativeDebugger {
         &self,
         configuration: Configuration,
         timeout: Duration,
+        said: &LastLine,
     ) -> Result<DebugSession, DebugFailure> {
         self.check_configuration(&configuration)?;
-        Ok(self.debugger().start_within(configuration, timeout).await?)
+        Ok(self.debugger().start_within(configuration, timeout, said).await?)
     }
 
     /// What is told of a session that has just been started.
-    async fn started(&self, session: &DebugSession) -> Value {
-        let mut answer = control::describe(self, session).await;
-        if let Value::Object(fields) = &mut answer {
-            // A wait tells of the stop, and debug_stack of the frames.
-            fields.remove("frames");
-        }
-        answer
+    async fn started(&self, session: &DebugSession) -> Started {
+        // A wait tells of the stop, and debug_stack of the frames.
+        let session = SessionView { frames: None, ..control::describe(self, session).await };
+        Started { session, ..Started::default() }
     }
 
     fn check_configuration(&self, configuration: &Configuration) -> Result<(), DebugFailure> {
@@ -429,7 +444,7 @@ impl NativeDebugger {
         for (name, value) in &command.env {
             launch = launch.env(name, value.clone().unwrap_or_default());
         }
-        Ok(self.shared.bridge.check_launch(&launch, None)?)
+        Ok(self.shared.bridge.check_launch(&Caller::default(), &launch)?)
     }
 
     /// Whether something may be written there.

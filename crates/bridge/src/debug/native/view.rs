@@ -1,158 +1,171 @@
-//! Stops, ends, frames and values as the catalogue shapes them.
+//! Stops, ends, frames and values of our own debugger as answers.
 
-use serde_json::{Map, Value, json};
 use termbridge_dap::{
-    BreakpointInfo, BreakpointState, EndReason, EndReport, FrameInfo, Halt, OutputSince,
-    SourceLine, StopReport, VariableInfo, VariableNode,
+    BreakpointInfo, BreakpointPlace, BreakpointState, EndReason, EndReport, FrameInfo, Halt,
+    OutputSince, StopReport, VariableInfo, VariableNode,
 };
 
+use crate::debug::answer::{self, marked};
+
 /// A program that stopped or ended.
-pub(super) fn halt(halt: &Halt) -> Value {
+pub(super) fn halt(halt: &Halt) -> answer::Halt {
     match halt {
-        Halt::Stopped(report) => stop(report),
-        Halt::Ended(report) => end(report),
+        Halt::Stopped(report) => answer::Halt::Stop(Box::new(stop(report))),
+        Halt::Ended(report) => answer::Halt::End(Box::new(end(report))),
     }
 }
 
-fn stop(report: &StopReport) -> Value {
-    let location = report.location.as_ref().map(|place| {
-        json!({"path": place.path, "line": place.line, "column": place.column, "function": place.function})
+fn stop(report: &StopReport) -> answer::Stop {
+    let location = report.location.as_ref().map(|place| answer::Location {
+        path: place.path.clone(),
+        line: place.line,
+        column: Some(place.column),
+        function: place.function.clone(),
     });
-    let exception = report.exception.as_ref().map(|exception| {
-        present([
-            ("type", json!(exception.id)),
-            ("message", json!(exception.message)),
-            ("stack", json!(exception.stack)),
-        ])
+    let exception = report.exception.as_ref().map(|exception| answer::Exception {
+        kind: exception.id.clone(),
+        message: exception.message.clone(),
+        stack: exception.stack.clone(),
     });
-    let hit: Vec<Value> =
-        report.hit.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
-    present([
-        ("state", json!("stopped")),
-        ("sessionId", json!(report.session.as_str())),
-        ("conditionFailures", list(&report.condition_failures)),
-        ("reason", json!(report.reason)),
-        ("description", json!(report.description)),
-        ("location", json!(location)),
-        ("exception", json!(exception)),
-        ("source", json!(source(&report.source))),
-        ("locals", report.locals.iter().map(variable).collect()),
-        ("localsLeftOut", count(report.locals_left_out)),
-        ("frames", report.frames.iter().map(frame).collect()),
-        ("totalFrames", json!(report.total_frames)),
-        ("hitBreakpoints", if hit.is_empty() { Value::Null } else { json!(hit) }),
-        ("threadId", json!(report.thread.id)),
-        ("thread", json!(report.thread.name)),
-        ("output", output(&report.output)),
-        ("outputLeftOut", count(report.output.left_out)),
-    ])
+    let data_changes = report.data_changes.iter().map(|change| answer::DataChange {
+        written: change.written,
+        variable: change.expression.clone(),
+        old: change.old.clone(),
+        new: change.new.clone(),
+        returned: change.returned.clone(),
+    });
+    answer::Stop {
+        state: answer::Stop::STATE,
+        session_id: report.session.to_string(),
+        test: None,
+        condition_failures: report.condition_failures.clone(),
+        reason: report.reason.clone(),
+        description: report.description.clone(),
+        location,
+        raised_in: report.raised_in.as_ref().map(frame),
+        exception,
+        source: marked(&report.source),
+        locals: report.locals.iter().map(variable).collect(),
+        locals_left_out: count(report.locals_left_out),
+        locals_unread: report.locals_unread,
+        frames: report.frames.iter().map(frame).collect(),
+        total_frames: report.total_frames,
+        data_changes: data_changes.collect(),
+        hit_breakpoints: report.hit.iter().map(place).collect(),
+        thread_id: Some(report.thread.id),
+        thread: Some(report.thread.name.clone()),
+        output: output(&report.output),
+        output_left_out: count(report.output.left_out),
+    }
 }
 
 /// How a program ended.
-pub(super) fn end(report: &EndReport) -> Value {
+pub(super) fn end(report: &EndReport) -> answer::End {
+    answer::End {
+        state: answer::End::STATE,
+        stopped: None,
+        session_id: Some(report.session.to_string()),
+        test: None,
+        condition_failures: report.condition_failures.clone(),
+        unbound_breakpoints: report.unbound.iter().map(place).collect(),
+        program: Some(report.program.clone()),
+        exit: Some(exit(report)),
+        output: output(&report.output),
+        output_left_out: count(report.output.left_out),
+    }
+}
+
+/// How a program ended, without what it printed.
+pub(super) fn exit(report: &EndReport) -> answer::Exit {
     let signal = match &report.reason {
-        EndReason::Signalled(signal) => json!(signal),
-        _ => Value::Null,
+        EndReason::Signalled(signal) => Some(signal.clone()),
+        _ => None,
     };
-    let exit = present([
-        ("code", json!(report.exit_code)),
-        ("signal", signal),
-        ("how", json!(report.how())),
-    ]);
-    let unbound: Vec<Value> =
-        report.unbound.iter().map(|(path, line)| json!({"path": path, "line": line})).collect();
-    present([
-        ("unboundBreakpoints", if unbound.is_empty() { Value::Null } else { json!(unbound) }),
-        ("state", json!("exited")),
-        ("sessionId", json!(report.session.as_str())),
-        ("conditionFailures", list(&report.condition_failures)),
-        ("program", json!(report.program)),
-        ("exit", exit),
-        ("output", output(&report.output)),
-        ("outputLeftOut", count(report.output.left_out)),
-    ])
+    let goes_on = report.reason == EndReason::Detached;
+    answer::Exit { code: report.exit_code, signal, how: report.how(), goes_on }
 }
 
-/// Lines with their numbers, the current one marked.
-fn source(lines: &[SourceLine]) -> Option<String> {
-    let width = lines.last()?.number.to_string().len();
-    let shown = lines.iter().map(|line| {
-        let mark = if line.current { '>' } else { ' ' };
-        format!("{mark} {:>width$}  {}", line.number, line.text).trim_end().to_owned()
-    });
-    Some(shown.collect::<Vec<_>>().join("\n"))
-}
-
-pub(super) fn frame(frame: &FrameInfo) -> Value {
-    present([
-        ("id", json!(frame.id)),
-        ("name", json!(frame.name)),
-        ("path", json!(frame.path)),
-        ("line", json!((frame.line > 0).then_some(frame.line))),
-        ("column", json!((frame.column > 0).then_some(frame.column))),
-        ("subtle", if frame.subtle { json!(true) } else { Value::Null }),
-    ])
-}
-
-pub(super) fn variable(variable: &VariableInfo) -> Value {
-    let name = (!variable.name.is_empty()).then_some(&variable.name);
-    present([
-        ("name", json!(name)),
-        ("value", json!(variable.value)),
-        ("cut", count(variable.cut)),
-        ("type", json!(variable.kind)),
-        ("variablesReference", json!((variable.reference > 0).then_some(variable.reference))),
-        ("namedVariables", json!(variable.named)),
-        ("indexedVariables", json!(variable.indexed)),
-    ])
-}
-
-pub(super) fn node(node: &VariableNode) -> Value {
-    let mut shown = variable(&node.variable);
-    if !node.children.is_empty() {
-        shown["children"] = node.children.iter().map(self::node).collect();
+pub(super) fn frame(frame: &FrameInfo) -> answer::Frame {
+    answer::Frame {
+        id: frame.id,
+        name: frame.name.clone(),
+        path: frame.path.clone(),
+        line: (frame.line > 0).then_some(frame.line),
+        column: (frame.column > 0).then_some(frame.column),
+        subtle: frame.subtle,
     }
-    if node.left_out > 0 {
-        shown["childrenLeftOut"] = json!(node.left_out);
-    }
-    shown
 }
 
-pub(super) fn breakpoint(info: &BreakpointInfo) -> Value {
+pub(super) fn variable(variable: &VariableInfo) -> answer::Variable {
+    answer::Variable {
+        name: variable.name.clone(),
+        value: variable.value.clone(),
+        cut: count(variable.cut),
+        kind: variable.kind.clone(),
+        variables_reference: (variable.reference > 0).then_some(variable.reference),
+        named_variables: variable.named,
+        indexed_variables: variable.indexed,
+        ..answer::Variable::default()
+    }
+}
+
+pub(super) fn node(node: &VariableNode) -> answer::Variable {
+    answer::Variable {
+        children: node.children.iter().map(self::node).collect(),
+        children_left_out: count(node.left_out),
+        ..variable(&node.variable)
+    }
+}
+
+pub(super) fn breakpoint(info: &BreakpointInfo) -> answer::Breakpoint {
     let asked = &info.breakpoint;
-    let (state, line) = match info.state {
-        BreakpointState::Verified => ("verified", asked.line),
-        BreakpointState::Moved { line } => ("moved", line),
-        BreakpointState::Pending => ("pending", asked.line),
+    let state = match info.state {
+        BreakpointState::Verified => "verified",
+        BreakpointState::Moved { .. } => "moved",
+        BreakpointState::Pending => "pending",
     };
-    present([
-        ("path", json!(asked.path)),
-        ("line", json!(line)),
-        ("requestedLine", json!((line != asked.line).then_some(asked.line))),
-        ("state", json!(state)),
-        ("verified", json!(info.state != BreakpointState::Pending)),
-        ("message", json!(info.message)),
-        ("condition", json!(asked.condition)),
-        ("hitCondition", json!(asked.hit_condition)),
-        ("logMessage", json!(asked.log_message)),
-    ])
+    let mut place = place(&asked.place);
+    let mut requested_line = None;
+    if let BreakpointState::Moved { line } = info.state {
+        requested_line = place.line.replace(line);
+    }
+    if let Some((path, line)) = &info.location {
+        (place.path, place.line) = (Some(path.clone()), Some(*line));
+    }
+    answer::Breakpoint {
+        place,
+        requested_line,
+        state,
+        verified: info.state != BreakpointState::Pending,
+        message: info.message.clone(),
+        condition: asked.condition.clone(),
+        hit_condition: asked.hit_condition.clone(),
+        log_message: asked.log_message.clone(),
+    }
 }
 
-fn list(texts: &[String]) -> Value {
-    if texts.is_empty() { Value::Null } else { json!(texts) }
+/// Where a breakpoint is.
+fn place(place: &BreakpointPlace) -> answer::Place {
+    match place {
+        BreakpointPlace::Line { path, line } => {
+            answer::Place::line(path.to_string_lossy().into_owned(), *line)
+        }
+        BreakpointPlace::Function { name } => {
+            answer::Place { function: Some(name.clone()), ..answer::Place::default() }
+        }
+        BreakpointPlace::Data { expression, access } => answer::Place {
+            variable: Some(expression.clone()),
+            access: Some(access.name()),
+            ..answer::Place::default()
+        },
+    }
 }
 
-fn output(output: &OutputSince) -> Value {
-    if output.text.is_empty() { Value::Null } else { json!(output.text) }
+fn output(output: &OutputSince) -> Option<String> {
+    (!output.text.is_empty()).then(|| output.text.clone())
 }
 
 /// A number that matters only when it is not zero.
-pub(super) fn count(count: usize) -> Value {
-    if count == 0 { Value::Null } else { json!(count) }
-}
-
-/// An object of the fields that there are.
-pub(super) fn present<const N: usize>(fields: [(&str, Value); N]) -> Value {
-    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
-    Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
+pub(super) fn count(count: usize) -> Option<usize> {
+    (count > 0).then_some(count)
 }

@@ -17,7 +17,7 @@ fn names(environment: &TestEnvironment, arguments: &[&str]) -> Vec<String> {
 fn tools_are_chosen_by_toolset_and_by_name() {
     let environment = TestEnvironment::new();
     let usual = names(&environment, &[]);
-    assert_eq!(usual.len(), 16 + 13);
+    assert_eq!(usual.len(), 16 + 14);
     assert!(usual.contains(&"debug_start".to_owned()) && !usual.contains(&"dap_logs".to_owned()));
     let all = names(&environment, &["--toolsets", "all"]);
     let both = names(&environment, &["--toolsets", "terminal,debug"]);

@@ -1,6 +1,7 @@
 //! `termbridge debug` and `termbridge doctor`.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
@@ -45,8 +46,12 @@ fn a_command_that_fails_or_makes_no_sense_says_so() {
     );
     let (code, _, complaints) =
         run(&environment, &["debug", "breakpoint", "remove", "--path", "a.py"], "");
+    assert_eq!(code, 1);
+    assert!(complaints.contains("[E_INVALID_PARAMS]"), "{complaints}");
+    assert!(complaints.contains("line"), "{complaints}");
+    let (code, _, complaints) = run(&environment, &["debug", "evaluate"], "");
     assert_eq!(code, 2);
-    assert!(complaints.contains("--line"), "{complaints}");
+    assert!(complaints.contains("--expression"), "{complaints}");
     let (code, _, complaints) = run(&environment, &["debug"], "evaluate --expression 'open\n");
     assert_eq!(code, 2);
     assert!(complaints.contains("quote"), "{complaints}");
@@ -68,12 +73,16 @@ fn the_doctor_names_what_is_missing_and_how_to_mend_it() {
     let (code, shown, complaints) = run(&environment, &["doctor"], "");
     assert_eq!((code, complaints.as_str()), (0, ""), "{shown}");
     assert!(shown.contains("✓ terminals") && shown.contains("✓ debugpy"), "{shown}");
+    let debugpy = shown.lines().find(|line| line.contains("debugpy")).expect("its line");
+    assert!(debugpy.ends_with(" starts"), "{shown}");
     assert!(!shown.contains('\u{1b}'), "no colour into a pipe: {shown:?}");
     let bare = TestEnvironment::new();
     let mut command = bare.command(TERMBRIDGE);
     let folder = bare.path().join("bin");
     std::fs::create_dir(&folder).expect("a folder");
     std::os::unix::fs::symlink(crate::support::program("sh"), folder.join("sh")).expect("a link");
+    let dlv = bare.write("bin/dlv", "#!/bin/sh\necho 'it is broken' >&2\nexit 3\n");
+    std::fs::set_permissions(dlv, PermissionsExt::from_mode(0o755)).expect("a mode");
     let output = command.env("PATH", &folder).args(["doctor", "--json"]).output().expect("it runs");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(report["terminal"]["ok"], true, "{report:#}");
@@ -83,5 +92,7 @@ fn the_doctor_names_what_is_missing_and_how_to_mend_it() {
     }
     let go =
         report["adapters"].as_array().expect("adapters").iter().find(|one| one["name"] == "delve");
-    assert!(go.expect("delve")["install"].is_string(), "{report:#}");
+    let go = go.expect("delve");
+    assert!(go["path"].is_string() && go["install"].is_string(), "{report:#}");
+    assert!(go["problem"].as_str().expect("why not").contains("it is broken"), "{report:#}");
 }

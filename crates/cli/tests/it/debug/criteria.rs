@@ -35,9 +35,10 @@ impl World {
 
     fn editor() -> Self {
         let mut world = Self::native();
-        let started = AtomicBool::new(false);
-        world.host =
-            Some(FakeHost::start(world.environment.path(), move |job| extension(job, &started)));
+        let (started, paused) = (AtomicBool::new(false), AtomicBool::new(false));
+        world.host = Some(FakeHost::start(world.environment.path(), move |job| {
+            extension(job, &started, &paused)
+        }));
         world
     }
 
@@ -52,7 +53,7 @@ impl World {
 }
 
 /// What the extension would do, as far as these tests ask for it.
-fn extension(job: &Job, started: &AtomicBool) -> Reply {
+fn extension(job: &Job, started: &AtomicBool, paused: &AtomicBool) -> Reply {
     let no_session = || Reply::Error("E_NO_SESSION", "No active debug session", json!(null));
     let is_started = started.load(Ordering::SeqCst);
     match job.script() {
@@ -62,7 +63,20 @@ fn extension(job: &Job, started: &AtomicBool) -> Reply {
         }
         "debug.start" => {
             started.store(true, Ordering::SeqCst);
-            Reply::Data(json!({"sessionId": "vscode-1", "stop": {"frames": [{"id": 7}]}}))
+            let mut answer = json!({"sessionId": "vscode-1", "sessionName": job.param("launch")});
+            if *job.param("wait") == json!(true) {
+                paused.store(true, Ordering::SeqCst);
+                answer["event"] = json!("stopped");
+            }
+            Reply::Data(answer)
+        }
+        "debug.status" if is_started => {
+            let frame = json!({"id": 7, "name": "main", "line": 4, "source": {"path": "app.py"}});
+            let paused = paused.load(Ordering::SeqCst);
+            let frames = if paused { vec![frame] } else { Vec::new() };
+            Reply::Data(json!({
+                "isActive": true, "isPaused": paused, "sessionId": "vscode-1", "stackFrames": frames,
+            }))
         }
         "debug.evaluate" if is_started && *job.param("frameId") == json!(7) => {
             Reply::Data(json!({"result": "42", "type": "int", "variablesReference": 0}))

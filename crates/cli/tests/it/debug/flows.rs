@@ -1,6 +1,6 @@
 //! What an agent does with a program, the same in every language.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -228,7 +228,8 @@ fn attach_and_leave(language: Language) {
         }
         Language::JavaScript => {
             let mut command = Command::new("node");
-            command.arg("--inspect=127.0.0.1:0").arg(path).stderr(Stdio::piped());
+            // Where it opens its inspector once it is asked to.
+            command.arg("--inspect-port=127.0.0.1:0").arg(path).stderr(Stdio::null());
             command
         }
         Language::Go => {
@@ -241,7 +242,7 @@ fn attach_and_leave(language: Language) {
         }
         Language::C | Language::Rust => Command::new(path),
     };
-    let (mut program, output) = Program::spawn(command.arg("loop"));
+    let (program, output) = Program::spawn(command.arg("loop"));
     let pid = program.child.id();
     let mut output = BufReader::new(output);
     let attached = match language {
@@ -252,20 +253,11 @@ fn attach_and_leave(language: Language) {
             subject.call("debug_attach", json!({"port": port, "type": "python"}))
         }
         Language::JavaScript => {
-            let mut errors = BufReader::new(program.child.stderr.take().expect("a pipe"));
-            let line = line_with(&mut errors, "listening on ws://");
-            let port = line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split('/').next());
-            let port: u16 = port.and_then(|port| port.parse().ok()).expect("a port");
-            // Read on, so that the program can write on.
-            std::thread::spawn(move || errors.read_to_end(&mut Vec::new()));
-            subject.break_at("loop", json!({}));
-            subject.call("debug_attach", json!({"port": port, "type": "node"}))
-        }
-        Language::Go => {
             line_with(&mut output, "looping ");
-            subject.call("debug_attach", json!({"pid": pid, "type": "go"}))
+            subject.break_at("loop", json!({}));
+            subject.call("debug_attach", json!({"pid": pid}))
         }
-        Language::C | Language::Rust => {
+        Language::Go | Language::C | Language::Rust => {
             line_with(&mut output, "looping ");
             subject.call("debug_attach", json!({"pid": pid}))
         }
@@ -311,6 +303,31 @@ fn two_runs_are_compared() {
     assert!(shown.contains("total 0 3") && shown.contains("total 50 3"), "{compared:#}");
     let same = json!({"sessionA": runs[0], "sessionB": runs[0]});
     assert_eq!(subject.code("dap_compare", same), "E_INVALID_PARAMS");
+}
+
+#[test]
+fn a_run_is_compared_with_the_one_before_its_restart() {
+    let mut subject = Subject::new(Language::Python);
+    subject.break_at("print", json!({}));
+    let stop = subject.start("sum");
+    subject.call("debug_set_variable", json!({"name": "total", "value": "50"}));
+    subject.go_on();
+    let again = json!({"wait": true, "timeoutMs": PATIENCE_MS});
+    let restarted = subject.server.ok("debug_restart", again);
+    let (session, before) =
+        (stop["sessionId"].clone(), &restarted.structured["data"]["previousRun"]);
+    let said = format!("Its run before is {}.", before.as_str().expect("a name"));
+    assert!(restarted.text.contains(&said), "{}", restarted.text);
+    subject.go_on();
+    let both = json!({"sessionA": before, "sessionB": session, "compareBy": "outputs"});
+    let shown = subject.call("dap_compare", both).to_string();
+    assert!(shown.contains("total 50 3") && shown.contains("total 10 3"), "{shown}");
+    let unknown = json!({"sessionA": before, "sessionB": "nobody"});
+    let (code, text) = subject.server.error("dap_compare", unknown);
+    assert_eq!(code, "E_NO_SESSION");
+    for name in [before, &session] {
+        assert!(text.contains(name.as_str().expect("a name")), "{text}");
+    }
 }
 
 #[test]

@@ -44,3 +44,26 @@ fn a_slow_language_server_is_asked_again() {
     let page = server.ok("docs_get", json!({"id": "search_symbol_search"})).text;
     assert!(page.contains("E_TIMEOUT") && !page.contains("timeoutMs"), "{page}");
 }
+
+#[test]
+fn a_server_does_not_debug_itself_or_what_is_not_there() {
+    let environment = configured();
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
+    // The keeper is there once a terminal is.
+    server.ok("launch_app", json!({"command": "cat"}));
+    let own = server.pid();
+    let threads = std::fs::read_dir(format!("/proc/{own}/task")).expect("its threads");
+    let children =
+        threads.flatten().map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    let children: String = children.map_while(Result::ok).collect();
+    let keeper: u32 = children.trim().parse().expect("one child, the keeper");
+    for (pid, words) in [
+        (own, "this server itself"),
+        (keeper, "this server itself"),
+        (u32::MAX >> 1, "there is no process"),
+    ] {
+        let (code, text) = server.error("debug_attach", json!({"pid": pid}));
+        assert_eq!(code, "E_INVALID_PARAMS");
+        assert!(text.contains(words) && text.contains("pgrep"), "{text}");
+    }
+}

@@ -61,6 +61,25 @@ fn a_compound_starts_all_and_the_first_stop_is_told() {
 }
 
 #[test]
+fn a_step_into_a_library_is_where_it_is() {
+    let mut subject = subject();
+    let launch = r#"{"configurations": [{"name": "Parse", "type": "debugpy", "request": "launch",
+        "program": "parse.py", "justMyCode": false}]}"#;
+    subject.environment.write(".vscode/launch.json", launch);
+    subject.environment.write("parse.py", "import json\n\nprint(json.loads('[1]'))\n");
+    subject.call("breakpoint_set", json!({"path": "parse.py", "line": 3}));
+    let arguments = json!({"launch": "Parse", "wait": true, "timeoutMs": PATIENCE_MS});
+    subject.call("debug_start", arguments);
+    for tool in ["debug_step_into", "debug_step_over"] {
+        let stop = subject.step(tool);
+        assert_eq!(stop["location"]["function"], "loads", "{stop:#}");
+        assert_eq!(super::local(&stop, "s")["value"], "'[1]'", "{stop:#}");
+    }
+    let value = subject.call("debug_evaluate", json!({"expression": "s"}));
+    assert_eq!(value["result"], "'[1]'", "{value:#}");
+}
+
+#[test]
 fn what_cannot_be_started_says_why() {
     let mut subject = subject();
     let (code, text) = subject.server.error("debug_start", json!({"launch": "Nothing"}));

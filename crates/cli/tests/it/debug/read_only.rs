@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Map, Value, json};
-use termbridge_testkit::{Server, TestEnvironment};
+use termbridge_mcp::client::Client;
+use termbridge_testkit::{PROTOCOL, Server, TestEnvironment};
 
 use crate::TERMBRIDGE;
 
@@ -20,6 +21,19 @@ const PROGRAMS: [&str; 9] = [
     "toolchain/bin/cargo",
 ];
 
+/// Programs of the machine that tools would ask about themselves.
+const MACHINE: [&str; 9] = [
+    "python3",
+    "python",
+    "lldb-dap",
+    "dlv",
+    "node",
+    "rust-analyzer",
+    "pyright-langserver",
+    "gopls",
+    "typescript-language-server",
+];
+
 /// A workspace in which everything that can be run leaves its name in `ran`.
 struct Trap {
     environment: TestEnvironment,
@@ -29,11 +43,9 @@ impl Trap {
     fn new() -> Self {
         let environment = TestEnvironment::new();
         let ran = environment.path().join("ran").display().to_string();
-        for name in PROGRAMS {
-            let path =
-                environment.write(name, format!("#!/bin/sh\necho {name} >> {ran}\nexit 1\n"));
-            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a mode");
-        }
+        let trap = Self { environment };
+        PROGRAMS.iter().for_each(|name| trap.program(name));
+        let environment = &trap.environment;
         let python = format!("open({ran:?}, 'a').write(__file__ + '\\n')\n");
         for name in ["conftest.py", "debugpy.py", "contextlib.py", "sitecustomize.py", "app.py"] {
             environment.write(name, &python);
@@ -47,7 +59,15 @@ impl Trap {
         environment.write("app.ts", "function main() {}\n");
         let metadata = "alias: trap.run\ndescription: x\nmcp:\n  safety: {read_only: true}\n";
         environment.write("src/vsc-scripts/trap.meta.yaml", metadata);
-        Self { environment }
+        trap
+    }
+
+    /// A program that leaves its name.
+    fn program(&self, name: &str) {
+        let ran = self.environment.path().join("ran");
+        let script = format!("#!/bin/sh\necho {name} >> {}\nexit 1\n", ran.display());
+        let path = self.environment.write(name, script);
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a mode");
     }
 
     fn ran(&self) -> String {
@@ -106,6 +126,36 @@ fn read_only_tools_run_nothing_of_the_workspace() {
         }
     }
     assert!(!tools.iter().any(|tool| tool["name"] == "trap_run"), "a tool that nobody wanted");
+}
+
+#[test]
+fn the_status_starts_nothing_at_all() {
+    let trap = Trap::new();
+    let path = trap.environment.path();
+    for name in MACHINE {
+        trap.program(&format!("machine/{name}"));
+    }
+    trap.environment.write("other-venv/pyvenv.cfg", "home = /nowhere\n");
+    trap.program("other-venv/bin/python");
+    trap.environment.write("other-venv/lib/python3.12/site-packages/debugpy/__init__.py", "");
+    let mut command = trap.environment.command(TERMBRIDGE);
+    // Not below the workspace: interpreters of the machine were asked.
+    let workspace = path.join("workspace");
+    std::fs::create_dir(&workspace).expect("a folder");
+    command.args(["mcp", "--toolsets", "debug", "--workspace"]).arg(workspace);
+    command.env("PATH", path.join("machine")).env("VIRTUAL_ENV", path.join("other-venv"));
+    let mut server = Client::start(&mut command).expect("starts");
+    server.initialize(PROTOCOL).expect("shakes hands");
+    let answer = server.call("bridge_status", json!({})).expect("answers");
+    assert_eq!(trap.ran(), "");
+    let status = &answer.structured["data"];
+    let adapters = status["adapters"].as_array().expect("adapters");
+    let found: Vec<&str> = adapters.iter().filter_map(|adapter| adapter["path"].as_str()).collect();
+    assert!(found[0].starts_with(path.join("other-venv/bin/python").to_str().expect("a path")));
+    assert_eq!(found.len(), 3, "all but js-debug: {status:#}");
+    let servers = status["languageServers"].as_array().expect("servers");
+    assert!(servers.iter().all(|server| server["program"].is_string()), "{status:#}");
+    assert!(status["note"].as_str().expect("a note").contains("termbridge doctor"), "{status:#}");
 }
 
 #[test]

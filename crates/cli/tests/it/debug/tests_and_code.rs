@@ -55,6 +55,13 @@ fn a_failing_test_stops_where_it_fails() {
     );
     assert_eq!(stop["location"]["line"], 9, "{stop:#}");
     assert_eq!(stop["exception"]["type"], "AssertionError", "{stop:#}");
+    let locals = stop["locals"].as_array().into_iter().flatten();
+    let mut names = locals.filter_map(|local| local["name"].as_str());
+    assert!(!names.any(|name| name.starts_with('@')), "pytest's own are left out: {stop:#}");
+    let listed = data(&mut server, "debug_list_variables", json!({}));
+    let listed = listed["variables"].as_array().into_iter().flatten();
+    let mut names = listed.filter_map(|variable| variable["name"].as_str());
+    assert!(names.any(|name| name.starts_with("@py_")), "they are there when asked for");
     let end = data(&mut server, "debug_continue", json!({"timeoutMs": PATIENCE_MS}));
     assert_eq!(end["exit"]["code"], 1, "{end:#}");
     assert!(
@@ -231,19 +238,24 @@ fn symbols_by_the_language_server_of_the_project() {
         "export function add(a: number, b: number): number {\n  return a + b;\n}\n",
     );
     environment.write("use.ts", "import { add } from './add';\n\nexport function twice(n: number) {\n  return add(n, n);\n}\n");
+    environment.write("scripts/any.ts", "declare const any: any;\nany.add(1, 2);\nexport {};\n");
     let mut server = environment.debug_server(TERMBRIDGE, &[]);
     let which = json!({"path": "add.ts", "symbol": "add", "timeoutMs": 40_000});
     let (code, _) = server.error("symbol_navigate", which);
     assert_eq!(code, "E_INVALID_PARAMS", "it takes no timeoutMs");
     let which = json!({"path": "add.ts", "symbol": "add"});
-    let found = data(&mut server, "symbol_navigate", which.clone());
+    let answer = server.ok("symbol_navigate", which.clone());
+    let found = &answer.structured["data"];
     assert!(found["locations"].to_string().contains("use.ts"), "{found:#}");
+    let missed = json!([{"path": "scripts/any.ts", "lines": [2]}]);
+    assert_eq!(found["maybeMissed"], missed);
+    assert!(answer.text.ends_with("maybeMissed: check them by hand."), "{}", answer.text);
     let calls = data(&mut server, "symbol_calls", which.clone());
     assert_eq!(calls["calls"][0]["name"], "twice", "{calls:#}");
     let mut renaming = which.clone();
     renaming["newName"] = json!("plus");
     let renamed = data(&mut server, "symbol_rename", renaming);
-    assert_eq!(renamed["total"], 2, "{renamed:#}");
+    assert_eq!((&renamed["total"], &renamed["maybeMissed"]), (&json!(2), &missed), "{renamed:#}");
     assert!(environment.read("use.ts").contains("return plus(n, n);"));
     let search = data(&mut server, "search_symbol_search", json!({"query": "plus"}));
     let id = search["symbols"][0]["nodeId"].clone();

@@ -19,7 +19,8 @@ pub(crate) struct Arguments {
     #[serde(default)]
     env: BTreeMap<String, String>,
     shell: Option<String>,
-    agent_id: Option<String>,
+    #[serde(rename = "agentId")]
+    _agent_id: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -46,10 +47,9 @@ impl Tool for Create {
             cwd: arguments.cwd.unwrap_or_default().into(),
             env: arguments.env,
             name: Some(arguments.name.clone()),
-            agent: arguments.agent_id,
             ..NewSession::default()
         };
-        let info = context.bridge.create_labelled(new).await?;
+        let info = context.bridge.create_labelled(&context.caller, new).await?;
         let (session_id, cwd) = (info.id.to_string(), info.cwd.display().to_string());
         let text = format!("Session created: {session_id} ({}) in {cwd}", arguments.name);
         Ok(Reply { text, answer: Answer { session_id, name: arguments.name, cwd } })

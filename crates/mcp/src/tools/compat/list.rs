@@ -42,10 +42,10 @@ impl Tool for List {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let all = context.bridge.backend().list_sessions().await?;
+        let all = context.bridge.sessions(&context.caller).await?;
         let mine = all.into_iter().filter(|info| {
             info.state == State::Running
-                && (arguments.agent_id.is_none() || info.agent == arguments.agent_id)
+                && (arguments.agent_id.is_none() || info.owner.agent == arguments.agent_id)
         });
         let sessions: Vec<Row> = mine
             .map(|info| Row {
@@ -53,7 +53,7 @@ impl Tool for List {
                 session_id: info.id.to_string(),
                 name: info.name.unwrap_or(info.command),
                 cwd: info.cwd.display().to_string(),
-                agent_id: info.agent,
+                agent_id: info.owner.agent,
             })
             .collect();
         let line =

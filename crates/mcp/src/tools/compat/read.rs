@@ -54,7 +54,7 @@ impl Tool for Read {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let id = SessionId::from_text(&arguments.session_id);
-        let session = context.bridge.session(&id, None).await?;
+        let session = context.bridge.session(&context.caller, &id).await?;
         let cursor = || context.read_cursors.lock().unwrap_or_else(PoisonError::into_inner);
         let from = match arguments.offset {
             0 => cursor()

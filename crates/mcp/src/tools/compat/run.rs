@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     cwd: Option<String>,
     env: Option<BTreeMap<String, String>>,
     shell: Option<String>,
-    agent_id: Option<String>,
+    #[serde(rename = "agentId")]
+    _agent_id: Option<String>,
     #[serde(default = "default_timeout")]
     #[schemars(range(min = 1000, max = 300_000))]
     timeout_ms: u64,
@@ -45,7 +46,7 @@ impl Tool for RunCommand {
             env: arguments.env,
             label: arguments.name,
             shell: arguments.shell,
-            agent: arguments.agent_id,
+            caller: context.caller.clone(),
             ..Execute::default()
         };
         ran(context, request, arguments.timeout_ms, arguments.wait_for_completion).await

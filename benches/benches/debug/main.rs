@@ -4,8 +4,11 @@
 //! between. A start counts from the call to the first stop with its source and locals, the adapter's
 //! own start included on both sides; a step from the call to the stop with the same. The floor asks the
 //! adapter for what a client needs to show a stop: threads, stack, scopes, locals.
+//! Then what it costs an agent: bytes of a stop's text, calls and bytes of three tasks, the time of large values.
 //! Needs what `scripts/setup-tests` installs. `--quick` takes few samples: it shows that everything
 //! runs, not how fast.
+
+mod tasks;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +19,7 @@ use serde_json::{Value, json};
 use termbridge_benches::bare_dap::{BareDap, Script};
 use termbridge_benches::{client_at, percentile, row, server_binary};
 use termbridge_dap::Environment;
-use termbridge_mcp::client::Client;
+use termbridge_mcp::client::{Answer, Client};
 
 const LANGUAGES: [&str; 5] = ["py", "c", "rs", "go", "js"];
 
@@ -47,9 +50,10 @@ fn main() -> Result<()> {
         let (_, mut client) = subject.our_start(&server)?;
         let (_, mut bare) = subject.bare_start()?;
         let (mut ours, mut floor, mut next) = (Vec::new(), Vec::new(), Vec::new());
+        let mut bytes = 0;
         for _ in 0..scale.steps {
             let began = Instant::now();
-            ok(&mut client, "debug_step_over", json!({"timeoutMs": 30_000}))?;
+            bytes = ok(&mut client, "debug_step_over", json!({"timeoutMs": 30_000}))?.text.len();
             ours.push(began.elapsed());
             let began = Instant::now();
             bare.step()?;
@@ -60,8 +64,10 @@ fn main() -> Result<()> {
         compared(&format!("debug_step_over, {language}"), &mut ours, &mut floor);
         let alone = percentile(&mut next, 50);
         row(&format!("  of which the adapter's `next`, {language}, p50"), "", &shown(alone), "");
+        row(&format!("text of a stop, {language}"), &format!("{bytes} B"), "", "");
     }
-    Ok(())
+    tasks::costs(&server)?;
+    tasks::large_values(&server)
 }
 
 fn compared(name: &str, ours: &mut [Duration], floor: &mut [Duration]) {
@@ -74,10 +80,10 @@ fn shown(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }
 
-fn ok(client: &mut Client, tool: &str, arguments: Value) -> Result<Value> {
+fn ok(client: &mut Client, tool: &str, arguments: Value) -> Result<Answer> {
     let answer = client.call(tool, arguments)?;
     ensure!(!answer.is_error, "{tool}: {}", answer.text);
-    Ok(answer.structured)
+    Ok(answer)
 }
 
 /// A program that counts, and where to stop in it.
@@ -138,7 +144,7 @@ impl Subject {
         let start =
             json!({"program": self.program(), "type": kind, "wait": true, "exceptions": []});
         let began = Instant::now();
-        let started = ok(&mut client, "debug_start", start)?;
+        let started = ok(&mut client, "debug_start", start)?.structured;
         let took = began.elapsed();
         let line = &started["data"]["stop"]["location"]["line"];
         ensure!(*line == self.line, "stopped elsewhere: {started:#}");

@@ -1,0 +1,112 @@
+//! `debug.list-variables`: a tree within a budget, whatever the extension sends.
+
+use serde_json::{Value, json};
+
+use super::{EditorBackend, QUESTION, read};
+use crate::debug::answer::{Answer, Variable, Variables};
+use crate::debug::{DebugCall, DebugFailure};
+
+/// Bytes of a tree.
+const BUDGET: usize = 16 * 1024;
+/// Bytes of a value in a tree.
+const LONGEST_VALUE: usize = 1_000;
+
+impl EditorBackend {
+    pub(super) async fn variables(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
+        let wanted = call.arguments.get("scope").and_then(Value::as_str).unwrap_or("all");
+        let scopes = match call.arguments.get("frameId").and_then(Value::as_u64) {
+            Some(frame) => self.scopes_of(call, frame).await?,
+            None => self.all_scopes(call, wanted).await?,
+        };
+        let mut all = Vec::new();
+        for scope in read::list(&scopes) {
+            let name = read::text(&scope["name"]);
+            if !is_of(&name, wanted) {
+                continue;
+            }
+            let inside = read::list(&scope["children"]).iter();
+            all.extend(
+                inside
+                    .filter(|entry| !read::is_internal(entry))
+                    .map(|entry| Variable { scope: Some(name.clone()), ..read::variable(entry) }),
+            );
+        }
+        let mut budget = BUDGET;
+        let (variables, left_out) = within(all, &mut budget);
+        let truncated = left_out > 0 || is_cut(&variables);
+        let left_out = (left_out > 0).then_some(left_out);
+        Ok(Answer::Variables(Variables { variables, truncated, left_out, rest: Vec::new() }))
+    }
+
+    /// The scopes with their variables, as the script gives them.
+    async fn all_scopes(&self, call: &DebugCall, wanted: &str) -> Result<Value, DebugFailure> {
+        let depth = call.arguments.get("maxDepth").cloned().unwrap_or(json!(3));
+        let ask = |scope: &str| json!({"scope": scope, "maxDepth": depth});
+        let script = "debug.list-variables";
+        let mut said = self.run(call, script, ask(wanted), call.timeout).await?;
+        // It knows scopes by names that not every debugger gives them.
+        if wanted != "all" && read::list(&said["variables"]).is_empty() {
+            said = self.run(call, script, ask("all"), call.timeout).await?;
+        }
+        Ok(said["variables"].take())
+    }
+
+    /// The scopes of a frame with their variables, one level deep.
+    async fn scopes_of(&self, call: &DebugCall, frame: u64) -> Result<Value, DebugFailure> {
+        let said = self.run(call, "debug.scopes", json!({"frameId": frame}), QUESTION).await?;
+        let mut scopes = Vec::new();
+        for scope in read::list(&said["scopes"]).iter().filter(|scope| scope["expensive"] != true) {
+            let params = json!({"variablesReference": scope["variablesReference"]});
+            let inside = self.run(call, "debug.get-variable", params, QUESTION).await?;
+            scopes.push(json!({"name": scope["name"], "children": inside["children"]}));
+        }
+        Ok(Value::Array(scopes))
+    }
+}
+
+/// Whether a scope is of the kind that is wanted.
+fn is_of(name: &str, wanted: &str) -> bool {
+    let name = name.to_lowercase();
+    let is = |kinds: &[&str]| kinds.iter().any(|kind| name.starts_with(kind));
+    match wanted {
+        "local" => is(&["local", "argument", "block", "catch"]),
+        "closure" => is(&["closure"]),
+        "global" => is(&["global", "module", "script", "static"]),
+        _ => true,
+    }
+}
+
+/// Cuts a value to a number of bytes and says so.
+pub(super) fn cut_value(variable: &mut Variable, most: usize) {
+    let value = &mut variable.value;
+    if value.len() > most {
+        let kept = value.floor_char_boundary(most);
+        variable.cut = Some(value.len() - kept);
+        value.truncate(kept);
+    }
+}
+
+/// As many variables as fit, and how many do not.
+fn within(variables: Vec<Variable>, budget: &mut usize) -> (Vec<Variable>, usize) {
+    let total = variables.len();
+    let mut kept = Vec::new();
+    for mut variable in variables {
+        cut_value(&mut variable, LONGEST_VALUE);
+        let kind = variable.kind.as_ref().map_or(0, String::len);
+        let size = variable.name.len() + variable.value.len() + kind + 20;
+        let Some(left) = budget.checked_sub(size) else { break };
+        *budget = left;
+        let (children, left_out) = within(std::mem::take(&mut variable.children), budget);
+        variable.children = children;
+        variable.children_left_out = (left_out > 0).then_some(left_out);
+        kept.push(variable);
+    }
+    let left_out = total - kept.len();
+    (kept, left_out)
+}
+
+fn is_cut(variables: &[Variable]) -> bool {
+    variables.iter().any(|variable| {
+        variable.cut.is_some() || variable.children_left_out.is_some() || is_cut(&variable.children)
+    })
+}
