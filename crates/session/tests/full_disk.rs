@@ -8,7 +8,9 @@ use termbridge_session::{CommandState, Launch, Sessions, Settings};
 #[tokio::test]
 async fn a_full_disk_costs_old_output_alone() {
     let sessions = Sessions::new(Settings::default());
-    let session = sessions.launch(Launch::shell("bash")).await.expect("launches");
+    // Nobody's start-up files: they may take longer than this.
+    let bash = Launch::shell("bash").env("HOME", "/nonexistent");
+    let session = sessions.launch(bash).await.expect("launches");
     let limit = Duration::from_mins(1);
     session.execute("true", limit, 0).await.expect("runs");
     let _ = tempfile::env::override_temp_dir("/nowhere/at/all".as_ref());

@@ -49,7 +49,9 @@ async fn sessions_are_their_owner_s() {
     let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let home = std::env::temp_dir();
     let policy = Policy::new(&PolicyConfig::default(), &home).expect("a policy");
-    let settings = BridgeSettings::new("bash", home.clone(), home.clone());
+    let mut settings = BridgeSettings::new("bash", home.clone(), home.clone());
+    // Nobody's start-up files.
+    settings.env.insert("HOME".into(), home.display().to_string());
     let offer = Offer::new(Toolset::ALL, DebugSettings::new(home));
     let server = McpServer::new(Bridge::new(backend, settings, policy, None), offer);
     let server = server.expect("all tools are known");

@@ -1,8 +1,8 @@
 //! Where hidden lines are for a person alone.
 
-use termbridge_session::{Input, Launch, SessionError, Sessions, Settings, Signal, Wait};
+use termbridge_session::{Input, SessionError, Sessions, Settings, Signal, Wait};
 
-use crate::support::{LIMIT, end, script, see, start, text, until};
+use crate::support::{LIMIT, bash, end, script, see, start, text, until};
 
 fn sessions() -> Sessions {
     Sessions::new(Settings { refuse_hidden_lines: true, ..Settings::default() })
@@ -44,7 +44,7 @@ async fn lines_that_are_shown_are_typed_one_after_the_other() {
 #[tokio::test]
 async fn a_shell_that_asks_for_a_password_does_not_get_one() {
     let sessions = sessions();
-    let session = start(&sessions, Launch::shell("bash")).await;
+    let session = start(&sessions, bash()).await;
     session.execute("true", LIMIT, 0).await.expect("runs");
     let sent = session.send_keys("read -s x<Enter>secret<Enter>").await;
     assert!(matches!(sent, Err(SessionError::HiddenLine)), "{sent:?}");

@@ -1,8 +1,8 @@
 //! The budgets of all commands' output.
 
-use termbridge_session::{CommandReport, Launch, Session, Sessions, Settings};
+use termbridge_session::{CommandReport, Session, Sessions, Settings};
 
-use crate::support::{LIMIT, start, until};
+use crate::support::{LIMIT, bash, start, until};
 
 const MEGABYTE: usize = 1024 * 1024;
 
@@ -13,7 +13,7 @@ fn print(bytes: usize) -> String {
 }
 
 async fn shell(sessions: &Sessions) -> Session {
-    start(sessions, Launch::shell("bash")).await
+    start(sessions, bash()).await
 }
 
 async fn run(session: &Session, command: &str) -> CommandReport {

@@ -23,6 +23,11 @@ pub(crate) fn script(script: &str) -> Launch {
     Launch::new("/bin/sh").args(["-c", script])
 }
 
+/// A shell that reads nobody's start-up files: they may take longer than a test.
+pub(crate) fn bash() -> Launch {
+    Launch::shell("bash").env("HOME", "/nonexistent")
+}
+
 pub(crate) fn python(program: &str) -> Launch {
     Launch::new("python3").args(["-c", program])
 }
