@@ -8,6 +8,7 @@ use termbridge_bridge::BridgeError;
 use termbridge_bridge::store::StoreError;
 use termbridge_session::SessionError;
 
+
 /// A tool's error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolError {
@@ -44,6 +45,8 @@ pub(crate) enum Code {
     RateLimited,
     Forbidden,
     Timeout,
+    /// The server was restarted during the call.
+    ServerRestarted,
 }
 
 impl Code {
@@ -62,6 +65,7 @@ impl Code {
             Self::RateLimited => "RATE_LIMITED",
             Self::Forbidden => "FORBIDDEN",
             Self::Timeout => "TIMEOUT",
+            Self::ServerRestarted => "SERVER_RESTARTED",
         }
     }
 
@@ -174,6 +178,9 @@ impl From<BridgeError> for ToolError {
                 "Use a session of your own: list_sessions with your agent_id shows them.",
                 &["list_sessions", "create_session"],
             ),
+            BridgeError::MissingScope(_) => {
+                (Code::Forbidden, "Ask the user for a token that permits it: `termbridge token create --scopes write`.", &[])
+            }
             BridgeError::NoCurrentSession => (
                 Code::SessionNotFound,
                 "Give session_id, or run something with execute_command first.",
