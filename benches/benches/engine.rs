@@ -13,18 +13,27 @@ use termbridge_benches::{
 };
 use termbridge_mcp::client::Client;
 use termbridge_session::{Launch, Sessions, Settings, Wait};
+use termbridge_vt::{Options, Size, Terminal};
 
 struct Scale {
     keys: usize,
     launches: usize,
     starts: usize,
+    dumps: usize,
     megabytes: usize,
     sessions: &'static [usize],
 }
 
-const FULL: Scale =
-    Scale { keys: 2000, launches: 200, starts: 50, megabytes: 64, sessions: &[1, 100, 500] };
-const QUICK: Scale = Scale { keys: 50, launches: 5, starts: 3, megabytes: 2, sessions: &[1, 10] };
+const FULL: Scale = Scale {
+    keys: 2000,
+    launches: 200,
+    starts: 50,
+    dumps: 100,
+    megabytes: 64,
+    sessions: &[1, 100, 500],
+};
+const QUICK: Scale =
+    Scale { keys: 50, launches: 5, starts: 3, dumps: 3, megabytes: 2, sessions: &[1, 10] };
 
 fn main() -> Result<()> {
     let quick = std::env::args().any(|argument| argument == "--quick" || argument == "--test");
@@ -35,6 +44,7 @@ fn main() -> Result<()> {
     key_to_screen(&server, &scale)?;
     launch_to_screen(&server, &scale)?;
     ingest(&scale)?;
+    dump(&scale)?;
     idle_memory(&server, &scale)
 }
 
@@ -143,6 +153,41 @@ async fn feed(sessions: &Sessions, path: &Path) -> Result<Duration> {
     let session = sessions.launch(Launch::new("cat").arg(path).size(120, 40)).await?;
     session.wait(Wait::exit().timeout(Duration::from_mins(2))).await?;
     Ok(began.elapsed())
+}
+
+/// A terminal of 10,000 lines; the floor is the copy of its text, and feeding that to a new terminal.
+fn dump(scale: &Scale) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let empty = || Terminal::new(Size { cols: 80, rows: 24 }, Options::default());
+    for name in ["plain", "colour"] {
+        let path = folder.path().join(name);
+        workload(name, 1_000_000, &path)?;
+        let text = std::fs::read_to_string(&path)?.replace('\n', "\r\n");
+        let mut terminal = empty();
+        terminal.feed(text.as_bytes());
+        let mut took: [Vec<Duration>; 4] = Default::default();
+        let mut measure = |what: usize, began: Instant| took[what].push(began.elapsed());
+        for _ in 0..scale.dumps {
+            let began = Instant::now();
+            let dump = terminal.dump();
+            measure(0, began);
+            let began = Instant::now();
+            let copy = dump.stream.clone();
+            measure(1, began);
+            let began = Instant::now();
+            let restored = Terminal::restore(&dump, Options::default())?;
+            measure(2, began);
+            anyhow::ensure!(restored.history_len() == terminal.history_len(), "lines are missing");
+            let began = Instant::now();
+            let mut fed = empty();
+            fed.feed(&copy);
+            measure(3, began);
+        }
+        let [dumped, copied, restored, fed] = &mut took;
+        times(&format!("dump, {name}, 10,000 lines (floor: copy)"), dumped, copied);
+        times(&format!("restore, {name}, 10,000 lines (floor: feed)"), restored, fed);
+    }
+    Ok(())
 }
 
 fn idle_memory(server: &Path, scale: &Scale) -> Result<()> {

@@ -4,10 +4,10 @@
 // initialize handshake), `auto` (server/discover first), or a version such as `2026-07-28` that the
 // server must speak.
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-import { clientName, main, serverCommand } from "./steps.mjs";
+import { clientName, main, server, serverCommand } from "./steps.mjs";
 
 const requested = process.argv[2] ?? "legacy";
 const mode = requested === "legacy" || requested === "auto" ? requested : { pin: requested };
@@ -17,7 +17,10 @@ await main("@modelcontextprotocol/client", async () => {
     { name: clientName, version: "1.0.0" },
     { versionNegotiation: { mode } },
   );
-  await client.connect(new StdioClientTransport(serverCommand));
+  const transport = server
+    ? new StreamableHTTPClientTransport(server.url, server.options)
+    : new StdioClientTransport(serverCommand);
+  await client.connect(transport);
   return {
     listTools: () => client.listTools(),
     callTool: (name, args) => client.callTool({ name, arguments: args }),

@@ -1,7 +1,8 @@
 """Drives termbridge with the Python library `mcp` 2.x.
 
 An argument chooses how the protocol version is found: `auto` (the library's default, server/discover
-first), `legacy` (the initialize handshake), or a version such as `2026-07-28`.
+first), `legacy` (the initialize handshake), or a version such as `2026-07-28`. With TERMBRIDGE_URL and
+TERMBRIDGE_TOKEN it connects to a server that runs; without, it starts its own and speaks over stdio.
 """
 
 import asyncio
@@ -10,7 +11,9 @@ import os
 import re
 import sys
 
+import httpx2
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import Implementation
 
 WAIT_MS = 5000
@@ -107,8 +110,16 @@ async def steps(client):
     await client.session.validate_tool_result("view_screen", lost)
 
 
+def over_http(url, token):
+    client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
+    return streamable_http_client(url, http_client=client)
+
+
 async def run(binary, mode):
-    server = StdioServerParameters(command=binary, args=["mcp", "--structured", STRUCTURED])
+    if url := os.environ.get("TERMBRIDGE_URL"):
+        server = over_http(url, os.environ["TERMBRIDGE_TOKEN"])
+    else:
+        server = StdioServerParameters(command=binary, args=["mcp", "--structured", STRUCTURED])
     info = Implementation(name=CLIENT_NAME, version="1")
     async with Client(server, mode=mode, client_info=info) as client:
         await steps(client)
@@ -124,7 +135,7 @@ def reasons(error):
 
 def main():
     binary = os.environ.get("TERMBRIDGE_BIN")
-    if not binary:
+    if not binary and not os.environ.get("TERMBRIDGE_URL"):
         print("TERMBRIDGE_BIN is not set: give it the path of the termbridge program", file=sys.stderr)
         return 1
     mode = sys.argv[1] if len(sys.argv) > 1 else "auto"

@@ -25,11 +25,15 @@ const structured = process.env.STRUCTURED ?? "auto";
 export const clientName = process.env.CLIENT_NAME ?? "a_client";
 const isStructured = structured === "always" || (structured === "auto" && clientName !== "claude-code");
 
-export const serverCommand = {
-  command: requireBinary(),
-  args: ["mcp", "--structured", structured],
-  stderr: "inherit",
+// A server that runs, with the token it wants; without one, the client starts its own and speaks over stdio.
+export const server = process.env.TERMBRIDGE_URL && {
+  url: new URL(process.env.TERMBRIDGE_URL),
+  options: { requestInit: { headers: { Authorization: `Bearer ${process.env.TERMBRIDGE_TOKEN}` } } },
 };
+
+export const serverCommand = server
+  ? undefined
+  : { command: requireBinary(), args: ["mcp", "--structured", structured], stderr: "inherit" };
 
 /**
  * Runs the steps, says `ok NAME VERSION protocol=...` or why not, and ends the process.

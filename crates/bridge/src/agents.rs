@@ -21,7 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use termbridge_session::{SessionError, SessionId, SessionInfo, State};
 
-use crate::backend::{NewSession, TerminalBackend};
+use crate::backend::NewSession;
+use crate::backends::{BackendIndex, Backends};
 use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
 use crate::settings::BridgeSettings;
@@ -40,7 +41,7 @@ pub(crate) struct Needs {
     pub(crate) name: Option<String>,
     /// What a new one is called.
     pub(crate) label: Option<String>,
-    /// A spare session may change its directory for it.
+    /// A spare session may change its directory for it, where that is on this machine.
     pub(crate) may_move: bool,
 }
 
@@ -68,6 +69,7 @@ struct Table {
 struct Held {
     id: SessionId,
     key: Key,
+    at: BackendIndex,
     shell: String,
     env: BTreeMap<String, String>,
     name: Option<String>,
@@ -171,7 +173,8 @@ impl Agents {
     /// there is none.
     pub(crate) async fn create(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
+        at: BackendIndex,
         caller: &Caller,
         new: NewSession,
         env: BTreeMap<String, String>,
@@ -179,7 +182,8 @@ impl Agents {
     ) -> Result<(SessionInfo, Reservation), SessionError> {
         let (key, shell, name) = (caller.key(), new.shell.clone(), new.name.clone());
         let making = Making::begin(&self.making);
-        let info = backend.create_session(new).await?;
+        let info = backends.get(at).create_session(new).await?;
+        backends.check_new(at, &info.id)?;
         let id = info.id.clone();
         let mut table = self.lock();
         if !automatic || !table.current.contains_key(&key) {
@@ -188,6 +192,7 @@ impl Agents {
         table.held.push(Held {
             id: id.clone(),
             key,
+            at,
             shell,
             env,
             automatic: automatic && name.is_none(),
@@ -200,21 +205,47 @@ impl Agents {
         Ok((info, Reservation { agents: self.clone(), id }))
     }
 
+    /// Takes over the shells of an earlier server. None is spare any more: nobody knows what they were made for.
+    pub(crate) fn adopt(&self, backends: &Backends, sessions: &[SessionInfo]) {
+        let mut shells: Vec<_> = sessions
+            .iter()
+            .filter(|info| info.shell.is_some() && info.state == State::Running)
+            .collect();
+        shells.sort_by_key(|info| info.last_active);
+        let mut table = self.lock();
+        for info in shells {
+            let key = Key::of(&info.owner);
+            table.current.insert(key.clone(), info.id.clone());
+            table.held.push(Held {
+                id: info.id.clone(),
+                key,
+                at: backends.index_of(&info.id),
+                shell: info.command.clone(),
+                env: BTreeMap::new(),
+                name: info.name.clone(),
+                reserved: false,
+                automatic: false,
+                addressed: true,
+                broken: false,
+            });
+        }
+    }
+
     /// Finds or makes a session for a command. `current` is the agent's current session as it was a
     /// moment ago, so that it need not be asked twice.
     pub(crate) async fn choose(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
         settings: &BridgeSettings,
         needs: &Needs,
         current: Option<SessionInfo>,
     ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
         if let Some(name) = &needs.name {
-            let claim = match self.named(backend, needs, name).await? {
+            let claim = match self.named(backends, needs, name).await? {
                 Named::Found(info, reservation, choice) => return Ok((*info, reservation, choice)),
                 Named::Free(claim) => claim,
             };
-            let made = self.make(backend, settings, needs, Some(name.clone()), current).await;
+            let made = self.make(backends, settings, needs, Some(name.clone()), current).await;
             drop(claim);
             return made;
         }
@@ -222,14 +253,17 @@ impl Agents {
         let mut spare = None;
         for held in self.candidates(&needs.caller, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
-            let fits = held.shell == pattern.shell && held.env == pattern.env && !held.broken;
+            let fits = held.at == pattern.at
+                && held.shell == pattern.shell
+                && held.env == pattern.env
+                && !held.broken;
             let Some(reservation) = fits.then(|| self.reserve(&held.id)).flatten() else {
                 continue;
             };
             let known = current.as_ref().filter(|_| is_current).cloned();
             let info = match known {
                 Some(info) => info,
-                None => match self.living(backend, &held.id).await? {
+                None => match self.living(backends, &held.id).await? {
                     Some(info) => info,
                     None => continue,
                 },
@@ -242,7 +276,9 @@ impl Agents {
                 self.set_current_if_none(&needs.caller, &info.id);
                 return Ok((info, reservation, Choice::Fits));
             }
-            let may_move = needs.may_move && held.automatic && !held.addressed && !is_current;
+            let is_spare = held.automatic && !held.addressed && !is_current;
+            // Only where `cd` means what it does in a shell, to a directory of this machine.
+            let may_move = needs.may_move && is_spare && backends.get(held.at).is_local();
             if may_move && spare.is_none() {
                 spare = Some((info, reservation));
             }
@@ -253,42 +289,46 @@ impl Agents {
         }
         // Nobody addresses a session by its label, so a second one goes without.
         let label = needs.label.clone().filter(|label| !self.has_name(&needs.caller.key(), label));
-        self.make(backend, settings, needs, label, current).await
+        self.make(backends, settings, needs, label, current).await
     }
 
     /// Makes a session for a command.
     async fn make(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
         settings: &BridgeSettings,
         needs: &Needs,
         name: Option<String>,
         current: Option<SessionInfo>,
     ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
-        let Pattern { shell, env: asked, cwd } = self.pattern(settings, needs, current.as_ref());
+        let Pattern { at, shell, env: asked, cwd } =
+            self.pattern(settings, needs, current.as_ref());
         let mut env = settings.env.clone();
         env.extend(asked.clone());
         let new = NewSession {
             shell,
             cwd,
             env,
+            environment: needs.caller.environment().cloned(),
             name,
             owner: needs.caller.owner(),
             project: current.and_then(|current| current.project),
             keep_history: settings.keep_shell_history,
             size: None,
+            target: None,
         };
-        let (info, reservation) = self.create(backend, &needs.caller, new, asked, true).await?;
+        let (info, reservation) =
+            self.create(backends, at, &needs.caller, new, asked, true).await?;
         Ok((info, reservation, Choice::Made))
     }
 
     /// A session if it lives and is to go on; forgotten if not.
     async fn living(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
         id: &SessionId,
     ) -> Result<Option<SessionInfo>, BridgeError> {
-        match backend.session(id).await {
+        match backends.of(id).session(id).await {
             Ok(info) if info.state == State::Running && !info.stopping => Ok(Some(info)),
             Ok(_) | Err(SessionError::NotFound(_)) => {
                 self.forget(id);
@@ -301,11 +341,11 @@ impl Agents {
     /// The agent's current session if it lives; forgotten if not.
     pub(crate) async fn live_current(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
         caller: &Caller,
     ) -> Result<Option<SessionInfo>, BridgeError> {
         match self.current(caller) {
-            Some(id) => self.living(backend, &id).await,
+            Some(id) => self.living(backends, &id).await,
             None => Ok(None),
         }
     }
@@ -326,9 +366,10 @@ impl Agents {
         let env = needs.env.clone().or_else(|| held.map(|held| held.env.clone()));
         let cwd = needs.cwd.clone().or_else(|| current.map(|info| info.cwd.clone()));
         Pattern {
+            at: held.map(|held| held.at).unwrap_or_default(),
             shell,
             env: env.unwrap_or_default(),
-            cwd: cwd.unwrap_or_else(|| settings.cwd.clone()),
+            cwd: cwd.unwrap_or_else(|| settings.start_folder(&needs.caller).to_owned()),
         }
     }
 
@@ -357,6 +398,7 @@ impl Agents {
 }
 
 struct Pattern {
+    at: BackendIndex,
     shell: String,
     env: BTreeMap<String, String>,
     cwd: PathBuf,

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use termbridge_session::{
-    CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
-};
+use termbridge_session::{CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo};
+
+use crate::caller::Environment;
+use crate::screens::Screens;
 
 /// Shells that run one command at a time and tell where each ends.
 ///
@@ -37,6 +39,23 @@ pub trait TerminalBackend: Send + Sync + 'static {
         command: &str,
         patience: Duration,
     ) -> Result<u64, SessionError>;
+
+    /// The same for a request with a name, by which the command can be found again
+    /// ([`keyed_command`](Self::keyed_command)). A backend whose sessions do not outlive the server needs no names.
+    async fn start_keyed_command(
+        &self,
+        id: &SessionId,
+        command: &str,
+        _key: Option<&str>,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        self.start_command(id, command, patience).await
+    }
+
+    /// The command that a request of this name started, at this server or an earlier one.
+    async fn keyed_command(&self, _key: &str) -> Result<Option<(SessionId, u64)>, SessionError> {
+        Ok(None)
+    }
 
     /// Waits for the command, at most `timeout`, after which it goes on.
     async fn wait_command(
@@ -105,9 +124,26 @@ pub trait TerminalBackend: Send + Sync + 'static {
         Ok(())
     }
 
-    /// The terminals behind the sessions, if they are ours: the tools that type keys and show
-    /// screens are offered only with them.
-    fn screens(&self) -> Option<&Sessions> {
+    /// What a session's place is called in lists, and by what a new one asks for it.
+    #[expect(clippy::unnecessary_literal_bound, reason = "others may name a machine of theirs")]
+    fn target(&self) -> &str {
+        "local"
+    }
+
+    /// Whether a session is one of its own. Where several backends stand side by side, it is asked with every call, so
+    /// it must not wait; a backend that stands alone can keep the default.
+    fn has(&self, _id: &SessionId) -> bool {
+        true
+    }
+
+    /// Whether the sessions are on this machine: their directories, programs and process ids are ours to look at.
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    /// The screens of the sessions, if they have any: the tools that type keys and show screens are offered only with
+    /// them.
+    fn screens(&self) -> Option<&dyn Screens> {
         None
     }
 }
@@ -119,8 +155,10 @@ pub struct NewSession {
     pub shell: String,
     /// Where.
     pub cwd: PathBuf,
-    /// Variables beside the server's own.
+    /// Variables beside those of `environment`.
     pub env: BTreeMap<String, String>,
+    /// All other variables; the server's own by default.
+    pub environment: Option<Arc<Environment>>,
     /// Name for people.
     pub name: Option<String>,
     /// Whose it is.
@@ -131,6 +169,8 @@ pub struct NewSession {
     pub keep_history: bool,
     /// Columns and rows; 120×40 by default.
     pub size: Option<(u16, u16)>,
+    /// Which backend makes it, by its [`target`](TerminalBackend::target); the first by default.
+    pub target: Option<String>,
 }
 
 /// What a wait for a command is for.

@@ -1,6 +1,8 @@
 //! Debugging: the scripts of the catalogue, and who runs them.
 //!
 //! ```text
+//! Debuggers ── one for each principal and workspace ─┐
+//!     ┌───────────────────────────────────────────────┘
 //! Debugging ── docs, status ──► itself
 //!     │ paths made absolute
 //!     ├── an editor serves the workspace ──► EditorBackend ──► crates/editor
@@ -16,6 +18,7 @@ mod failure;
 mod hub;
 mod native;
 mod place;
+mod workspaces;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,11 +27,14 @@ use async_trait::async_trait;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use crate::caller::Caller;
+
 pub use self::answer::Answer;
 pub use self::editor::EditorBackend;
 pub use self::failure::DebugFailure;
 pub use self::hub::{BackendChoice, DebugAnswer, DebugSettings, Debugging, UnknownBackend};
 pub use self::native::{Installed, NativeDebugger};
+pub use self::workspaces::{Debuggers, MAX_DEBUGGERS};
 
 /// Where progress goes: a few words, and how much is done, in percent, where that is known.
 pub type Progress = Arc<dyn Fn(&str, Option<f64>) + Send + Sync>;
@@ -38,6 +44,8 @@ pub type Progress = Arc<dyn Fn(&str, Option<f64>) + Send + Sync>;
 pub struct DebugCall {
     /// Its alias: `breakpoint.set`.
     pub script: String,
+    /// Who calls.
+    pub caller: Caller,
     /// The arguments that were given, paths absolute.
     pub arguments: Map<String, Value>,
     /// The time it has.

@@ -4,6 +4,9 @@ use termbridge_policy::RateLimited;
 use termbridge_session::{SessionError, SessionId};
 use termbridge_store::StoreError;
 
+use crate::files::MAX_FILE;
+use crate::scopes::Scope;
+
 /// What can go wrong between a request and its answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,6 +44,9 @@ pub enum BridgeError {
     /// The session is another agent's.
     #[error("session {0} belongs to another agent")]
     Forbidden(SessionId),
+    /// The client was not given the right to it.
+    #[error("this takes the scope `{0}`, which the client does not have")]
+    MissingScope(Scope),
     /// The backend has no terminals of ours.
     #[error("these sessions have no screen")]
     NoScreens,
@@ -87,6 +93,12 @@ pub enum BridgeError {
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),
+    /// The file is larger than what is returned at once.
+    #[error("the file has {size} bytes or more; at most {MAX_FILE} are read")]
+    FileTooLarge {
+        /// Its size.
+        size: u64,
+    },
     /// The directory that a command was to run in cannot be entered.
     #[error("the session cannot change to {cwd}: {why}")]
     BadDirectory {

@@ -29,9 +29,9 @@ const RELEASED_AFTER: usize = 64 * 1024;
 /// How often a session is chosen anew because someone else was faster.
 const ATTEMPTS: u32 = 5;
 /// Bytes of output read for the history; it keeps head and tail of them.
-const HISTORY_BYTES: usize = 64 * 1024;
+pub(crate) const HISTORY_BYTES: usize = 64 * 1024;
 /// How long the task that sees to the history waits at a time.
-const FOLLOW: Duration = Duration::from_hours(1);
+pub(crate) const FOLLOW: Duration = Duration::from_hours(1);
 /// Parents looked through for a project's root.
 const MAX_PARENTS: usize = 32;
 
@@ -54,6 +54,8 @@ pub struct Execute {
     pub shell: Option<String>,
     /// Who asks.
     pub caller: Caller,
+    /// The request's name, by which the command is found again at the next server.
+    pub key: Option<String>,
 }
 
 /// A command that has begun.
@@ -94,14 +96,15 @@ impl Bridge {
         let longest = patience;
         let patience = patience.min(shared.settings.shell_start);
         let caller = &request.caller;
-        let agent = caller.agent();
         let known = match &request.session {
             Some(id) => Some(self.session(caller, id).await?),
-            None => shared.agents.live_current(self.backend(), caller).await?,
+            None => shared.agents.live_current(self.backends(), caller).await?,
         };
         let base = known.as_ref().map(|info| info.cwd.as_path());
-        let asked = request.cwd.as_ref().map(|cwd| self.directory(cwd, base)).transpose()?;
-        let cwd = asked.as_deref().or(base).unwrap_or(&shared.settings.cwd);
+        let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).unwrap_or_default();
+        let asked =
+            request.cwd.as_ref().map(|cwd| self.directory(caller, cwd, base, at)).transpose()?;
+        let cwd = asked.as_deref().or(base).unwrap_or(shared.settings.start_folder(caller));
         let of_session = known.as_ref().and_then(|info| info.shell).map(|shell| shell.shell);
         let of_request = request.shell.as_deref().filter(|_| request.session.is_none());
         let judged = match (of_request, of_session) {
@@ -109,11 +112,11 @@ impl Bridge {
             (None, Some(shell)) => dialect_of(shell),
             (None, None) => Dialect::of(&shared.settings.shell),
         };
-        self.judge(&request.command, judged, cwd, agent).await?;
+        self.judge(caller, &request.command, judged, cwd).await?;
         if request.shell.is_some() || request.env.is_some() {
             let shell = request.shell.as_deref().unwrap_or(&shared.settings.shell);
             let env = request.env.clone().unwrap_or_default();
-            self.check_session(shell, &env, cwd, agent)?;
+            self.check_session(caller, shell, &env, cwd)?;
         }
         let place = Judged { cwd: cwd.to_owned(), dialect: judged };
         match (request.session.is_some(), known) {
@@ -125,7 +128,7 @@ impl Bridge {
                 self.start_in(&request, &place, info, patience).await
             }
             (_, current) => {
-                let room = Room::new(&shared.agents, self.backend(), longest);
+                let room = Room::new(&shared.agents, self.backends(), at, longest);
                 self.start_anywhere(&request, &place, asked, current, room, patience).await
             }
         }
@@ -134,20 +137,20 @@ impl Bridge {
     /// Whether a shell may run a command there. A long one is judged beside the other calls.
     async fn judge(
         &self,
+        caller: &Caller,
         command: &str,
         dialect: Dialect,
         cwd: &Path,
-        agent: Option<&str>,
     ) -> Result<(), BridgeError> {
         if command.len() <= JUDGED_AT_ONCE {
-            return self.shared.guard.command(command, dialect, cwd, agent);
+            return self.shared.guard.command(command, dialect, cwd, caller);
         }
         let turn = self.shared.guard.turn().await;
         let (shared, command, cwd) = (Arc::clone(&self.shared), command.to_owned(), cwd.to_owned());
-        let agent = agent.map(str::to_owned);
+        let caller = caller.clone();
         // Its turn ends with it, also when nobody waits for the result any more.
         let judged = tokio::task::spawn_blocking(move || {
-            let judged = shared.guard.command(&command, dialect, &cwd, agent.as_deref());
+            let judged = shared.guard.command(&command, dialect, &cwd, &caller);
             drop(turn);
             if command.len() > RELEASED_AFTER {
                 release_soon();
@@ -162,7 +165,8 @@ impl Bridge {
     /// Waits for a command, as the backend does.
     pub async fn wait(&self, started: &Started, timeout: Duration) -> Result<Until, BridgeError> {
         let Started { session, command, .. } = started;
-        Ok(self.backend().wait_command(session, *command, Awaited::EndOrInput, timeout).await?)
+        let backend = self.backend_of(session);
+        Ok(backend.wait_command(session, *command, Awaited::EndOrInput, timeout).await?)
     }
 
     async fn start_anywhere(
@@ -182,14 +186,13 @@ impl Bridge {
             shell: request.shell.clone(),
             name: request.name.clone(),
             label: request.label.clone(),
-            // Only where `cd` means what it does in a shell.
-            may_move: request.label.is_none() && self.backend().screens().is_some(),
+            may_move: request.label.is_none(),
         };
         let mut attempts = 1..ATTEMPTS;
         loop {
             let chosen = shared
                 .agents
-                .choose(self.backend(), &shared.settings, &needs, current.take())
+                .choose(self.backends(), &shared.settings, &needs, current.take())
                 .await;
             let started = match chosen {
                 Err(error) => Err(error),
@@ -225,14 +228,14 @@ impl Bridge {
             if !again {
                 return started;
             }
-            current = shared.agents.live_current(self.backend(), &request.caller).await?;
+            current = shared.agents.live_current(self.backends(), &request.caller).await?;
         }
     }
 
     /// Ends, in its own time, what the agent has more idle sessions of than it may.
     fn trim_sessions(&self, caller: Caller) {
         let bridge = self.clone();
-        tokio::spawn(async move { bridge.shared.agents.trim(bridge.backend(), &caller).await });
+        tokio::spawn(async move { bridge.shared.agents.trim(bridge.backends(), &caller).await });
     }
 
     async fn start_in(
@@ -245,10 +248,12 @@ impl Bridge {
         let dialect = info.shell.map(|shell| dialect_of(shell.shell));
         if let Some(dialect) = dialect.filter(|dialect| *dialect != place.dialect) {
             // Another shell than the one that the command was judged for.
-            let agent = request.caller.agent();
-            self.judge(&request.command, dialect, &place.cwd, agent).await?;
+            self.judge(&request.caller, &request.command, dialect, &place.cwd).await?;
         }
-        let command = self.backend().start_command(&info.id, &request.command, patience).await?;
+        let backend = self.backend_of(&info.id);
+        let command = backend
+            .start_keyed_command(&info.id, &request.command, request.key.as_deref(), patience)
+            .await?;
         let is_current = self.shared.agents.current(&request.caller).as_ref() == Some(&info.id);
         let started = Started {
             session: info.id.clone(),
@@ -269,7 +274,7 @@ impl Bridge {
         cwd: &Path,
         patience: Duration,
     ) -> Result<(), BridgeError> {
-        let backend = self.backend();
+        let backend = self.backend_of(id);
         // The same words in every shell; only a quote is written in two ways.
         let text = cwd.to_string_lossy();
         let quoted = text.split('\'').collect::<Vec<_>>().join(r#"'"'"'"#);
@@ -291,14 +296,15 @@ impl Bridge {
         let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = cwd.display().to_string();
-        entry.run.project = info.project.clone().or_else(|| project_of(cwd));
+        entry.run.project = info.project.clone().or_else(|| project_of(&request.caller, cwd));
+        entry.run.principal = Some(request.caller.principal().to_owned());
         entry.run.agent = request.caller.agent().map(str::to_owned);
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
         let (bridge, started) = (self.clone(), started.clone());
         self.shared.followers.spawn(async move {
-            let backend = bridge.backend();
             let (session, command) = (&started.session, started.command);
+            let backend = bridge.backend_of(session);
             while let Ok(Until::TimedOut) =
                 backend.wait_command(session, command, Awaited::End, FOLLOW).await
             {}
@@ -312,7 +318,7 @@ impl Bridge {
 }
 
 /// The entry of a command that is over. What ended its shell ended the command too.
-fn ended(
+pub(crate) fn ended(
     mut entry: Entry,
     report: &CommandReport,
     shell: Option<SessionInfo>,
@@ -331,8 +337,9 @@ fn ended(
     entry
 }
 
-/// The root of the work tree that a directory is in.
-fn project_of(cwd: &Path) -> Option<String> {
-    let root = cwd.ancestors().take(MAX_PARENTS).find(|folder| folder.join(".git").exists())?;
-    Some(root.display().to_string())
+/// The root of the work tree that a directory is in, or else the caller's workspace if it is in that.
+fn project_of(caller: &Caller, cwd: &Path) -> Option<String> {
+    let root = cwd.ancestors().take(MAX_PARENTS).find(|folder| folder.join(".git").exists());
+    let workspace = || caller.workspace().filter(|workspace| cwd.starts_with(workspace));
+    Some(root.or_else(workspace)?.display().to_string())
 }

@@ -7,41 +7,51 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use termbridge_policy::{Decision, Dialect, Policy, RateLimiter};
+use termbridge_policy::{Decision, Dialect, Policy, RateLimit, RateLimited, RateLimiter};
 use termbridge_session::{Shell, command_text};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::caller::Caller;
 use crate::error::BridgeError;
 
 /// Bytes of a command in the log.
 const MAX_LOGGED: usize = 200;
+
+/// How many agents' calls a principal may make: a caller that takes another `agent_id` gets no more than this.
+const AGENTS_OF_PRINCIPAL: u32 = 8;
 
 /// Most long commands judged at once: the longest cost some 20 MB while they are.
 const JUDGED_TOGETHER: usize = 2;
 
 pub(crate) struct Guard {
     policy: Policy,
-    limiter: Option<Mutex<RateLimiter>>,
+    limits: Option<Mutex<RateLimits>>,
     home: PathBuf,
     long_commands: Arc<Semaphore>,
 }
 
 impl Guard {
     pub(crate) fn new(policy: Policy, home: PathBuf) -> Self {
-        let limiter = policy.rate_limiter().map(Mutex::new);
+        let limits = policy.rate_limiter().map(RateLimits::new).map(Mutex::new);
         let long_commands = Arc::new(Semaphore::new(JUDGED_TOGETHER));
-        Self { policy, limiter, home, long_commands }
+        Self { policy, limits, home, long_commands }
     }
 
     /// Counts a call.
-    pub(crate) fn call(&self, agent: Option<&str>) -> Result<(), BridgeError> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        let mut limiter = limiter.lock().unwrap_or_else(PoisonError::into_inner);
-        limiter.check(agent.unwrap_or_default(), Instant::now()).map_err(|limited| {
-            tracing::warn!(target: "policy", agent, %limited, "call refused");
+    pub(crate) fn call(&self, caller: &Caller) -> Result<(), BridgeError> {
+        let Some(limits) = &self.limits else { return Ok(()) };
+        let mut limits = limits.lock().unwrap_or_else(PoisonError::into_inner);
+        limits.check(caller.principal(), caller.agent(), Instant::now()).map_err(|limited| {
+            let (principal, agent) = (caller.principal(), caller.agent());
+            tracing::warn!(target: "policy", principal, agent, %limited, "call refused");
             limited.into()
         })
+    }
+
+    /// What `~` stands for.
+    fn home<'a>(&'a self, caller: &'a Caller) -> &'a Path {
+        caller.home().unwrap_or(&self.home)
     }
 
     /// Whether only what is listed may run.
@@ -61,13 +71,13 @@ impl Guard {
         command: &str,
         dialect: Dialect,
         cwd: &Path,
-        agent: Option<&str>,
+        caller: &Caller,
     ) -> Result<(), BridgeError> {
-        self.directory(cwd, agent)?;
+        self.directory(cwd, caller)?;
         // What the shell gets, not what was written.
         let text = command_text(command);
-        let decision = self.policy.check_command(&text, dialect, cwd, &self.home);
-        conclude(decision, command, agent)
+        let decision = self.policy.check_command(&text, dialect, cwd, self.home(caller));
+        conclude(decision, command, caller)
     }
 
     /// Whether a program may be started there.
@@ -75,11 +85,11 @@ impl Guard {
         &self,
         words: &[impl AsRef<str>],
         cwd: &Path,
-        agent: Option<&str>,
+        caller: &Caller,
     ) -> Result<(), BridgeError> {
-        self.directory(cwd, agent)?;
+        self.directory(cwd, caller)?;
         let logged = words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
-        conclude(self.policy.check_program(words, cwd, &self.home), &logged, agent)
+        conclude(self.policy.check_program(words, cwd, self.home(caller)), &logged, caller)
     }
 
     /// Whether a shell or program may be started with a variable set.
@@ -88,36 +98,74 @@ impl Guard {
         (name, value): (&str, &str),
         dialect: Dialect,
         cwd: &Path,
-        agent: Option<&str>,
+        caller: &Caller,
     ) -> Result<(), BridgeError> {
-        match self.policy.check_variable(name, value, dialect, cwd, &self.home) {
+        match self.policy.check_variable(name, value, dialect, cwd, self.home(caller)) {
             Decision::Allow { .. } => Ok(()),
-            refused @ Decision::Deny { .. } => conclude(refused, name, agent),
+            refused @ Decision::Deny { .. } => conclude(refused, name, caller),
         }
     }
 
+    /// The directories that are allowed; without any, all are.
+    pub(crate) fn allowed_directories(&self) -> &[PathBuf] {
+        self.policy.allowed_directories()
+    }
+
+    /// Whether a path is in an allowed directory. Not logged: listings ask for each link.
+    pub(crate) fn path(&self, path: &Path) -> Decision {
+        self.policy.check_path(path)
+    }
+
     /// Whether something may be done in a directory.
-    pub(crate) fn directory(&self, path: &Path, agent: Option<&str>) -> Result<(), BridgeError> {
+    pub(crate) fn directory(&self, path: &Path, caller: &Caller) -> Result<(), BridgeError> {
         let Decision::Deny { reason, .. } = self.policy.check_path(path) else { return Ok(()) };
         let path = path.display().to_string();
-        tracing::warn!(target: "policy", agent, path, reason, "directory refused");
+        let (principal, agent) = (caller.principal(), caller.agent());
+        tracing::warn!(target: "policy", principal, agent, path, reason, "directory refused");
         Err(BridgeError::PathNotAllowed { path, reason })
     }
 }
 
-fn conclude(decision: Decision, command: &str, agent: Option<&str>) -> Result<(), BridgeError> {
+fn conclude(decision: Decision, command: &str, caller: &Caller) -> Result<(), BridgeError> {
+    let (principal, agent) = (caller.principal(), caller.agent());
     // A command line may hold secrets: it is logged at `debug` only.
     let logged = &command[..command.floor_char_boundary(MAX_LOGGED)];
-    tracing::debug!(target: "policy", agent, command = logged, "command judged");
+    tracing::debug!(target: "policy", principal, agent, command = logged, "command judged");
     match decision {
         Decision::Allow { why } => {
-            tracing::info!(target: "policy", agent, %why, "command allowed");
+            tracing::info!(target: "policy", principal, agent, %why, "command allowed");
             Ok(())
         }
         Decision::Deny { rule, reason, part } => {
-            tracing::warn!(target: "policy", agent, rule, reason, "command refused");
+            tracing::warn!(target: "policy", principal, agent, rule, reason, "command refused");
             Err(BridgeError::Blocked { rule, reason, part })
         }
+    }
+}
+
+/// How often agents may call, and the principals that they belong to.
+struct RateLimits {
+    agents: RateLimiter,
+    principals: RateLimiter,
+}
+
+impl RateLimits {
+    fn new(agents: RateLimiter) -> Self {
+        let limit = agents.limit();
+        let calls = limit.calls.saturating_mul(AGENTS_OF_PRINCIPAL);
+        Self { agents, principals: RateLimiter::new(RateLimit { calls, ..limit }) }
+    }
+
+    fn check(
+        &mut self,
+        principal: &str,
+        agent: Option<&str>,
+        now: Instant,
+    ) -> Result<(), RateLimited> {
+        // The principal is the transport's word: the first of these characters is ours.
+        let agent = format!("{principal}\0{}", agent.unwrap_or_default());
+        self.agents.check(&agent, now)?;
+        self.principals.check(principal, now)
     }
 }
 
@@ -135,10 +183,27 @@ pub(crate) fn dialect_of(shell: Shell) -> Dialect {
 mod tests {
     use std::path::Path;
 
-    use termbridge_policy::{Policy, PolicyConfig};
+    use std::time::Instant;
+
+    use termbridge_policy::{Policy, PolicyConfig, RateLimit, RateLimiter};
     use tokio::sync::TryAcquireError;
 
-    use super::{Guard, JUDGED_TOGETHER};
+    use super::{AGENTS_OF_PRINCIPAL, Guard, JUDGED_TOGETHER, RateLimits};
+
+    #[test]
+    fn another_agent_id_is_no_new_budget_for_its_principal() {
+        let limit = RateLimit { calls: 10, per_seconds: 60 };
+        let mut limits = RateLimits::new(RateLimiter::new(limit));
+        let now = Instant::now();
+        let mut calls = |principal: &str, agent: &dyn Fn(u32) -> String| {
+            let calls = 0..10 * limit.calls * AGENTS_OF_PRINCIPAL;
+            calls.filter(|call| limits.check(principal, Some(&agent(*call)), now).is_ok()).count()
+        };
+        assert_eq!(calls("ada", &|_| "one".into()), 10);
+        let rest = 10 * AGENTS_OF_PRINCIPAL as usize - 10;
+        assert_eq!(calls("ada", &|call| call.to_string()), rest);
+        assert_eq!(calls("bob", &|_| "one".into()), 10, "another principal's is untouched");
+    }
 
     #[tokio::test]
     async fn long_commands_take_turns() {

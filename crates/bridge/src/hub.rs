@@ -1,4 +1,4 @@
-//! [`Bridge`]: a backend, and what is the same for all backends.
+//! [`Bridge`]: the backends, and what is the same for all of them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_policy::{Dialect, Policy};
-use termbridge_session::{Launch, Owner, Session, SessionError, SessionId, SessionInfo, State};
+use termbridge_session::{
+    CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State,
+};
 use termbridge_store::{Page, Query};
 use tokio_util::task::TaskTracker;
 
 use crate::agents::{Agents, Room};
 use crate::backend::{NewSession, TerminalBackend};
+use crate::backends::{BackendIndex, Backends, Listed};
 use crate::caller::{Access, Caller};
-use crate::debug::{DebugSettings, Debugging, NativeDebugger};
+use crate::debug::{DebugSettings, Debuggers};
 use crate::error::BridgeError;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
+use crate::scopes::Scope;
+use crate::screens::{ScreenHandle, ScreenSession};
 use crate::settings::BridgeSettings;
 
 /// Variables that a call may set.
@@ -35,7 +40,7 @@ pub struct Bridge {
 }
 
 pub(crate) struct Shared {
-    pub(crate) backend: Arc<dyn TerminalBackend>,
+    pub(crate) backends: Backends,
     pub(crate) settings: BridgeSettings,
     pub(crate) guard: Guard,
     pub(crate) agents: Agents,
@@ -52,41 +57,82 @@ impl Bridge {
         policy: Policy,
         history: Option<HistoryPlace>,
     ) -> Self {
+        Self::over(Backends::one(backend), settings, policy, history)
+    }
+
+    /// A hub over several backends side by side: sessions are made at the first, unless they name another, and found at
+    /// the one that has them. `None` without a backend.
+    pub fn with_backends(
+        backends: Vec<Arc<dyn TerminalBackend>>,
+        settings: BridgeSettings,
+        policy: Policy,
+        history: Option<HistoryPlace>,
+    ) -> Option<Self> {
+        Some(Self::over(Backends::several(backends)?, settings, policy, history))
+    }
+
+    fn over(
+        backends: Backends,
+        settings: BridgeSettings,
+        policy: Policy,
+        history: Option<HistoryPlace>,
+    ) -> Self {
         let guard = Guard::new(policy, settings.home.clone());
         let history = history.map(HistoryLog::new);
         let (agents, followers) = (Agents::default(), TaskTracker::new());
-        let shared = Shared { backend, settings, guard, agents, history, followers };
+        let shared = Shared { backends, settings, guard, agents, history, followers };
         Self { shared: Arc::new(shared) }
     }
 
-    /// What runs the commands.
-    pub fn backend(&self) -> &dyn TerminalBackend {
-        &*self.shared.backend
+    pub(crate) fn backends(&self) -> &Backends {
+        &self.shared.backends
     }
 
-    /// Debugging in a workspace, under the same policy; its programs' terminals are sessions of this
+    /// What a session is at.
+    pub(crate) fn backend_of(&self, id: &SessionId) -> &dyn TerminalBackend {
+        self.shared.backends.of(id)
+    }
+
+    /// Whether any session can have a screen.
+    pub fn has_screens(&self) -> bool {
+        self.backends().have_screens()
+    }
+
+    /// Whether a session can be seen and typed to.
+    pub fn shows_screen(&self, id: &SessionId) -> bool {
+        self.backend_of(id).screens().is_some()
+    }
+
+    /// What the place of a session is called.
+    pub fn target_of(&self, id: &SessionId) -> &str {
+        self.backend_of(id).target()
+    }
+
+    /// Debugging under the same policy, each caller's in its own workspace; programs' terminals are sessions of this
     /// hub. `reserved` are the names of tools that a workspace's own cannot take.
-    pub fn debugging(&self, settings: DebugSettings, reserved: &[&str]) -> Debugging {
-        let native = settings.native.clone();
-        let native = NativeDebugger::new(self.clone(), settings.workspace.clone(), native);
-        Debugging::new(settings, native, reserved)
+    pub fn debuggers(&self, settings: DebugSettings, reserved: &[&str]) -> Debuggers {
+        Debuggers::new(self.clone(), settings, reserved)
     }
 
     /// Counts a call of an agent, or refuses it.
     pub fn admit(&self, caller: &Caller) -> Result<(), BridgeError> {
-        self.shared.guard.call(caller.agent())
+        self.shared.guard.call(caller)
+    }
+
+    /// Refuses a caller that was not given a scope.
+    pub fn require(caller: &Caller, scope: Scope) -> Result<(), BridgeError> {
+        if caller.may(scope) { Ok(()) } else { Err(BridgeError::MissingScope(scope)) }
     }
 
     /// Whether a program may be launched.
     pub fn check_launch(&self, caller: &Caller, launch: &Launch) -> Result<(), BridgeError> {
-        let agent = caller.agent();
-        let (guard, cwd) = (&self.shared.guard, launch.directory());
+        let (guard, cwd) = (&self.shared.guard, of_caller(caller, launch.clone()).directory());
         check_variables(launch.variables())?;
-        guard.program(&launch.words(), &cwd, agent)?;
+        guard.program(&launch.words(), &cwd, caller)?;
         let dialect = Dialect::of(&launch.words()[0]);
         launch
             .variables()
-            .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, agent))
+            .try_for_each(|(name, value)| guard.variable((&name, &value), dialect, &cwd, caller))
     }
 
     /// Makes a session and makes it the agent's current one. What is left empty is the default. A name
@@ -97,7 +143,7 @@ impl Bridge {
         new: NewSession,
     ) -> Result<SessionInfo, BridgeError> {
         let _name = match &new.name {
-            Some(name) => Some(self.shared.agents.claim(self.backend(), caller, name).await?),
+            Some(name) => Some(self.shared.agents.claim(self.backends(), caller, name).await?),
             None => None,
         };
         self.create_labelled(caller, new).await
@@ -109,23 +155,25 @@ impl Bridge {
         caller: &Caller,
         mut new: NewSession,
     ) -> Result<SessionInfo, BridgeError> {
-        let (shared, agent) = (&*self.shared, caller.agent());
+        let shared = &*self.shared;
         new.owner = caller.owner();
+        new.environment = caller.environment().cloned();
         if new.shell.is_empty() {
             new.shell.clone_from(&shared.settings.shell);
         }
-        new.cwd = self.directory(&new.cwd, None)?;
-        shared.guard.directory(&new.cwd, agent)?;
-        self.check_session(&new.shell, &new.env, &new.cwd, agent)?;
+        let at = self.backends().target(new.target.as_deref())?;
+        new.cwd = self.directory(caller, &new.cwd, None, at)?;
+        shared.guard.directory(&new.cwd, caller)?;
+        self.check_session(caller, &new.shell, &new.env, &new.cwd)?;
         new.keep_history = shared.settings.keep_shell_history;
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
-        let mut room = Room::new(&shared.agents, self.backend(), Duration::MAX);
+        let mut room = Room::new(&shared.agents, self.backends(), at, Duration::MAX);
         loop {
             let made = shared
                 .agents
-                .create(self.backend(), caller, new.clone(), asked.clone(), false)
+                .create(self.backends(), at, caller, new.clone(), asked.clone(), false)
                 .await;
             match made {
                 Err(SessionError::TooManySessions { .. }) if room.make().await => {}
@@ -135,14 +183,32 @@ impl Bridge {
     }
 
     /// Launches a program among the sessions that screens are shown of; idle shells make room.
-    pub async fn launch(&self, caller: &Caller, launch: Launch) -> Result<Session, BridgeError> {
-        let launch = launch.owner(caller.owner());
-        let sessions = self.backend().screens().ok_or(BridgeError::NoScreens)?;
-        let mut room = Room::new(&self.shared.agents, self.backend(), Duration::MAX);
+    pub async fn launch(
+        &self,
+        caller: &Caller,
+        launch: Launch,
+    ) -> Result<ScreenHandle, BridgeError> {
+        let session = self.launch_at(BackendIndex::default(), caller, launch).await?;
+        Ok(ScreenHandle::new(session))
+    }
+
+    pub(crate) async fn launch_at(
+        &self,
+        at: BackendIndex,
+        caller: &Caller,
+        launch: Launch,
+    ) -> Result<Arc<dyn ScreenSession>, BridgeError> {
+        let launch = of_caller(caller, launch).owner(caller.owner());
+        let screens = self.backends().get(at).screens().ok_or(BridgeError::NoScreens)?;
+        let mut room = Room::new(&self.shared.agents, self.backends(), at, Duration::MAX);
         loop {
-            match sessions.launch(launch.clone()).await {
+            match screens.launch(launch.clone()).await {
                 Err(SessionError::TooManySessions { .. }) if room.make().await => {}
-                launched => return Ok(launched?),
+                launched => {
+                    let session = launched?;
+                    self.backends().check_new(at, session.id())?;
+                    return Ok(session);
+                }
             }
         }
     }
@@ -151,20 +217,22 @@ impl Bridge {
     /// pass the policy.
     pub(crate) fn check_session(
         &self,
+        caller: &Caller,
         shell: &str,
         env: &BTreeMap<String, String>,
         cwd: &Path,
-        agent: Option<&str>,
     ) -> Result<(), BridgeError> {
         let (settings, guard) = (&self.shared.settings, &self.shared.guard);
         check_variables(env.iter())?;
         // With an allow list it has to be one of the system's: any file can be called `bash`.
-        if !settings.is_shell(shell) || (guard.has_allow_list() && !settings.is_system_shell(shell))
+        let path = || caller.variable("PATH");
+        if !settings.is_shell(shell)
+            || (guard.has_allow_list() && !settings.is_system_shell(shell, path().as_deref()))
         {
             return Err(BridgeError::NotAShell(shell.to_owned()));
         }
         let dialect = Dialect::of(shell);
-        env.iter().try_for_each(|(name, value)| guard.variable((name, value), dialect, cwd, agent))
+        env.iter().try_for_each(|(name, value)| guard.variable((name, value), dialect, cwd, caller))
     }
 
     /// Makes a session the agent's current one.
@@ -182,13 +250,13 @@ impl Bridge {
             return Err(SessionError::TakesNoCommands(id.clone()).into());
         }
         self.shared.agents.set_current(caller, id.clone());
-        self.backend().show_session(id).await?;
+        self.backend_of(id).show_session(id).await?;
         Ok(info)
     }
 
     /// The shells that an agent may use, by id and name.
     async fn living_shells(&self, caller: &Caller) -> Result<String, BridgeError> {
-        let all = self.backend().list_sessions().await?.into_iter();
+        let all = self.backends().list().await?.sessions.into_iter();
         let mine = all.filter(|info| {
             let lives = info.state == State::Running && !info.stopping && info.shell.is_some();
             lives && caller.access(&info.owner) == Access::Own
@@ -207,24 +275,68 @@ impl Bridge {
         caller: &Caller,
         id: &SessionId,
     ) -> Result<SessionInfo, BridgeError> {
-        let info = self.backend().session(id).await?;
+        let info = self.backend_of(id).session(id).await?;
         check_access(caller, id, &info.owner)?;
         Ok(info)
     }
 
     /// The terminal of a session that a caller names, if it may use it.
-    pub fn screen(&self, caller: &Caller, id: &SessionId) -> Result<Session, BridgeError> {
-        let sessions = self.backend().screens().ok_or(BridgeError::NoScreens)?;
-        let session = sessions.get(id)?;
+    pub fn screen(&self, caller: &Caller, id: &SessionId) -> Result<ScreenHandle, BridgeError> {
+        let screens = self.backend_of(id).screens().ok_or(BridgeError::NoScreens)?;
+        let session = screens.get(id)?;
         check_access(caller, id, session.owner())?;
-        Ok(session)
+        Ok(ScreenHandle::new(session))
     }
 
     /// The sessions that a caller may use.
-    pub async fn sessions(&self, caller: &Caller) -> Result<Vec<SessionInfo>, BridgeError> {
-        let mut all = self.backend().list_sessions().await?;
-        all.retain(|info| caller.access(&info.owner) == Access::Own);
-        Ok(all)
+    pub async fn sessions(&self, caller: &Caller) -> Result<Listed, BridgeError> {
+        let mut listed = self.backends().list().await?;
+        listed.sessions.retain(|info| caller.access(&info.owner) == Access::Own);
+        Ok(listed)
+    }
+
+    /// What is known of a command of a session that a caller names, with at most `most` bytes of its output from
+    /// `from` on; `None` when there is no such command, or no longer.
+    pub async fn command(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        command: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, BridgeError> {
+        self.check_caller(caller, id).await?;
+        Ok(self.backend_of(id).command(id, command, from, most).await?)
+    }
+
+    /// Interrupts a command of a session that a caller names.
+    pub async fn interrupt(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        command: u64,
+    ) -> Result<(), BridgeError> {
+        self.check_caller(caller, id).await?;
+        Ok(self.backend_of(id).interrupt(id, command).await?)
+    }
+
+    /// The last `lines` lines of the terminal of a session that a caller names, history included.
+    pub async fn terminal_text(
+        &self,
+        caller: &Caller,
+        id: &SessionId,
+        lines: usize,
+    ) -> Result<Scrollback, BridgeError> {
+        self.check_caller(caller, id).await?;
+        Ok(self.backend_of(id).terminal_text(id, lines).await?)
+    }
+
+    /// Refuses a session that is not the caller's. Where there is a screen, nobody has to be asked for that.
+    async fn check_caller(&self, caller: &Caller, id: &SessionId) -> Result<(), BridgeError> {
+        match self.backend_of(id).screens() {
+            Some(screens) => check_access(caller, id, screens.get(id)?.owner()),
+            None => self.session(caller, id).await.map(drop),
+        }
     }
 
     /// The session that was named, or else the agent's current one.
@@ -238,7 +350,7 @@ impl Bridge {
             None => {
                 let id = self.shared.agents.current(caller);
                 let id = id.ok_or(BridgeError::NoCurrentSession)?;
-                Ok(self.backend().session(&id).await?)
+                Ok(self.backend_of(&id).session(&id).await?)
             }
         }
     }
@@ -248,8 +360,15 @@ impl Bridge {
         self.shared.agents.current(caller)
     }
 
-    /// Searches the history.
-    pub async fn search_history(&self, query: Query) -> Result<Page, BridgeError> {
+    /// Searches what ran on behalf of the caller's principal.
+    pub async fn search_history(
+        &self,
+        caller: &Caller,
+        mut query: Query,
+    ) -> Result<Page, BridgeError> {
+        if !caller.client().is_admin {
+            query.filter.principal = Some(caller.principal().to_owned());
+        }
         match &self.shared.history {
             Some(history) => history.search(query).await,
             None => Err(BridgeError::NoHistory),
@@ -267,9 +386,9 @@ impl Bridge {
     }
 
     /// A path in which `~` at the beginning is the home directory.
-    pub fn expand_home(&self, path: &Path) -> PathBuf {
+    pub fn expand_home(&self, caller: &Caller, path: &Path) -> PathBuf {
         match path.strip_prefix("~") {
-            Ok(rest) => self.shared.settings.home.join(rest),
+            Ok(rest) => caller.home().unwrap_or(&self.shared.settings.home).join(rest),
             Err(_) => path.to_owned(),
         }
     }
@@ -277,16 +396,18 @@ impl Bridge {
     /// A directory as an agent writes it: `~`, relative to `base` or to where sessions start.
     pub(crate) fn directory(
         &self,
+        caller: &Caller,
         path: &Path,
         base: Option<&Path>,
+        at: BackendIndex,
     ) -> Result<PathBuf, BridgeError> {
         let settings = &self.shared.settings;
         if path.as_os_str().is_empty() {
-            return Ok(settings.cwd.clone());
+            return Ok(settings.start_folder(caller).to_owned());
         }
-        let path = base.unwrap_or(&settings.cwd).join(self.expand_home(path));
-        // Only what the backend's machine is ours to look at can be checked here.
-        if self.backend().screens().is_some() && !path.is_dir() {
+        let start = settings.start_folder(caller);
+        let path = base.unwrap_or(start).join(self.expand_home(caller, path));
+        if self.backends().get(at).is_local() && !path.is_dir() {
             let why = if path.exists() { "it is not a directory" } else { "it does not exist" };
             return Err(BridgeError::BadDirectory {
                 cwd: path.display().to_string(),
@@ -303,6 +424,17 @@ fn check_access(caller: &Caller, id: &SessionId, owner: &Owner) -> Result<(), Br
         Access::Own => Ok(()),
         Access::Others => Err(BridgeError::Forbidden(id.clone())),
         Access::None => Err(SessionError::NotFound(id.clone()).into()),
+    }
+}
+
+/// A launch from the caller's directory and with its variables, where it brings them.
+fn of_caller(caller: &Caller, mut launch: Launch) -> Launch {
+    if let Some(workspace) = caller.workspace() {
+        launch = launch.relative_to(workspace);
+    }
+    match caller.environment() {
+        Some(environment) => launch.base_environment(Arc::clone(environment)),
+        None => launch,
     }
 }
 

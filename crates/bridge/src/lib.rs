@@ -7,8 +7,9 @@
 //!
 //! [`TerminalBackend`] is what a terminal has to offer: shells that run one command at a time and tell
 //! where each ends. [`NativeBackend`] is ours, on real terminals; another implementation serves the
-//! same tools (`McpServer::with_backend`). [`Bridge`] adds what is the same for all of them: which
-//! session an agent gets, what may run, and the history.
+//! same tools (`McpServer::with_backend`). Where its sessions have screens, [`Screens`] offers them. [`Bridge`] has
+//! one backend or several side by side, leads each call to the one that has the session, and adds what is the
+//! same for all of them: which session an agent gets, what may run, and the history.
 //!
 //! Invariants:
 //! - A command passes the policy before anything is started for it, whichever way it came.
@@ -17,34 +18,44 @@
 //!
 //! What is deliberately absent: MCP, JSON, configuration files, printing.
 
+mod adopted;
 mod agents;
 mod backend;
+mod backends;
 mod caller;
 pub mod debug;
 mod error;
 mod execute;
+mod files;
 mod guard;
 mod history;
 mod hub;
 mod native;
 mod output;
 mod recorded;
+mod scopes;
+mod screens;
 mod settings;
 mod transcript;
 
 pub use backend::{Awaited, NewSession, TerminalBackend, Until};
-pub use caller::{Access, Caller, Client};
+pub use backends::Listed;
+pub use caller::{Access, Caller, Client, Environment};
 pub use debug::{
     Answer, BackendChoice, DebugAnswer, DebugBackend, DebugCall, DebugFailure, DebugSettings,
-    Debugging, EditorBackend, Installed, NativeDebugger, Progress, UnknownBackend,
+    Debuggers, Debugging, EditorBackend, Installed, MAX_DEBUGGERS, NativeDebugger, Progress,
+    UnknownBackend,
 };
 pub use error::BridgeError;
 pub use execute::{Execute, Started};
+pub use files::{FileContents, FileEntry, MAX_DIRECTORY, MAX_FILE};
 pub use history::HistoryPlace;
 pub use hub::Bridge;
 pub use native::NativeBackend;
 pub use output::{Bounded, OutputPlace};
 pub use recorded::Recorded;
+pub use scopes::{Scope, Scopes, UnknownScope};
+pub use screens::{ScreenHandle, ScreenSession, Screens, Waiting};
 pub use settings::{BridgeSettings, SHELLS};
 pub use termbridge_catalog as catalog;
 pub use termbridge_code as code;

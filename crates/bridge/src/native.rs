@@ -9,6 +9,7 @@ use termbridge_session::{
 };
 
 use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
+use crate::screens::Screens;
 
 /// How long a shell may take to its first prompt; who asks says how long they wait.
 const START_LIMIT: Duration = Duration::from_mins(5);
@@ -56,6 +57,9 @@ impl TerminalBackend for NativeBackend {
         if let Some((cols, rows)) = new.size {
             launch = launch.size(cols, rows);
         }
+        if let Some(environment) = new.environment {
+            launch = launch.base_environment(environment);
+        }
         for (name, value) in new.env {
             launch = launch.env(name, value);
         }
@@ -84,6 +88,26 @@ impl TerminalBackend for NativeBackend {
         patience: Duration,
     ) -> Result<u64, SessionError> {
         self.sessions.get(id)?.submit_within(command, patience).await
+    }
+
+    async fn start_keyed_command(
+        &self,
+        id: &SessionId,
+        command: &str,
+        key: Option<&str>,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        self.sessions.get(id)?.submit_keyed(command, patience, key.map(str::to_owned)).await
+    }
+
+    async fn keyed_command(&self, key: &str) -> Result<Option<(SessionId, u64)>, SessionError> {
+        for session in self.sessions.all() {
+            // One that ends while it is asked has none.
+            if let Ok(Some(command)) = session.keyed(key).await {
+                return Ok(Some((session.id().clone(), command)));
+            }
+        }
+        Ok(None)
     }
 
     async fn wait_command(
@@ -160,7 +184,15 @@ impl TerminalBackend for NativeBackend {
         Ok(session.wait(Wait::exit().timeout(END_LIMIT)).await?.fired.is_some())
     }
 
-    fn screens(&self) -> Option<&Sessions> {
+    fn has(&self, id: &SessionId) -> bool {
+        self.sessions.get(id).is_ok()
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn screens(&self) -> Option<&dyn Screens> {
         Some(&self.sessions)
     }
 }

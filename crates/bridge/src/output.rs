@@ -95,7 +95,7 @@ impl Bridge {
         from: u64,
         most: u64,
     ) -> Result<CommandReport, BridgeError> {
-        let report = self.backend().command(session, command, from, most).await?;
+        let report = self.backend_of(session).command(session, command, from, most).await?;
         if report.as_ref().is_some_and(|report| report.state == CommandState::NotTaken) {
             self.shared.agents.note_broken(session);
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use termbridge_session::{CommandReport, CommandState, SessionId};
 use termbridge_store::{Cut, Entry, State};
 
+use crate::caller::Caller;
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 use crate::transcript::{Gathered, OutputPage, ReadFrom, Select, text_page};
@@ -106,18 +107,22 @@ fn page_with_gap(text: &str, cut: Cut, select: Select<'_>) -> Result<OutputPage,
 }
 
 impl Bridge {
-    /// What the history has of a command that no session has; `None` when one does, or nobody.
+    /// What the history has of a command that no session has; `None` when one does, or nobody, or when it ran on
+    /// behalf of another principal.
     pub async fn recorded(
         &self,
+        caller: &Caller,
         session: &SessionId,
         command: u64,
     ) -> Result<Option<Recorded>, BridgeError> {
-        let kept = self.backend().command(session, command, 0, 0).await;
+        let kept = self.backend_of(session).command(session, command, 0, 0).await;
         let (false, Some(history)) = (matches!(kept, Ok(Some(_))), &self.shared.history) else {
             return Ok(None);
         };
         let entry = history.get(entry_id(session, command)).await?;
-        Ok(entry.map(|entry| Recorded { command, entry }))
+        let principal = |entry: &Entry| entry.run.principal.clone().unwrap_or_default();
+        let own = entry.filter(|entry| caller.sees(&principal(entry)));
+        Ok(own.map(|entry| Recorded { command, entry }))
     }
 }
 

@@ -1,8 +1,11 @@
 //! What a bridge is told at the start.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use crate::caller::Caller;
 
 /// How agents' commands run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +14,7 @@ pub struct BridgeSettings {
     pub shell: String,
     /// Variables of every new session: pagers that would wait for a key are `cat`.
     pub env: BTreeMap<String, String>,
-    /// Where a new session starts.
+    /// Where a new session starts, unless its caller works elsewhere.
     pub cwd: PathBuf,
     /// What `~` stands for.
     pub home: PathBuf,
@@ -39,17 +42,21 @@ pub const SHELLS: [&str; 8] = ["bash", "zsh", "fish", "dash", "sh", "ash", "ksh"
 /// Where systems keep their shells.
 const SYSTEM_FOLDERS: [&str; 4] = ["/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
-/// The file that a program's name or path leads to, by the server's own `PATH`.
-fn real_file(program: &str) -> Option<PathBuf> {
+/// The file that a program's name or path leads to, by a `PATH`.
+fn real_file(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();
     }
-    let path = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&path).map(|folder| folder.join(program));
+    let found = std::env::split_paths(path?).map(|folder| folder.join(program));
     found.into_iter().find(|file| file.is_file())?.canonicalize().ok()
 }
 
 impl BridgeSettings {
+    /// Where a caller's new sessions start.
+    pub(crate) fn start_folder<'a>(&'a self, caller: &'a Caller) -> &'a Path {
+        caller.workspace().unwrap_or(&self.cwd)
+    }
+
     /// Whether a program is a shell that sessions may run: a known one, or the configured one.
     pub(crate) fn is_shell(&self, program: &str) -> bool {
         let name = Path::new(program).file_name();
@@ -57,10 +64,11 @@ impl BridgeSettings {
     }
 
     /// Whether a program is the configured shell, or a known one where the system keeps its programs:
-    /// by the file that it is, not by its name.
-    pub(crate) fn is_system_shell(&self, program: &str) -> bool {
-        let Some(file) = real_file(program) else { return false };
-        if real_file(&self.shell).is_some_and(|own| own == file) {
+    /// by the file that it is, not by its name. A name is looked for in `path`.
+    pub(crate) fn is_system_shell(&self, program: &str, path: Option<&OsStr>) -> bool {
+        let Some(file) = real_file(program, path) else { return false };
+        let own_path = std::env::var_os("PATH");
+        if real_file(&self.shell, own_path.as_deref()).is_some_and(|own| own == file) {
             return true;
         }
         let known = file.file_name().is_some_and(|name| SHELLS.iter().any(|known| name == *known));

@@ -206,29 +206,32 @@ impl Bridge {
             if is_new || !goes_on || left.is_zero() {
                 let until = match (until, command) {
                     (None | Some(Until::Printed), Some(_)) if goes_on => {
-                        self.backend().wait_output(id, command, printed, Duration::ZERO).await?
+                        self.backend_of(id)
+                            .wait_output(id, command, printed, Duration::ZERO)
+                            .await?
                     }
                     (until, _) => until.unwrap_or(Until::TimedOut),
                 };
                 return Ok((page, until));
             }
-            until = Some(self.backend().wait_output(id, command, printed, left).await?);
+            until = Some(self.backend_of(id).wait_output(id, command, printed, left).await?);
             if until == Some(Until::Printed) {
                 let settle = SETTLE.min(left);
                 match command {
                     Some(command) => {
-                        self.backend().wait_command(id, command, Awaited::End, settle).await?;
+                        self.backend_of(id).wait_command(id, command, Awaited::End, settle).await?;
                     }
                     None => tokio::time::sleep(settle).await,
                 }
             }
-            request.session = self.backend().session(id).await?;
+            request.session = self.backend_of(id).session(id).await?;
         }
     }
 
     /// The lines of a terminal whose program is no shell.
     async fn terminal_page(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
-        let all = self.backend().terminal_text(&request.session.id, usize::MAX).await?;
+        let id = &request.session.id;
+        let all = self.backend_of(id).terminal_text(id, usize::MAX).await?;
         let page = text_page(&all.text, request.select())?;
         Ok(OutputPage { running: request.session.state == State::Running, ..page })
     }

@@ -1,5 +1,9 @@
 //! Arguments of the command line.
 
+mod connect;
+mod people;
+mod serve;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +13,12 @@ use clap_complete::Shell;
 
 use termbridge_bridge::BackendChoice;
 use termbridge_mcp::Structured;
+
+pub(crate) use connect::{McpCommand, StartServerArguments, refused_settings};
+pub(crate) use people::{
+    LogsArguments, LsArguments, SendArguments, StatusArguments, StopArguments,
+};
+pub(crate) use serve::{ServeArguments, TokenAction, TokenArguments};
 
 use crate::duration::parse_duration;
 
@@ -25,6 +35,8 @@ Examples:
   termbridge demo                         watch it drive a real program in this terminal
   claude mcp add termbridge -- termbridge mcp   connect Claude Code
   termbridge mcp --max-sessions 20        serve MCP over stdio, with at most 20 programs
+  termbridge serve                        one server for all agents, over HTTP and a socket
+  termbridge ls                           what runs on it; status, logs, send, stop go with it
   termbridge history cargo test           past commands that contain these words
   termbridge policy test 'rm -rf /'       whether the policy allows a command
   termbridge completions zsh > _termbridge";
@@ -34,7 +46,31 @@ Examples:
 pub(crate) enum Command {
     /// Serve MCP over stdio; agents start this command
     #[command(after_help = MCP_EXAMPLES)]
-    Mcp(McpArguments),
+    Mcp(McpCommand),
+    /// Serve many agents, editors and people at once: over HTTP, WebSocket and a unix socket
+    #[command(after_help = serve::SERVE_EXAMPLES)]
+    Serve(ServeArguments),
+    /// Create, list and revoke the tokens of the shared server
+    #[command(after_help = serve::TOKEN_EXAMPLES)]
+    Token(TokenArguments),
+    /// Show the shared server: where it listens, who uses it, what runs
+    #[command(after_help = people::STATUS_EXAMPLES)]
+    Status(StatusArguments),
+    /// List the sessions of the shared server
+    #[command(after_help = people::LS_EXAMPLES)]
+    Ls(LsArguments),
+    /// Print what a session has printed, and follow it
+    #[command(after_help = people::LOGS_EXAMPLES)]
+    Logs(LogsArguments),
+    /// Send keys to a session
+    #[command(after_help = people::SEND_EXAMPLES)]
+    Send(SendArguments),
+    /// End sessions, or everything: sessions, server and keeper
+    #[command(after_help = people::STOP_EXAMPLES, override_usage = people::STOP_USAGE)]
+    Stop(StopArguments),
+    /// Start the shared server in the background; `mcp --connect` runs this
+    #[command(hide = true)]
+    StartServer(StartServerArguments),
     /// Watch an agent drive a real program through MCP, live in this terminal
     Demo(DemoArguments),
     /// Search the commands that agents ran, or show statistics
@@ -78,7 +114,8 @@ The file is $XDG_CONFIG_HOME/termbridge/config.toml (~/.config/termbridge/config
 
 Examples:
   termbridge mcp --session-timeout 2h --scrollback-lines 50000
-  LOG_LEVEL=debug termbridge mcp --log-format json --log-file /tmp/termbridge.log";
+  LOG_LEVEL=debug termbridge mcp --log-format json --log-file /tmp/termbridge.log
+  termbridge mcp --connect                use the shared server; start it if none runs";
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct McpArguments {

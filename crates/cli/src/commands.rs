@@ -1,12 +1,22 @@
 //! The commands, one file each.
 
 pub(crate) mod completions;
+pub(crate) mod connect;
 pub(crate) mod debug;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod history;
+pub(crate) mod logs;
+pub(crate) mod ls;
 pub(crate) mod mcp;
+mod people;
 pub(crate) mod policy;
+pub(crate) mod send;
+pub(crate) mod serve;
+pub(crate) mod start_server;
+pub(crate) mod status;
+pub(crate) mod stop;
+pub(crate) mod token;
 pub(crate) mod tools;
 
 use std::io::{self, IsTerminal, Write};

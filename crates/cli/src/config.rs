@@ -4,6 +4,8 @@
 //! what they leave open comes from the file. An unknown or malformed entry is an error that names
 //! file and line, never silently dropped.
 
+mod serve;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -56,6 +58,8 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
+pub(crate) use serve::{ServeConfig, ServeTable};
+
 /// Everything that can be set.
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -67,6 +71,10 @@ pub(crate) struct Config {
     /// Where the history is kept; `None` when it is off.
     pub(crate) history: Option<HistoryPlace>,
     pub(crate) log: LogConfig,
+    /// Port of the shared server.
+    pub(crate) port: Option<u16>,
+    /// The rest of the shared server's settings.
+    pub(crate) serve: ServeTable,
 }
 
 /// Where logs go.
@@ -87,7 +95,6 @@ struct File {
     tools: Option<Vec<String>>,
     exclude_tools: Option<Vec<String>>,
     workspace: Option<PathBuf>,
-    /// For the shared server; read so that one file serves both.
     port: Option<Whole>,
     max_sessions: Option<Whole>,
     session_timeout: Option<Time>,
@@ -105,6 +112,8 @@ struct File {
     debug: DebugTable,
     #[serde(default)]
     policy: PolicyConfig,
+    #[serde(default)]
+    serve: ServeTable,
     log_level: Option<String>,
     log_format: Option<LogFormat>,
     log_file: Option<PathBuf>,
@@ -231,7 +240,7 @@ impl Config {
             .unwrap_or(defaults.buffer_size),
             refuse_hidden_lines: file.policy.secrets_by_person,
         };
-        number(None, "port", file.port, PORT)?;
+        let port = number(arguments.port.map(usize::from), "port", file.port, PORT)?;
         let mut debugging = arguments.debugging;
         if arguments.no_editor {
             debugging.debug_backend = Some(BackendChoice::Native);
@@ -260,7 +269,10 @@ impl Config {
             format: arguments.log.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
             file: arguments.log.log_file.or(file.log_file),
         };
-        Ok(Self { settings, offer, bridge, policy: file.policy, history, log })
+        // Within the bounds of a port.
+        let port = port.map(|port| port as u16);
+        let (policy, serve) = (file.policy, file.serve);
+        Ok(Self { settings, offer, bridge, policy, history, log, port, serve })
     }
 }
 
@@ -272,6 +284,11 @@ impl Config {
             bail!("the workspace {} is no folder", workspace.display());
         }
         Ok(self.offer.clone())
+    }
+
+    /// The project folder.
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.offer.debug.workspace
     }
 
     /// The policy, ready to decide.
@@ -395,17 +412,17 @@ fn default_history() -> Option<PathBuf> {
     Some(state_folder()?.join("history.db"))
 }
 
-fn state_folder() -> Option<PathBuf> {
+pub(crate) fn state_folder() -> Option<PathBuf> {
     let base = variable("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?;
     Some(base.join("termbridge"))
 }
 
-fn home() -> Option<PathBuf> {
+pub(crate) fn home() -> Option<PathBuf> {
     variable("HOME").or_else(std::env::home_dir)
 }
 
 /// A directory that the environment names; XDG says to ignore a relative one.
-fn variable(name: &str) -> Option<PathBuf> {
+pub(crate) fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 

@@ -22,7 +22,16 @@ use crate::args::{Arguments, Command};
 fn main() -> ExitCode {
     let arguments = arguments();
     let result = match arguments.command {
-        Command::Mcp(arguments) => commands::mcp::run(arguments),
+        Command::Mcp(arguments) if arguments.connect => commands::connect::run(arguments.mcp),
+        Command::Mcp(arguments) => commands::mcp::run(arguments.mcp),
+        Command::Serve(arguments) => commands::serve::run(arguments),
+        Command::Token(arguments) => commands::token::run(arguments),
+        Command::Status(arguments) => commands::status::run(&arguments),
+        Command::Ls(arguments) => commands::ls::run(&arguments),
+        Command::Logs(arguments) => commands::logs::run(&arguments),
+        Command::Send(arguments) => commands::send::run(&arguments),
+        Command::Stop(arguments) => commands::stop::run(&arguments),
+        Command::StartServer(arguments) => commands::start_server::run(arguments),
         Command::Demo(arguments) => commands::demo::run(&arguments),
         Command::History(arguments) => commands::history::run(arguments),
         Command::Policy(arguments) => commands::policy::run(arguments),
@@ -44,7 +53,12 @@ fn main() -> ExitCode {
 fn arguments() -> Arguments {
     let words: Vec<_> = std::env::args_os().collect();
     let mut command = environment::without_empty_variables(Arguments::command());
-    let matches = command.try_get_matches_from_mut(&words);
+    let matches = command.try_get_matches_from_mut(&words).and_then(|matches| {
+        match args::refused_settings(&matches, &mut command) {
+            Some(refused) => Err(refused),
+            None => Ok(matches),
+        }
+    });
     let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
     parsed.unwrap_or_else(|error| environment::name_variable(error, &command, &words).exit())
 }

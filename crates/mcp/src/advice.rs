@@ -1,8 +1,8 @@
 //! What an answer says of the next call, and what it leaves out because the client was told.
 
 use serde_json::json;
-use termbridge_bridge::Bounded;
-use termbridge_session::{CommandReport, Session, SessionId};
+use termbridge_bridge::{Bounded, ScreenHandle};
+use termbridge_session::{CommandReport, SessionId};
 
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::hint;
@@ -33,7 +33,7 @@ impl Context {
     /// The call that reads on behind what was told of a running command.
     pub(crate) async fn read_on_told(&self, session: &SessionId, command: u64) -> Option<String> {
         let told = self.told.output(session, command)?;
-        let report = self.bridge.backend().command(session, command, 0, 0).await.ok()??;
+        let report = self.bridge.command(&self.caller, session, command, 0, 0).await.ok()??;
         let report = CommandReport { output_bytes: told.from.byte, ..report };
         self.read_on(session, &report).await
     }
@@ -61,7 +61,7 @@ impl Context {
     }
 
     /// The next diff of the session begins with what this shows.
-    pub(crate) fn note_view(&self, session: &Session, view: Option<&View>) {
+    pub(crate) fn note_view(&self, session: &ScreenHandle, view: Option<&View>) {
         if let Some(view) = view.filter(|view| view.is_whole()) {
             self.told.note_screen(session.id(), view.seq(), view.is_alternate());
         }

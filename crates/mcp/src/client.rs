@@ -1,30 +1,45 @@
-//! A small MCP client over a child process's stdio: for the demo, the tests and the benchmark.
+//! A small MCP client, over a child process's stdio or a shared server's socket: for the commands for people,
+//! the demo, the tests and the benchmark.
 //!
 //! It blocks, has one reader thread, and bounds every wait. It is not a general client: it sends what
 //! it is told and hands back what comes.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::socket::{Hello, Welcome};
+
 /// Messages read ahead of whoever waits for them.
 const READ_AHEAD: usize = 1024;
+/// Longest answer to a hello.
+const MAX_WELCOME: u64 = 64 * 1024;
 /// Longest wait for an answer.
 const ANSWER_LIMIT: Duration = Duration::from_mins(1);
 
-/// A running server and the connection to it. Dropping it closes the connection and ends the server.
+/// A running server and the connection to it. Dropping it closes the connection, and ends a server that it started.
 #[derive(Debug)]
 pub struct Client {
-    child: Child,
-    stdin: Option<ChildStdin>,
+    server: Server,
+    /// Who answered; no version where no hello was said.
+    welcome: Welcome,
     messages: Receiver<Value>,
     /// Messages that came while another was waited for.
     aside: VecDeque<Value>,
     next_id: u64,
+}
+
+/// The other side.
+#[derive(Debug)]
+enum Server {
+    Child { child: Child, stdin: Option<ChildStdin> },
+    Socket(UnixStream),
 }
 
 /// Why there was no answer.
@@ -66,21 +81,46 @@ impl Client {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let welcome = Welcome { version: String::new(), pid: child.id(), clients: 0 };
+        Ok(Self::of(Server::Child { child, stdin }, welcome, BufReader::new(stdout)))
+    }
+
+    /// Says hello to a shared server on its socket.
+    pub fn connect(stream: UnixStream, hello: &Hello) -> io::Result<Self> {
+        let mut reader = BufReader::new(stream.try_clone()?);
+        stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+        (&stream).write_all(&hello.line())?;
+        let mut line = Vec::new();
+        (&mut reader).take(MAX_WELCOME).read_until(b'\n', &mut line)?;
+        if line.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let welcome = Welcome::read(&line)?;
+        stream.set_read_timeout(None)?;
+        Ok(Self::of(Server::Socket(stream), welcome, reader))
+    }
+
+    fn of(server: Server, welcome: Welcome, reader: impl BufRead + Send + 'static) -> Self {
         let (sender, messages) = sync_channel(READ_AHEAD);
         std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            for line in reader.lines().map_while(Result::ok) {
                 let message = serde_json::from_str(&line).unwrap_or(Value::String(line));
                 if sender.send(message).is_err() {
                     break;
                 }
             }
         });
-        Ok(Self { child, stdin, messages, aside: VecDeque::new(), next_id: 1 })
+        Self { server, welcome, messages, aside: VecDeque::new(), next_id: 1 }
     }
 
     /// The server's process id.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.welcome.pid
+    }
+
+    /// Who answered a hello.
+    pub fn welcome(&self) -> &Welcome {
+        &self.welcome
     }
 
     /// Shakes hands.
@@ -162,29 +202,48 @@ impl Client {
 
     /// Sends a line as it is.
     pub fn send_line(&mut self, line: &str) -> Result<(), ClientError> {
-        let stdin = self.stdin.as_mut().ok_or(ClientError::Closed)?;
-        stdin.write_all(format!("{line}\n").as_bytes())?;
-        Ok(stdin.flush()?)
+        let line = format!("{line}\n");
+        match &mut self.server {
+            Server::Child { stdin, .. } => {
+                let stdin = stdin.as_mut().ok_or(ClientError::Closed)?;
+                stdin.write_all(line.as_bytes())?;
+                Ok(stdin.flush()?)
+            }
+            Server::Socket(stream) => Ok(stream.write_all(line.as_bytes())?),
+        }
     }
 
-    /// Closes the connection and waits for the server to end.
+    /// Closes the connection and waits for the server to end; one that was not started by this client does not.
     pub fn close(mut self) -> io::Result<ExitStatus> {
-        self.stdin = None;
-        self.child.wait()
+        match &mut self.server {
+            Server::Child { child, stdin } => {
+                *stdin = None;
+                child.wait()
+            }
+            Server::Socket(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
     }
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.stdin = None;
+        let (child, stdin) = match &mut self.server {
+            Server::Child { child, stdin } => (child, stdin),
+            Server::Socket(stream) => {
+                // The reader thread has a descriptor of its own.
+                let _ = stream.shutdown(Shutdown::Both);
+                return;
+            }
+        };
+        *stdin = None;
         // The server ends by itself when its input closes; a hung one must not hang us.
         for _ in 0..500 {
-            if matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+            if matches!(child.try_wait(), Ok(Some(_)) | Err(_)) {
                 return;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let _ = child.kill();
+        let _ = child.wait();
     }
 }

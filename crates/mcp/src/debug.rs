@@ -5,8 +5,9 @@
 
 mod text;
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as Definition};
@@ -35,16 +36,17 @@ type Said = (String, Option<f64>);
 
 /// Numbers of requests.
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
+/// The tools that a hint may name where there is no debugger.
+static OWN: OnceLock<Catalog> = OnceLock::new();
 
 /// A tool of the catalogue, ready to be called.
 pub(crate) struct DebugTool {
     tool: Tool,
-    debugging: Debugging,
 }
 
 impl DebugTool {
-    pub(crate) fn new(tool: Tool, debugging: Debugging) -> Self {
-        Self { tool, debugging }
+    pub(crate) fn new(tool: Tool) -> Self {
+        Self { tool }
     }
 
     /// What clients are told of it.
@@ -68,23 +70,31 @@ impl DebugTool {
         Box::pin(async move {
             let began = Instant::now();
             arguments.values_mut().for_each(validate::make_whole);
-            let answer = match validate::validate(&schema, &arguments) {
-                Ok(()) => {
+            let debugging = context.tools.own_debugging();
+            let answer = match (validate::validate(&schema, &arguments), &debugging) {
+                (Ok(()), Ok(debugging)) => {
                     arguments.retain(|_, value| !value.is_null());
-                    self.run(arguments, &context).await
+                    self.run(debugging, arguments, &context).await
                 }
-                Err(error) => {
+                (Ok(()), Err(full)) => DebugAnswer::refused(full.clone()),
+                (Err(error), _) => {
                     let failure = DebugFailure::new("E_INVALID_PARAMS", error.message);
                     DebugAnswer::refused(failure.hint(error.hint))
                 }
             };
-            self.result(answer, began.elapsed(), &|name| context.tools.find(name).is_some())
+            let offered = |name: &str| context.tools.find(name).is_some();
+            self.result(debugging.ok(), answer, began.elapsed(), &offered)
         })
     }
 
     /// Runs it, with progress where the client asked for that, until it or the call ends.
-    async fn run(&self, arguments: JsonObject, context: &Context) -> DebugAnswer {
-        let limit = context.limit_of(self.debugging.timeout(&self.tool, &arguments));
+    async fn run(
+        &self,
+        debugging: &Debugging,
+        arguments: JsonObject,
+        context: &Context,
+    ) -> DebugAnswer {
+        let limit = context.limit_of(debugging.timeout(&self.tool, &arguments));
         let said: Arc<Mutex<Option<Said>>> = Arc::default();
         let listener = Arc::clone(&said);
         let progress: Progress = Arc::new(move |words, percent| {
@@ -94,12 +104,13 @@ impl DebugTool {
         let cancel = CancellationToken::new();
         let call = DebugCall {
             script: self.tool.alias().to_owned(),
+            caller: context.caller.clone(),
             arguments,
             timeout: limit.allowed,
             cancel: cancel.clone(),
             progress,
         };
-        let mut running = std::pin::pin!(self.debugging.call(&self.tool, call));
+        let mut running = std::pin::pin!(debugging.call(&self.tool, call));
         let mut given_up = std::pin::pin!(context.given_up());
         let mut ticks = context.ticks();
         loop {
@@ -128,6 +139,7 @@ impl DebugTool {
     /// `offered` tells whether the client has a tool.
     fn result(
         &self,
+        debugging: Option<&Debugging>,
         answer: DebugAnswer,
         took: Duration,
         offered: &dyn Fn(&str) -> bool,
@@ -142,7 +154,8 @@ impl DebugTool {
         let told = answer.result.and_then(|answer| Ok((within_bounds(answer.to_json())?, answer)));
         match told {
             Ok((data, told)) => {
-                let text = text::of(&told, self.debugging.workspace(), offered);
+                let workspace = debugging.map_or(Path::new("/"), Debugging::workspace);
+                let text = text::of(&told, workspace, offered);
                 let note = answer.note.map(|note| format!("{note}\n"));
                 let text = format!("{}{text}", note.unwrap_or_default());
                 let text = bound(text, DEFAULT_MAX_BYTES, "ask for less at a time").text;
@@ -155,13 +168,15 @@ impl DebugTool {
                 result.structured_content = Some(content);
                 result
             }
-            Err(failure) => self.failed(failure, meta, offered),
+            Err(failure) => {
+                let own = OWN.get_or_init(Catalog::own);
+                self.failed(debugging.map_or(own, Debugging::catalog), failure, meta, offered)
+            }
         }
     }
 
     /// The hint without what the client cannot do; if nothing is left, how it could.
-    fn for_tools(&self, hint: &str, offered: &dyn Fn(&str) -> bool) -> String {
-        let catalog = self.debugging.catalog();
+    fn for_tools(catalog: &Catalog, hint: &str, offered: &dyn Fn(&str) -> bool) -> String {
         let debugging = catalog.enabled().map(Tool::name);
         let names: Vec<&str> = hint::NAMES.into_iter().chain(debugging).collect();
         let usable = hint::for_tools(hint, &names, |name| offered(name).then_some(name));
@@ -180,6 +195,7 @@ impl DebugTool {
     /// A failure with what the catalogue knows of its code.
     fn failed(
         &self,
+        catalog: &Catalog,
         failure: DebugFailure,
         meta: Value,
         offered: &dyn Fn(&str) -> bool,
@@ -193,7 +209,7 @@ impl DebugTool {
             .or_else(|| known.map(|error| error.hint.clone()))
             .filter(|hint| !hint.contains(TIME_LIMIT) || self.takes(TIME_LIMIT))
             .unwrap_or_else(|| "Call again.".to_owned());
-        let hint = self.for_tools(&hint, offered);
+        let hint = Self::for_tools(catalog, &hint, offered);
         let retryable = own
             .map(|entry| entry.is_retryable)
             .or(known.map(|error| error.retryable))
@@ -205,7 +221,7 @@ impl DebugTool {
             .flat_map(|error| &error.next)
             // The debugger's next steps are none for a tool that only reads code.
             .filter(|alias| drives_debugger(self.tool.alias()) || !drives_debugger(alias))
-            .filter_map(|alias| self.debugging.catalog().by_alias(alias))
+            .filter_map(|alias| catalog.by_alias(alias))
             .map(Tool::name)
             .filter(|name| offered(name))
             .collect();

@@ -44,6 +44,8 @@ pub(crate) enum Code {
     RateLimited,
     Forbidden,
     Timeout,
+    /// The server was restarted during the call.
+    ServerRestarted,
 }
 
 impl Code {
@@ -62,6 +64,7 @@ impl Code {
             Self::RateLimited => "RATE_LIMITED",
             Self::Forbidden => "FORBIDDEN",
             Self::Timeout => "TIMEOUT",
+            Self::ServerRestarted => "SERVER_RESTARTED",
         }
     }
 
@@ -173,6 +176,11 @@ impl From<BridgeError> for ToolError {
                 Code::Forbidden,
                 "Use a session of your own: list_sessions with your agent_id shows them.",
                 &["list_sessions", "create_session"],
+            ),
+            BridgeError::MissingScope(_) => (
+                Code::Forbidden,
+                "Ask the user for a token that permits it: `termbridge token create --scopes write`.",
+                &[],
             ),
             BridgeError::NoCurrentSession => (
                 Code::SessionNotFound,

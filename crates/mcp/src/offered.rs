@@ -1,10 +1,13 @@
 //! The tools of a server, made when they are first asked for: a client is greeted before that.
+//!
+//! All clients share them, except those whose workspace brings tools of its own. The debugger is each principal's and
+//! workspace's own.
 
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use termbridge_bridge::catalog::Catalog;
-use termbridge_bridge::{Bridge, Debugging};
+use termbridge_bridge::catalog::{Catalog, Origin, Tool as CatalogTool};
+use termbridge_bridge::{Bridge, Caller, DebugFailure, Debuggers, Debugging};
 
 use crate::debug::DebugTool;
 use crate::error::hint;
@@ -17,30 +20,55 @@ const AS_IN_WAIT_FOR: &str = "As in `wait_for`";
 const CONDITIONS: &str = "Any of text, regex, gone, idle_ms, change, exit, prompt, needs_input, interactive, bell, \
     title; timeout_ms";
 
-/// What a server offers.
+/// What a server offers to a client.
 pub(crate) struct Offered {
+    common: Arc<Common>,
+    caller: Caller,
+    made: OnceLock<Arc<Made>>,
+    debugging: OnceLock<Debugging>,
+}
+
+/// What all clients share.
+struct Common {
     bridge: Bridge,
     offer: Offer,
-    made: OnceLock<Made>,
+    debuggers: OnceLock<Debuggers>,
+    /// The tools without any of a workspace.
+    made: OnceLock<Arc<Made>>,
 }
 
 struct Made {
     entries: Vec<Entry>,
-    debugging: Option<Debugging>,
+    has_debugger: bool,
 }
 
 impl Offered {
     pub(crate) fn new(bridge: Bridge, offer: Offer) -> Result<Self, UnknownTool> {
-        let offered = Self { bridge, offer, made: OnceLock::new() };
-        if offered.offer.names_tools() {
+        let (debuggers, made) = (OnceLock::new(), OnceLock::new());
+        let common = Arc::new(Common { bridge, offer, debuggers, made });
+        let offered = Self::of(common, Caller::default());
+        if offered.offer().names_tools() {
             offered.check_names()?;
         }
         Ok(offered)
     }
 
+    fn of(common: Arc<Common>, caller: Caller) -> Self {
+        Self { common, caller, made: OnceLock::new(), debugging: OnceLock::new() }
+    }
+
+    /// The same for another client.
+    pub(crate) fn for_client(&self, caller: Caller) -> Self {
+        Self::of(Arc::clone(&self.common), caller)
+    }
+
+    fn offer(&self) -> &Offer {
+        &self.common.offer
+    }
+
     /// Whether a client of this name gets structured content.
     pub(crate) fn is_structured_for(&self, client: Option<&str>) -> bool {
-        self.offer.structured.is_for(client, &self.offer.text_clients)
+        self.offer().structured.is_for(client, &self.offer().text_clients)
     }
 
     /// The tools in the order in which clients list them.
@@ -53,43 +81,67 @@ impl Offered {
         self.entries().iter().find(|entry| entry.is_named(name))
     }
 
-    /// The debugger, where its tools are offered.
+    /// The client's debugger, where its tools are offered and there is room for it.
     pub(crate) fn debugging(&self) -> Option<&Debugging> {
-        self.made().debugging.as_ref()
+        if self.made().has_debugger { self.own_debugging().ok() } else { None }
     }
 
-    /// The debugger, if anyone has asked for its tools.
-    pub(crate) fn used_debugging(&self) -> Option<&Debugging> {
-        self.made.get()?.debugging.as_ref()
+    /// The client's debugger.
+    pub(crate) fn own_debugging(&self) -> Result<&Debugging, DebugFailure> {
+        match self.debugging.get() {
+            Some(debugging) => Ok(debugging),
+            None => {
+                let debugging = self.debuggers().of(&self.caller)?;
+                Ok(self.debugging.get_or_init(|| debugging))
+            }
+        }
+    }
+
+    /// Ends what is being debugged, everyone's.
+    pub(crate) async fn end_debugging(&self) {
+        if let Some(debuggers) = self.common.debuggers.get() {
+            debuggers.shutdown().await;
+        }
     }
 
     fn made(&self) -> &Made {
         self.made.get_or_init(|| {
-            let debugging = self.may_debug().then(|| self.new_debugging());
-            let mut entries =
-                self.entries_of(debugging.as_ref(), |toolset, name| self.offer.has(toolset, name));
-            if self.offer.names_tools() || !self.offer.toolsets.contains(&Toolset::Terminal) {
-                name_only_offered(&mut entries);
+            let debugging = self.may_debug().then(|| self.own_debugging().ok()).flatten();
+            let is_own = |tool: &CatalogTool| matches!(tool.origin(), Origin::Own);
+            match debugging.map(Debugging::catalog) {
+                Some(catalog) if !catalog.all().all(is_own) => Arc::new(self.make(Some(catalog))),
+                own => Arc::clone(self.common.made.get_or_init(|| {
+                    // What is listed does not depend on whether there is room for a debugger.
+                    let default = (own.is_none() && self.may_debug()).then(Catalog::own);
+                    Arc::new(self.make(own.or(default.as_ref())))
+                })),
             }
-            // Tools that were named may all be others.
-            let debugging = debugging.filter(|_| entries.iter().any(Entry::is_of_catalog));
-            Made { entries, debugging }
         })
+    }
+
+    fn make(&self, catalog: Option<&Catalog>) -> Made {
+        let mut entries = self.entries_of(catalog, |toolset, name| self.offer().has(toolset, name));
+        if self.offer().names_tools() || !self.offer().toolsets.contains(&Toolset::Terminal) {
+            name_only_offered(&mut entries);
+        }
+        // Tools that were named may all be others.
+        let has_debugger = entries.iter().any(Entry::is_of_catalog);
+        Made { entries, has_debugger }
     }
 
     /// Whether terminal tools may be among them, without looking.
     pub(crate) fn may_use_terminals(&self) -> bool {
-        self.offer.toolsets.contains(&Toolset::Terminal) || !self.offer.tools.is_empty()
+        self.offer().toolsets.contains(&Toolset::Terminal) || !self.offer().tools.is_empty()
     }
 
     /// Whether the debugger's guides may be among them, without looking.
     pub(crate) fn has_guides(&self) -> bool {
-        self.offer.has(Toolset::Debug, "docs_list")
+        self.offer().has(Toolset::Debug, "docs_list")
     }
 
     /// Words for a model, without those that name a tool which was left out by its name.
     pub(crate) fn with_offered_names(&self, text: String) -> String {
-        if !self.offer.names_tools() {
+        if !self.offer().names_tools() {
             return text;
         }
         let names: Vec<&str> = hint::NAMES.into_iter().chain(DEBUG_CORE).collect();
@@ -101,7 +153,7 @@ impl Offered {
         let catalog = self.debugging()?.catalog();
         let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let is_named = |name: &str| page.split(|c| !is_part(c)).any(|word| word == name);
-        let missing = catalog.enabled().map(termbridge_bridge::catalog::Tool::name);
+        let missing = catalog.enabled().map(CatalogTool::name);
         let missing = missing.filter(|name| self.find(name).is_none() && is_named(name));
         let missing: Vec<&str> = missing.collect();
         (!missing.is_empty()).then(|| {
@@ -112,7 +164,7 @@ impl Offered {
 
     /// How a tool that exists and is not offered could be, to follow its name.
     pub(crate) fn how_to_offer(&self, name: &str) -> Option<String> {
-        if self.offer.without.iter().any(|left_out| left_out == name) {
+        if self.offer().without.iter().any(|left_out| left_out == name) {
             return Some(" (left out by exclude_tools)".to_owned());
         }
         let has = |toolset: &Toolset| match (toolset, self.debugging()) {
@@ -132,26 +184,29 @@ impl Offered {
 
     /// Whether debugging tools may be among them, without looking.
     pub(crate) fn may_debug(&self) -> bool {
-        self.offer.may_debug()
+        self.offer().may_debug()
     }
 
-    fn new_debugging(&self) -> Debugging {
-        let own = [Toolset::Terminal, Toolset::Compat].into_iter().flat_map(tools::of);
-        let reserved: Vec<String> = own.map(|entry| entry.definition.name.to_string()).collect();
-        let reserved: Vec<&str> = reserved.iter().map(String::as_str).collect();
-        self.bridge.debugging(self.offer.debug.clone(), &reserved)
+    fn debuggers(&self) -> &Debuggers {
+        self.common.debuggers.get_or_init(|| {
+            let own = [Toolset::Terminal, Toolset::Compat].into_iter().flat_map(tools::of);
+            let reserved: Vec<String> =
+                own.map(|entry| entry.definition.name.to_string()).collect();
+            let reserved: Vec<&str> = reserved.iter().map(String::as_str).collect();
+            self.common.bridge.debuggers(self.offer().debug.clone(), &reserved)
+        })
     }
 
     fn entries_of(
         &self,
-        debugging: Option<&Debugging>,
+        catalog: Option<&Catalog>,
         wanted: impl Fn(Toolset, &str) -> bool,
     ) -> Vec<Entry> {
-        let has_screens = self.bridge.backend().screens().is_some();
+        let has_screens = self.common.bridge.has_screens();
         let mut entries = Vec::new();
         for toolset in Toolset::ALL {
-            let of_toolset = match (toolset, debugging) {
-                (Toolset::Debug, Some(debugging)) => debug_entries(debugging),
+            let of_toolset = match (toolset, catalog) {
+                (Toolset::Debug, Some(catalog)) => debug_entries(catalog),
                 _ => tools::of(*toolset),
             };
             entries.extend(of_toolset.into_iter().filter(|entry| {
@@ -163,8 +218,10 @@ impl Offered {
 
     /// Whether every tool that was named exists.
     fn check_names(&self) -> Result<(), UnknownTool> {
-        let known = self.entries_of(Some(&self.new_debugging()), |_, _| true);
-        let mut named = self.offer.tools.iter().chain(&self.offer.without);
+        let debugging = self.own_debugging().ok();
+        let catalog = debugging.map_or_else(Catalog::own, |debugging| debugging.catalog().clone());
+        let known = self.entries_of(Some(&catalog), |_, _| true);
+        let mut named = self.offer().tools.iter().chain(&self.offer().without);
         let is_known = |name: &str| known.iter().any(|entry| entry.definition.name == name);
         match named.find(|name| !is_known(name)) {
             Some(name) => Err(UnknownTool(name.clone())),
@@ -212,7 +269,6 @@ fn name_only_usable(schema: &mut Value, usable: &impl Fn(&'static str) -> Option
     }
 }
 
-fn debug_entries(debugging: &Debugging) -> Vec<Entry> {
-    let tools = debugging.catalog().enabled();
-    tools.map(|tool| Entry::of_catalog(DebugTool::new(tool.clone(), debugging.clone()))).collect()
+fn debug_entries(catalog: &Catalog) -> Vec<Entry> {
+    catalog.enabled().map(|tool| Entry::of_catalog(DebugTool::new(tool.clone()))).collect()
 }

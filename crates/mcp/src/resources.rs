@@ -2,7 +2,9 @@
 //!
 //! `term://sessions`, `term://SESSION/screen`, `term://SESSION/output` (history and screen),
 //! `term://SESSION/command/ID` (a command's whole output), `docs://PAGE` (guides and tool pages of the
-//! debugger). Plain text, for whoever may use the session.
+//! debugger), plain text for whoever may use the session; `file:///PATH` (see `files`).
+
+pub(crate) mod files;
 
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 use termbridge_bridge::{Bridge, BridgeError, Caller, Debugging};
@@ -42,16 +44,28 @@ impl Address {
     }
 }
 
-pub(crate) async fn list(
+/// A page of all that can be read, and the cursor of the next; `None` for a cursor that is none of ours.
+pub(crate) async fn page(
     bridge: &Bridge,
     caller: &Caller,
-    debugging: Option<&Debugging>,
-) -> Vec<Resource> {
+    tools: &Offered,
+    cursor: Option<&str>,
+) -> Option<(Vec<Resource>, Option<String>)> {
+    match cursor {
+        Some(cursor) => files::list(bridge, caller, cursor).await,
+        None => {
+            let next = bridge.has_files(caller).then(|| files::FIRST.to_owned());
+            Some((list(bridge, caller, tools.debugging()).await, next))
+        }
+    }
+}
+
+async fn list(bridge: &Bridge, caller: &Caller, debugging: Option<&Debugging>) -> Vec<Resource> {
     let mut resources = vec![Resource::new(SESSIONS, "sessions")];
-    for info in bridge.sessions(caller).await.unwrap_or_default() {
+    for info in bridge.sessions(caller).await.unwrap_or_default().sessions {
         let name = info.name.as_deref().unwrap_or(&info.command);
         let parts: &[&str] =
-            if bridge.backend().screens().is_some() { &["screen", "output"] } else { &["output"] };
+            if bridge.shows_screen(&info.id) { &["screen", "output"] } else { &["output"] };
         for part in parts {
             let uri = format!("term://{}/{part}", info.id);
             resources.push(Resource::new(uri, format!("{part} of {name}")));
@@ -73,7 +87,11 @@ pub(crate) async fn list(
     plain.chain(guides).collect()
 }
 
-pub(crate) fn templates(debugging: Option<&Debugging>) -> Vec<ResourceTemplate> {
+pub(crate) fn templates(
+    bridge: &Bridge,
+    caller: &Caller,
+    debugging: Option<&Debugging>,
+) -> Vec<ResourceTemplate> {
     let docs = debugging.map(|_| {
         ResourceTemplate::new(format!("{DOCS}{{page}}"), "guide or tool page")
             .with_mime_type("text/markdown")
@@ -88,7 +106,7 @@ pub(crate) fn templates(debugging: Option<&Debugging>) -> Vec<ResourceTemplate> 
         ResourceTemplate::new(format!("term://{{session_id}}/{part}"), name)
             .with_mime_type("text/plain")
     });
-    terminals.chain(docs).collect()
+    terminals.chain(docs).chain(files::template(bridge, caller)).collect()
 }
 
 /// The text behind an address, or `None` when it is none of ours.
@@ -106,17 +124,14 @@ pub(crate) async fn read(
         }));
     }
     let text = match Address::parse(uri) {
-        None => return Ok(None),
+        None => return files::read(bridge, caller, uri).await,
         Some(Address::Sessions) => {
-            let list = bridge.sessions(caller).await?;
+            let list = bridge.sessions(caller).await?.sessions;
             let lines = list.iter().map(|info| format!("{} {}", info.id, info.command));
             lines.collect::<Vec<_>>().join("\n")
         }
         Some(Address::Screen(id)) => bridge.screen(caller, &id)?.screen().await?.text(),
-        Some(Address::Output(id)) => {
-            bridge.session(caller, &id).await?;
-            bridge.backend().terminal_text(&id, usize::MAX).await?.text
-        }
+        Some(Address::Output(id)) => bridge.terminal_text(caller, &id, usize::MAX).await?.text,
         Some(Address::Command(id, command)) => {
             bridge.session(caller, &id).await?;
             let (_, output) = bridge.output(&id, command, MAX_OUTPUT).await?;

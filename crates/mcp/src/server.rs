@@ -1,5 +1,7 @@
 //! [`McpServer`]: what rmcp calls.
 
+mod serving;
+
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,25 +15,30 @@ use rmcp::model::{
     ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams,
     SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
-use rmcp::service::{QuitReason, RequestContext, SubscriptionContext};
-use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use termbridge_bridge::policy::{Policy, PolicyConfig};
 use termbridge_bridge::{
-    Bridge, BridgeError, BridgeSettings, Caller, Client, DebugSettings, Debugging, TerminalBackend,
+    Bridge, BridgeError, BridgeSettings, Caller, Client, DebugSettings, Debugging, Scope,
+    TerminalBackend,
 };
 use termbridge_session::SessionError;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
+use crate::again::ClientCalls;
+use crate::calls::Calls;
 use crate::error::{Code, ToolError};
+use crate::identity::Identity;
+use crate::metrics::{Connected, Metrics};
 use crate::offered::Offered;
+use crate::shim::AGAIN;
 use crate::subscriptions::Subscriptions;
 use crate::tasks::Tasks;
 use crate::told::Told;
 use crate::tool::{CallFuture, Context, ReadCursors};
 use crate::toolset::{Offer, Toolset, UnknownTool};
-use crate::transport::Lines;
 use crate::{prompts, resources, subscriptions, tool};
 
 /// Where a request of 2026-07-28 says whose it is.
@@ -62,6 +69,16 @@ pub struct McpServer {
     told: Told,
     subscriptions: Subscriptions,
     closed: CancellationToken,
+    /// The server leaves what its lasting clients wait for to the next one: they hear nothing more.
+    left: CancellationToken,
+    /// What became of calls, where clients come again with them.
+    calls: Option<Arc<Calls>>,
+    /// The client's own, if it does.
+    client_calls: Option<ClientCalls>,
+    /// Of all clients together.
+    metrics: Arc<Metrics>,
+    /// Counts the client, where it is one of several.
+    _connected: Option<Arc<Connected>>,
 }
 
 /// Why serving ended badly.
@@ -90,6 +107,11 @@ impl McpServer {
             told: Told::default(),
             subscriptions: Subscriptions::default(),
             closed: CancellationToken::new(),
+            left: CancellationToken::new(),
+            calls: None,
+            client_calls: None,
+            metrics: Arc::default(),
+            _connected: None,
         })
     }
 
@@ -125,27 +147,75 @@ impl McpServer {
         Self::new(Bridge::new(backend, settings, policy, None), offer)
     }
 
-    /// The same server for a client that a transport knows: tools, sessions and debugger are shared; what was told, read
-    /// and subscribed to, tasks and the end of the connection are the client's own.
+    /// The same server for a client that a transport knows: tools and sessions are shared, and the debugger with clients
+    /// of the same principal and workspace; what was told, read and subscribed to, tasks and the end of the connection
+    /// are the client's own.
     #[must_use]
     pub fn for_client(&self, client: Client) -> Self {
+        let caller = Caller::new(Arc::new(client));
         Self {
             bridge: self.bridge.clone(),
-            caller: Caller::new(Arc::new(client)),
-            tools: Arc::clone(&self.tools),
+            caller: caller.clone(),
+            tools: Arc::new(self.tools.for_client(caller)),
             tasks: Tasks::default(),
             read_cursors: ReadCursors::default(),
             told: Told::default(),
             subscriptions: Subscriptions::default(),
-            closed: CancellationToken::new(),
+            closed: self.closed.child_token(),
+            left: self.left.clone(),
+            calls: self.calls.clone(),
+            client_calls: None,
+            metrics: Arc::clone(&self.metrics),
+            _connected: Some(Arc::new(self.metrics.connected())),
         }
+    }
+
+    /// The same for a client that a transport let in, with what it may do.
+    #[must_use]
+    pub fn for_identity(&self, identity: &Identity) -> Self {
+        self.for_client(identity.client.clone())
+    }
+
+    /// The same for a client that comes again with its open calls when its server dies, by this name. Its waits do not
+    /// end with the server: the next one answers them.
+    #[must_use]
+    pub(crate) fn for_lasting_client(&self, identity: &Identity, name: &str) -> Self {
+        let client_calls =
+            self.calls.clone().map(|calls| ClientCalls { calls, client: name.to_owned() });
+        let closed = self.left.child_token();
+        Self { client_calls, closed, ..self.for_identity(identity) }
+    }
+
+    /// Leaves what lasting clients wait for to the next server, which they ask again.
+    pub(crate) fn leave_lasting_clients(&self) {
+        self.left.cancel();
+    }
+
+    /// Cancelled when the client gets its answers from the next server; `None` if it never does.
+    fn left_to_next(&self) -> Option<CancellationToken> {
+        self.client_calls.is_some().then(|| self.left.clone())
+    }
+
+    /// The same server, which writes down what becomes of calls.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Arc<Calls>) -> Self {
+        self.calls = Some(calls);
+        self
+    }
+
+    /// The counters of this server and all its clients.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Ends every wait of every client, as if they had left.
+    pub fn end_waits(&self) {
+        self.closed.cancel();
     }
 
     /// Ends what is being debugged.
     pub async fn end_debugging(&self) {
-        if let Some(debugging) = self.tools.used_debugging() {
-            debugging.shutdown().await;
-        }
+        self.tools.end_debugging().await;
     }
 
     /// The tools' definitions, in the order of the list.
@@ -173,6 +243,7 @@ impl McpServer {
             peer: None,
             read_cursors: Arc::clone(&self.read_cursors),
             told: self.told.clone(),
+            named: None,
             // Nobody gives up on it after a minute.
             is_task: true,
             began: std::time::Instant::now(),
@@ -194,41 +265,6 @@ impl McpServer {
     /// The debugger, where its tools are offered.
     pub fn debugging(&self) -> Option<&Debugging> {
         self.tools.debugging()
-    }
-
-    /// Serves one client until it closes the connection; sessions go on.
-    pub async fn serve<R, W>(self, reader: R, writer: W) -> Result<(), ServeError>
-    where
-        R: AsyncRead + Unpin + Send + 'static,
-        W: AsyncWrite + Unpin + Send + 'static,
-    {
-        let (closed, subscriptions) = (self.closed.clone(), self.subscriptions.clone());
-        let transport = Lines::new(reader, writer, closed.clone());
-        let running = match self.serve_transport(transport).await {
-            Ok(running) => running,
-            // A client that leaves before it said anything is not a failure.
-            Err(_) if closed.is_cancelled() => return Ok(()),
-            Err(error) => return Err(ServeError::Handshake(error)),
-        };
-        let quit = running.waiting().await;
-        subscriptions.clear();
-        match quit {
-            Ok(QuitReason::JoinError(error)) | Err(error) => {
-                Err(ServeError::Failed(error.to_string()))
-            }
-            Ok(_) => Ok(()),
-        }
-    }
-
-    async fn serve_transport<R, W>(
-        self,
-        transport: Lines<R, W>,
-    ) -> Result<rmcp::service::RunningService<RoleServer, Self>, String>
-    where
-        R: AsyncRead + Unpin + Send + 'static,
-        W: AsyncWrite + Unpin + Send + 'static,
-    {
-        ServiceExt::serve(self, transport).await.map_err(|error| error.to_string())
     }
 }
 
@@ -252,6 +288,12 @@ async fn answered_request<T>(
         tracing::error!("a request panicked");
         Err(ErrorData::internal_error("the request failed by a fault of the server's own", None))
     })
+}
+
+/// Refuses resources to a client that may not read.
+fn readable(caller: &Caller) -> Result<(), ErrorData> {
+    let refuse = |error: BridgeError| ErrorData::invalid_request(error.to_string(), None);
+    Bridge::require(caller, Scope::Read).map_err(refuse)
 }
 
 impl ServerHandler for McpServer {
@@ -280,7 +322,8 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.definitions();
+        let usable = self.tools.entries().iter().filter(|entry| self.caller.may(entry.scope()));
+        let mut tools: Vec<Tool> = usable.map(|entry| entry.definition.clone()).collect();
         if !self.is_structured_for(&context) {
             tools.iter_mut().for_each(|tool| tool.output_schema = None);
         }
@@ -305,8 +348,24 @@ impl ServerHandler for McpServer {
             refused.structured_content.take_if(|_| !is_structured);
             return Ok(refused.into());
         }
-        let name = request.name.clone();
+        let is_again = context.meta.get(AGAIN).and_then(Value::as_bool) == Some(true);
+        let mut named = match entry.scope() {
+            Scope::Read => None,
+            _ => self.client_calls.as_ref().map(|calls| calls.named(&context.id, is_again)),
+        };
+        if let Some(answer) = named.as_mut().and_then(|named| named.begin(entry)) {
+            return Ok(answer.into());
+        }
         let started = std::time::Instant::now();
+        let session =
+            ["session_id", "sessionId", "terminalId"].iter().find_map(|name| arguments.get(*name));
+        let session = session.and_then(Value::as_str);
+        let span = tracing::info_span!(
+            "request",
+            id = %context.id,
+            principal = self.caller.principal(),
+            session,
+        );
         let speaks_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
         let longest = ["timeout_ms", "timeoutMs"].iter().find_map(|name| arguments.get(*name));
         let longest = longest.and_then(Value::as_u64).unwrap_or_default();
@@ -319,17 +378,32 @@ impl ServerHandler for McpServer {
                 peer: Some(context.peer),
                 read_cursors: Arc::clone(&self.read_cursors),
                 told: self.told.clone(),
+                named: named.clone(),
                 is_task: speaks_tasks,
                 began: started,
                 cancelled,
                 closed: self.closed.clone(),
             };
             let call = answered(entry.call(arguments, call));
+            let metrics = Arc::clone(&self.metrics);
+            let tool = entry.definition.name.clone();
+            let left = self.left_to_next();
             let call = async move {
                 let mut result = call.await;
+                let (took, failed) = (started.elapsed(), result.is_error == Some(true));
+                let error = result.structured_content.as_ref().map(|content| &content["error"]);
+                let code = error.and_then(|error| error["code"].as_str());
+                metrics.called(&tool, took, failed, code.filter(|_| failed));
+                tracing::info!(%tool, failed, micros = took.as_micros() as u64, "call");
                 result.structured_content.take_if(|_| !is_structured);
+                // Where the client asks the next server, it may have ended because this one does.
+                let is_left = left.is_some_and(|left| left.is_cancelled());
+                if let Some(named) = named.filter(|_| !is_left) {
+                    named.end(&result);
+                }
                 result
             };
+            let call = call.instrument(span);
             Box::pin(call) as CallFuture
         };
         let response = if speaks_tasks {
@@ -337,8 +411,6 @@ impl ServerHandler for McpServer {
         } else {
             call(context.ct).await.into()
         };
-        let failed = matches!(&response, CallToolResponse::Complete(result) if result.is_error == Some(true));
-        tracing::info!(tool = %name, failed, micros = started.elapsed().as_micros() as u64, "call");
         Ok(response)
     }
 
@@ -387,6 +459,7 @@ impl ServerHandler for McpServer {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        readable(&self.caller)?;
         answered_request(self.subscriptions.add(
             &self.bridge,
             &self.caller,
@@ -410,6 +483,7 @@ impl ServerHandler for McpServer {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let asked = requested.resource_subscriptions.iter().flatten();
+        let asked = asked.filter(|_| self.caller.may(Scope::Read));
         let known =
             asked.filter(|uri| subscriptions::is_known(&self.bridge, &self.caller, uri)).cloned();
         let mut accepted = SubscriptionFilter::new();
@@ -429,12 +503,18 @@ impl ServerHandler for McpServer {
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let list =
-            async { Ok(resources::list(&self.bridge, &self.caller, self.tools.debugging()).await) };
-        answered_request(list).await.map(ListResourcesResult::with_all_items)
+        readable(&self.caller)?;
+        let cursor = request.and_then(|request| request.cursor);
+        let list = resources::page(&self.bridge, &self.caller, &self.tools, cursor.as_deref());
+        let page = answered_request(async { Ok(list.await) }).await?;
+        let unknown = || ErrorData::invalid_params("no cursor of this listing", None);
+        let (resources, next) = page.ok_or_else(unknown)?;
+        let mut result = ListResourcesResult::with_all_items(resources);
+        result.next_cursor = next;
+        Ok(result)
     }
 
     async fn list_resource_templates(
@@ -443,6 +523,8 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         Ok(ListResourceTemplatesResult::with_all_items(resources::templates(
+            &self.bridge,
+            &self.caller,
             self.tools.debugging(),
         )))
     }
@@ -452,6 +534,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        readable(&self.caller)?;
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
         let read = async {
             Ok(resources::read(&self.bridge, &self.caller, &self.tools, &request.uri).await)
@@ -463,6 +546,9 @@ impl ServerHandler for McpServer {
                 error @ (BridgeError::Session(SessionError::NotFound(_))
                 | BridgeError::NoCommand { .. }),
             ) => Err(missing(error.to_string())),
+            Err(error @ (BridgeError::FileTooLarge { .. } | BridgeError::Invalid(_))) => {
+                Err(ErrorData::invalid_params(error.to_string(), None))
+            }
             Err(error) => Err(ErrorData::internal_error(error.to_string(), None)),
         }
     }

@@ -11,9 +11,9 @@ use std::time::Duration;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
-use termbridge_bridge::{Bridge, Caller};
+use termbridge_bridge::{Bridge, Caller, ScreenHandle};
 use termbridge_session::vt::Seq;
-use termbridge_session::{Session, State, Wait};
+use termbridge_session::{State, Wait};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::resources::Address;
@@ -109,7 +109,9 @@ impl Notifier {
 
 /// What can change.
 struct Watched {
-    session: Session,
+    bridge: Bridge,
+    caller: Caller,
+    session: ScreenHandle,
     command: Option<u64>,
     is_output: bool,
 }
@@ -132,7 +134,8 @@ impl Watched {
             }
         };
         let session = bridge.screen(caller, &id).map_err(|error| refuse(&error.to_string()))?;
-        Ok(Self { session, command, is_output })
+        let (bridge, caller) = (bridge.clone(), caller.clone());
+        Ok(Self { bridge, caller, session, command, is_output })
     }
 
     /// Changes count from here: whoever subscribed may make the next one at once.
@@ -179,7 +182,8 @@ impl Watched {
         match self.command {
             None => matches!(state, State::Exited(_)),
             Some(command) => {
-                let report = self.session.command(command, 0, 0).await;
+                let id = self.session.id();
+                let report = self.bridge.command(&self.caller, id, command, 0, 0).await;
                 !matches!(report, Ok(Some(report)) if report.is_running())
             }
         }

@@ -16,10 +16,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use termbridge_bridge::{Bridge, Caller, OutputPage, OutputRequest, Started, Until};
-use termbridge_session::{Input, Sent, Session, SessionId, Wait, Waited};
+use termbridge_bridge::{
+    Bridge, Caller, OutputPage, OutputRequest, Scope, ScreenHandle, Started, Until,
+};
+use termbridge_session::{Input, Sent, SessionId, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
+use crate::again::NamedCall;
 use crate::bound::bound;
 use crate::debug::DebugTool;
 use crate::error::ToolError;
@@ -98,6 +101,8 @@ pub(crate) struct Context {
     pub(crate) read_cursors: ReadCursors,
     /// What the client was told of each session.
     pub(crate) told: Told,
+    /// The call's name, where its client would come again with it.
+    pub(crate) named: Option<NamedCall>,
     /// The call is a task that the client polls, so it may take its time.
     pub(crate) is_task: bool,
     /// When the client's request came; its patience counts from there.
@@ -110,14 +115,14 @@ pub(crate) struct Context {
 
 impl Context {
     /// A session that the caller names, if it may use it.
-    pub(crate) fn session(&self, id: &str) -> Result<Session, ToolError> {
+    pub(crate) fn session(&self, id: &str) -> Result<ScreenHandle, ToolError> {
         Ok(self.bridge.screen(&self.caller, &SessionId::from_text(id))?)
     }
 
     /// Waits, with progress where the client asked for it, until the wait or the call ends.
     pub(crate) async fn wait(
         &self,
-        session: &Session,
+        session: &ScreenHandle,
         mut wait: Wait,
     ) -> Result<(Waited, bool), ToolError> {
         let limit = self.limit(&mut wait);
@@ -128,12 +133,13 @@ impl Context {
     /// Sends and waits, as [`Context::wait`] does.
     pub(crate) async fn send_then_wait(
         &self,
-        session: &Session,
+        session: &ScreenHandle,
         input: Vec<Input>,
         mut wait: Wait,
     ) -> Result<(Sent, Waited, bool), ToolError> {
         let limit = self.limit(&mut wait);
         let (sent, waiting) = session.send_then_wait(input, wait).await?;
+        self.note_done(|| format!("the input was sent to session {}", session.id()));
         let waited = self.attend(Watched::Screen(session), limit, waiting).await?;
         Ok((sent, waited?, limit.cut_short))
     }
@@ -171,6 +177,18 @@ impl Context {
             false => Some(LONGEST_WAIT.saturating_sub(self.began.elapsed())),
         };
         Limit::of(asked, patience)
+    }
+
+    /// Notes what the call has done, for a client that comes again with it.
+    pub(crate) fn note_done(&self, what: impl FnOnce() -> String) {
+        if let Some(named) = &self.named {
+            named.note(&what());
+        }
+    }
+
+    /// The same call as a part of another, which has the name.
+    pub(crate) fn nameless(&self) -> Self {
+        Self { named: None, ..self.clone() }
     }
 
     /// The same call without progress reports.
@@ -270,10 +288,12 @@ impl Context {
             }
             Watched::Command(_, None) => Some(String::new()),
             Watched::Command(session, Some(command)) => {
-                let backend = self.bridge.backend();
-                let length = backend.command(session, command, 0, 0).await.ok()??.output_bytes;
+                let part = async |from, most| {
+                    self.bridge.command(&self.caller, session, command, from, most).await.ok()?
+                };
+                let length = part(0, 0).await?.output_bytes;
                 let from = length.saturating_sub(4 * LONGEST_WORDS as u64);
-                let part = backend.command(session, command, from, length - from).await.ok()??;
+                let part = part(from, length - from).await?;
                 Some(format!(", {length} bytes: {}", last_line(&part.output)))
             }
         }
@@ -311,7 +331,7 @@ fn last_line(text: &str) -> &str {
 /// What a call waits for, to tell its client about.
 #[derive(Clone, Copy)]
 enum Watched<'a> {
-    Screen(&'a Session),
+    Screen(&'a ScreenHandle),
     Command(&'a SessionId, Option<u64>),
 }
 
@@ -404,8 +424,21 @@ impl Entry {
         }
     }
 
+    /// What a client must be allowed to call it.
+    pub(crate) fn scope(&self) -> Scope {
+        let annotations = self.definition.annotations.as_ref();
+        match annotations.and_then(|annotations| annotations.read_only_hint) {
+            Some(true) => Scope::Read,
+            _ => Scope::Write,
+        }
+    }
+
+    /// Every call of a tool comes by here, also those that another tool makes.
     pub(crate) fn call(&self, arguments: JsonObject, mut context: Context) -> CallFuture {
         context.caller = context.caller.for_agent(agent_of(&arguments));
+        if let Err(refused) = Bridge::require(&context.caller, self.scope()) {
+            return Box::pin(std::future::ready(ToolError::from(refused).into_result()));
+        }
         let schema = Arc::clone(&self.definition.input_schema);
         match &self.work {
             Work::Own { call, .. } => call(schema, arguments, context),

@@ -1,13 +1,15 @@
-//! JSON-RPC over lines of text: stdio, sockets.
+//! JSON-RPC over whole messages: lines of text (stdio, sockets) and frames (WebSocket).
 //!
-//! One message per line, UTF-8, at most [`MAX_LINE`] bytes. rmcp ignores lines it cannot parse and
+//! One message at a time, UTF-8, at most [`MAX_MESSAGE`] bytes. rmcp ignores messages it cannot parse and
 //! takes a known method with bad parameters for an unknown method; a client then waits for ever or
-//! looks in the wrong place. Here every line with a fault gets its answer: -32700 for what is not
+//! looks in the wrong place. Here every message with a fault gets its answer: -32700 for what is not
 //! JSON, -32600 for what is no request, -32602 for a known method with bad parameters; with the
-//! request's id wherever one can be made out. The peer is not trusted: an answer to a fault is never longer than a line,
-//! and how much it may have under way and unread is bounded ([`flow`]).
+//! request's id wherever one can be made out. The peer is not trusted: an answer to a fault is never longer than a
+//! message, and how much it may have under way and unread is bounded ([`flow`]).
 
 mod flow;
+pub(crate) mod frames;
+pub(crate) mod lines;
 
 use std::io;
 use std::pin::Pin;
@@ -20,14 +22,14 @@ use rmcp::model::{
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::metrics::Metrics;
 use flow::{Admission, Load};
 
 /// Longest message.
-const MAX_LINE: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 
 /// Methods that rmcp knows: a request for one of them that it could not read has bad parameters.
 const KNOWN_METHODS: [&str; 16] = [
@@ -49,93 +51,115 @@ const KNOWN_METHODS: [&str; 16] = [
     "tasks/cancel",
 ];
 
-/// A transport over a reader and a writer.
-pub(crate) struct Lines<R, W> {
-    reader: BufReader<R>,
-    line: Vec<u8>,
-    /// The current line is too long and is skipped to its end.
-    skipping: bool,
-    writer: Arc<Mutex<W>>,
-    admission: Admission,
-    /// The answer to a fault on its way. Kept here: a line must not end in the middle when whoever
-    /// receives does something else in between.
-    refusal: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
-    /// Told when the peer is gone, so that nobody goes on waiting for it.
-    closed: CancellationToken,
+/// Whence messages come.
+pub(crate) trait Incoming: Send + 'static {
+    /// Appends the next message to `message`. Cancel safe: what was read stays there.
+    fn next(
+        &mut self,
+        message: &mut Vec<u8>,
+    ) -> impl Future<Output = io::Result<MessageEnd>> + Send;
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> Lines<R, W> {
-    pub(crate) fn new(reader: R, writer: W, closed: CancellationToken) -> Self {
+/// Where messages go.
+pub(crate) trait Outgoing: Send + 'static {
+    fn send(&mut self, message: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send;
+    fn close(&mut self) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+/// How the reading of a message ended.
+pub(crate) enum MessageEnd {
+    Whole,
+    /// It was longer than [`MAX_MESSAGE`], and is gone.
+    TooLong,
+    /// The peer sends no more.
+    Closed,
+}
+
+/// A transport over messages in and out.
+pub(crate) struct JsonRpc<I, O> {
+    incoming: I,
+    message: Vec<u8>,
+    outgoing: Arc<Mutex<O>>,
+    admission: Admission,
+    /// The answer to a fault on its way. Kept here: a message must not end in the middle when whoever
+    /// receives does something else in between.
+    refusal: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
+    /// Cancelled when the peer is gone, so that nobody goes on waiting for it.
+    closed: CancellationToken,
+    metrics: Arc<Metrics>,
+    /// Cancelled when the peer gets its answers from another server: nothing more is said to it.
+    left: Option<CancellationToken>,
+}
+
+impl<I: Incoming, O: Outgoing> JsonRpc<I, O> {
+    pub(crate) fn new(
+        incoming: I,
+        outgoing: O,
+        closed: CancellationToken,
+        metrics: Arc<Metrics>,
+        left: Option<CancellationToken>,
+    ) -> Self {
         Self {
-            reader: BufReader::with_capacity(64 * 1024, reader),
-            line: Vec::new(),
-            skipping: false,
-            writer: Arc::new(Mutex::new(writer)),
+            incoming,
+            message: Vec::new(),
+            outgoing: Arc::new(Mutex::new(outgoing)),
             admission: Admission::default(),
             refusal: None,
             closed,
-        }
-    }
-
-    /// Reads up to a newline into `line`. Cancel safe: what was read stays.
-    async fn read_line(&mut self) -> io::Result<LineEnd> {
-        loop {
-            let available = self.reader.fill_buf().await?;
-            if available.is_empty() {
-                return Ok(LineEnd::Closed);
-            }
-            let newline = available.iter().position(|byte| *byte == b'\n');
-            let taken = newline.map_or(available.len(), |at| at + 1);
-            if !self.skipping {
-                self.line.extend_from_slice(&available[..taken]);
-            }
-            self.reader.consume(taken);
-            if self.line.len() > MAX_LINE {
-                self.line = Vec::new();
-                self.skipping = true;
-            }
-            if newline.is_some() {
-                let too_long = std::mem::take(&mut self.skipping);
-                return Ok(if too_long { LineEnd::TooLong } else { LineEnd::Whole });
-            }
+            metrics,
+            left,
         }
     }
 
     fn refuse(&mut self, fault: Fault) {
-        let error = ErrorData::new(fault.code, fault.message, None);
-        let message = ServerJsonRpcMessage::error(error, fault.id);
-        let (writer, load) = (Arc::clone(&self.writer), Arc::clone(self.admission.load()));
-        self.refusal = Some(Box::pin(async move { write(&writer, &load, &message).await }));
+        self.refusal = Some(Box::pin(self.write(fault.into_message())));
+    }
+
+    fn write(
+        &self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + use<I, O> {
+        let outgoing = Arc::clone(&self.outgoing);
+        let (load, metrics) = (Arc::clone(self.admission.load()), Arc::clone(&self.metrics));
+        let left = self.left.clone();
+        async move {
+            if left.is_some_and(|left| left.is_cancelled()) {
+                return Err(io::ErrorKind::BrokenPipe.into());
+            }
+            write(&outgoing, &load, &metrics, &message).await
+        }
     }
 }
 
-enum LineEnd {
-    Whole,
-    TooLong,
-    Closed,
-}
-
-/// What is wrong with a line.
+/// What is wrong with a message.
 #[derive(Debug)]
-struct Fault {
+pub(crate) struct Fault {
     code: ErrorCode,
     message: String,
-    id: Option<RequestId>,
+    pub(crate) id: Option<RequestId>,
+    /// The known method whose parameters are bad.
+    method: Option<String>,
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
-where
-    R: AsyncRead + Unpin + Send,
-    W: AsyncWrite + Unpin + Send + 'static,
-{
+impl Fault {
+    /// Whether it is in the parameters of one of these methods.
+    pub(crate) fn is_of(&self, methods: &[&str]) -> bool {
+        self.method.as_deref().is_some_and(|method| methods.contains(&method))
+    }
+
+    pub(crate) fn into_message(self) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::error(ErrorData::new(self.code, self.message, None), self.id)
+    }
+}
+
+impl<I: Incoming, O: Outgoing> Transport<RoleServer> for JsonRpc<I, O> {
     type Error = io::Error;
 
     fn send(
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let (writer, load) = (Arc::clone(&self.writer), Arc::clone(self.admission.load()));
-        async move { write(&writer, &load, &message).await }
+        self.write(message)
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -152,17 +176,18 @@ where
             let (takes_more, load) =
                 (self.admission.takes_more(), Arc::clone(self.admission.load()));
             let read = tokio::select! {
-                read = self.read_line(), if takes_more => read,
+                read = self.incoming.next(&mut self.message), if takes_more => read,
                 () = load.eased() => continue,
             };
             match read {
-                Ok(LineEnd::Whole) => {}
-                Ok(LineEnd::TooLong) => {
-                    let message = format!("message longer than {MAX_LINE} bytes");
-                    self.refuse(Fault { code: ErrorCode::INVALID_REQUEST, message, id: None });
+                Ok(MessageEnd::Whole) => {}
+                Ok(MessageEnd::TooLong) => {
+                    let message = format!("message longer than {MAX_MESSAGE} bytes");
+                    let code = ErrorCode::INVALID_REQUEST;
+                    self.refuse(Fault { code, message, id: None, method: None });
                     continue;
                 }
-                Ok(LineEnd::Closed) => match self.admission.pop() {
+                Ok(MessageEnd::Closed) => match self.admission.pop() {
                     Some(message) => return Some(message),
                     None => break,
                 },
@@ -171,8 +196,9 @@ where
                     break;
                 }
             }
-            let (parsed, bytes) = (parse(self.line.trim_ascii()), self.line.len());
-            self.line.clear();
+            let (parsed, bytes) = (parse(self.message.trim_ascii()), self.message.len());
+            self.metrics.received(bytes);
+            self.message.clear();
             match parsed {
                 Ok(Some(message)) => {
                     if let Some(message) = self.admission.take(message, bytes) {
@@ -189,25 +215,24 @@ where
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.closed.cancel();
-        self.writer.lock().await.shutdown().await
+        self.outgoing.lock().await.close().await
     }
 }
 
-async fn write<W: AsyncWrite + Unpin>(
-    writer: &Mutex<W>,
+async fn write<O: Outgoing>(
+    outgoing: &Mutex<O>,
     load: &Arc<Load>,
+    metrics: &Metrics,
     message: &ServerJsonRpcMessage,
 ) -> io::Result<()> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    let _unsent = load.sending(message, line.len());
-    let mut writer = writer.lock().await;
-    writer.write_all(&line).await?;
-    writer.flush().await
+    let bytes = serde_json::to_vec(message)?;
+    metrics.sent(bytes.len());
+    let _unsent = load.sending(message, bytes.len());
+    outgoing.lock().await.send(bytes).await
 }
 
 /// A message, nothing for a blank line, or what is wrong.
-fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
+pub(crate) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
     if line.is_empty() {
         return Ok(None);
     }
@@ -220,6 +245,7 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
                     code: ErrorCode::INVALID_PARAMS,
                     message: format!("invalid parameters for {}", custom.method),
                     id: Some(request.id),
+                    method: Some(custom.method.clone()),
                 })
             }
             _ => Ok(Some(JsonRpcMessage::Request(request))),
@@ -230,7 +256,10 @@ fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
 }
 
 fn diagnose(line: &[u8]) -> Fault {
-    let fault = |code, message: &str, id| Fault { code, message: message.to_owned(), id };
+    let fault = |code, message: &str, id| {
+        let message = message.to_owned();
+        Fault { code, message, id, method: None }
+    };
     let value = match serde_json::from_slice::<Value>(line) {
         // The parser stops where nesting could exhaust the stack; the request has an id all the same.
         Err(error) if error.to_string().starts_with("recursion limit") => {
@@ -250,11 +279,13 @@ fn diagnose(line: &[u8]) -> Fault {
     match (&value, method) {
         (Value::Array(_), _) => fault(
             ErrorCode::INVALID_REQUEST,
-            "batches are not supported: send one request a line",
+            "batches are not supported: send one request at a time",
             None,
         ),
         (_, Some(method)) if KNOWN_METHODS.contains(&method) && id.is_some() => {
-            fault(ErrorCode::INVALID_PARAMS, &format!("invalid parameters for {method}"), id)
+            let message = format!("invalid parameters for {method}");
+            let method = Some(method.to_owned());
+            Fault { method, ..fault(ErrorCode::INVALID_PARAMS, &message, id) }
         }
         _ => fault(ErrorCode::INVALID_REQUEST, "not a JSON-RPC 2.0 message", id),
     }

@@ -4,9 +4,10 @@ mod rows;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use termbridge_bridge::ScreenHandle;
 use termbridge_session::vt::format::{cells, html, markers, plain, raw, svg};
 use termbridge_session::vt::{Palette, Row, Screen, Seq, Since};
-use termbridge_session::{Look, Session, Snapshot, SnapshotRequest, State, Waited};
+use termbridge_session::{Look, Snapshot, SnapshotRequest, State, Waited};
 use unicode_width::UnicodeWidthChar as _;
 
 pub(crate) use self::rows::told_once;
@@ -201,14 +202,17 @@ pub(crate) struct View {
 
 impl View {
     /// Takes a look at a session.
-    pub(crate) async fn take(session: &Session, request: ViewRequest) -> Result<Self, ToolError> {
+    pub(crate) async fn take(
+        session: &ScreenHandle,
+        request: ViewRequest,
+    ) -> Result<Self, ToolError> {
         let snapshot = snapshot(session, request).await?;
         Self::of(&snapshot, session.id().as_str(), request)
     }
 
     /// The screen as it is after something was done.
     pub(crate) async fn take_after(
-        session: &Session,
+        session: &ScreenHandle,
         view: ViewAfter,
         seen: Since,
     ) -> Result<Option<Self>, ToolError> {
@@ -220,7 +224,7 @@ impl View {
     /// The screen on which a wait ended.
     pub(crate) fn after(
         waited: &Waited,
-        session: &Session,
+        session: &ScreenHandle,
         view: ViewAfter,
     ) -> Result<Option<Self>, ToolError> {
         let (Some(request), Some(shown)) = (view.request(Since::default()), &waited.snapshot)
@@ -432,7 +436,7 @@ pub(crate) fn state_text(state: &State) -> String {
     }
 }
 
-async fn snapshot(session: &Session, request: ViewRequest) -> Result<Snapshot, ToolError> {
+async fn snapshot(session: &ScreenHandle, request: ViewRequest) -> Result<Snapshot, ToolError> {
     let scrollback =
         (request.format == Format::Scrollback).then(|| request.lines.unwrap_or(usize::MAX));
     Ok(session.snapshot(SnapshotRequest { since: request.since, scrollback }).await?)

@@ -27,7 +27,8 @@ pub struct PolicyConfig {
     pub allow: Vec<String>,
     /// When not empty, the directories in which sessions and programs start, commands begin and `cwd`
     /// may point to; links are resolved. Absolute, or below `~`. What a command does then is not
-    /// checked: it may open files elsewhere, by an absolute path for example.
+    /// checked: it may open files elsewhere, by an absolute path for example. Their files, and no others, can be read
+    /// as resources.
     pub allowed_directories: Vec<PathBuf>,
     /// How many calls an agent may make. None by default.
     pub rate_limit: Option<RateLimit>,

@@ -159,6 +159,11 @@ impl Policy {
         self.allow.is_some()
     }
 
+    /// The directories that are allowed; without any, all are.
+    pub fn allowed_directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
     /// Whether a session may start in a directory, or a file be used.
     pub fn check_path(&self, path: &Path) -> Decision {
         if self.directories.is_empty() {

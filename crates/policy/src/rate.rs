@@ -45,6 +45,11 @@ impl RateLimiter {
         Self { limit, buckets: HashMap::new(), overflow: None }
     }
 
+    /// How many calls each agent may make.
+    pub fn limit(&self) -> RateLimit {
+        self.limit
+    }
+
     /// Counts a call of an agent, or says when it may come again.
     pub fn check(&mut self, agent: &str, now: Instant) -> Result<(), RateLimited> {
         let limit = self.limit;

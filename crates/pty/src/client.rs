@@ -5,11 +5,15 @@
 //! [`Program`] is one program and its terminal. A keeper that died is noticed by the task; the
 //! next spawn starts another.
 //!
-//! No lock is held across an await: the mutex here guards the making of a link, which is
-//! `posix_spawn` and takes about a millisecond.
+//! A lasting keeper is found or started by [`lasting`], which blocks and so has a thread of its own.
+//!
+//! No lock of the standard library is held across an await: the mutex here guards the making of a link,
+//! which is `posix_spawn` and takes about a millisecond. That of a link to a lasting keeper is
+//! guarded by one that can wait.
 
 mod aftermath;
 mod connection;
+mod lasting;
 mod link;
 mod process;
 mod program;
@@ -17,11 +21,14 @@ mod translate;
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::protocol::{Request, RequestId};
-use crate::{SpawnError, SpawnSpec};
+use crate::{
+    AttachError, ControlError, HeldProgram, KeeperLoss, Lasting, ProgramId, SpawnError, SpawnSpec,
+};
 use link::{Answer, Link, NoAnswer};
 
 pub use program::Program;
@@ -43,19 +50,113 @@ fn room_for(count: usize) -> io::Result<()> {
 
 /// Starts programs on terminals, each held by one keeper process.
 ///
-/// Clones share the keeper. It is started with the first spawn and needs a Tokio runtime with I/O
-/// and time enabled, the same one as long as the keeper lives. When every clone and every
-/// [`Program`] is dropped, or the runtime ends, or this process dies, the keeper ends all that it
-/// started, processes that detached themselves included; [`Keeper::shutdown`] does so in order.
+/// Clones share the keeper. It needs a Tokio runtime with I/O and time enabled, the same one as long
+/// as the keeper lives. There are two kinds:
+///
+/// * [`Keeper::new`] starts a private one with the first spawn. When every clone and every [`Program`]
+///   is dropped, or the runtime ends, or this process dies, the keeper ends all that it started,
+///   processes that detached themselves included; [`Keeper::shutdown`] does so in order.
+/// * [`Keeper::lasting`] has one that outlives this process: what is not let go of before stays, for the
+///   next server to adopt. A server that stops calls [`Keeper::leave`] before it drops its programs,
+///   since dropping a [`Program`] ends it here as there.
 #[derive(Debug, Clone, Default)]
 pub struct Keeper {
     link: Arc<Mutex<Option<Link>>>,
+    lasting: Option<Arc<Found>>,
+}
+
+/// How a lasting keeper is found again.
+#[derive(Debug)]
+struct Found {
+    lasting: Lasting,
+    /// One attempt at a time.
+    attaching: tokio::sync::Mutex<()>,
 }
 
 impl Keeper {
-    /// A handle; no process yet.
+    /// A handle on a private keeper; no process yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Becomes the server of the keeper that listens at a socket; starts one if there is none.
+    ///
+    /// If it dies, the next spawn starts another, as with a private one. If another server takes over,
+    /// this one has lost it for good: every question is answered by `KeeperGone`, terminals are no longer
+    /// read or written through this handle's programs, and [`Keeper::lost`] says who has it. A read into
+    /// a journal that is under way then is finished before the other server is admitted. The descriptors stay
+    /// open until the programs are dropped, so the process should end soon. It has three seconds to notice;
+    /// one that does not (it was stopped) is cut off, and what it reads after that is lost.
+    pub async fn lasting(mut lasting: Lasting) -> Result<Self, AttachError> {
+        let path = lasting.socket.clone();
+        let unreachable = |source| AttachError::Unreachable { path, source };
+        lasting.socket = std::path::absolute(&lasting.socket).map_err(unreachable)?;
+        let found = Found { lasting, attaching: tokio::sync::Mutex::default() };
+        let keeper = Self { link: Arc::default(), lasting: Some(Arc::new(found)) };
+        match keeper.link().await {
+            Ok(_) => Ok(keeper),
+            Err(SpawnError::Attach(error)) => Err(error),
+            Err(other) => Err(unreachable_by(&keeper, io::Error::other(other))),
+        }
+    }
+
+    /// Ends everything that a lasting keeper holds, and the keeper, when its server is gone; false when
+    /// there is no keeper. `Busy` when it has a server, which is to be asked instead.
+    pub async fn end_all(socket: PathBuf, grace: Duration) -> Result<bool, AttachError> {
+        let path = socket.clone();
+        let ended = tokio::task::spawn_blocking(move || lasting::end_all(&path, grace)).await;
+        ended.unwrap_or_else(|error| {
+            Err(AttachError::Unreachable { path: socket, source: io::Error::other(error) })
+        })
+    }
+
+    /// What the keeper holds: programs of earlier servers and of this one.
+    pub async fn held(&self) -> Result<Vec<HeldProgram>, ControlError> {
+        let Some(link) = self.current() else { return Ok(Vec::new()) };
+        let request = link.next_request();
+        match self.question(&link, request, Request::List { request }).await? {
+            Answer::Listed(programs) => Ok(programs),
+            other => Err(program::refusal(&other)),
+        }
+    }
+
+    /// Takes over a program that the keeper holds for an earlier server. `NoProcess` when it holds
+    /// no such program; refused when this server has it already.
+    ///
+    /// Cancel safe: a program whose future was dropped, or that could not be used here, is kept and can be
+    /// adopted again.
+    pub async fn adopt(&self, program: ProgramId) -> Result<Program, ControlError> {
+        let link = self.current().ok_or(ControlError::KeeperGone)?;
+        let request = link.next_request();
+        match self.question(&link, request, Request::Adopt { request, program }).await? {
+            Answer::Launched(launched) => Program::new(launched, link)
+                .map_err(|error| ControlError::Refused(io::Error::other(error))),
+            Answer::SpawnFailed { errno, .. } => {
+                Err(ControlError::Refused(io::Error::from_raw_os_error(errno)))
+            }
+            other => Err(program::refusal(&other)),
+        }
+    }
+
+    /// Leaves everything to the next server of a lasting keeper: from now on dropping a program does not
+    /// end it. What was dropped before is ended. Does nothing with a private keeper.
+    pub async fn leave(&self) {
+        if self.lasting.is_none() {
+            return;
+        }
+        let Some(link) = self.current() else { return };
+        link.gate().leave();
+        link.ended(REPLY_LIMIT).await;
+    }
+
+    /// Waits until this server has the keeper no longer. At once when it has none.
+    pub async fn lost(&self) -> KeeperLoss {
+        // Not the link: the connection lives as long as one.
+        let gate = self.current().map(|link| Arc::clone(link.gate()));
+        match gate {
+            Some(gate) => gate.lost().await,
+            None => KeeperLoss::Gone,
+        }
     }
 
     /// Starts a program; returns once it runs, or with why it does not.
@@ -67,7 +168,7 @@ impl Keeper {
             SpawnError::descriptor_limit(source)
                 .unwrap_or_else(|source| SpawnError::Terminal { source })
         })?;
-        let link = self.link()?;
+        let link = self.link().await?;
         let request = link.next_request();
         let frame = Request::Spawn { request, spawn: spawn.clone() }
             .encode()
@@ -105,8 +206,54 @@ impl Keeper {
         link.as_ref().filter(|link| link.is_open()).map(Link::keeper_pid)
     }
 
-    /// The link to the keeper, which is started if there is none.
-    fn link(&self) -> Result<Link, SpawnError> {
+    /// The last link, open or not.
+    fn current(&self) -> Option<Link> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn question(
+        &self,
+        link: &Link,
+        request: RequestId,
+        question: Request,
+    ) -> Result<Answer, ControlError> {
+        let frame = question.encode();
+        let frame = frame.map_err(|error| ControlError::Refused(io::Error::other(error)))?;
+        let answer = link.ask(request, frame, String::new(), REPLY_LIMIT).await;
+        answer.map_err(|error| match error {
+            NoAnswer::Gone => ControlError::KeeperGone,
+            NoAnswer::Silent(limit) => ControlError::KeeperSilent { limit },
+        })
+    }
+
+    /// The link to the keeper, which is found or started if there is none.
+    async fn link(&self) -> Result<Link, SpawnError> {
+        let Some(found) = &self.lasting else { return self.private_link() };
+        let _one = found.attaching.lock().await;
+        if let Some(link) = self.current() {
+            if link.is_open() {
+                return Ok(link);
+            }
+            match link.gate().loss() {
+                Some(KeeperLoss::TakenOver { by }) => {
+                    return Err(SpawnError::Attach(AttachError::TakenOver { by }));
+                }
+                _ if link.gate().is_closed() => return Err(SpawnError::KeeperGone),
+                _ => {}
+            }
+        }
+        let lasting = found.lasting.clone();
+        let attached = tokio::task::spawn_blocking(move || lasting::attach(&lasting)).await;
+        let attached = attached
+            .map_err(|error| SpawnError::Attach(unreachable_by(self, io::Error::other(error))))?;
+        let link = connection::attach(attached.map_err(SpawnError::Attach)?);
+        let link = link.map_err(translate::start_error)?;
+        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Some(link.clone());
+        Ok(link)
+    }
+
+    /// The link to a private keeper, which is started if there is none.
+    fn private_link(&self) -> Result<Link, SpawnError> {
         let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = link.as_ref().filter(|link| link.is_open()) {
             return Ok(open.clone());
@@ -114,4 +261,9 @@ impl Keeper {
         let started = connection::start().map_err(translate::start_error)?;
         Ok(link.insert(started).clone())
     }
+}
+
+fn unreachable_by(keeper: &Keeper, source: io::Error) -> AttachError {
+    let path = keeper.lasting.as_ref().map(|found| found.lasting.socket.clone());
+    AttachError::Unreachable { path: path.unwrap_or_default(), source }
 }

@@ -12,6 +12,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 /// Bytes that the pipe holds; the most that an unprivileged process may ask for.
+#[cfg(target_os = "linux")]
 const PIPE_SIZE: usize = 1024 * 1024;
 
 /// The server's end of the pipe.
@@ -26,8 +27,17 @@ impl CommandPipe {
     /// Makes the pipe in a folder that is ours; only its owner may open it, whatever the umask.
     pub fn create(path: &Path) -> io::Result<Self> {
         let owner_only = Mode::RUSR | Mode::WUSR;
-        rustix::fs::mkfifoat(rustix::fs::CWD, path, owner_only)?;
+        make_fifo(path, owner_only)?;
         rustix::fs::chmod(path, owner_only)?;
+        let descriptor = Self::open(path)?;
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(&descriptor, PIPE_SIZE);
+        Self::of(descriptor)
+    }
+
+    /// Opens a pipe that was made so: for reading and writing, so that it never waits.
+    pub(crate) fn open(path: &Path) -> io::Result<OwnedFd> {
+        let owner_only = Mode::RUSR | Mode::WUSR;
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let descriptor = rustix::fs::open(path, flags, Mode::empty())?;
         let found = rustix::fs::fstat(&descriptor)?;
@@ -37,9 +47,13 @@ impl CommandPipe {
         if !is_ours {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the pipe is not private"));
         }
+        Ok(descriptor)
+    }
+
+    /// A pipe that is open already.
+    pub(crate) fn of(descriptor: OwnedFd) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
-        let capacity = rustix::pipe::fcntl_setpipe_size(&descriptor, PIPE_SIZE)
-            .or_else(|_| rustix::pipe::fcntl_getpipe_size(&descriptor))?;
+        let capacity = rustix::pipe::fcntl_getpipe_size(&descriptor)?;
         #[cfg(not(target_os = "linux"))]
         let capacity = 16 * 1024;
         Ok(Self { descriptor: Some(descriptor), capacity })
@@ -94,4 +108,14 @@ impl CommandPipe {
             }
         }
     }
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn make_fifo(path: &Path, mode: Mode) -> io::Result<()> {
+    Ok(rustix::fs::mkfifoat(rustix::fs::CWD, path, mode)?)
+}
+
+#[cfg(target_vendor = "apple")]
+fn make_fifo(path: &Path, mode: Mode) -> io::Result<()> {
+    crate::sys::make_fifo(path, mode.as_raw_mode())
 }

@@ -75,6 +75,15 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// The journal or the command pipe could not be set up.
+    #[error("cannot keep the terminal's journal: {source}")]
+    Journal {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The lasting keeper cannot be had.
+    #[error("{0}")]
+    Attach(#[source] AttachError),
     /// The keeper process could not be started.
     #[error("cannot start the keeper process: {source}")]
     KeeperStart {
@@ -104,6 +113,59 @@ impl SpawnError {
             Err(source)
         }
     }
+}
+
+/// Why a server did not get a lasting keeper.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// Another server has it.
+    #[error(
+        "the server with process id {holder} holds the terminals; stop it first, or replace it"
+    )]
+    Busy {
+        /// The other server's process.
+        holder: u32,
+    },
+    /// Another server took it from this one.
+    #[error("the server with process id {by} has taken over; this one has to stop")]
+    TakenOver {
+        /// The other server's process.
+        by: u32,
+    },
+    /// It speaks a version of the protocol that this one cannot.
+    #[error(
+        "the keeper process {pid} is of version {version}, which this version cannot use; end it with the version that started it"
+    )]
+    Version {
+        /// The keeper's process.
+        pid: u32,
+        /// Its version of the protocol.
+        version: u32,
+    },
+    /// Whoever listens there is not of this user.
+    #[error("{path} belongs to another user's process")]
+    Foreign {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// It did not answer in time.
+    #[error("the keeper process did not answer for {} s: it is stopped or the machine is overloaded; try again", limit.as_secs())]
+    Silent {
+        /// How long it had.
+        limit: Duration,
+    },
+    /// It could not be started or reached.
+    #[error("cannot reach the keeper process at {path}: {source}")]
+    Unreachable {
+        /// The socket.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// This system has no pseudo-terminals that the crate knows.
+    #[error("terminals are not supported on this system")]
+    Unsupported,
 }
 
 /// Why a running program could not be signalled, stopped or surveyed.

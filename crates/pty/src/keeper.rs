@@ -6,9 +6,13 @@
 //! and briefly; what takes time (a grace, a kill that must be repeated) is state that the loop
 //! comes back to.
 //!
-//! * [`setup`] makes the process a keeper; [`requests`] handles what is asked; [`launch`] and
-//!   [`child`] start a program; [`reap`] learns of exits; [`family`] finds the processes of a
-//!   program; [`stop`] ends one; [`ending`] ends all.
+//! A private keeper has one server, and ends everything with it. A lasting one listens on a socket with a
+//! name, keeps everything when its server is gone, and hands it to the next.
+//!
+//! * [`setup`] makes the process a keeper; [`peer`] is the other end of a socket; [`requests`] handles
+//!   what is asked; [`launch`] and [`child`] start a program; [`reap`] learns of exits; [`family`]
+//!   finds the processes of a program; [`stop`] ends one; [`ending`] ends all; [`door`] lets servers
+//!   in, and [`handover`] gives them what is held.
 //!
 //! # Invariants
 //!
@@ -20,12 +24,16 @@
 //! * It reads no file of a user's: paths are resolved in the forked child. A dead network mount
 //!   can stall one spawn, not the keeper. What it removes, the private folders of programs, the
 //!   server made in its temporary folder.
+//! * It never reads a terminal, nor a journal or a command pipe that it holds.
 //! * It exits only when no process is left that descends from it, or after [`ending`]'s bound.
 
 mod child;
+mod door;
 mod ending;
 mod family;
+mod handover;
 mod launch;
+mod peer;
 mod reap;
 mod requests;
 mod setup;
@@ -43,9 +51,10 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::Rlimit;
 
 use crate::ExitStatus;
-use crate::protocol::{Event, ProgramId, Request, RequestId};
-use crate::wire::{Filled, Inbox, OUTBOX_LIMIT, Outbox};
+use crate::protocol::{Event, ProgramId, RequestId};
+use door::Door;
 use ending::Ending;
+use peer::{Asked, Peer};
 use stop::Stop;
 use strangers::Strangers;
 
@@ -56,10 +65,10 @@ pub(crate) fn main() -> ! {
 }
 
 struct Keeper {
-    /// `None` once the server is gone.
-    socket: Option<OwnedFd>,
-    inbox: Inbox,
-    outbox: Outbox,
+    /// `None` while there is none.
+    server: Option<Peer>,
+    /// Of a lasting keeper.
+    door: Option<Door>,
     /// Readable when a child changed state.
     child_pipe: OwnedFd,
     /// The descriptor limit that programs get; our own is higher.
@@ -85,7 +94,11 @@ struct Held {
     stop: Option<Stop>,
     strangers: Strangers,
     /// Removed with the entry.
-    _folder: GuardedFolder,
+    folder: GuardedFolder,
+    journal: Option<OwnedFd>,
+    command_pipe: Option<OwnedFd>,
+    /// The server that is there has it.
+    is_handed: bool,
 }
 
 /// A folder that was made for one program; empty for none.
@@ -102,7 +115,8 @@ impl Drop for GuardedFolder {
 }
 
 struct Start {
-    request: RequestId,
+    /// `None` when the server that asked is gone.
+    request: Option<RequestId>,
     /// Closed by a successful `execve`; else brings a report.
     pipe: OwnedFd,
     candidates: Vec<Vec<u8>>,
@@ -110,10 +124,13 @@ struct Start {
 
 impl Keeper {
     fn new(own: setup::Own) -> Self {
+        let (server, door) = match own.is_lasting {
+            true => (None, Some(Door::new(own.socket))),
+            false => (Some(Peer::new(own.socket, 0)), None),
+        };
         Self {
-            socket: Some(own.socket),
-            inbox: Inbox::default(),
-            outbox: Outbox::default(),
+            server,
+            door,
             child_pipe: own.child_pipe,
             descriptor_limit: own.descriptor_limit,
             programs: BTreeMap::new(),
@@ -124,19 +141,27 @@ impl Keeper {
     }
 
     fn run(mut self) -> io::Result<()> {
-        self.send(&Event::Hello { version: crate::protocol::VERSION }, None);
         loop {
             self.flush();
-            let ready = self.wait()?;
-            if ready.children {
-                self.drain_child_pipe();
-                self.reap_due = true;
-            }
-            for program in ready.started {
-                self.finish_start(program);
-            }
-            if ready.socket {
-                self.receive();
+            self.flush_guests();
+            // Behind the sending, which finds out who is gone.
+            self.advance_door();
+            // Backwards: who is heard may leave, and those before it keep their places.
+            for source in self.wait()?.into_iter().rev() {
+                match source {
+                    Source::Children => {
+                        self.drain_child_pipe();
+                        self.reap_due = true;
+                    }
+                    Source::Started(program) => self.finish_start(program),
+                    Source::Server => self.receive(),
+                    Source::Guest(index) => self.hear(index),
+                    Source::Door => {
+                        if let Some(door) = &mut self.door {
+                            door.accept();
+                        }
+                    }
+                }
             }
             if std::mem::take(&mut self.reap_due) {
                 self.reap();
@@ -150,85 +175,95 @@ impl Keeper {
         }
     }
 
-    /// Waits for whatever comes first.
-    fn wait(&self) -> io::Result<Ready> {
-        let mut sources = vec![PollFd::new(&self.child_pipe, PollFlags::IN)];
-        let mut starting = Vec::new();
-        for (&program, held) in &self.programs {
-            if let Some(start) = &held.start {
-                sources.push(PollFd::new(&start.pipe, PollFlags::IN));
-                starting.push(program);
+    /// Waits for whatever comes first; gives what is ready.
+    fn wait(&self) -> io::Result<Vec<Source>> {
+        let mut sources = Vec::new();
+        let mut polled = Vec::new();
+        let mut watch = |source, descriptor, interest| {
+            sources.push(source);
+            polled.push(PollFd::from_borrowed_fd(descriptor, interest));
+        };
+        // What the server asks is handled last, when it is known who has ended.
+        if let Some(server) = &self.server {
+            watch(Source::Server, server.socket.as_fd(), server.interest());
+        }
+        if let Some(door) = &self.door {
+            if let Some(listener) = door.open() {
+                watch(Source::Door, listener.as_fd(), PollFlags::IN);
+            }
+            for (index, guest) in door.guests.iter().enumerate() {
+                watch(Source::Guest(index), guest.peer.socket.as_fd(), guest.peer.interest());
             }
         }
-        if let Some(socket) = &self.socket {
-            let mut interest = PollFlags::empty();
-            interest.set(PollFlags::IN, self.outbox.bytes() < OUTBOX_LIMIT);
-            interest.set(PollFlags::OUT, !self.outbox.is_empty());
-            sources.push(PollFd::new(socket, interest));
+        for (&program, held) in &self.programs {
+            if let Some(start) = &held.start {
+                watch(Source::Started(program), start.pipe.as_fd(), PollFlags::IN);
+            }
         }
+        watch(Source::Children, self.child_pipe.as_fd(), PollFlags::IN);
         let timeout = self.next_look().map(|at| {
             let wait = at.saturating_duration_since(Instant::now());
             Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: wait.subsec_nanos().into() }
         });
-        match rustix::event::poll(&mut sources, timeout.as_ref()) {
+        match rustix::event::poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let is_ready = |source: &PollFd<'_>| !source.revents().is_empty();
-        let started = starting.iter().zip(&sources[1..]);
-        Ok(Ready {
-            children: is_ready(&sources[0]),
-            started: started.filter(|(_, pipe)| is_ready(pipe)).map(|(&id, _)| id).collect(),
-            socket: self.socket.is_some() && sources.last().is_some_and(is_ready),
-        })
+        let ready = sources.into_iter().zip(&polled);
+        Ok(ready.filter(|(_, poll)| !poll.revents().is_empty()).map(|(source, _)| source).collect())
     }
 
     fn next_look(&self) -> Option<Instant> {
         let stops = self.programs.values().filter_map(|held| held.stop.as_ref());
-        stops.map(Stop::next_look).chain(self.ending.as_ref().map(Ending::next_look)).min()
+        let ending = self.ending.as_ref().map(Ending::next_look);
+        let has_server = self.server.is_some();
+        let door = self.door.as_ref().and_then(|door| door.next_look(has_server));
+        stops.map(Stop::next_look).chain(ending).chain(door).min()
     }
 
     /// Reads once and handles every whole frame. The end of the stream, and bytes that are no
     /// frame, are the server's death.
     fn receive(&mut self) {
-        let Some(socket) = &self.socket else { return };
-        if self.outbox.bytes() >= OUTBOX_LIMIT {
-            return;
+        let Some(server) = &mut self.server else { return };
+        if server.fill().is_err() {
+            return self.server_gone();
         }
-        match self.inbox.fill(socket.as_fd()) {
-            Ok(Filled::Some) => {}
-            Ok(Filled::EndOfFile) => return self.server_died(),
-            Err(error) if is_transient(&error) => return,
-            Err(_) => return self.server_died(),
-        }
-        loop {
-            match self.inbox.next_frame().and_then(|body| body.map(Request::decode).transpose()) {
-                Ok(Some(request)) => self.handle(request),
+        while let Some(server) = &mut self.server {
+            match server.next() {
+                Ok(Some(Asked::Request(request))) => self.handle(request),
+                Ok(Some(Asked::Unknown { event })) => {
+                    if let Some(event) = event {
+                        server.send(&event, Vec::new());
+                    }
+                }
                 Ok(None) => return,
-                Err(_) => return self.server_died(),
+                Err(_) => self.server_gone(),
             }
         }
     }
 
-    fn send(&mut self, event: &Event, descriptor: Option<OwnedFd>) {
-        // Events are far below the frame limit: lists are cut to MAX_LISTED, paths to PATH_MAX.
-        if let Ok(frame) = event.encode() {
-            self.outbox.push(frame, descriptor);
+    fn send(&mut self, event: &Event) {
+        self.send_with(event, Vec::new());
+    }
+
+    /// Without a server the event is nobody's.
+    fn send_with(&mut self, event: &Event, descriptors: Vec<OwnedFd>) {
+        if let Some(server) = &mut self.server {
+            server.send(event, descriptors);
         }
     }
 
     fn flush(&mut self) {
-        let Some(socket) = &self.socket else { return };
-        match self.outbox.flush(socket.as_fd()) {
-            Ok(()) => {}
-            Err(error) if is_transient(&error) => {}
-            Err(_) => self.server_died(),
+        if self.server.as_mut().is_some_and(|server| server.flush().is_err()) {
+            self.server_gone();
         }
     }
 
-    fn server_died(&mut self) {
-        self.socket = None;
-        self.outbox = Outbox::default();
+    fn server_gone(&mut self) {
+        self.server = None;
+        if self.door.is_some() {
+            return self.keep_everything();
+        }
         setup::release_stderr();
         self.begin_ending(ending::DEATH_GRACE, None);
     }
@@ -241,19 +276,24 @@ impl Keeper {
     /// Gives the last answers a bounded time to leave.
     fn flush_before_exit(&mut self) {
         let until = Instant::now() + Duration::from_secs(1);
-        while !self.outbox.is_empty() && Instant::now() < until {
-            self.flush();
-            let Some(socket) = &self.socket else { return };
+        while let Some(server) = self.server.as_ref().filter(|server| server.has_unsent())
+            && Instant::now() < until
+        {
             let pause = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-            let _ = rustix::event::poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&pause));
+            let mut sources = [PollFd::new(&server.socket, PollFlags::OUT)];
+            let _ = rustix::event::poll(&mut sources, Some(&pause));
+            self.flush();
         }
     }
 }
 
-struct Ready {
-    children: bool,
-    started: Vec<ProgramId>,
-    socket: bool,
+/// What the loop waits for.
+enum Source {
+    Server,
+    Door,
+    Guest(usize),
+    Started(ProgramId),
+    Children,
 }
 
 fn is_transient(error: &io::Error) -> bool {

@@ -18,6 +18,8 @@
 //! * `keeper` is the other process: small, single-threaded, the parent and subreaper of every
 //!   program. `role` turns an executable into it before `main`.
 //! * `protocol` is what passes between them; `wire` moves its frames and descriptors.
+//! * `lasting` is what a keeper that outlives its server is asked for; `journal` the shared memory in
+//!   which the next server finds what this one read.
 //! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
 //! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
 //!   `private_files` makes what only its owner may use.
@@ -28,14 +30,16 @@
 //! * Only the keeper forks for programs, so a spawn costs the same however much memory the server holds.
 //! * A program's pid is its session id, and neither is reused before its [`Program`] is dropped:
 //!   the keeper holds the zombie until then.
-//! * When the server is gone, even by `SIGKILL`, the keeper ends every program and everything
-//!   that descends from one, and then itself.
+//! * When the server is gone, even by `SIGKILL`, a private keeper ends every program and everything
+//!   that descends from one, and then itself. A lasting keeper keeps them for the next server; when it
+//!   holds none and nobody comes, it ends.
 //! * No descriptor of the server or the keeper reaches a program, other than its terminal.
-//! * `unsafe` stands in `sys`, `role`, `own_session` and the code between fork and exec, nowhere
+//! * `unsafe` stands in `sys`, `role`, `own_session`, `journal::mapping` and the code between fork and exec, nowhere
 //!   else in the workspace.
 
 mod error;
 mod host;
+mod lasting;
 mod report;
 mod signal;
 mod spec;
@@ -44,6 +48,8 @@ mod spec;
 mod client;
 #[cfg(unix)]
 mod command_pipe;
+#[cfg(unix)]
+mod journal;
 #[cfg(unix)]
 mod keeper;
 #[cfg(unix)]
@@ -70,10 +76,15 @@ mod unsupported;
 pub use client::{Keeper, Program};
 #[cfg(unix)]
 pub use command_pipe::CommandPipe;
-pub use error::{ControlError, SpawnError};
+pub use error::{AttachError, ControlError, SpawnError};
 pub use host::{BoxFuture, ProgramHost};
 #[cfg(unix)]
-pub use own_session::start_in_own_session;
+pub use journal::Journal;
+pub use lasting::{
+    Checkpoint, Claim, HeldProgram, JournalSize, KeeperLoss, Lasting, ProgramId, Register,
+};
+#[cfg(unix)]
+pub use own_session::{end_process, start_in_own_session};
 #[cfg(unix)]
 pub use private_files::{make_private_file, make_private_folder, make_private_folders};
 pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
@@ -85,5 +96,5 @@ pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
 pub use sys::release_memory;
 #[cfg(not(unix))]
 pub use unsupported::{
-    CommandPipe, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,
+    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,
 };

@@ -1,8 +1,11 @@
 //! Processes beside the programs on terminals (debug adapters, compilers, language servers): they must not
 //! have our controlling terminal.
 
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+
+use crate::Signal;
 
 /// Makes a command start in a session of its own, without a controlling terminal.
 ///
@@ -15,5 +18,14 @@ pub fn start_in_own_session(command: &mut Command) {
     // and neither it nor the conversion of its error allocates.
     unsafe {
         command.pre_exec(own_session);
+    }
+}
+
+/// Sends a signal to a process that is not a program of a session; one that is gone is no error.
+pub fn end_process(pid: u32, signal: Signal) -> io::Result<()> {
+    let pid = i32::try_from(pid).map_err(io::Error::other)?;
+    match crate::sys::kill(pid, signal.number()) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        sent => sent,
     }
 }

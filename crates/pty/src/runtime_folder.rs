@@ -15,7 +15,11 @@
 //! temporary folder is used rather than `XDG_RUNTIME_DIR`, which goes with the user's last login
 //! though the server may stay; systemd-tmpfiles leaves locked folders alone.
 //!
+//! The folders of programs that outlive their server are in a [`lasting`] one.
+//!
 //! Bounds: a sweep looks at [`MAX_ENTRIES`] entries and removes [`MAX_REMOVED`] folders.
+
+mod lasting;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -44,12 +48,12 @@ const MAX_ENTRIES: usize = 65_536;
 /// Folders that a sweep removes.
 const MAX_REMOVED: usize = 1024;
 
-/// A server's folder; removed with this.
+/// A server's folder; removed with this, unless it is a lasting one.
 #[derive(Debug)]
 pub struct RuntimeFolder {
     path: PathBuf,
-    /// Holds the lock.
-    _locked: File,
+    /// Holds the lock; a lasting one has none.
+    locked: Option<File>,
 }
 
 impl RuntimeFolder {
@@ -73,7 +77,7 @@ impl RuntimeFolder {
             };
             let is_free = rustix::fs::flock(&locked, FlockOperation::NonBlockingLockExclusive);
             if is_free.is_ok() && is_at(&locked, &path) {
-                return Ok(Self { path, _locked: locked });
+                return Ok(Self { path, locked: Some(locked) });
             }
         }
         Err(io::Error::other("another process removes the server's folder each time it is made"))
@@ -83,12 +87,14 @@ impl RuntimeFolder {
     pub fn private_folder(self: &Arc<Self>) -> io::Result<PrivateFolder> {
         let path = self.path.join(random_name()?);
         make_folder(&path)?;
-        Ok(PrivateFolder { path, _runtime: Arc::clone(self) })
+        Ok(PrivateFolder { path, is_handed_over: false, _runtime: Arc::clone(self) })
     }
 
-    /// Removes it with all that is in it.
+    /// Removes it with all that is in it; not a lasting one.
     pub fn remove(&self) {
-        let _ = fs::remove_dir_all(&self.path);
+        if self.locked.is_some() {
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 
@@ -98,10 +104,11 @@ impl Drop for RuntimeFolder {
     }
 }
 
-/// A folder of one program; removed with this.
+/// A folder of one program; removed with this, unless it was handed over to the keeper.
 #[derive(Debug)]
 pub struct PrivateFolder {
     path: PathBuf,
+    is_handed_over: bool,
     /// Stays as long as one of its folders does.
     _runtime: Arc<RuntimeFolder>,
 }
@@ -127,7 +134,9 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        remove_private(&self.path);
+        if !self.is_handed_over {
+            remove_private(&self.path);
+        }
     }
 }
 

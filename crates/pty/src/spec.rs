@@ -5,6 +5,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::JournalSize;
+
 /// Environment variable that carries [`SpawnSpec::label`] into the program and its descendants.
 ///
 /// The keeper tells by it which program a process came from that left its session and whose
@@ -46,6 +48,12 @@ pub struct SpawnSpec {
     /// A folder made for this program alone, which goes with it: the keeper removes it, with all in
     /// it, when the program is let go of, also when the server that made it was killed.
     pub private_folder: Option<PathBuf>,
+    /// A journal for what is read from the terminal, so that the next server can go on where this one
+    /// was killed ([`Keeper::lasting`](crate::Keeper::lasting)).
+    pub journal: Option<JournalSize>,
+    /// A named pipe of ours that the keeper is to hold open too, so that what is in it outlives the
+    /// server; given to the next one with the program.
+    pub command_pipe: Option<PathBuf>,
 }
 
 impl SpawnSpec {
@@ -59,6 +67,8 @@ impl SpawnSpec {
             size: PtySize::default(),
             label: String::new(),
             private_folder: None,
+            journal: None,
+            command_pipe: None,
         }
     }
 }

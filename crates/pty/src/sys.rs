@@ -5,7 +5,7 @@
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use tokio::io::unix::AsyncFd;
@@ -26,6 +26,49 @@ pub(crate) fn kill_group(group: i32, signal: i32) -> io::Result<()> {
     }
     // SAFETY: takes two integers; touches no memory of ours.
     check(unsafe { libc::kill(-group, signal) })
+}
+
+/// Goes on in a child whose parent exits at once, so that nobody has to wait for this process. Only
+/// for a process with one thread.
+pub(crate) fn fork_away() -> io::Result<()> {
+    // SAFETY: with one thread the child has all that the parent had; the parent only exits.
+    match unsafe { libc::fork() } {
+        0 => Ok(()),
+        -1 => Err(io::Error::last_os_error()),
+        _ => exit_now(0),
+    }
+}
+
+/// Who is at the other end of a Unix socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PeerProcess {
+    pub(crate) user: u32,
+    /// 0 where the system does not tell.
+    pub(crate) pid: u32,
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) fn peer(socket: impl AsFd) -> io::Result<PeerProcess> {
+    let found = rustix::net::sockopt::socket_peercred(socket)?;
+    Ok(PeerProcess { user: found.uid.as_raw(), pid: found.pid.as_raw_nonzero().get() as u32 })
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn peer(socket: impl AsFd) -> io::Result<PeerProcess> {
+    use std::os::fd::AsRawFd;
+    let (mut user, mut group) = (0, 0);
+    // SAFETY: the two numbers live through the call, which fills them; the descriptor is open.
+    check(unsafe { libc::getpeereid(socket.as_fd().as_raw_fd(), &raw mut user, &raw mut group) })?;
+    Ok(PeerProcess { user, pid: 0 })
+}
+
+/// Makes a named pipe.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn make_fifo(path: &std::path::Path, mode: libc::mode_t) -> io::Result<()> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: `path` is a NUL-terminated string that the call only reads.
+    check(unsafe { libc::mkfifo(path.as_ptr(), mode) })
 }
 
 /// Names this process for `ps` and `top`.

@@ -4,11 +4,14 @@
 //! above compile.
 
 use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::{
-    ControlError, ExitStatus, LineMode, ProcessStart, PtySize, Signal, SignalScope, SpawnError,
-    SpawnSpec, StopReport, Survey, Waiting,
+    AttachError, Checkpoint, ControlError, ExitStatus, HeldProgram, KeeperLoss, Lasting, LineMode,
+    ProcessStart, ProgramId, PtySize, Signal, SignalScope, SpawnError, SpawnSpec, StopReport,
+    Survey, Waiting,
 };
 
 /// Starts programs; on this system it cannot.
@@ -31,8 +34,67 @@ pub struct RuntimeFolder(std::convert::Infallible);
 #[derive(Debug)]
 pub struct PrivateFolder(std::convert::Infallible);
 
+/// Shared memory beside a terminal; on this system there is none.
+#[derive(Debug)]
+pub struct Journal(std::convert::Infallible);
+
+#[allow(missing_docs)]
+impl Journal {
+    pub fn ring_size(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub fn head(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub fn oldest(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub fn slices(&self, _range: Range<u64>) -> Option<(&[u8], &[u8])> {
+        match self.0 {}
+    }
+
+    pub fn bytes(&self, _range: Range<u64>) -> Option<Vec<u8>> {
+        match self.0 {}
+    }
+
+    pub fn room_until_lost(&self, _from: u64) -> u64 {
+        match self.0 {}
+    }
+
+    pub fn forget_before(&mut self, _position: u64) {
+        match self.0 {}
+    }
+
+    pub fn capacity(&self, _kind: Checkpoint) -> u64 {
+        match self.0 {}
+    }
+
+    pub fn store(&mut self, _kind: Checkpoint, _position: u64, _bytes: &[u8]) -> io::Result<()> {
+        match self.0 {}
+    }
+
+    pub fn load(&self, _kind: Checkpoint) -> Option<(u64, Vec<u8>)> {
+        match self.0 {}
+    }
+}
+
 #[allow(missing_docs)]
 impl RuntimeFolder {
+    pub fn lasting(_path: &Path) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn adopt(self: &std::sync::Arc<Self>, _folder: PathBuf) -> PrivateFolder {
+        match self.0 {}
+    }
+
+    pub fn sweep(&self, _held: &[HeldProgram]) {
+        match self.0 {}
+    }
+
     pub fn create() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -48,6 +110,10 @@ impl RuntimeFolder {
 
 #[allow(missing_docs)]
 impl PrivateFolder {
+    pub fn hand_over(&mut self) {
+        match self.0 {}
+    }
+
     pub fn path(&self) -> &std::path::Path {
         match self.0 {}
     }
@@ -97,6 +163,28 @@ impl Keeper {
         Err(SpawnError::Unsupported)
     }
 
+    pub async fn lasting(_lasting: Lasting) -> Result<Self, AttachError> {
+        Err(AttachError::Unsupported)
+    }
+
+    pub async fn end_all(_socket: PathBuf, _grace: Duration) -> Result<bool, AttachError> {
+        Ok(false)
+    }
+
+    pub async fn held(&self) -> Result<Vec<HeldProgram>, ControlError> {
+        Ok(Vec::new())
+    }
+
+    pub async fn adopt(&self, _program: ProgramId) -> Result<Program, ControlError> {
+        Err(ControlError::Unsupported)
+    }
+
+    pub async fn leave(&self) {}
+
+    pub async fn lost(&self) -> KeeperLoss {
+        KeeperLoss::Gone
+    }
+
     pub async fn shutdown(&self, _grace: Duration) {}
 
     pub fn pid(&self) -> Option<u32> {
@@ -106,6 +194,26 @@ impl Keeper {
 
 #[allow(clippy::unused_async, missing_docs)]
 impl Program {
+    pub fn id(&self) -> ProgramId {
+        match self.0 {}
+    }
+
+    pub fn take_journal(&mut self) -> Option<Journal> {
+        match self.0 {}
+    }
+
+    pub fn take_command_pipe(&mut self) -> Option<CommandPipe> {
+        match self.0 {}
+    }
+
+    pub async fn read_into(&self, _journal: &mut Journal, _limit: usize) -> io::Result<Range<u64>> {
+        match self.0 {}
+    }
+
+    pub fn try_read_into(&self, _journal: &mut Journal, _limit: usize) -> io::Result<Range<u64>> {
+        match self.0 {}
+    }
+
     pub fn pid(&self) -> i32 {
         match self.0 {}
     }

@@ -24,6 +24,9 @@ pub(crate) const OUTBOX_LIMIT: usize = 1 << 20;
 
 const READ_SIZE: usize = 64 << 10;
 
+/// A frame's descriptors: terminal, journal, command pipe.
+pub(crate) const DESCRIPTORS_PER_FRAME: usize = 3;
+
 /// More descriptors than one read of the smallest frames could bring.
 const DESCRIPTORS_PER_READ: usize = 16;
 
@@ -34,10 +37,10 @@ pub(crate) enum Filled {
     EndOfFile,
 }
 
-/// A descriptor that was sent to us.
+/// The descriptors of one frame that was sent to us.
 #[derive(Debug)]
 pub(crate) enum Received {
-    Whole(OwnedFd),
+    Whole(Vec<OwnedFd>),
     /// This process has as many open as it may.
     Lost,
 }
@@ -81,8 +84,8 @@ impl Inbox {
         Ok(Some(body))
     }
 
-    /// The oldest descriptor that arrived.
-    pub(crate) fn next_descriptor(&mut self) -> Option<Received> {
+    /// The oldest descriptors that arrived.
+    pub(crate) fn next_descriptors(&mut self) -> Option<Received> {
         self.descriptors.pop_front()
     }
 
@@ -92,15 +95,16 @@ impl Inbox {
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut slices = [IoSliceMut::new(&mut self.bytes[at..])];
         let received = rustix::net::recvmsg(socket, &mut slices, &mut ancillary, receive_flags())?;
+        // A read ends behind a message with descriptors, so what is lost is of that one.
+        let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
         let before = self.descriptors.len();
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                self.descriptors.extend(descriptors.inspect(close_on_exec).map(Received::Whole));
+                let whole: Vec<_> = descriptors.inspect(close_on_exec).collect();
+                let received = if is_cut { Received::Lost } else { Received::Whole(whole) };
+                self.descriptors.push_back(received);
             }
         }
-        // A read ends behind a message with a descriptor, and a message has one at most: it is that one
-        // which is lost.
-        let is_cut = received.flags.contains(ReturnFlags::CTRUNC);
         if is_cut && self.descriptors.len() == before {
             self.descriptors.push_back(Received::Lost);
         }
@@ -118,14 +122,14 @@ pub(crate) struct Outbox {
 struct Outgoing {
     bytes: Vec<u8>,
     sent: usize,
-    descriptor: Option<OwnedFd>,
+    descriptors: Vec<OwnedFd>,
 }
 
 impl Outbox {
-    /// Queues a frame, with the descriptor that travels with its first byte.
-    pub(crate) fn push(&mut self, bytes: Vec<u8>, descriptor: Option<OwnedFd>) {
+    /// Queues a frame, with the descriptors that travel with its first byte.
+    pub(crate) fn push(&mut self, bytes: Vec<u8>, descriptors: Vec<OwnedFd>) {
         self.bytes += bytes.len();
-        self.frames.push_back(Outgoing { bytes, sent: 0, descriptor });
+        self.frames.push_back(Outgoing { bytes, sent: 0, descriptors });
     }
 
     /// Sends as much as the socket takes; `WouldBlock` when something is left.
@@ -153,15 +157,16 @@ impl Outbox {
 impl Outgoing {
     fn send(&mut self, socket: BorrowedFd<'_>) -> io::Result<usize> {
         let slices = [IoSlice::new(&self.bytes[self.sent..])];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space =
+            [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_PER_FRAME))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let descriptors: Vec<_> = self.descriptor.iter().map(AsFd::as_fd).collect();
+        let descriptors: Vec<_> = self.descriptors.iter().map(AsFd::as_fd).collect();
         if !descriptors.is_empty() {
             ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
         }
         let sent = rustix::net::sendmsg(socket, &slices, &mut ancillary, send_flags())?;
         self.sent += sent;
-        self.descriptor = None;
+        self.descriptors.clear();
         Ok(sent)
     }
 }

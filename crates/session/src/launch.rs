@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_pty::{PtySize, SpawnSpec};
@@ -28,8 +29,10 @@ pub struct Launch {
     pub(crate) keep_history: bool,
     pub(crate) start_limit: Duration,
     pub(crate) start_up_files: StartUpFiles,
-    /// `env` stands beside the server's variables; otherwise it is all there is.
+    /// `env` stands beside the variables of `base`; otherwise it is all there is.
     pub(crate) inherits: bool,
+    /// What is inherited: the server's variables, where it is `None`.
+    pub(crate) base: Option<Arc<BTreeMap<OsString, OsString>>>,
 }
 
 /// How long a shell may take to its first prompt.
@@ -69,6 +72,7 @@ impl Launch {
             start_limit: START_LIMIT,
             start_up_files: StartUpFiles::Read,
             inherits: true,
+            base: None,
         }
     }
 
@@ -104,6 +108,12 @@ impl Launch {
         self
     }
 
+    /// Starts from these variables instead of those the server has; what is set by [`Launch::env`] stands beside them.
+    pub fn base_environment(mut self, base: Arc<BTreeMap<OsString, OsString>>) -> Self {
+        self.base = Some(base);
+        self
+    }
+
     /// Sets a variable beside those the server has.
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.env.push((name.into(), value.into()));
@@ -113,6 +123,12 @@ impl Launch {
     /// Sets the working directory; the server's own by default.
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Makes the working directory, where it is not absolute, one below `base`; without one it is `base`.
+    pub fn relative_to(mut self, base: &Path) -> Self {
+        self.cwd = Some(base.join(self.cwd.unwrap_or_default()));
         self
     }
 
@@ -138,6 +154,21 @@ impl Launch {
     pub fn project(mut self, project: impl Into<String>) -> Self {
         self.project = Some(project.into());
         self
+    }
+
+    /// Whose session it is to be.
+    pub fn owned_by(&self) -> &Owner {
+        &self.owner
+    }
+
+    /// Its name for people.
+    pub fn named(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The terminal's size.
+    pub fn terminal_size(&self) -> Size {
+        self.size
     }
 
     /// The command as a person would type it.
@@ -170,9 +201,16 @@ impl Launch {
     }
 
     pub(crate) fn spec(&self, id: &SessionId, size: Size) -> SpawnSpec {
-        let inherited = std::env::vars_os()
-            .filter(|(name, _)| !FOREIGN_TERMINAL.iter().any(|foreign| name == foreign))
-            .filter(|_| self.inherits);
+        let inherited: Vec<(OsString, OsString)> = match (&self.base, self.inherits) {
+            (_, false) => Vec::new(),
+            (None, true) => std::env::vars_os().collect(),
+            (Some(base), true) => {
+                base.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+            }
+        };
+        let inherited = inherited
+            .into_iter()
+            .filter(|(name, _)| !FOREIGN_TERMINAL.iter().any(|foreign| name == foreign));
         let terminal = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
         let terminal = terminal.map(|(name, value)| (name.into(), value.into()));
         // The last of those with one name counts.
@@ -186,6 +224,8 @@ impl Launch {
             size: PtySize { cols: size.cols, rows: size.rows },
             label: id.to_string(),
             private_folder: None,
+            journal: None,
+            command_pipe: None,
         }
     }
 }

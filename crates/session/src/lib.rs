@@ -39,9 +39,11 @@ mod memory;
 mod output_store;
 mod owner;
 mod registry;
+mod saved;
 mod session;
 mod settings;
 mod snapshot;
+mod subscription;
 mod task;
 mod turns;
 mod wait;
@@ -54,11 +56,15 @@ pub use input::{Input, MAX_PAUSE, Mouse, MouseTarget, Sent};
 pub use launch::Launch;
 pub use memory::release_soon;
 pub use owner::Owner;
-pub use registry::Sessions;
+pub use registry::{Adoption, Sessions};
 pub use session::Session;
 pub use settings::Settings;
 pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
-pub use termbridge_pty::{ExitStatus, ProcessInfo, Signal, SpawnError, sweep_stale_folders};
+pub use subscription::{Subscription, Update};
+pub use termbridge_pty::{
+    AttachError, Claim, ExitStatus, Keeper, KeeperLoss, Lasting, ProcessInfo, Signal, SpawnError,
+    end_process, start_in_own_session, sweep_stale_folders,
+};
 pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;
 pub use wait::{Fired, Look, Wait, Waited};

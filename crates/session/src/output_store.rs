@@ -9,11 +9,21 @@
 //! output do not allow is dropped from the middle: beginning and end stay readable. Positions never
 //! change. A reader that comes to the dropped part finds a line there that tells how much it was.
 //!
-//! The file has no name and is gone with its last descriptor, whatever happens to the server.
+//! The file has no name and is gone with its last descriptor, whatever happens to the server. Where
+//! sessions outlive their server it has one, in the folder of the session's shell, by which the next
+//! server finds it ([`OutputStore::save`], [`OutputStore::load`]).
 
-use std::fs::File;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_bytes::ByteBuf;
+use termbridge_pty::make_private_file;
+
+use crate::id::SessionId;
+use crate::saved::SavedStore;
 
 /// Bytes kept in memory.
 const IN_MEMORY: usize = 256 * 1024;
@@ -24,11 +34,17 @@ const MAX_FILE: u64 = 512 * 1024 * 1024;
 /// Outputs shorter than this are not worth dropping, and the mark of a cut has room in them.
 const SMALL: u64 = 1024;
 
+/// Bytes that are saved with the session's record; more are written to the file first, so that a
+/// record stays small.
+const INLINE: usize = 4 * 1024;
+
 /// Text that only grows, readable anywhere but where it was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct OutputStore {
+    /// Where files have names.
+    folder: Option<Arc<Path>>,
     /// The beginning.
-    file: Option<File>,
+    file: Option<OutputFile>,
     /// What the file was written in.
     pieces: Vec<Piece>,
     /// Where memory begins; what lies between the file's end and this is dropped.
@@ -47,6 +63,43 @@ struct Piece {
     ends_in_newline: bool,
 }
 
+/// The file; its name goes with it.
+#[derive(Debug)]
+struct OutputFile {
+    file: File,
+    path: Option<PathBuf>,
+}
+
+impl OutputFile {
+    fn create(folder: Option<&Path>) -> io::Result<Self> {
+        let Some(folder) = folder else {
+            return Ok(Self { file: tempfile::tempfile()?, path: None });
+        };
+        let name = SessionId::random().map_err(|error| io::Error::other(error.to_string()))?;
+        let path = folder.join(format!("output-{name}"));
+        make_private_file(&path)?;
+        Self::open(path)
+    }
+
+    /// Opens one in a folder that is ours alone.
+    fn open(path: PathBuf) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        Ok(Self { file, path: Some(path) })
+    }
+
+    fn name(&self) -> Option<String> {
+        Some(self.path.as_ref()?.file_name()?.to_str()?.to_owned())
+    }
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let Some(path) = &self.path {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// What became of appended text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Appended {
@@ -57,6 +110,72 @@ pub(crate) enum Appended {
 }
 
 impl OutputStore {
+    /// An empty one whose file gets a name in this folder.
+    pub(crate) fn in_folder(folder: Option<Arc<Path>>) -> Self {
+        Self { folder, ..Self::default() }
+    }
+
+    /// What is needed to read it in another process.
+    pub(crate) fn save(&mut self) -> SavedStore {
+        let may_spill = self.dropped() == 0 && self.filed() < MAX_FILE;
+        if self.memory.len() > INLINE
+            && may_spill
+            && let Err(error) = self.spill()
+        {
+            tracing::debug!(%error, "output is saved with its session's record");
+        }
+        let pieces = self.pieces.iter();
+        SavedStore {
+            file: self.file.as_ref().and_then(OutputFile::name),
+            pieces: pieces
+                .map(|piece| (piece.end, piece.newlines, piece.ends_in_newline))
+                .collect(),
+            kept_from: self.kept_from,
+            memory: ByteBuf::from(self.memory.as_slice()),
+        }
+    }
+
+    /// The same as it was saved. A file that is gone counts as dropped.
+    pub(crate) fn load(saved: SavedStore, folder: Option<Arc<Path>>) -> Self {
+        let memory = saved.memory.into_vec();
+        let mut store = Self {
+            kept_from: saved.kept_from,
+            newlines: count_newlines(&memory),
+            memory,
+            ..Self::in_folder(folder)
+        };
+        // A name, not a path to somewhere else.
+        let name = saved.file.filter(|name| name.starts_with("output-") && !name.contains('/'));
+        let path = name.zip(store.folder.as_ref()).map(|(name, folder)| folder.join(name));
+        match path.map(OutputFile::open) {
+            Some(Ok(file)) => {
+                let len = file.file.metadata().map_or(0, |found| found.len());
+                let pieces = saved.pieces.into_iter();
+                let pieces = pieces.map(|(end, newlines, ends_in_newline)| Piece {
+                    end,
+                    newlines,
+                    ends_in_newline,
+                });
+                store.pieces = pieces.take_while(|piece| piece.end <= len).collect();
+                store.file = Some(file);
+            }
+            Some(Err(error)) => tracing::warn!(%error, "a file of output is gone"),
+            None => {}
+        }
+        store
+    }
+
+    /// Moves its file to another folder.
+    pub(crate) fn move_to(&mut self, folder: &Arc<Path>) {
+        self.folder = Some(Arc::clone(folder));
+        let Some(file) = &mut self.file else { return };
+        let Some(path) = &mut file.path else { return };
+        let moved = path.file_name().map(|name| folder.join(name));
+        if let Some(moved) = moved.filter(|moved| fs::rename(&*path, moved).is_ok()) {
+            *path = moved;
+        }
+    }
+
     /// Adds text at the end.
     pub(crate) fn append(&mut self, text: &str) -> Appended {
         self.memory.extend_from_slice(text.as_bytes());
@@ -128,7 +247,7 @@ impl OutputStore {
         if asked < filed {
             let mut bytes = vec![0; (range.end.min(filed) - asked) as usize];
             if let Some(file) = &self.file {
-                let mut file = file.try_clone()?;
+                let mut file = file.file.try_clone()?;
                 file.seek(SeekFrom::Start(asked))?;
                 file.read_exact(&mut bytes)?;
             }
@@ -193,16 +312,24 @@ impl OutputStore {
         let filed = self.filed();
         let file = match &mut self.file {
             Some(file) => file,
-            empty => empty.insert(tempfile::tempfile()?),
+            empty => empty.insert(OutputFile::create(self.folder.as_deref())?),
         };
-        file.seek(SeekFrom::Start(filed))?;
-        file.write_all(&self.memory)?;
+        file.file.seek(SeekFrom::Start(filed))?;
+        file.file.write_all(&self.memory)?;
         self.kept_from += self.memory.len() as u64;
-        self.pieces.push(Piece {
+        let piece = Piece {
             end: self.kept_from,
             newlines: self.newlines,
             ends_in_newline: self.memory.last() == Some(&b'\n'),
-        });
+        };
+        // Small ones, as they are made by saving, become one.
+        let begin = self.pieces.iter().rev().nth(1).map_or(0, |before| before.end);
+        match self.pieces.last_mut() {
+            Some(last) if piece.end - begin <= IN_MEMORY as u64 => {
+                *last = Piece { newlines: last.newlines + piece.newlines, ..piece };
+            }
+            _ => self.pieces.push(piece),
+        }
         self.memory.clear();
         self.newlines = 0;
         self.retry_at = None;
@@ -229,7 +356,7 @@ impl OutputStore {
     fn end_file(&mut self) {
         match &self.file {
             Some(file) if !self.pieces.is_empty() => {
-                if let Err(error) = file.set_len(self.filed()) {
+                if let Err(error) = file.file.set_len(self.filed()) {
                     tracing::warn!(%error, "a file of output cannot be shortened");
                 }
             }
@@ -244,7 +371,10 @@ fn count_newlines(bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Appended, IN_MEMORY, OutputStore, WAITING};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::{Appended, IN_MEMORY, INLINE, OutputStore, WAITING};
 
     /// All that can be read, piece by piece as a reader does.
     fn all(store: &OutputStore) -> String {
@@ -295,6 +425,37 @@ mod tests {
     }
 
     #[test]
+    fn what_was_saved_is_read_again_and_its_file_goes_with_it() {
+        let folder = tempfile::tempdir().expect("made");
+        let path: Arc<Path> = folder.path().into();
+        let files = || std::fs::read_dir(&path).expect("there").count();
+        let mut store = OutputStore::in_folder(Some(Arc::clone(&path)));
+        let mut expected = String::new();
+        while expected.len() < 3 * IN_MEMORY {
+            let line = line(expected.len());
+            store.append(&line);
+            expected.push_str(&line);
+            if expected.len() % 1000 < 20 {
+                let saved = store.save();
+                assert!(saved.memory.len() <= INLINE);
+                // As a server that is killed does: nothing is dropped.
+                std::mem::forget(store);
+                store = OutputStore::load(saved, Some(Arc::clone(&path)));
+            }
+        }
+        assert_eq!(all(&store), expected);
+        assert_eq!(store.newlines(), expected.lines().count() as u64);
+        assert!(store.pieces.len() < 20, "{} pieces", store.pieces.len());
+        assert_eq!(files(), 1);
+        let saved = store.save();
+        drop(store);
+        assert_eq!(files(), 0);
+        let lost = OutputStore::load(saved, Some(path));
+        assert_eq!(lost.len(), expected.len() as u64, "positions stay");
+        assert!(all(&lost).starts_with("[… "), "what is gone is told");
+    }
+
+    #[test]
     fn a_shortened_file_keeps_the_beginning_and_the_end() {
         let (mut store, mut expected) = filled(5 * IN_MEMORY as u64);
         let (len, filed) = (store.len(), store.filed());
@@ -337,7 +498,8 @@ mod tests {
         let (mut store, mut expected) = filled(IN_MEMORY as u64 + 1);
         assert!(store.filed() > 0);
         // Every write to it fails from now on.
-        store.file = Some(std::fs::File::open("/dev/null").expect("opens"));
+        let file = std::fs::File::open("/dev/null").expect("opens");
+        store.file = Some(super::OutputFile { file, path: None });
         let mut refused = 0;
         while expected.len() < 4 * WAITING {
             let line = line(expected.len());

@@ -1,15 +1,21 @@
 //! [`Sessions`]: every session of a server.
 
+mod adoption;
+
 use std::collections::HashMap;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use termbridge_pty::{Keeper, PrivateFolder, ProgramHost, RuntimeFolder, SpawnError, SpawnSpec};
+use termbridge_pty::{
+    JournalSize, Keeper, PrivateFolder, ProgramHost, RuntimeFolder, SpawnError, SpawnSpec,
+};
 use termbridge_shell::{Setup, Shell};
 use termbridge_vt::Size;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+pub use self::adoption::Adoption;
 use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::SessionInfo;
@@ -18,7 +24,7 @@ use crate::memory::Budgets;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::shell::{ShellLink, Spawned};
-use crate::task::{COMMAND_QUEUE, SessionTask};
+use crate::task::{COMMAND_QUEUE, Command, SessionTask, Ties};
 use crate::turns::Turns;
 
 /// The pipe's name in a shell's folder.
@@ -43,6 +49,8 @@ pub(crate) struct Shared {
     sessions: Mutex<HashMap<SessionId, Entry>>,
     /// Holds what shells are started with; made with the first of them.
     runtime: Mutex<Option<Arc<RuntimeFolder>>>,
+    /// Where that is, if sessions outlive the server.
+    lasting: Option<PathBuf>,
 }
 
 struct Entry {
@@ -61,6 +69,17 @@ impl Sessions {
 
     /// A server of sessions whose programs come from `host`.
     pub fn with_host(settings: Settings, host: Arc<dyn ProgramHost>) -> Self {
+        Self::of(settings, host, None)
+    }
+
+    /// A server of sessions that outlive it: they are left to the next server of the same keeper, which
+    /// takes them over by [`Sessions::adopt`]. `folder`, which is made if it is missing, holds what
+    /// shells are started with and their output; its parent is a folder of this user's alone.
+    pub fn lasting(settings: Settings, keeper: Keeper, folder: PathBuf) -> Self {
+        Self::of(settings, Arc::new(keeper), Some(folder))
+    }
+
+    fn of(settings: Settings, host: Arc<dyn ProgramHost>, lasting: Option<PathBuf>) -> Self {
         let shared = Shared {
             budgets: Budgets::new(&settings),
             host,
@@ -68,6 +87,7 @@ impl Sessions {
             turns: Turns::default(),
             sessions: Mutex::new(HashMap::new()),
             runtime: Mutex::new(None),
+            lasting,
             settings,
         };
         Self { shared: Arc::new(shared) }
@@ -86,11 +106,9 @@ impl Sessions {
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
         let owner = Arc::new(launch.owner.clone());
         let session = Session::new(id.clone(), owner, commands.clone());
-        self.shared.add(session.clone());
-        let shared = Arc::downgrade(&self.shared);
-        let commands = commands.downgrade();
-        let shares = self.shared.budgets.join(&commands);
-        let task = SessionTask::new(id, launch, spawned, place, shared, shares, commands);
+        let number = self.shared.add(session.clone(), None);
+        let ties = self.shared.ties(&commands);
+        let task = SessionTask::new(id, launch, spawned, Some(place), number, ties);
         tokio::spawn(task.run(receiver));
         Ok(session)
     }
@@ -120,6 +138,12 @@ impl Sessions {
         list
     }
 
+    /// Leaves every session to the next server. Nothing may be done with them after that: the process
+    /// should end.
+    pub async fn leave(&self) {
+        self.shared.host.leave().await;
+    }
+
     /// Ends every program; returns when all are gone, and the temporary files with them.
     pub async fn shutdown(&self) {
         self.shared.host.shutdown(SHUTDOWN_GRACE).await;
@@ -131,6 +155,11 @@ impl Sessions {
 }
 
 impl Shared {
+    fn ties(self: &Arc<Self>, commands: &mpsc::Sender<Command>) -> Ties {
+        let (server, commands) = (Arc::downgrade(self), commands.downgrade());
+        Ties { server, shares: self.budgets.join(&commands), commands }
+    }
+
     pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, SessionError> {
         let limit = self.settings.max_sessions;
         let places = Arc::clone(&self.places);
@@ -144,7 +173,7 @@ impl Shared {
         size: Size,
     ) -> Result<Spawned, SessionError> {
         let mut spec = launch.spec(id, size);
-        let shell = launch
+        let mut shell = launch
             .shell
             .map(|shell| self.prepare(shell, launch, &mut spec))
             .transpose()
@@ -152,14 +181,23 @@ impl Shared {
                 Ok(limit) => limit.into(),
                 Err(error) => SessionError::System(format!("cannot prepare the shell: {error}")),
             })?;
-        Ok(Spawned { program: self.host.spawn(spec).await?, shell })
+        spec.journal = self.lasting.is_some().then(JournalSize::default);
+        let mut program = self.host.spawn(spec).await?;
+        let journal = program.take_journal();
+        if let Some(link) = shell.as_mut().filter(|_| journal.is_some()) {
+            link.folder.hand_over();
+        }
+        Ok(Spawned { program, shell, journal })
     }
 
-    fn add(&self, session: Session) {
+    /// Lists a session, by the order of its launch: the last, unless an earlier server said which.
+    fn add(&self, session: Session, number: Option<u64>) -> u64 {
         let mut sessions = self.lock();
-        let number = sessions.values().map(|entry| entry.number + 1).max().unwrap_or(0);
+        let next = || sessions.values().map(|entry| entry.number + 1).max().unwrap_or(0);
+        let number = number.unwrap_or_else(next);
         let entry = Entry { session, number, finished: None };
         sessions.insert(entry.session.id().clone(), entry);
+        number
     }
 
     /// Notes that a session's program ended or runs again. As many finished sessions are kept as may
@@ -215,19 +253,30 @@ impl Shared {
         }
         spec.private_folder = Some(folder.path().to_owned());
         let pipe = folder.pipe(PIPE_NAME)?;
+        spec.command_pipe = self.lasting.is_some().then_some(pipe_path);
         Ok(ShellLink { shell, pipe, folder })
     }
 
     /// A folder for one shell. The server's own is made anew when somebody has removed it.
     fn private_folder(&self) -> io::Result<PrivateFolder> {
+        match self.runtime()?.private_folder() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            made => return made,
+        }
+        *self.runtime.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.runtime()?.private_folder()
+    }
+
+    fn runtime(&self) -> io::Result<Arc<RuntimeFolder>> {
         let mut runtime = self.runtime.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(runtime) = &*runtime {
-            match runtime.private_folder() {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                made => return made,
-            }
+            return Ok(Arc::clone(runtime));
         }
-        runtime.insert(Arc::new(RuntimeFolder::create()?)).private_folder()
+        let made = match &self.lasting {
+            Some(path) => RuntimeFolder::lasting(path)?,
+            None => RuntimeFolder::create()?,
+        };
+        Ok(Arc::clone(runtime.insert(Arc::new(made))))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {

@@ -15,6 +15,7 @@ use crate::info::{SessionInfo, Stopped};
 use crate::input::{Input, Sent};
 use crate::owner::Owner;
 use crate::snapshot::{Snapshot, SnapshotRequest};
+use crate::subscription::{Subscription, Update};
 use crate::task::Command;
 use crate::wait::{Wait, Waited};
 
@@ -109,8 +110,25 @@ impl Session {
         command: &str,
         patience: Duration,
     ) -> Result<u64, SessionError> {
+        self.submit_keyed(command, patience, None).await
+    }
+
+    /// The same for a request that has a name, by which the command is found again
+    /// ([`Session::keyed`]) when a server has died and another has adopted the session.
+    pub async fn submit_keyed(
+        &self,
+        command: &str,
+        patience: Duration,
+        key: Option<String>,
+    ) -> Result<u64, SessionError> {
         let command = command.to_owned();
-        self.ask(|reply| Command::Submit { command, patience, reply }).await?
+        self.ask(|reply| Command::Submit { command, key, patience, reply }).await?
+    }
+
+    /// The number of the command that came with a request of this name, if it is still known.
+    pub async fn keyed(&self, key: &str) -> Result<Option<u64>, SessionError> {
+        let key = key.to_owned();
+        self.ask(|reply| Command::Keyed { key, reply }).await
     }
 
     /// What is known of a command, with at most `most` bytes of its output from `from` on.
@@ -151,6 +169,15 @@ impl Session {
     /// Ends the program: `signal`, `grace`, then KILL for every process of its terminal.
     pub async fn stop(&self, signal: Signal, grace: Duration) -> Result<Stopped, SessionError> {
         self.ask(|reply| Command::Stop { signal, grace, reply }).await?
+    }
+
+    /// Watches the session: what its terminal shows, then what its program prints.
+    pub async fn subscribe(&self) -> Result<Subscription, SessionError> {
+        Subscription::begin(self.clone()).await
+    }
+
+    pub(crate) async fn updates(&self) -> Result<mpsc::Receiver<Update>, SessionError> {
+        self.ask(|reply| Command::Watch { reply }).await
     }
 
     /// What is known of the session.

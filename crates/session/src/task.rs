@@ -9,15 +9,18 @@
 //! [`COMMAND_QUEUE`] requests waiting. The loop ends when every handle is gone or the finished
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
+pub(crate) mod adoption;
 mod hidden_line;
 mod input;
 mod interactive;
+mod keeping;
 mod lifecycle;
 mod output;
 mod resize;
 pub(crate) mod shell;
 mod view;
 mod waiting;
+mod watchers;
 
 #[cfg(test)]
 mod fault_tests;
@@ -38,9 +41,11 @@ use tokio::time::{Instant, sleep_until};
 
 use self::hidden_line::{PendingLines, SendReply};
 use self::input::InputQueue;
+use self::keeping::Keeping;
 use self::lifecycle::Change;
 use self::shell::{ShellState, Spawned};
 use self::waiting::PendingWait;
+use self::watchers::Watchers;
 use crate::command::CommandReport;
 use crate::error::SessionError;
 use crate::id::SessionId;
@@ -51,6 +56,7 @@ use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
 use crate::snapshot::{Snapshot, SnapshotRequest};
+use crate::subscription::Update;
 use crate::wait::{Wait, Waited};
 
 /// Requests waiting for the task.
@@ -86,8 +92,14 @@ pub(crate) enum Command {
     },
     Submit {
         command: String,
+        /// The request that it came with.
+        key: Option<String>,
         patience: Duration,
         reply: oneshot::Sender<Result<u64, SessionError>>,
+    },
+    Keyed {
+        key: String,
+        reply: oneshot::Sender<Option<u64>>,
     },
     Report {
         id: u64,
@@ -112,6 +124,9 @@ pub(crate) enum Command {
         signal: Signal,
         grace: Duration,
         reply: oneshot::Sender<Result<Stopped, SessionError>>,
+    },
+    Watch {
+        reply: oneshot::Sender<mpsc::Receiver<Update>>,
     },
     Info {
         reply: oneshot::Sender<SessionInfo>,
@@ -170,6 +185,11 @@ pub(crate) struct SessionTask {
     ended: Option<Ended>,
     change: Option<Change>,
     waits: Vec<PendingWait>,
+    watchers: Watchers,
+    /// What the next server finds of it.
+    keeping: Option<Keeping>,
+    /// Order of launch.
+    number: u64,
     /// Lines that wait for the program, where hidden ones are refused.
     lines: Option<PendingLines>,
     created: SystemTime,
@@ -192,20 +212,28 @@ pub(crate) struct SessionTask {
     survey: waiting::SurveyState,
 }
 
+/// What ties a task to its server.
+pub(crate) struct Ties {
+    pub(crate) server: Server,
+    pub(crate) shares: Shares,
+    pub(crate) commands: mpsc::WeakSender<Command>,
+}
+
 impl SessionTask {
     pub(crate) fn new(
         id: SessionId,
         launch: Launch,
         spawned: Spawned,
-        place: OwnedSemaphorePermit,
-        server: Server,
-        shares: Shares,
-        commands: mpsc::WeakSender<Command>,
+        place: Option<OwnedSemaphorePermit>,
+        number: u64,
+        ties: Ties,
     ) -> Self {
+        let Ties { server, shares, commands } = ties;
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
         let now = Instant::now();
         let mut terminal = new_terminal(launch.size, &settings);
-        let shell = spawned.shell.map(|link| ShellState::new(link, 1));
+        let is_lasting = spawned.journal.is_some();
+        let shell = spawned.shell.map(|link| ShellState::new(link, 1).lasting(is_lasting));
         if shell.is_some() {
             terminal.tap();
         }
@@ -217,7 +245,7 @@ impl SessionTask {
             commands,
             program: Arc::new(spawned.program),
             shell,
-            place: Some(place),
+            place,
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
             unfed: Vec::new(),
@@ -233,6 +261,9 @@ impl SessionTask {
             ended: None,
             change: None,
             waits: Vec::new(),
+            watchers: Watchers::default(),
+            keeping: spawned.journal.map(|journal| Keeping::new(journal, 0)),
+            number,
             lines: None,
             created: SystemTime::now(),
             last_active: SystemTime::now(),
@@ -272,6 +303,7 @@ impl SessionTask {
         tracing::info!(session = %self.id, pid = self.program.pid(), "launched");
         tracing::debug!(session = %self.id, command = %self.launch.command_line(), "launched");
         let turns = self.server.upgrade().map(|server| server.turns.clone()).unwrap_or_default();
+        self.save();
         // Kept while other things are done: whoever asks anew stands at the end of the queue.
         let mut next_turn = None;
         loop {
@@ -302,6 +334,7 @@ impl SessionTask {
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }
             self.settle();
+            self.keep();
             drop(program);
             self.close_terminal();
             if std::mem::take(&mut self.has_turn) {
@@ -313,11 +346,16 @@ impl SessionTask {
                 if let Ok(command) = commands.try_recv() {
                     self.handle(command);
                     self.settle();
+                    self.keep();
                 }
             }
-            if self.is_over() {
+            if self.is_over() || self.program.is_handed_over() {
                 break;
             }
+        }
+        if self.program.is_handed_over() {
+            // Its folder and its files of output are the next server's.
+            std::mem::forget(self.shell.take());
         }
     }
 
@@ -338,9 +376,12 @@ impl SessionTask {
                 self.touch();
                 self.begin_wait(wait, reply);
             }
-            Command::Submit { command, patience, reply } => {
+            Command::Submit { command, key, patience, reply } => {
                 self.touch();
-                self.submit(command, patience, reply);
+                self.submit(command, key, patience, reply);
+            }
+            Command::Keyed { key, reply } => {
+                let _ = reply.send(self.keyed_command(&key));
             }
             Command::Report { id, background, from, most, reply } => {
                 // How much there is, is what a reader of output asks first.
@@ -368,6 +409,9 @@ impl SessionTask {
             Command::Stop { signal, grace, reply } => {
                 self.touch();
                 self.stop(signal, grace, reply);
+            }
+            Command::Watch { reply } => {
+                let _ = reply.send(self.watch());
             }
             Command::Info { reply } => {
                 let _ = reply.send(self.info());
@@ -412,6 +456,7 @@ impl SessionTask {
             wait.after_input = true;
             self.begin_wait(wait, waited);
         }
+        self.keep_state();
         let _ = reply.send(Ok(sent));
     }
 
@@ -454,7 +499,8 @@ impl SessionTask {
         let resize = self.resize_deadline();
         let lines = self.lines_deadline();
         let look = self.look_deadline(Instant::now());
-        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize, look]
+        let keep = self.keep_deadline();
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize, look, keep]
             .into_iter()
             .flatten()
             .min()

@@ -49,6 +49,8 @@ pub struct Run {
     pub project: Option<String>,
     /// The agent that ran it.
     pub agent: Option<String>,
+    /// On whose behalf it ran, where that is not the user that the history belongs to.
+    pub principal: Option<String>,
     /// The shell that ran it.
     pub shell: Option<String>,
     /// When it started, in milliseconds since 1970.
@@ -91,6 +93,7 @@ impl Entry {
             cwd: String::new(),
             project: None,
             agent: None,
+            principal: None,
             shell: None,
             started_ms: now.as_millis() as i64,
             duration_ms: None,

@@ -39,6 +39,8 @@ pub struct Filter {
     pub project: Option<String>,
     /// Of this agent.
     pub agent: Option<String>,
+    /// On behalf of this principal; empty for the user that the history belongs to. `None` for everyone.
+    pub principal: Option<String>,
     /// Ended with this code.
     pub exit_code: Option<i32>,
     /// Ended with a non-zero code or by a signal.
@@ -58,6 +60,7 @@ impl Filter {
         same(&self.session, Some(&run.session))
             && same(&self.project, run.project.as_deref())
             && same(&self.agent, run.agent.as_deref())
+            && same(&self.principal, Some(run.principal.as_deref().unwrap_or_default()))
             && self.exit_code.is_none_or(|code| run.exit_code == Some(code))
             && (!self.failed || run.failed())
             && self.since_ms.is_none_or(|since| run.started_ms >= since)

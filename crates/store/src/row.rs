@@ -7,9 +7,9 @@ use crate::output::{Cut, Output};
 
 /// The columns that [`run`] reads, in its order.
 pub(crate) const RUN: &str = "id, session, command, state, exit_code, signal, cwd, project, agent, \
-                              shell, started_ms, duration_ms";
+                              shell, started_ms, duration_ms, principal";
 /// Columns of [`RUN`].
-pub(crate) const RUN_COLUMNS: usize = 12;
+pub(crate) const RUN_COLUMNS: usize = 13;
 
 /// A run from a row that begins with [`RUN`].
 pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
@@ -26,6 +26,7 @@ pub(crate) fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
         shell: row.get(9)?,
         started_ms: row.get(10)?,
         duration_ms: row.get::<_, Option<i64>>(11)?.map(|duration| duration.max(0) as u64),
+        principal: row.get(12)?,
     })
 }
 

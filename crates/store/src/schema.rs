@@ -8,12 +8,13 @@
 //! - `shards` and `search_N`: the full-text index, cut by time into contentless FTS5 tables of
 //!   [`crate::Limits::index_entries`]. A common word is looked up in the newest only, a prefix is expanded within
 //!   one, and retention drops a whole table. `detail=full`, since `src/main.rs` is a phrase.
+//! - `principal` is NULL for the user that the file belongs to: so are all entries from before there were others.
 //! - `totals`: entries and bytes, kept by triggers, so that retention never counts.
 
 use rusqlite::{Connection, params};
 
 /// What this program writes; a file with more is from a newer one.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 /// Commands that may start in one millisecond before one seems to start in the next.
 pub(crate) const SLOTS: i64 = 16;
 /// Bytes of output that stand apart for ranking.
@@ -58,6 +59,7 @@ CREATE TRIGGER runs_removed AFTER DELETE ON runs BEGIN
 END;
 ",
     "ALTER TABLE runs ADD COLUMN cut_lines INTEGER;",
+    "ALTER TABLE runs ADD COLUMN principal TEXT;",
 ];
 
 /// Why a file is not used as it is.

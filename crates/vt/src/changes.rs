@@ -8,6 +8,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 
+use crate::codec::{DumpError, Reader, Writer};
+use crate::emulator::MAX_ROWS;
+
 /// A moment of the screen's content; larger is later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Seq(pub u64);
@@ -164,7 +167,66 @@ impl Rows {
     }
 }
 
-/// A fast hash for short-lived comparisons within one process; not for untrusted keys.
+/// Latest `Seq` that is restored: there is room to count on from it.
+const MAX_SEQ: u64 = u64::MAX / 2;
+
+fn read_seq(reader: &mut Reader<'_>) -> Result<Seq, DumpError> {
+    reader
+        .number()
+        .and_then(|seq| if seq <= MAX_SEQ { Ok(Seq(seq)) } else { Err(DumpError::Damaged) })
+}
+
+impl Changes {
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.number(self.seq.0);
+        writer.fixed(self.frame);
+        self.shown.write(writer);
+        self.hidden.write(writer);
+        writer.flag(self.is_alternate);
+        writer.option(self.came_back, |writer, seq| writer.number(seq.0));
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
+        Ok(Self {
+            seq: read_seq(reader)?,
+            frame: reader.fixed()?,
+            shown: Rows::read(reader)?,
+            hidden: Rows::read(reader)?,
+            is_alternate: reader.flag()?,
+            came_back: reader.option(read_seq)?,
+        })
+    }
+}
+
+impl Rows {
+    fn write(&self, writer: &mut Writer) {
+        writer.list(self.rows.iter(), |writer, (hash, seq)| {
+            writer.fixed(*hash);
+            writer.number(seq.0);
+        });
+        writer.option(self.scrolled_off, Writer::number);
+        writer.list(self.scrolls.iter(), |writer, (seq, by)| {
+            writer.number(seq.0);
+            writer.number(*by);
+        });
+        writer.option(self.forgotten, |writer, seq| writer.number(seq.0));
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
+        let rows = reader.list(|reader| Ok((reader.fixed()?, read_seq(reader)?)))?;
+        let scrolled_off = reader.option(Reader::number)?;
+        let by = |reader: &mut Reader<'_>| reader.size_up_to(u32::MAX as usize);
+        let scrolls = reader.list(|reader| Ok((read_seq(reader)?, by(reader)? as u64)))?;
+        if rows.len() > usize::from(MAX_ROWS) || scrolls.len() > MAX_SCROLLS {
+            return Err(DumpError::Damaged);
+        }
+        let forgotten = reader.option(read_seq)?;
+        Ok(Self { rows, scrolled_off, scrolls: scrolls.into(), forgotten })
+    }
+}
+
+/// A fast hash for comparisons with what was there before; not for untrusted keys. Dumps hold it: when
+/// it changes, all rows of a restored terminal count as new once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowHash(u64);
 

@@ -11,6 +11,7 @@
 //! Invariants: how the bytes are cut into pieces does not matter; time is linear in the bytes, an edit
 //! costing as much as a row; memory is that of the page.
 
+mod dump;
 mod handler;
 mod page;
 mod resize;

@@ -3,6 +3,7 @@
 //! From the end of the prompt (`B`) to the beginning of the output (`C`), what is shown is the line
 //! itself: an echo, however the shell's editor drew it. Lines are counted with the history above them.
 
+use crate::codec::{DumpError, Reader, Writer};
 use crate::screen::Screen;
 use crate::search::CellRange;
 
@@ -48,5 +49,27 @@ impl CommandLine {
             (from < to).then(|| CellRange::new(line - history, from, to))
         })
         .collect()
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        let place = |writer: &mut Writer, (line, col): (usize, usize)| {
+            writer.size(line);
+            writer.size(col);
+        };
+        place(writer, self.start);
+        writer.option(self.end, place);
+        writer.size(self.history);
+        writer.flag(self.given);
+    }
+
+    /// Reads a place in one of `lines` lines at most.
+    pub(crate) fn read(reader: &mut Reader<'_>, lines: usize) -> Result<Self, DumpError> {
+        let place = |reader: &mut Reader<'_>| Ok((reader.size_up_to(lines)?, reader.size()?));
+        Ok(Self {
+            start: place(reader)?,
+            end: reader.option(place)?,
+            history: reader.size()?,
+            given: reader.flag()?,
+        })
     }
 }

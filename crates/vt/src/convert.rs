@@ -45,7 +45,7 @@ pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
         let flags = cell.flags.difference(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
         hash.add(u64::from(u32::from(character(cell))) << 16 | u64::from(flags.bits()));
         hash.add(u64::from(color_code(cell.fg)) << 32 | u64::from(color_code(cell.bg)));
-        if cell.extra.is_some() {
+        if has_extra(cell) {
             hash.add(cell.underline_color().map_or(0, |color| u64::from(color_code(color))));
             for mark in cell.zerowidth().unwrap_or_default().iter().take(MAX_MARKS) {
                 hash.add(u64::from(u32::from(*mark)));
@@ -56,6 +56,15 @@ pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
         }
     }
     hash.finish()
+}
+
+/// Something hangs on the cell. The emulator's record of it may be there and empty.
+#[inline]
+pub(crate) fn has_extra(cell: &EmulatorCell) -> bool {
+    cell.extra.is_some()
+        && (cell.zerowidth().is_some_and(|marks| !marks.is_empty())
+            || cell.underline_color().is_some()
+            || cell.hyperlink().is_some())
 }
 
 fn cell(cell: &EmulatorCell) -> Cell {

@@ -13,9 +13,12 @@
 //! is kept between feeds is bounded whatever the program prints.
 
 mod core;
+mod dump;
 mod memory;
+mod screens;
 
 pub(crate) use self::core::SOFT_RESET;
+pub use self::dump::Dump;
 
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};

@@ -15,6 +15,7 @@
 
 mod changes;
 mod clean;
+mod codec;
 mod command_line;
 mod convert;
 mod emulator;
@@ -34,7 +35,8 @@ mod style;
 
 pub use changes::{Seq, Since};
 pub use clean::CleanOutput;
-pub use emulator::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
+pub use codec::DumpError;
+pub use emulator::{Dump, MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};
 pub use highlights::Highlight;
 pub use screen::{Cell, CellWidth, Cursor, CursorShape, Row, Screen};

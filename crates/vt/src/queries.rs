@@ -60,7 +60,7 @@ impl<'a> Csi<'a> {
 /// the stream, so it looks at as few bytes as it can.
 pub(crate) fn is_ours(sequence: &[u8]) -> bool {
     let [_, _, first, .., last] = sequence else {
-        return matches!(sequence.last(), Some(b'c' | b'r' | b'x'));
+        return matches!(sequence.last(), Some(b'c' | b'x'));
     };
     match last {
         b'm' => matches!(first, b'>' | b'?') || crate::sgr::blink(sequence).is_some(),
@@ -69,7 +69,7 @@ pub(crate) fn is_ours(sequence: &[u8]) -> bool {
         b'n' => !matches!(sequence, b"\x1b[5n" | b"\x1b[6n"),
         b'p' => sequence.contains(&b'!') || (*first == b'?' && sequence.contains(&b'$')),
         b'q' => *first == b'>',
-        b'r' | b'x' => *first != b'?',
+        b'x' => *first != b'?',
         b't' | b'b' => true,
         b'u' => matches!(first, b'<' | b'>'),
         b'S' => *first == b'?',

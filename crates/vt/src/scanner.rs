@@ -63,6 +63,21 @@ impl Stream {
         self.scanner.scan(whole, sink);
     }
 
+    /// The bytes that wait for more: fed to a new stream, they wait there in the same way.
+    pub(crate) fn held(&self) -> Vec<u8> {
+        [self.scanner.pending.as_slice(), &self.cut_character].concat()
+    }
+
+    /// The sequence that waits went over its bound: it is read to its end and dropped.
+    pub(crate) fn is_dropping(&self) -> bool {
+        self.scanner.dropping
+    }
+
+    /// Drops the sequence that waits, if there is one.
+    pub(crate) fn set_dropping(&mut self, dropping: bool) {
+        self.scanner.dropping = dropping && !self.scanner.pending.is_empty();
+    }
+
     /// The stream is over: what was cut remains so.
     pub(crate) fn finish<S: Sink>(&mut self, sink: &mut S) {
         let cut = std::mem::take(&mut self.cut_character);

@@ -4,6 +4,7 @@
 //! one, each byte traceable to its cell. The cells of an echo are replaced by NUL, which no pattern
 //! of a user matches by accident.
 
+use crate::codec::{DumpError, Reader, Writer};
 use crate::screen::{CellWidth, Row, Screen};
 
 /// The visible text, with the way back from an offset to a cell.
@@ -282,6 +283,35 @@ impl Typing {
             start = 0;
         }
         row_index
+    }
+}
+
+impl Typing {
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.size(self.line);
+        writer.flag(self.exact);
+        writer.size(self.col);
+        writer.text(&self.prompt);
+        writer.option(self.earlier_prompt.as_ref(), |writer, (col, prompt)| {
+            writer.size(*col);
+            writer.text(prompt);
+        });
+        writer.list(self.lines.iter(), |writer, line| writer.text(line));
+        writer.flag(self.edited);
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
+        let typing = Self {
+            line: reader.size()?,
+            exact: reader.flag()?,
+            col: reader.size()?,
+            prompt: reader.text()?,
+            earlier_prompt: reader.option(|reader| Ok((reader.size()?, reader.text()?)))?,
+            lines: reader.list(Reader::text)?,
+            edited: reader.flag()?,
+        };
+        // There is always the line that is being typed.
+        if typing.lines.is_empty() { Err(DumpError::Damaged) } else { Ok(typing) }
     }
 }
 

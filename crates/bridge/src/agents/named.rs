@@ -3,7 +3,7 @@
 use termbridge_session::{SessionId, SessionInfo};
 
 use super::{Agents, Choice, Held, Needs, Reservation, same_directory};
-use crate::backend::TerminalBackend;
+use crate::backends::Backends;
 use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
 
@@ -46,7 +46,7 @@ impl Agents {
     /// The session of this name, for a command.
     pub(super) async fn named(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
         needs: &Needs,
         name: &str,
     ) -> Result<Named, BridgeError> {
@@ -57,7 +57,7 @@ impl Agents {
                 Owner::Making => return Err(busy("another call is starting it".into())),
                 Owner::Session(held) => held,
             };
-            let Some(info) = self.living(backend, &held.id).await? else { continue };
+            let Some(info) = self.living(backends, &held.id).await? else { continue };
             let other_shell = needs.shell.as_ref().filter(|shell| **shell != held.shell);
             let other_env = needs.env.as_ref().filter(|env| **env != held.env);
             if other_shell.is_some() || other_env.is_some() {
@@ -69,7 +69,7 @@ impl Agents {
                 return Err(busy(format!("another call gives session {} a command", held.id)));
             };
             if !info.is_idle_shell() {
-                return Err(busy(doing(backend, &info).await));
+                return Err(busy(doing(backends, &info).await));
             }
             let choice = match &needs.cwd {
                 Some(cwd) if !same_directory(&info.cwd, cwd) => Choice::Moves(cwd.clone()),
@@ -82,7 +82,7 @@ impl Agents {
     /// Keeps a name for a session that the caller makes.
     pub(crate) async fn claim(
         &self,
-        backend: &dyn TerminalBackend,
+        backends: &Backends,
         caller: &Caller,
         name: &str,
     ) -> Result<NameClaim, BridgeError> {
@@ -94,7 +94,7 @@ impl Agents {
                     return Err(BridgeError::NameBusy { name: name.to_owned(), doing });
                 }
                 Owner::Session(held) => {
-                    if self.living(backend, &held.id).await?.is_some() {
+                    if self.living(backends, &held.id).await?.is_some() {
                         return Err(taken(name, &held.id, "a name means one session"));
                     }
                 }
@@ -127,10 +127,10 @@ fn taken(name: &str, session: &SessionId, why: &str) -> BridgeError {
 }
 
 /// What keeps a session busy.
-async fn doing(backend: &dyn TerminalBackend, info: &SessionInfo) -> String {
+async fn doing(backends: &Backends, info: &SessionInfo) -> String {
     let id = &info.id;
     let command = match info.shell.and_then(|shell| shell.running) {
-        Some(running) => backend.command(id, running, 0, 0).await.ok().flatten(),
+        Some(running) => backends.of(id).command(id, running, 0, 0).await.ok().flatten(),
         None => None,
     };
     match (command, &info.foreground) {

@@ -13,9 +13,9 @@ use termbridge_session::{SessionId, State};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 
-use super::Agents;
-use crate::backend::TerminalBackend;
-use crate::caller::{Caller, Key};
+use super::{Agents, Held};
+use crate::backends::{BackendIndex, Backends};
+use crate::caller::Caller;
 
 /// Idle spare sessions of one agent.
 const SPARES: usize = 4;
@@ -30,7 +30,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// look for an idle session at once.
 pub(crate) struct Room<'a> {
     agents: &'a Agents,
-    backend: &'a dyn TerminalBackend,
+    backends: &'a Backends,
+    /// Where a place is needed.
+    at: BackendIndex,
     deadline: Instant,
     /// What was counted of others' progress, and when it last changed.
     progress: (usize, Instant),
@@ -40,12 +42,13 @@ pub(crate) struct Room<'a> {
 impl<'a> Room<'a> {
     pub(crate) fn new(
         agents: &'a Agents,
-        backend: &'a dyn TerminalBackend,
+        backends: &'a Backends,
+        at: BackendIndex,
         patience: Duration,
     ) -> Self {
         let now = Instant::now();
         let deadline = now + patience.min(PLACE_LIMIT);
-        Self { agents, backend, deadline, progress: (0, now), turn: None }
+        Self { agents, backends, at, deadline, progress: (0, now), turn: None }
     }
 
     /// Makes room, or waits for it; true when it is worth another try.
@@ -62,8 +65,8 @@ impl<'a> Room<'a> {
             // While it waited for its turn a session may have become free.
             let turn = self.agents.turn.clone().lock_owned();
             self.turn = tokio::time::timeout_at(self.deadline, turn).await.ok();
-        } else if !self.agents.make_place(self.backend).await {
-            if !self.agents.may_have_idle() {
+        } else if !self.agents.make_place(self.backends, self.at).await {
+            if !self.agents.may_have_idle(self.at) {
                 return false;
             }
             tokio::time::sleep(LOOK_INTERVAL).await;
@@ -82,8 +85,9 @@ struct Idle {
 
 impl Agents {
     /// Ends what an agent has more than [`SPARES`] of.
-    pub(crate) async fn trim(&self, backend: &dyn TerminalBackend, caller: &Caller) {
-        let idle = self.idle(backend, Some(&caller.key())).await;
+    pub(crate) async fn trim(&self, backends: &Backends, caller: &Caller) {
+        let key = caller.key();
+        let idle = self.idle(backends, |held| held.key == key).await;
         let mut spares: Vec<Idle> = idle.into_iter().filter(|idle| idle.is_spare).collect();
         let mut extra = spares.len().saturating_sub(SPARES);
         spares.sort_by_key(|spare| spare.used);
@@ -91,16 +95,16 @@ impl Agents {
             if extra == 0 {
                 break;
             }
-            extra -= usize::from(self.end(backend, &id).await);
+            extra -= usize::from(self.end(backends, &id).await);
         }
     }
 
-    /// Ends one idle session; false when there is none.
-    async fn make_place(&self, backend: &dyn TerminalBackend) -> bool {
-        let mut idle = self.idle(backend, None).await;
+    /// Ends one idle session of a backend; false when there is none.
+    async fn make_place(&self, backends: &Backends, at: BackendIndex) -> bool {
+        let mut idle = self.idle(backends, |held| held.at == at).await;
         idle.sort_by_key(|idle| (!idle.is_spare, idle.used));
         for Idle { id, .. } in idle {
-            if self.end(backend, &id).await {
+            if self.end(backends, &id).await {
                 return true;
             }
         }
@@ -108,23 +112,23 @@ impl Agents {
     }
 
     /// Whether a session may become idle that could be ended.
-    fn may_have_idle(&self) -> bool {
+    fn may_have_idle(&self, at: BackendIndex) -> bool {
         self.making.load(Ordering::Relaxed) > 0
-            || self.lock().held.iter().any(|held| held.automatic)
+            || self.lock().held.iter().any(|held| held.automatic && held.at == at)
     }
 
-    /// The idle sessions that were made automatically, of one agent or of all. Forgets ended ones.
-    async fn idle(&self, backend: &dyn TerminalBackend, key: Option<&Key>) -> Vec<Idle> {
+    /// The idle sessions that were made automatically, of those that count. Forgets ended ones.
+    async fn idle(&self, backends: &Backends, counts: impl Fn(&Held) -> bool) -> Vec<Idle> {
         let automatic: Vec<(SessionId, bool)> = {
             let table = self.lock();
-            let asked = table.held.iter().filter(|held| key.is_none_or(|one| *one == held.key));
+            let asked = table.held.iter().filter(|held| counts(held));
             let free = asked.filter(|held| held.automatic && !held.reserved);
             let spare = |id: &SessionId| !table.current.values().any(|current| current == id);
             free.map(|held| (held.id.clone(), !held.addressed && spare(&held.id))).collect()
         };
         let mut idle = Vec::new();
         for (id, is_spare) in automatic {
-            match backend.session(&id).await {
+            match backends.of(&id).session(&id).await {
                 Ok(info) if info.state != State::Running => self.forget(&id),
                 Ok(info) if info.is_idle_shell() => {
                     idle.push(Idle { is_spare, used: info.last_active, id });
@@ -136,10 +140,10 @@ impl Agents {
         idle
     }
 
-    async fn end(&self, backend: &dyn TerminalBackend, id: &SessionId) -> bool {
+    async fn end(&self, backends: &Backends, id: &SessionId) -> bool {
         // Nobody may pick it meanwhile.
         let Some(_reservation) = self.reserve(id) else { return false };
-        let ended = matches!(backend.end_idle_session(id).await, Ok(true));
+        let ended = matches!(backends.of(id).end_idle_session(id).await, Ok(true));
         if ended {
             self.forget(id);
         }

@@ -115,7 +115,7 @@ impl DebugAnswer {
     }
 }
 
-/// The debugging of a server. Clones are the same.
+/// The debugging of a principal in a workspace. Clones are the same.
 #[derive(Clone)]
 pub struct Debugging {
     shared: Arc<Shared>,
@@ -173,6 +173,16 @@ impl Debugging {
                 native,
             }),
         }
+    }
+
+    /// Whether nobody else holds it.
+    pub(super) fn is_held_once(&self) -> bool {
+        Arc::strong_count(&self.shared) == 1
+    }
+
+    /// Whether something is being debugged or started natively.
+    pub(super) fn is_busy(&self) -> bool {
+        self.shared.native.is_open() || self.shared.native.is_starting()
     }
 
     /// The tools.

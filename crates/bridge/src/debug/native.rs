@@ -66,6 +66,8 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub struct NativeDebugger {
     shared: Arc<Shared>,
+    /// On whose behalf it acts: its first caller's, or that of the call that it runs.
+    caller: Caller,
 }
 
 struct Shared {
@@ -84,9 +86,17 @@ struct Shared {
 }
 
 impl NativeDebugger {
-    pub(crate) fn new(bridge: Bridge, workspace: PathBuf, settings: Settings) -> Self {
-        let environment = guarded(settings.environment.clone(), bridge.clone(), workspace.clone());
-        let terminals = bridge.backend().screens().cloned().map(Terminals::new).map(Arc::new);
+    pub(crate) fn new(
+        bridge: Bridge,
+        owner: Caller,
+        workspace: PathBuf,
+        settings: Settings,
+    ) -> Self {
+        let environment = settings.environment.clone();
+        let environment = guarded(environment, bridge.clone(), owner.clone(), workspace.clone());
+        let terminals = bridge.backends().local_screens();
+        let terminals =
+            terminals.map(|at| Arc::new(Terminals::new(bridge.clone(), owner.clone(), at)));
         let terminal = terminals.clone().map(|launcher| launcher as Arc<dyn TerminalLauncher>);
         let debugger = Debugger::with_hooks(settings, Hooks { terminal, tasks: None });
         let servers = LanguageServers::new(workspace.clone(), environment.clone());
@@ -101,7 +111,13 @@ impl NativeDebugger {
             servers,
             questions: Arc::new(Semaphore::new(events::MAX_QUESTIONS)),
         };
-        Self { shared: Arc::new(shared) }
+        Self { shared: Arc::new(shared), caller: owner }
+    }
+
+    /// The environment in which what a call starts is judged as its caller's.
+    fn environment(&self) -> Environment {
+        let Shared { environment, bridge, workspace, .. } = &*self.shared;
+        guarded(environment.clone(), bridge.clone(), self.caller.clone(), workspace.clone())
     }
 
     /// The debug adapters and language servers as their files tell: where each is, or the command that
@@ -129,6 +145,11 @@ impl NativeDebugger {
     pub(super) fn session_ids(&self) -> Vec<String> {
         let open = self.debugger().sessions().into_iter().filter(|session| !session.is_ended());
         open.map(|session| session.id().to_string()).collect()
+    }
+
+    /// Whether a start is on its way.
+    pub(super) fn is_starting(&self) -> bool {
+        self.kept_pending().is_some_and(|pending| !pending.is_over())
     }
 
     /// Whether a session is open.
@@ -262,13 +283,14 @@ impl DebugBackend for NativeDebugger {
     }
 
     async fn call(&self, call: DebugCall) -> Result<Answer, DebugFailure> {
+        let native = Self { shared: Arc::clone(&self.shared), caller: call.caller.clone() };
         let grace = if WAITING.contains(&&*call.script) { GRACE } else { Duration::ZERO };
         tokio::select! {
             biased;
             () = call.cancel.cancelled() => Err(DebugFailure::cancelled()),
             // What is under way is dropped with the future: a start ends what it has started, a
             // program that was let go goes on.
-            ended = tokio::time::timeout(call.timeout + grace, Box::pin(self.run(&call))) => {
+            ended = tokio::time::timeout(call.timeout + grace, Box::pin(native.run(&call))) => {
                 ended.unwrap_or_else(|_| Err(DebugFailure::timeout(&call.script, call.timeout)))
             }
         }
@@ -276,11 +298,16 @@ impl DebugBackend for NativeDebugger {
 }
 
 /// An environment in which a project's compilers, test runners and language servers pass the policy.
-fn guarded(environment: Environment, bridge: Bridge, workspace: PathBuf) -> Environment {
+fn guarded(
+    environment: Environment,
+    bridge: Bridge,
+    owner: Caller,
+    workspace: PathBuf,
+) -> Environment {
     environment.guarded(move |command| {
         let cwd = command.cwd.clone().unwrap_or_else(|| workspace.clone());
         let launch = Launch::new(&command.program).args(&command.args).cwd(cwd);
-        bridge.check_launch(&Caller::default(), &launch).map_err(|error| error.to_string())
+        bridge.check_launch(&owner, &launch).map_err(|error| error.to_string())
     })
 }
 

@@ -149,7 +149,7 @@ impl Bridge {
         if !background {
             return self.report(session, command, from, most).await;
         }
-        let report = self.backend().background(session, command, from, most).await?;
+        let report = self.backend_of(session).background(session, command, from, most).await?;
         report.ok_or_else(|| BridgeError::NoCommand { session: session.clone(), command })
     }
 

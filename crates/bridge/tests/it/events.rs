@@ -6,7 +6,7 @@ use std::sync::mpsc;
 
 use serde_json::json;
 use termbridge_bridge::session::Settings;
-use termbridge_bridge::{BackendChoice, DebugCall, DebugSettings};
+use termbridge_bridge::{BackendChoice, Caller, DebugCall, DebugSettings};
 use tokio_util::sync::CancellationToken;
 
 use crate::sessions::{Hub, LIMIT};
@@ -22,7 +22,7 @@ async fn a_slow_file_leaves_the_runtime_free() {
     let mut settings = DebugSettings::new(folder.path().to_owned());
     settings.backend = BackendChoice::Native;
     settings.native.state_folder = Some(folder.path().to_owned());
-    let debugging = hub.bridge.debugging(settings, &[]);
+    let debugging = hub.bridge.debuggers(settings, &[]).of(&Caller::default()).expect("room");
     let (free, is_free) = mpsc::channel();
     let writer = std::thread::spawn(move || {
         // Also written when the runtime is held up, so that the test fails instead of hanging.
@@ -37,6 +37,7 @@ async fn a_slow_file_leaves_the_runtime_free() {
     let logs = debugging.catalog().get("dap_logs").expect("is there");
     let arguments = json!({"sessionId": "slow"}).as_object().expect("an object").clone();
     let call = DebugCall {
+        caller: Caller::default(),
         script: "dap.logs".to_owned(),
         arguments,
         timeout: LIMIT,

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 use termbridge_bridge::session::Settings;
-use termbridge_bridge::{OutputRequest, ReadFrom};
+use termbridge_bridge::{Caller, OutputRequest, ReadFrom};
 
 use crate::sessions::{Hub, LIMIT, command};
 
@@ -14,7 +14,7 @@ async fn pages_go_on_behind_what_was_dropped() {
     let line = "x".repeat(57);
     let print = format!("for ((i = 1; i <= 50000; i++)); do printf '%05d {line}\\n' $i; done");
     let (id, _) = hub.run(command(&print)).await;
-    let session = hub.bridge.backend().session(&id).await.expect("is there");
+    let session = hub.bridge.session(&Caller::default(), &id).await.expect("is there");
     let read = async |from: ReadFrom, lines: u64| {
         let session = session.clone();
         let request =
@@ -49,7 +49,8 @@ async fn pages_go_on_behind_what_was_dropped() {
 async fn a_command_that_prints_without_end_is_read_to_where_it_was() {
     let hub = Hub::with(Settings::default());
     let started = hub.bridge.start(command("yes"), LIMIT).await.expect("starts");
-    let session = async || hub.bridge.backend().session(&started.session).await.expect("is there");
+    let session =
+        async || hub.bridge.session(&Caller::default(), &started.session).await.expect("is there");
     while session().await.printed < 4 * MEGABYTE as u64 {
         tokio::task::yield_now().await;
     }
@@ -75,7 +76,7 @@ async fn the_last_lines_are_there_however_long_the_line_before_or_the_last_is() 
     let (id, _) = hub.run(command(&format!("printf 'a\\nb\\n'; {LONG}; printf 'END\\nc'"))).await;
     hub.run(command(&format!("printf 'd\\n'; {ENDLESS}; printf END"))).await;
     let read = async |command: Option<u64>, from: ReadFrom, lines: u64| {
-        let session = hub.bridge.backend().session(&id).await.expect("is there");
+        let session = hub.bridge.session(&Caller::default(), &id).await.expect("is there");
         let request = OutputRequest { session, command, from, lines, grep: None, most: 64 * 1024 };
         hub.bridge.read_output(&request).await.expect("readable")
     };
@@ -113,7 +114,8 @@ async fn lines_that_wrap_at_the_top_of_the_screen_count_once() {
     let print = "for i in {1..30}; do printf '%0150d\\n' $i; done; read -r line";
     let started = hub.bridge.start(command(print), LIMIT).await.expect("starts");
     let read = async |from: ReadFrom, lines: u64| {
-        let session = hub.bridge.backend().session(&started.session).await.expect("is there");
+        let session =
+            hub.bridge.session(&Caller::default(), &started.session).await.expect("is there");
         let request = OutputRequest {
             session,
             command: Some(started.command),
@@ -144,7 +146,7 @@ async fn long_lines_are_matched_and_counted_whole_and_shown_where_they_match() {
                 head -c 300000 /dev/zero | tr '\\0' b; echo END";
     let (id, _) = hub.run(command(&format!("echo first; {long}; echo last"))).await;
     let read = async |from: ReadFrom, lines: u64, grep: Option<&str>| {
-        let session = hub.bridge.backend().session(&id).await.expect("is there");
+        let session = hub.bridge.session(&Caller::default(), &id).await.expect("is there");
         let grep = grep.map(|pattern| Regex::new(pattern).expect("a pattern"));
         let request =
             OutputRequest { session, command: Some(1), from, lines, grep, most: 64 * 1024 };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use termbridge_bridge::session::Settings;
-use termbridge_bridge::{BackendChoice, DebugCall, DebugSettings};
+use termbridge_bridge::{BackendChoice, Caller, DebugCall, DebugSettings};
 use tokio_util::sync::CancellationToken;
 
 use crate::sessions::{Hub, LIMIT};
@@ -33,10 +33,11 @@ async fn every_tool_has_a_native_function_or_says_why_not() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut settings = DebugSettings::new(folder.path().to_owned());
     settings.backend = BackendChoice::Native;
-    let debugging = hub.bridge.debugging(settings, &[]);
+    let debugging = hub.bridge.debuggers(settings, &[]).of(&Caller::default()).expect("room");
     let mut seen = 0;
     for tool in debugging.catalog().enabled() {
         let call = DebugCall {
+            caller: Caller::default(),
             script: tool.alias().to_owned(),
             arguments: arguments(tool),
             timeout: LIMIT,

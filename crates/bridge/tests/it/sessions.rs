@@ -234,7 +234,10 @@ async fn a_name_means_one_session_also_while_that_is_busy() {
         ..named("mine", "true")
     })
     .await;
-    hub.bridge.backend().interrupt(&begun.session, begun.command).await.expect("interrupted");
+    hub.bridge
+        .interrupt(&Caller::default(), &begun.session, begun.command)
+        .await
+        .expect("interrupted");
     hub.bridge.wait(&begun, LIMIT).await.expect("ends");
     assert_eq!(hub.run(named("mine", "echo $A")).await, (begun.session.clone(), "1\n".into()));
     let other = BTreeMap::from([("B".to_owned(), "2".to_owned())]);
@@ -270,7 +273,7 @@ async fn a_session_that_is_being_stopped_is_not_the_current_one() {
     let session = hub.sessions.get(&first).expect("is there");
     let stop = tokio::spawn(async move { session.stop(Signal::TERM, LIMIT).await });
     let stopping = async {
-        while !hub.bridge.backend().session(&first).await.expect("is there").stopping {
+        while !hub.bridge.session(&Caller::default(), &first).await.expect("is there").stopping {
             tokio::task::yield_now().await;
         }
     };

@@ -54,6 +54,8 @@ fn list(history: &History, arguments: HistoryArguments, style: Style) -> Result<
             session: arguments.session,
             project,
             agent,
+            // Whoever can open the file sees all of it.
+            principal: None,
             exit_code: arguments.exit_code,
             failed: arguments.failed,
             since_ms,

@@ -6,6 +6,7 @@ use serde_json::Value;
 use termbridge_testkit::TestEnvironment;
 
 use crate::TERMBRIDGE;
+use crate::serving::Serving;
 use crate::support::{built, program, repository};
 
 /// Who gets structured content, and as whom a client comes.
@@ -27,6 +28,21 @@ fn run_as(command: &str, arguments: &[&str], (structured, name): (&str, &str)) -
         .command(command)
         .args(arguments)
         .env("TERMBRIDGE_BIN", TERMBRIDGE)
+        .env("STRUCTURED", structured)
+        .env("CLIENT_NAME", name)
+        .output()
+        .expect("the client runs")
+}
+
+/// Runs a client to its end that connects to a server over HTTP.
+fn run_over_http(command: &str, arguments: &[&str], (structured, name): (&str, &str)) -> Output {
+    let serving = Serving::start(&["--structured", structured]);
+    serving
+        .environment
+        .command(command)
+        .args(arguments)
+        .env("TERMBRIDGE_URL", &serving.url)
+        .env("TERMBRIDGE_TOKEN", serving.token())
         .env("STRUCTURED", structured)
         .env("CLIENT_NAME", name)
         .output()
@@ -56,6 +72,32 @@ fn the_python_library() {
     for version in ["auto", "legacy", "2026-07-28"] {
         for mode in MODES {
             says_ok(&run_as(&python, &[&client, version], mode), &format!("{version} {mode:?}"));
+        }
+    }
+}
+
+#[test]
+fn the_python_library_over_http() {
+    let python = built("test-venv/bin/python");
+    let client = repository("tests/clients/python_client.py");
+    for version in ["auto", "legacy", "2026-07-28"] {
+        for mode in &MODES[..2] {
+            let output = run_over_http(&python, &[&client, version], *mode);
+            says_ok(&output, &format!("{version} {mode:?}"));
+        }
+    }
+}
+
+#[test]
+fn the_typescript_libraries_over_http() {
+    let node = program("node");
+    for mode in &MODES[..2] {
+        let client = library("sdk_client.mjs");
+        says_ok(&run_over_http(&node, &[&client], *mode), &format!("sdk {mode:?}"));
+        let client = library("client_client.mjs");
+        for version in ["legacy", "auto", "2026-07-28"] {
+            let output = run_over_http(&node, &[&client, version], *mode);
+            says_ok(&output, &format!("client {version} {mode:?}"));
         }
     }
 }
@@ -106,6 +148,27 @@ fn inspector_lists_the_tools_without_a_warning() {
         assert!(tools.iter().any(|tool| tool["name"] == "launch_app"));
         assert!(tools.iter().all(|tool| tool["outputSchema"].is_object() == (mode != "never")));
     }
+}
+
+#[test]
+fn inspector_lists_the_tools_over_http() {
+    let inspector = repository(
+        "tests/clients/node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+    );
+    let serving = Serving::start(&[]);
+    let header = format!("Authorization: Bearer {}", serving.token());
+    let output = serving
+        .environment
+        .command(program("node"))
+        .args([&inspector, "--cli", &serving.url, "--transport", "http"])
+        .args(["--header", &header, "--method", "tools/list"])
+        .output()
+        .expect("Inspector runs");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let listed: Value = serde_json::from_slice(&output.stdout).expect("Inspector prints JSON");
+    let tools = listed["tools"].as_array().expect("tools");
+    assert!(tools.iter().any(|tool| tool["name"] == "launch_app"), "{listed}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::{Execute, Started, Until};
-use termbridge_session::{CommandState, State};
+use termbridge_session::{CommandState, SessionId, State};
 
 use super::ended::note_told;
 use super::errors::{cut_errors, errors_first};
@@ -74,15 +74,28 @@ pub(crate) async fn run(
         // A shorter time-out counts from when the command begins.
         Patience::UpTo(timeout) => timeout.max(SHELL_START),
     };
+    let session = request.session.as_ref().map(SessionId::as_str);
+    let key = context.named.as_ref().map(|named| named.command_key(session));
+    let earlier = match &context.named {
+        Some(named) if named.is_again() => named.command_key(session),
+        _ => String::new(),
+    };
+    let request = Execute { caller: context.caller.clone(), key, ..request };
     let asked_cwd = request.cwd.clone();
-    let mut start = std::pin::pin!(context.bridge.start(request, timeout));
+    let start = async {
+        match context.bridge.started_earlier(&context.caller, &earlier).await? {
+            Some(started) => Ok(started),
+            None => context.bridge.start(request, timeout).await,
+        }
+    };
+    let mut start = std::pin::pin!(start);
     let started = tokio::select! {
         started = &mut start => started?,
         // What is on its way is seen to its start, so that nothing runs unnoticed.
         () = context.given_up() => {
             let started = start.await?;
             if context.was_cancelled() {
-                context.bridge.backend().interrupt(&started.session, started.command).await?;
+                interrupt(context, &started).await?;
             }
             return Err(context.why_given_up());
         }
@@ -91,7 +104,7 @@ pub(crate) async fn run(
         Patience::None => (Until::TimedOut, true),
         Patience::UpTo(timeout) => match context.wait_command(&started, timeout).await {
             Err(_) if context.was_cancelled() => {
-                context.bridge.backend().interrupt(&started.session, started.command).await?;
+                interrupt(context, &started).await?;
                 return Err(ToolError::cancelled());
             }
             waited => waited?,
@@ -107,6 +120,11 @@ pub(crate) async fn run(
         );
     }
     Ok(run)
+}
+
+async fn interrupt(context: &Context, started: &Started) -> Result<(), ToolError> {
+    let Started { session, command, .. } = started;
+    Ok(context.bridge.interrupt(&context.caller, session, *command).await?)
 }
 
 impl Run {
@@ -169,7 +187,7 @@ impl Run {
                 ));
             }
             CommandState::NotTaken => {
-                let session = context.bridge.backend().session(session).await;
+                let session = context.bridge.session(&context.caller, session).await;
                 if session.is_ok_and(|session| matches!(session.state, State::Exited(_))) {
                     return Err(ToolError::new(
                         Code::SessionDead,

@@ -7,8 +7,9 @@ use regex::{Regex, RegexBuilder};
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use termbridge_bridge::ScreenHandle;
 use termbridge_session::vt::{Found, Seq};
-use termbridge_session::{Fired, Session, State, Wait, Waited};
+use termbridge_session::{Fired, State, Wait, Waited};
 
 use crate::error::ToolError;
 use crate::view::{View, state_text};
@@ -116,7 +117,7 @@ impl Condition {
 }
 
 /// Refuses to wait for the prompt of a program that has none.
-pub(super) async fn check_prompt(session: &Session, wait: &Wait) -> Result<(), ToolError> {
+pub(super) async fn check_prompt(session: &ScreenHandle, wait: &Wait) -> Result<(), ToolError> {
     if !wait.prompt {
         return Ok(());
     }

@@ -75,6 +75,7 @@ impl Tool for CreateSession {
             size: Some((arguments.cols, arguments.rows)),
             ..NewSession::default()
         };
-        Ok(Answer::current(Row::of(context.bridge.create_session(&context.caller, new).await?)))
+        let info = context.bridge.create_session(&context.caller, new).await?;
+        Ok(Answer::current(Row::of(info, &context.bridge)))
     }
 }

@@ -1,8 +1,8 @@
 //! A command that ends by what is typed: its answer comes with the keys that gave it the last it asked for.
 
 use serde::Serialize;
-use termbridge_bridge::{OutputPlace, Until};
-use termbridge_session::{CommandReport, Session, SessionId, Waited};
+use termbridge_bridge::{OutputPlace, ScreenHandle, Until};
+use termbridge_session::{CommandReport, SessionId, Waited};
 
 use super::errors::{cut_errors, errors_first};
 use super::standing::Standing;
@@ -60,7 +60,7 @@ impl Running {
     /// not told of it by now was printed before anyone knew of it.
     pub(super) async fn of(
         context: &Context,
-        session: &Session,
+        session: &ScreenHandle,
     ) -> Result<Option<Self>, ToolError> {
         let info = session.info().await?;
         let session = info.id;
@@ -178,7 +178,7 @@ async fn read(
     from: u64,
     most: u64,
 ) -> Result<CommandReport, ToolError> {
-    let report = context.bridge.backend().command(session, command, from, most).await?;
+    let report = context.bridge.command(&context.caller, session, command, from, most).await?;
     report.ok_or_else(|| {
         ToolError::invalid(format!("command {command} of session {session} is gone"), "")
     })

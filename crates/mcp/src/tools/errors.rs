@@ -36,7 +36,7 @@ pub(super) async fn cut_errors(
         return None;
     }
     let request = OutputRequest {
-        session: context.bridge.backend().session(session).await.ok()?,
+        session: context.bridge.session(&context.caller, session).await.ok()?,
         command: Some(report.id),
         from: ReadFrom::Tail,
         lines: LOOKED_AT,

@@ -102,7 +102,6 @@ impl Tool for ExecuteCommand {
             env: arguments.env,
             name: arguments.name,
             shell: arguments.shell,
-            caller: context.caller.clone(),
             ..Execute::default()
         };
         match arguments.session_ids {

@@ -87,7 +87,9 @@ impl Tool for GetTerminalOutput {
         let grep = grep.transpose()?;
         let is_search = grep.is_some();
         let recorded = match (&id, arguments.command_id) {
-            (Some(id), Some(command)) => context.bridge.recorded(id, command).await?,
+            (Some(id), Some(command)) => {
+                context.bridge.recorded(&context.caller, id, command).await?
+            }
             _ => None,
         };
         let (lines, most) = (arguments.lines, arguments.max_bytes);

@@ -7,8 +7,9 @@ use std::time::Duration;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use termbridge_bridge::ScreenHandle;
 use termbridge_session::vt::{Seq, Since};
-use termbridge_session::{Fired, Launch, Session, State, Wait, Waited, is_shell_name};
+use termbridge_session::{Fired, Launch, State, Wait, Waited, is_shell_name};
 
 use super::condition::{Condition, Outcome, no_prompt, pattern};
 use crate::error::ToolError;
@@ -100,13 +101,14 @@ impl Tool for LaunchApp {
             launch = launch.env(name, value);
         }
         if let Some(cwd) = arguments.cwd {
-            launch = launch.cwd(context.bridge.expand_home(Path::new(&cwd)));
+            launch = launch.cwd(context.bridge.expand_home(&context.caller, Path::new(&cwd)));
         }
         if let Some(name) = arguments.name {
             launch = launch.name(name);
         }
         context.bridge.check_launch(&context.caller, &launch)?;
         let session = context.bridge.launch(&context.caller, launch).await?;
+        context.note_done(|| format!("it was launched as session {}", session.id()));
         let mut is_at_work = false;
         let (wait, view) = match asked {
             Some(Some(wait)) => {
@@ -145,7 +147,7 @@ impl Tool for LaunchApp {
 /// Waits until the program shows something and waits for input; one that shows nothing is not waited
 /// for once it waits for input, nor longer than [`FIRST_PAINT`].
 async fn first_paint(
-    session: &Session,
+    session: &ScreenHandle,
     context: &Context,
     view: ViewAfter,
 ) -> Result<Waited, ToolError> {

@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use termbridge_bridge::{Bridge, Listed};
 use termbridge_session::{SessionInfo, State};
 
 use crate::bound::in_one_line;
@@ -25,6 +26,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Answer {
     sessions: Vec<Row>,
+    // What could not be listed, and why. Rare, so no schema is spent on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    notes: Vec<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,6 +54,10 @@ pub(crate) struct Row {
     pid: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
+    // Of a shared server: the client's name and folder. Only there, so no schema is spent on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    client: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
     busy: bool,
@@ -56,16 +65,17 @@ pub(crate) struct Row {
     current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
-    target: &'static str,
+    target: String,
 }
 
 impl Row {
-    pub(crate) fn of(info: SessionInfo) -> Self {
+    pub(crate) fn of(info: SessionInfo, bridge: &Bridge) -> Self {
         let ended = match &info.state {
             State::Running => None,
             State::Exited(ended) => Some(ended),
         };
         Self {
+            target: bridge.target_of(&info.id).to_owned(),
             session_id: info.id.to_string(),
             name: info.name,
             command: info.command,
@@ -81,9 +91,9 @@ impl Row {
             project: info.project,
             busy: info.shell.is_some_and(|shell| shell.running.is_some()),
             current: false,
+            client: Some(info.owner.client).filter(|client| !client.is_empty()),
             agent: info.owner.agent,
             foreground: info.foreground,
-            target: "local",
         }
     }
 
@@ -134,19 +144,20 @@ impl Tool for ListSessions {
             (arguments.all || info.state == State::Running)
                 && (arguments.agent_id.is_none() || info.owner.agent == arguments.agent_id)
         };
-        let list = context.bridge.sessions(&context.caller).await?;
+        let Listed { sessions, notes } = context.bridge.sessions(&context.caller).await?;
         let row = |info: SessionInfo| {
             let owner = context.caller.for_agent(info.owner.agent.as_deref());
             let current = context.bridge.current(&owner);
             let is_current = current.as_ref() == Some(&info.id);
-            let row = Row::of(info);
+            let row = Row::of(info, &context.bridge);
             if is_current { row.into_current() } else { row }
         };
-        let sessions: Vec<Row> = list.into_iter().filter(wanted).map(row).collect();
-        let text = match sessions.as_slice() {
-            [] => "no sessions".to_owned(),
-            rows => rows.iter().map(Row::text).collect::<Vec<_>>().join("\n"),
+        let sessions: Vec<Row> = sessions.into_iter().filter(wanted).map(row).collect();
+        let mut lines: Vec<String> = match sessions.as_slice() {
+            [] => vec!["no sessions".to_owned()],
+            rows => rows.iter().map(Row::text).collect(),
         };
-        Ok(Reply { text, answer: Answer { sessions } })
+        lines.extend(notes.iter().map(|note| format!("[{note}]")));
+        Ok(Reply { text: lines.join("\n"), answer: Answer { sessions, notes } })
     }
 }

@@ -204,7 +204,7 @@ async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResu
     }
     match (entry, arguments) {
         // Boxed, since a tool may call tools.
-        (Some(entry), Value::Object(arguments)) => entry.call(arguments, context.clone()).await,
+        (Some(entry), Value::Object(arguments)) => entry.call(arguments, context.nameless()).await,
         _ => ToolError::invalid(format!("unknown tool {:?}", step.tool), "").into_result(),
     }
 }

@@ -151,7 +151,7 @@ impl Tool for SearchHistory {
             cursor: arguments.cursor,
             ..Query::new(arguments.query)
         };
-        let page = context.bridge.search_history(query).await?;
+        let page = context.bridge.search_history(&context.caller, query).await?;
         let entries: Vec<Row> = page.hits.into_iter().map(Row::of).collect();
         let mut text = entries.iter().map(Row::text).collect::<Vec<_>>().join("\n");
         if entries.is_empty() {

@@ -256,6 +256,7 @@ impl Tool for SendKeys {
             }
             None => {
                 let sent = session.send(input).await?;
+                context.note_done(|| format!("the input was sent to session {}", session.id()));
                 let view = View::take_after(&session, view, seen).await?;
                 (sent, None, view, None)
             }

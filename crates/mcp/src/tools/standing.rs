@@ -69,7 +69,7 @@ impl Standing {
             (CommandState::Done { .. }, _) => {}
             (CommandState::SessionEnded { .. }, _) => {
                 standing.session_ended = true;
-                if let Ok(info) = context.bridge.backend().session(session).await
+                if let Ok(info) = context.bridge.session(&context.caller, session).await
                     && let State::Exited(ended) = info.state
                 {
                     standing.signal = ended.signal();

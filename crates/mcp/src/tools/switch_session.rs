@@ -31,6 +31,6 @@ impl Tool for SwitchSession {
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let id = SessionId::from_text(&arguments.session_id);
         let info = context.bridge.switch_session(&context.caller, &id).await?;
-        Ok(Answer::current(Row::of(info)))
+        Ok(Answer::current(Row::of(info, &context.bridge)))
     }
 }

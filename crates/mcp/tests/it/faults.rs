@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
+use serde_json::json;
 use termbridge_bridge::session::{CommandReport, Scrollback, SessionError, SessionId, SessionInfo};
 use termbridge_bridge::{Awaited, NewSession, TerminalBackend, Until};
 use termbridge_mcp::McpServer;
-use tokio::io::{
-    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
-};
+
+use crate::connection::Connection;
 
 /// Panics when its sessions are listed, and has none.
 struct Faulty;
@@ -68,68 +67,31 @@ impl TerminalBackend for Faulty {
     }
 }
 
-/// A client of one server in this process.
-struct Client {
-    reader: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    writer: WriteHalf<DuplexStream>,
-    next: u64,
+async fn connect() -> Connection {
+    Connection::to(McpServer::with_backend(Arc::new(Faulty))).await
 }
 
-impl Client {
-    async fn connect(backend: impl TerminalBackend) -> Self {
-        let (ours, theirs) = tokio::io::duplex(1 << 20);
-        let (reader, writer) = tokio::io::split(theirs);
-        tokio::spawn(McpServer::with_backend(Arc::new(backend)).serve(reader, writer));
-        let (reader, writer) = tokio::io::split(ours);
-        let mut client = Self { reader: BufReader::new(reader).lines(), writer, next: 0 };
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "0"}});
-        client.request("initialize", hello).await;
-        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
-        client
-    }
-
-    async fn send(&mut self, message: &Value) {
-        let line = format!("{message}\n");
-        self.writer.write_all(line.as_bytes()).await.expect("the server reads");
-    }
-
-    async fn request(&mut self, method: &str, params: Value) -> Value {
-        self.next += 1;
-        let request =
-            json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
-        self.send(&request).await;
-        loop {
-            let line = self.reader.next_line().await.expect("the server writes");
-            let line = line.expect("the server is still there");
-            let message: Value = serde_json::from_str(&line).expect("JSON");
-            if message["id"] == self.next {
-                return message;
-            }
-        }
-    }
-
-    async fn call(&mut self, tool: &str) -> Value {
-        let answer = self.request("tools/call", json!({"name": tool, "arguments": {}})).await;
-        answer["result"]["structuredContent"]["error"]["code"].clone()
-    }
+/// The code of the error that a tool gives.
+async fn code(client: &mut Connection, tool: &str) -> serde_json::Value {
+    let answer = client.call(tool, json!({})).await;
+    answer["structuredContent"]["error"]["code"].clone()
 }
 
 #[tokio::test]
 async fn a_panicking_tool_leaves_the_others_alive() {
-    let mut client = Client::connect(Faulty).await;
+    let mut client = connect().await;
     for _ in 0..3 {
-        assert_eq!(client.call("list_sessions").await, "INTERNAL_ERROR");
-        assert_eq!(client.call("get_terminal_output").await, "SESSION_NOT_FOUND");
+        assert_eq!(code(&mut client, "list_sessions").await, "INTERNAL_ERROR");
+        assert_eq!(code(&mut client, "get_terminal_output").await, "SESSION_NOT_FOUND");
     }
 }
 
 #[tokio::test]
 async fn a_panicking_request_is_answered() {
-    let mut client = Client::connect(Faulty).await;
+    let mut client = connect().await;
     let answer = client.request("resources/read", json!({"uri": "term://sessions"})).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
     let answer = client.request("resources/list", json!({})).await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
-    assert_eq!(client.call("get_terminal_output").await, "SESSION_NOT_FOUND");
+    assert_eq!(code(&mut client, "get_terminal_output").await, "SESSION_NOT_FOUND");
 }

@@ -1,4 +1,11 @@
 //! The server in this process, over a backend of the test's own.
 
+mod backends;
 mod callers;
+mod connection;
+mod fake_adapter;
 mod faults;
+mod files;
+mod socket;
+mod typewriter;
+mod worlds;

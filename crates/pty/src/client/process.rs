@@ -19,15 +19,29 @@ pub(super) struct KeeperProcess(Option<Child>);
 
 /// Starts a keeper; gives it and our end of the socket, non-blocking.
 pub(super) fn start() -> io::Result<(KeeperProcess, OwnedFd)> {
-    role::link_constructor();
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
+    Ok((KeeperProcess(Some(command(theirs.into())?.spawn()?)), ours.into()))
+}
+
+/// Starts a lasting keeper with the socket that it is to listen on. It is not our child.
+pub(super) fn start_lasting(listener: OwnedFd) -> io::Result<()> {
+    let status = command(listener)?.stderr(Stdio::null()).status()?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!("the keeper process ended: {status}"))),
+    }
+}
+
+/// This executable in the keeper's role.
+fn command(socket: OwnedFd) -> io::Result<Command> {
+    role::link_constructor();
     let mut command = Command::new(own_executable()?);
     command
         .arg0(role::ROLE_NAME.to_string_lossy().as_ref())
         .current_dir("/")
         .env_clear()
-        .stdin(OwnedFd::from(theirs))
+        .stdin(socket)
         // Our own stdout carries a protocol.
         .stdout(Stdio::null());
     for name in LOADER_VARIABLES {
@@ -35,7 +49,7 @@ pub(super) fn start() -> io::Result<(KeeperProcess, OwnedFd)> {
             command.env(name, value);
         }
     }
-    Ok((KeeperProcess(Some(command.spawn()?)), ours.into()))
+    Ok(command)
 }
 
 impl KeeperProcess {

@@ -6,6 +6,7 @@
 //! `WouldBlock`.
 
 use std::io;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -21,11 +22,11 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
 
 use super::REPLY_LIMIT;
-use super::link::{Answer, Launched, Lease, Link, NoAnswer};
+use super::link::{Answer, Launched, Lease, Link, NoAnswer, Then, handed_over};
 use crate::protocol::{ProgramId, Request, RequestId};
 use crate::{
-    ControlError, ExitStatus, LineMode, ProcessStart, PtySize, Signal, SignalScope, SpawnError,
-    StopReport, Survey, Waiting, process_table, sys,
+    CommandPipe, ControlError, ExitStatus, Journal, LineMode, ProcessStart, PtySize, Signal,
+    SignalScope, SpawnError, StopReport, Survey, Waiting, process_table, sys,
 };
 
 /// A program on a terminal of its own, owned by one task.
@@ -44,13 +45,35 @@ pub struct Program {
     /// The program's side of the terminal, opened when it is first asked what is unread there.
     terminal: OnceLock<OwnedFd>,
     exit: watch::Receiver<Option<ExitStatus>>,
+    journal: Option<Journal>,
+    command_pipe: Option<CommandPipe>,
 }
 
 impl Program {
     pub(super) fn new(launched: Launched, link: Link) -> Result<Self, SpawnError> {
-        let Launched { lease, pid, tty, master, exit } = launched;
+        let Launched { mut lease, pid, tty, master, journal, command_pipe, exit } = launched;
         let master = sys::watch(master).map_err(|source| SpawnError::Terminal { source })?;
-        Ok(Self { lease, link, pid, tty, master: Some(master), terminal: OnceLock::new(), exit })
+        let unusable = |source| SpawnError::Journal { source };
+        let journal = journal.map(Journal::open).transpose().map_err(unusable)?;
+        let command_pipe = command_pipe.map(CommandPipe::of).transpose().map_err(unusable)?;
+        lease.then = Then::End;
+        let (master, terminal) = (Some(master), OnceLock::new());
+        Ok(Self { lease, link, pid, tty, master, terminal, exit, journal, command_pipe })
+    }
+
+    /// The keeper's number for it.
+    pub fn id(&self) -> ProgramId {
+        self.lease.program
+    }
+
+    /// The journal, once: whoever reads the terminal has it.
+    pub fn take_journal(&mut self) -> Option<Journal> {
+        self.journal.take()
+    }
+
+    /// The command pipe of an adopted program, once.
+    pub fn take_command_pipe(&mut self) -> Option<CommandPipe> {
+        self.command_pipe.take()
     }
 
     /// The process id, which is also the session's id and the first process group's. Not reused
@@ -65,8 +88,23 @@ impl Program {
     }
 
     fn master(&self) -> io::Result<&AsyncFd<OwnedFd>> {
+        if self.link.gate().is_closed() {
+            return Err(handed_over());
+        }
         let closed = || io::Error::new(io::ErrorKind::NotConnected, "the terminal is closed");
         self.master.as_ref().ok_or_else(closed)
+    }
+
+    /// Another server has the program, or will: nothing may be done with it here.
+    pub fn is_handed_over(&self) -> bool {
+        self.link.gate().is_closed()
+    }
+
+    /// Does something that must not be done once another server has the program, such as writing to its
+    /// journal; `None` then. The other gets it when this is done.
+    pub fn while_ours<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
+        let _held = self.link.gate().read().ok()?;
+        Some(work())
     }
 
     /// Gives up the terminal, and its descriptors, of a program that has ended; processes that still have it open
@@ -79,10 +117,51 @@ impl Program {
     /// Reads what the program wrote; 0 once the terminal is hung up: the program has ended, no
     /// process has the terminal open, and everything was read. Cancel safe.
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read_by(|master| read_from(master, buffer)).await
+    }
+
+    /// As [`Program::read`], into the journal: up to `limit` bytes, which are there when this process is
+    /// killed the moment after. Gives their positions; an empty range once the terminal is hung up.
+    pub async fn read_into(&self, journal: &mut Journal, limit: usize) -> io::Result<Range<u64>> {
+        let head = journal.head();
+        let read = self.read_by(|master| self.read_once(master, journal, limit)).await?;
+        Ok(head..head + read as u64)
+    }
+
+    /// As [`Program::read`], but `WouldBlock` instead of waiting.
+    ///
+    /// After the program's exit was reported, `WouldBlock` means that all it wrote was read, and
+    /// that some other process still has the terminal open.
+    pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.try_read_by(|master| read_from(master, buffer))
+    }
+
+    /// As [`Program::read_into`], but `WouldBlock` instead of waiting, as in [`Program::try_read`].
+    pub fn try_read_into(&self, journal: &mut Journal, limit: usize) -> io::Result<Range<u64>> {
+        let head = journal.head();
+        let read = self.try_read_by(|master| self.read_once(master, journal, limit))?;
+        Ok(head..head + read as u64)
+    }
+
+    /// Who takes over waits for this to end, and it does not begin after.
+    fn read_once(
+        &self,
+        master: &OwnedFd,
+        journal: &mut Journal,
+        limit: usize,
+    ) -> io::Result<usize> {
+        let _reading = self.link.gate().read()?;
+        journal.read_from(master, limit)
+    }
+
+    async fn read_by(
+        &self,
+        mut read: impl FnMut(&OwnedFd) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         loop {
             let mut ready = self.master()?.readable().await?;
             let was_hung_up = ready.ready().is_read_closed();
-            match ready.try_io(|master| read_from(master.get_ref(), buffer)) {
+            match ready.try_io(|master| read(master.get_ref())) {
                 Ok(read) => return read,
                 // As in `was_hung_up`.
                 Err(_would_block) if was_hung_up => return Ok(0),
@@ -91,18 +170,16 @@ impl Program {
         }
     }
 
-    /// As [`Program::read`], but `WouldBlock` instead of waiting.
-    ///
-    /// After the program's exit was reported, `WouldBlock` means that all it wrote was read, and
-    /// that some other process still has the terminal open.
-    pub fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn try_read_by(
+        &self,
+        mut read: impl FnMut(&OwnedFd) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         let terminal = self.master()?;
-        let read = terminal.try_io(Interest::READABLE, |master| read_from(master, buffer));
-        match read {
+        match terminal.try_io(Interest::READABLE, |master| read(master)) {
             // The runtime may not have heard yet of what the kernel has; it knows by itself when
             // it was wrong.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                match read_from(terminal.get_ref(), buffer) {
+                match read(terminal.get_ref()) {
                     Err(error)
                         if error.kind() == io::ErrorKind::WouldBlock && self.was_hung_up() =>
                     {
@@ -269,12 +346,17 @@ impl Program {
         Some(process_table::read(self.pid)?.info.name)
     }
 
-    /// Waits for the program's end. Cancel safe; any number may wait, any number of times.
+    /// Waits for the program's end. Cancel safe; any number may wait, any number of times. Of a program
+    /// that was left to another server the end is not known: this does not return.
     pub async fn exited(&self) -> ExitStatus {
         let mut exit = self.exit.clone();
-        let ended = exit.wait_for(Option::is_some).await;
+        let ended = exit.wait_for(Option::is_some).await.ok().and_then(|status| *status);
+        if ended.is_none() && self.link.gate().is_closed() {
+            // It goes on without us.
+            return std::future::pending().await;
+        }
         // A watch that closed without a word was the connection's, ended with its runtime.
-        ended.ok().and_then(|status| *status).unwrap_or(ExitStatus::Lost)
+        ended.unwrap_or(ExitStatus::Lost)
     }
 
     /// How the program ended, if it has.
@@ -348,7 +430,7 @@ impl Program {
     }
 }
 
-fn refusal(answer: &Answer) -> ControlError {
+pub(super) fn refusal(answer: &Answer) -> ControlError {
     match answer {
         Answer::Done { errno: libc::ESRCH } => ControlError::NoProcess,
         Answer::Done { errno } => ControlError::Refused(io::Error::from_raw_os_error(*errno)),

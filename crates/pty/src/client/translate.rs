@@ -45,6 +45,11 @@ pub(super) fn to_wire(spec: &SpawnSpec) -> Result<Spawn, SpawnError> {
             Some(folder) => bytes("private folder", absolute(folder)?.as_os_str())?,
             None => Vec::new(),
         },
+        journal: spec.journal,
+        command_pipe: match &spec.command_pipe {
+            Some(pipe) => bytes("command pipe", absolute(pipe)?.as_os_str())?,
+            None => Vec::new(),
+        },
     })
 }
 
@@ -62,11 +67,14 @@ pub(super) fn spawn_error(
     // Candidates may be relative to where the program was to start.
     let path = spec.cwd.join(OsString::from_vec(path.to_vec()));
     match failure {
-        Failure::Terminal | Failure::Process if matches!(errno, libc::EMFILE | libc::ENFILE) => {
+        Failure::Terminal | Failure::Process | Failure::Journal
+            if matches!(errno, libc::EMFILE | libc::ENFILE) =>
+        {
             SpawnError::ResourceLimit { what: "file descriptors", source }
         }
         Failure::Terminal if is_limit => SpawnError::ResourceLimit { what: "terminals", source },
         Failure::Terminal => SpawnError::Terminal { source },
+        Failure::Journal => SpawnError::Journal { source },
         Failure::Process if errno == libc::ECANCELED => SpawnError::KeeperGone,
         Failure::Process => SpawnError::ResourceLimit { what: "processes", source },
         Failure::Cwd => SpawnError::BadCwd { path: spec.cwd.clone(), source },

@@ -39,12 +39,20 @@ impl Ending {
     pub(super) fn look_at_once(&mut self) {
         self.pace.at_once();
     }
+
+    /// Who waited is gone.
+    pub(super) fn forget_waiters(&mut self) {
+        self.waiters.clear();
+    }
 }
 
 impl Keeper {
     /// Begins to end everything, or hastens the end that is under way.
     pub(super) fn begin_ending(&mut self, grace: Duration, waiter: Option<RequestId>) {
         let kill_at = Instant::now() + grace.min(MAX_GRACE);
+        if let Some(door) = &mut self.door {
+            door.close();
+        }
         self.signal_everything(&[libc::SIGHUP, libc::SIGTERM, libc::SIGCONT]);
         let ending = self.ending.get_or_insert_with(|| Ending {
             kill_at,
@@ -76,7 +84,10 @@ impl Keeper {
         // What the kernel would not let go has no more use for its folder.
         self.programs.clear();
         for request in self.ending.take().map(|ending| ending.waiters).unwrap_or_default() {
-            self.send(&Event::Done { request, errno: 0 }, None);
+            self.send(&Event::Done { request, errno: 0 });
+        }
+        if let Some(door) = &mut self.door {
+            door.answer_enders();
         }
         true
     }

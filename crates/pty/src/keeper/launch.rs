@@ -2,7 +2,10 @@
 //!
 //! Whether `execve` succeeds is not waited for: the child's pipe tells the loop.
 
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use rustix::io::Errno;
 use rustix::process::Rlimit;
@@ -11,8 +14,9 @@ use rustix::termios::{InputModes, OptionalActions, Winsize};
 
 use super::child::{self, Forked, Plan};
 use super::setup;
-use crate::PtySize;
+use crate::journal::{self, Layout};
 use crate::protocol::{Failure, Spawn};
+use crate::{CommandPipe, PtySize};
 
 /// A forked child on its way to `execve`.
 pub(super) struct Launched {
@@ -22,6 +26,8 @@ pub(super) struct Launched {
     pub(super) slave: OwnedFd,
     pub(super) pipe: OwnedFd,
     pub(super) candidates: Vec<Vec<u8>>,
+    pub(super) journal: Option<OwnedFd>,
+    pub(super) command_pipe: Option<OwnedFd>,
 }
 
 /// Descriptors that stay free, for looks at the process table: without one, no program could be stopped.
@@ -35,6 +41,8 @@ pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched
     let terminal =
         open_terminal(spawn.size).map_err(|errno| (Failure::Terminal, errno.raw_os_error()))?;
     let process = |error: std::io::Error| (Failure::Process, error.raw_os_error().unwrap_or(0));
+    let (journal, command_pipe) =
+        kept(spawn).map_err(|error| (Failure::Journal, error.raw_os_error().unwrap_or(0)))?;
     let (pipe, report) = setup::pipe().map_err(process)?;
     let _reserve = reserve(&terminal.master).map_err(process)?;
     let Forked(pid) =
@@ -46,7 +54,25 @@ pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched
         slave: terminal.slave,
         pipe,
         candidates: plan.candidates(),
+        journal,
+        command_pipe,
     })
+}
+
+/// What is held for the next server: the journal, the command pipe.
+fn kept(spawn: &Spawn) -> std::io::Result<(Option<OwnedFd>, Option<OwnedFd>)> {
+    let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+    let folder = Some(&spawn.private_folder).filter(|folder| !folder.is_empty());
+    let journal = match spawn.journal {
+        Some(size) => {
+            let layout = Layout::of(size).ok_or(Errno::INVAL)?;
+            Some(journal::make(&layout, folder.map(|folder| path(folder)))?)
+        }
+        None => None,
+    };
+    let pipe = Some(&spawn.command_pipe).filter(|pipe| !pipe.is_empty());
+    let command_pipe = pipe.map(|pipe| CommandPipe::open(path(pipe))).transpose()?;
+    Ok((journal, command_pipe))
 }
 
 /// Fails unless [`RESERVE`] descriptors are left.

@@ -19,15 +19,20 @@ impl Keeper {
         // Whichever it is, the child may have ended before we came to look at it.
         self.reap_due = true;
         let Some(report) = child::read_report(&start.pipe) else {
-            match rustix::io::fcntl_dupfd_cloexec(&held.master, 3) {
-                Ok(master) => {
-                    let (request, pid, tty) = (start.request, held.pid, held.tty.clone());
-                    self.send(&Event::Spawned { request, program, pid, tty }, Some(master));
+            // Nobody was told of it, so nobody will ask for it.
+            let Some(request) = start.request else { return self.release(program) };
+            match held.duplicates() {
+                Ok((parcels, descriptors)) => {
+                    held.is_handed = true;
+                    let (pid, tty) = (held.pid, held.tty.clone());
+                    let spawned = Event::Spawned { request, program, pid, tty, parcels };
+                    self.send_with(&spawned, descriptors);
                 }
                 Err(error) => {
                     let _ = crate::sys::kill(held.pid, libc::SIGKILL);
                     self.programs.remove(&program);
-                    self.refuse(start.request, Failure::Process, error.raw_os_error());
+                    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+                    self.refuse(request, Failure::Process, errno);
                 }
             }
             return;
@@ -35,8 +40,10 @@ impl Keeper {
         // The child is about to exit; without its entry it is reaped as any orphan.
         self.programs.remove(&program);
         let path = start.candidates.into_iter().nth(report.candidate).unwrap_or_default();
-        let (request, failure, errno) = (start.request, report.failure, report.errno);
-        self.send(&Event::SpawnFailed { request, failure, errno, path }, None);
+        if let Some(request) = start.request {
+            let (failure, errno) = (report.failure, report.errno);
+            self.send(&Event::SpawnFailed { request, failure, errno, path });
+        }
     }
 
     /// Reports leaders that ended, keeping them; reaps every other child that did.
@@ -65,7 +72,7 @@ impl Keeper {
             ended.push((program, status));
         }
         for (program, status) in ended {
-            self.send(&Event::Exited { program, status }, None);
+            self.send(&Event::Exited { program, status });
         }
         for pid in process_table::children_of_self() {
             if !self.programs.values().any(|held| held.pid == pid) {

@@ -18,7 +18,7 @@ impl Keeper {
             Request::Signal { request, program, signal, scope } => {
                 let result = self.signal(program, signal, scope);
                 let errno = result.err().map_or(0, |e| e.raw_os_error().unwrap_or(libc::EIO));
-                self.send(&Event::Done { request, errno }, None);
+                self.send(&Event::Done { request, errno });
             }
             Request::Stop { request, program, signal, grace_ms } => {
                 self.stop(request, program, signal, grace_ms);
@@ -28,11 +28,28 @@ impl Keeper {
                     Some(survey) => Event::Surveyed { request, survey },
                     None => Event::Done { request, errno: libc::ESRCH },
                 };
-                self.send(&event, None);
+                self.send(&event);
             }
             Request::Release { program } => self.release(program),
+            Request::Return { program } => {
+                if let Some(held) = self.programs.get_mut(&program) {
+                    held.is_handed = false;
+                }
+            }
             Request::Shutdown { request, grace_ms } => {
                 self.begin_ending(Duration::from_millis(grace_ms.into()), Some(request));
+            }
+            Request::Attach { request, .. } => {
+                self.send(&Event::Done { request, errno: libc::EALREADY });
+            }
+            Request::List { request } => {
+                let programs = self.listed();
+                self.send(&Event::Listed { request, programs });
+            }
+            Request::Adopt { request, program } => {
+                if let Err(errno) = self.adopt(request, program) {
+                    self.send(&Event::Done { request, errno });
+                }
             }
         }
     }
@@ -52,7 +69,8 @@ impl Keeper {
         } else {
             [SESSION_VARIABLE.as_bytes(), b"=", &spawn.label].concat()
         };
-        let start = Start { request, pipe: launched.pipe, candidates: launched.candidates };
+        let start =
+            Start { request: Some(request), pipe: launched.pipe, candidates: launched.candidates };
         let held = Held {
             pid: launched.pid,
             tty: launched.tty,
@@ -63,14 +81,17 @@ impl Keeper {
             status: None,
             stop: None,
             strangers: Strangers::default(),
-            _folder: GuardedFolder(spawn.private_folder.clone()),
+            folder: GuardedFolder(spawn.private_folder.clone()),
+            journal: launched.journal,
+            command_pipe: launched.command_pipe,
+            is_handed: false,
         };
         self.programs.insert(program, held);
     }
 
     /// Answers that nothing was started.
     pub(super) fn refuse(&mut self, request: RequestId, failure: Failure, errno: i32) {
-        self.send(&Event::SpawnFailed { request, failure, errno, path: Vec::new() }, None);
+        self.send(&Event::SpawnFailed { request, failure, errno, path: Vec::new() });
     }
 
     fn signal(&self, program: ProgramId, signal: i32, scope: SignalScope) -> io::Result<()> {

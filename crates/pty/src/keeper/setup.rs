@@ -4,9 +4,12 @@
 //! before it has cleaned up. It has no descriptors but its socket (which came as standard input),
 //! `/dev/null` as standard input and output, and the server's standard error for a panic's last
 //! words, which is let go as soon as the server is gone so that nobody waits for its end.
+//!
+//! A socket that listens is that of a lasting keeper. It has no standard error, and is nobody's child:
+//! the process that was started goes at once, so that the server has no more to reap.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::SocketType;
@@ -17,14 +20,21 @@ use crate::sys::{self, Descriptors};
 /// What the keeper has to work with.
 pub(super) struct Own {
     pub(super) socket: OwnedFd,
+    pub(super) is_lasting: bool,
     pub(super) child_pipe: OwnedFd,
     pub(super) descriptor_limit: Rlimit,
 }
 
 pub(super) fn become_keeper() -> io::Result<Own> {
+    let is_lasting = is_listening(rustix::stdio::stdin());
+    if is_lasting {
+        sys::fork_away()?;
+    }
     let _ = rustix::process::setsid();
     sys::reset_signals();
-    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE] {
+    // The last is for a journal that is larger than a file may be: an error then.
+    let ignored = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGPIPE, libc::SIGXFSZ];
+    for signal in ignored {
         sys::ignore_signal(signal);
     }
     sys::set_process_name(c"tb-keeper");
@@ -47,7 +57,19 @@ pub(super) fn become_keeper() -> io::Result<Own> {
     set_nonblocking(&child_pipe)?;
     set_nonblocking(&written)?;
     sys::write_on_child_exit(written)?;
-    Ok(Own { socket, child_pipe, descriptor_limit: raise_descriptor_limit() })
+    Ok(Own { socket, is_lasting, child_pipe, descriptor_limit: raise_descriptor_limit() })
+}
+
+/// Whether a socket listens.
+#[cfg(not(target_vendor = "apple"))]
+fn is_listening(socket: BorrowedFd<'_>) -> bool {
+    rustix::net::sockopt::socket_acceptconn(socket).unwrap_or(false)
+}
+
+/// The system does not tell, but a socket that listens has no other end.
+#[cfg(target_vendor = "apple")]
+fn is_listening(socket: BorrowedFd<'_>) -> bool {
+    matches!(rustix::net::getpeername(socket), Err(rustix::io::Errno::NOTCONN))
 }
 
 /// Lets go of the server's standard error.

@@ -27,7 +27,7 @@ const RELEASE_GRACE: Duration = Duration::from_millis(500);
 const HANG_UP_AFTER: Duration = Duration::from_millis(150);
 
 /// A grace is no longer than this.
-const MAX_GRACE: Duration = Duration::from_mins(10);
+pub(super) const MAX_GRACE: Duration = Duration::from_mins(10);
 
 /// When to look again: soon, then less and less often.
 pub(super) struct Pace {
@@ -100,6 +100,16 @@ impl Stop {
     pub(super) fn look_at_once(&mut self) {
         self.pace.at_once();
     }
+
+    /// Whether the program is forgotten then.
+    pub(super) fn forgets(&self) -> bool {
+        self.then == Then::Forget
+    }
+
+    /// Who waited is gone.
+    pub(super) fn forget_waiters(&mut self) {
+        self.waiters.clear();
+    }
 }
 
 impl Keeper {
@@ -109,7 +119,7 @@ impl Keeper {
         let grace = Duration::from_millis(ms.into()).min(MAX_GRACE);
         match self.begin_stop(program, signal, grace) {
             Some(stop) => stop.waiters.push(request),
-            None => self.send(&Event::Done { request, errno: libc::ESRCH }, None),
+            None => self.send(&Event::Done { request, errno: libc::ESRCH }),
         }
     }
 
@@ -200,7 +210,7 @@ impl Keeper {
             unlisted,
         };
         for request in stop.waiters {
-            self.send(&Event::Stopped { request, report: report.clone() }, None);
+            self.send(&Event::Stopped { request, report: report.clone() });
         }
         if stop.then == Then::Forget {
             self.forget(program);

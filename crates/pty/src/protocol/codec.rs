@@ -9,8 +9,6 @@ pub(crate) enum Malformed {
     TooLong(usize),
     #[error("the frame ends within a field")]
     Short,
-    #[error("{0} bytes follow the last field")]
-    Trailing(usize),
     #[error("unknown tag {0}")]
     Tag(u8),
     #[error("a field has a value that means nothing")]
@@ -77,6 +75,16 @@ impl Encoder {
         self
     }
 
+    /// A part with a length of its own, so that fields can be added to it.
+    pub(super) fn part(&mut self, write: impl FnOnce(&mut Self)) -> &mut Self {
+        let at = self.0.len();
+        self.u32(0);
+        write(self);
+        let length = (self.0.len() - at - 4) as u32;
+        self.0[at..at + 4].copy_from_slice(&length.to_le_bytes());
+        self
+    }
+
     pub(super) fn list<T>(
         &mut self,
         items: &[T],
@@ -98,9 +106,12 @@ impl<'a> Decoder<'a> {
         Self(body)
     }
 
-    /// Nothing may be left.
-    pub(super) fn finish(self) -> Result<(), Malformed> {
-        if self.0.is_empty() { Ok(()) } else { Err(Malformed::Trailing(self.0.len())) }
+    /// A field that an earlier version did not have: `None` when the frame ends before it.
+    pub(super) fn later<T>(
+        &mut self,
+        field: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<Option<T>, Malformed> {
+        if self.0.is_empty() { Ok(None) } else { field(self).map(Some) }
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
@@ -134,6 +145,17 @@ impl<'a> Decoder<'a> {
         let (value, rest) = self.0.split_at_checked(length).ok_or(Malformed::Short)?;
         self.0 = rest;
         Ok(value.to_vec())
+    }
+
+    /// What [`Encoder::part`] wrote; fields at its end that are not known are skipped.
+    pub(super) fn part<T>(
+        &mut self,
+        read: impl FnOnce(&mut Decoder<'_>) -> Result<T, Malformed>,
+    ) -> Result<T, Malformed> {
+        let length = self.u32()? as usize;
+        let (part, rest) = self.0.split_at_checked(length).ok_or(Malformed::Short)?;
+        self.0 = rest;
+        read(&mut Decoder(part))
     }
 
     pub(super) fn text(&mut self) -> Result<String, Malformed> {

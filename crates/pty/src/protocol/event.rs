@@ -1,8 +1,9 @@
 //! From the keeper to the server.
 
 use super::codec::{Decoder, Encoder, Malformed};
+use super::held::{self, Parcels};
 use super::{ProgramId, RequestId};
-use crate::{ExitStatus, ProcessInfo, StopReport, Survey, Waiting};
+use crate::{ExitStatus, HeldProgram, ProcessInfo, StopReport, Survey, Waiting};
 
 const HELLO: u8 = 128;
 const SPAWNED: u8 = 129;
@@ -11,6 +12,10 @@ const DONE: u8 = 131;
 const STOPPED: u8 = 132;
 const SURVEYED: u8 = 133;
 const EXITED: u8 = 134;
+const BUSY: u8 = 135;
+const TAKEN_OVER: u8 = 136;
+const LISTED: u8 = 137;
+const ADOPTED: u8 = 138;
 
 /// Which step of a spawn failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +37,8 @@ pub(crate) enum Failure {
     Interpreter = 7,
     /// `execve` failed otherwise.
     Exec = 8,
+    /// The journal or the command pipe could not be made or opened. Only for who asked for one.
+    Journal = 9,
 }
 
 impl Failure {
@@ -45,6 +52,7 @@ impl Failure {
             6 => Self::Directory,
             7 => Self::Interpreter,
             8 => Self::Exec,
+            9 => Self::Journal,
             _ => return Err(Malformed::Value),
         })
     }
@@ -55,13 +63,17 @@ pub(crate) enum Event {
     /// First of all.
     Hello {
         version: u32,
+        /// The keeper's own, since version 4.
+        pid: u32,
     },
-    /// With the PTY master.
+    /// With the PTY master, and then what `parcels` names.
     Spawned {
         request: RequestId,
         program: ProgramId,
         pid: i32,
         tty: String,
+        /// Since version 4.
+        parcels: Parcels,
     },
     /// `path` is the candidate that failed, when one did.
     SpawnFailed {
@@ -88,19 +100,39 @@ pub(crate) enum Event {
         program: ProgramId,
         status: ExitStatus,
     },
+    /// Another server has the keeper.
+    Busy {
+        request: RequestId,
+        holder: u32,
+    },
+    /// Unasked, and the last: another server has the keeper now. To be answered by closing the link.
+    TakenOver {
+        by: u32,
+    },
+    Listed {
+        request: RequestId,
+        programs: Vec<HeldProgram>,
+    },
+    /// With the PTY master, and then what `parcels` names.
+    Adopted {
+        request: RequestId,
+        program: HeldProgram,
+        parcels: Parcels,
+    },
 }
 
 impl Event {
     pub(crate) fn encode(&self) -> Result<Vec<u8>, Malformed> {
         let mut frame;
         match self {
-            Self::Hello { version } => {
+            Self::Hello { version, pid } => {
                 frame = Encoder::new(HELLO);
-                frame.u32(*version);
+                frame.u32(*version).u32(*pid);
             }
-            Self::Spawned { request, program, pid, tty } => {
+            Self::Spawned { request, program, pid, tty, parcels } => {
                 frame = Encoder::new(SPAWNED);
                 frame.u64(request.0).u64(program.0).i32(*pid).bytes(tty.as_bytes());
+                frame.u8(parcels.code());
             }
             Self::SpawnFailed { request, failure, errno, path } => {
                 frame = Encoder::new(SPAWN_FAILED);
@@ -136,6 +168,24 @@ impl Event {
                 frame.u64(program.0);
                 encode_status(&mut frame, Some(*status));
             }
+            Self::Busy { request, holder } => {
+                frame = Encoder::new(BUSY);
+                frame.u64(request.0).u32(*holder);
+            }
+            Self::TakenOver { by } => {
+                frame = Encoder::new(TAKEN_OVER);
+                frame.u32(*by);
+            }
+            Self::Listed { request, programs } => {
+                frame = Encoder::new(LISTED);
+                frame.u64(request.0).list(programs, held::encode);
+            }
+            Self::Adopted { request, program, parcels } => {
+                frame = Encoder::new(ADOPTED);
+                frame.u64(request.0);
+                held::encode(&mut frame, program);
+                frame.u8(parcels.code());
+            }
         }
         frame.finish()
     }
@@ -144,12 +194,15 @@ impl Event {
         let mut body = Decoder::new(body);
         let tag = body.u8()?;
         let decoded = match tag {
-            HELLO => Self::Hello { version: body.u32()? },
+            HELLO => {
+                Self::Hello { version: body.u32()?, pid: body.later(Decoder::u32)?.unwrap_or(0) }
+            }
             SPAWNED => Self::Spawned {
                 request: RequestId(body.u64()?),
                 program: ProgramId(body.u64()?),
                 pid: body.i32()?,
                 tty: body.text()?,
+                parcels: body.later(Decoder::u8)?.map(Parcels::of).unwrap_or_default(),
             },
             SPAWN_FAILED => Self::SpawnFailed {
                 request: RequestId(body.u64()?),
@@ -186,9 +239,19 @@ impl Event {
                 program: ProgramId(body.u64()?),
                 status: decode_status(&mut body)?.ok_or(Malformed::Value)?,
             },
+            BUSY => Self::Busy { request: RequestId(body.u64()?), holder: body.u32()? },
+            TAKEN_OVER => Self::TakenOver { by: body.u32()? },
+            LISTED => Self::Listed {
+                request: RequestId(body.u64()?),
+                programs: body.list(held::LEAST, held::decode)?,
+            },
+            ADOPTED => Self::Adopted {
+                request: RequestId(body.u64()?),
+                program: held::decode(&mut body)?,
+                parcels: Parcels::of(body.u8()?),
+            },
             unknown => return Err(Malformed::Tag(unknown)),
         };
-        body.finish()?;
         Ok(decoded)
     }
 }
@@ -197,7 +260,7 @@ impl Event {
 const NOTHING_BEYOND: u8 = u8::MAX;
 
 /// A kind byte and a number: 0 none, 1 exit code, 2 signal, 3 signal with core file, 4 lost.
-fn encode_status(frame: &mut Encoder, status: Option<ExitStatus>) {
+pub(super) fn encode_status(frame: &mut Encoder, status: Option<ExitStatus>) {
     let (kind, number) = match status {
         None => (0, 0),
         Some(ExitStatus::Code(code)) => (1, code),
@@ -208,7 +271,7 @@ fn encode_status(frame: &mut Encoder, status: Option<ExitStatus>) {
     frame.u8(kind).i32(number);
 }
 
-fn decode_status(body: &mut Decoder<'_>) -> Result<Option<ExitStatus>, Malformed> {
+pub(super) fn decode_status(body: &mut Decoder<'_>) -> Result<Option<ExitStatus>, Malformed> {
     let kind = body.u8()?;
     let number = body.i32()?;
     match kind {

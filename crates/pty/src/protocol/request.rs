@@ -2,7 +2,7 @@
 
 use super::codec::{Decoder, Encoder, Malformed};
 use super::{ProgramId, RequestId};
-use crate::{PtySize, SignalScope};
+use crate::{Claim, JournalSize, PtySize, SignalScope};
 
 const SPAWN: u8 = 1;
 const SIGNAL: u8 = 2;
@@ -10,6 +10,10 @@ const STOP: u8 = 3;
 const SURVEY: u8 = 4;
 const RELEASE: u8 = 5;
 const SHUTDOWN: u8 = 6;
+const ATTACH: u8 = 7;
+const LIST: u8 = 8;
+const ADOPT: u8 = 9;
+const RETURN: u8 = 10;
 
 /// A program to start; all of it bytes as `execve` takes them, without the final NUL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,10 @@ pub(crate) struct Spawn {
     pub(crate) size: PtySize,
     /// Goes with the program; empty for none.
     pub(crate) private_folder: Vec<u8>,
+    /// Since version 4.
+    pub(crate) journal: Option<JournalSize>,
+    /// A named pipe that the keeper is to hold open; empty for none. Since version 4.
+    pub(crate) command_pipe: Vec<u8>,
 }
 
 impl Spawn {
@@ -47,6 +55,20 @@ pub(crate) enum Request {
     Release { program: ProgramId },
     /// Ends everything; answered by `Done` when nothing is left, and then the keeper exits.
     Shutdown { request: RequestId, grace_ms: u32 },
+    /// Makes the client of a lasting keeper its server. Answered by `Done` or `Busy`.
+    Attach {
+        request: RequestId,
+        version: u32,
+        claim: Claim,
+        /// How long the keeper stays when it holds nothing and nobody is there.
+        linger_ms: u32,
+    },
+    /// Answered by `Listed`.
+    List { request: RequestId },
+    /// Answered by `Adopted` or `Done`.
+    Adopt { request: RequestId, program: ProgramId },
+    /// An adoption came to nothing: the program can be adopted again. Not answered.
+    Return { program: ProgramId },
 }
 
 impl Request {
@@ -65,6 +87,9 @@ impl Request {
                     .u16(spawn.size.cols)
                     .u16(spawn.size.rows)
                     .bytes(&spawn.private_folder);
+                let journal =
+                    spawn.journal.map_or([0; 3], |size| [size.ring, size.big, size.small]);
+                frame.u64(journal[0]).u64(journal[1]).u64(journal[2]).bytes(&spawn.command_pipe);
             }
             Self::Signal { request, program, signal, scope } => {
                 frame = Encoder::new(SIGNAL);
@@ -86,6 +111,23 @@ impl Request {
                 frame = Encoder::new(SHUTDOWN);
                 frame.u64(request.0).u32(*grace_ms);
             }
+            Self::Attach { request, version, claim, linger_ms } => {
+                frame = Encoder::new(ATTACH);
+                let claim = u8::from(*claim == Claim::TakeOver);
+                frame.u64(request.0).u32(*version).u8(claim).u32(*linger_ms);
+            }
+            Self::List { request } => {
+                frame = Encoder::new(LIST);
+                frame.u64(request.0);
+            }
+            Self::Return { program } => {
+                frame = Encoder::new(RETURN);
+                frame.u64(program.0);
+            }
+            Self::Adopt { request, program } => {
+                frame = Encoder::new(ADOPT);
+                frame.u64(request.0).u64(program.0);
+            }
         }
         frame.finish()
     }
@@ -104,6 +146,8 @@ impl Request {
                     label: body.bytes()?,
                     size: PtySize { cols: body.u16()?, rows: body.u16()? },
                     private_folder: body.bytes()?,
+                    journal: body.later(decode_journal)?.flatten(),
+                    command_pipe: body.later(Decoder::bytes)?.unwrap_or_default(),
                 },
             },
             SIGNAL => Self::Signal {
@@ -123,11 +167,51 @@ impl Request {
             }
             RELEASE => Self::Release { program: ProgramId(body.u64()?) },
             SHUTDOWN => Self::Shutdown { request: RequestId(body.u64()?), grace_ms: body.u32()? },
+            ATTACH => Self::Attach {
+                request: RequestId(body.u64()?),
+                version: body.u32()?,
+                claim: match body.u8()? {
+                    0 => Claim::IfFree,
+                    1 => Claim::TakeOver,
+                    _ => return Err(Malformed::Value),
+                },
+                linger_ms: body.u32()?,
+            },
+            LIST => Self::List { request: RequestId(body.u64()?) },
+            ADOPT => {
+                Self::Adopt { request: RequestId(body.u64()?), program: ProgramId(body.u64()?) }
+            }
+            RETURN => Self::Return { program: ProgramId(body.u64()?) },
             unknown => return Err(Malformed::Tag(unknown)),
         };
-        body.finish()?;
         Ok(decoded)
     }
+
+    /// By which it is answered, if it is.
+    pub(crate) fn number(&self) -> Option<RequestId> {
+        match self {
+            Self::Spawn { request, .. }
+            | Self::Signal { request, .. }
+            | Self::Stop { request, .. }
+            | Self::Survey { request, .. }
+            | Self::Shutdown { request, .. }
+            | Self::Attach { request, .. }
+            | Self::List { request }
+            | Self::Adopt { request, .. } => Some(*request),
+            Self::Release { .. } | Self::Return { .. } => None,
+        }
+    }
+
+    /// The number of a request that cannot be decoded, by which it can be refused.
+    pub(crate) fn number_of(body: &[u8]) -> Option<RequestId> {
+        let mut body = Decoder::new(body);
+        body.u8().and_then(|_| body.u64()).ok().map(RequestId)
+    }
+}
+
+fn decode_journal(body: &mut Decoder<'_>) -> Result<Option<JournalSize>, Malformed> {
+    let size = JournalSize { ring: body.u64()?, big: body.u64()?, small: body.u64()? };
+    Ok(Some(size).filter(|size| size.ring > 0))
 }
 
 fn scope_code(scope: SignalScope) -> u8 {

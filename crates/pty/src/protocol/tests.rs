@@ -1,7 +1,10 @@
 //! Round trips, and what malformed bytes do.
 
 use super::*;
-use crate::{ExitStatus, ProcessInfo, PtySize, SignalScope, StopReport, Survey, Waiting};
+use crate::{
+    Claim, ExitStatus, HeldProgram, JournalSize, ProcessInfo, PtySize, SignalScope, StopReport,
+    Survey, Waiting,
+};
 
 fn requests() -> Vec<Request> {
     let request = RequestId(7);
@@ -17,6 +20,8 @@ fn requests() -> Vec<Request> {
                 label: b"s1".to_vec(),
                 size: PtySize { cols: 120, rows: 40 },
                 private_folder: b"/tmp/x".to_vec(),
+                journal: Some(JournalSize { ring: 1, big: 2, small: u64::MAX }),
+                command_pipe: b"/tmp/x/pipe".to_vec(),
             },
         },
         Request::Signal { request, program, signal: 15, scope: SignalScope::Leader },
@@ -26,6 +31,11 @@ fn requests() -> Vec<Request> {
         Request::Survey { request, program },
         Request::Release { program },
         Request::Shutdown { request, grace_ms: 0 },
+        Request::Attach { request, version: 9, claim: Claim::IfFree, linger_ms: 10_000 },
+        Request::Attach { request, version: 9, claim: Claim::TakeOver, linger_ms: 0 },
+        Request::List { request },
+        Request::Adopt { request, program },
+        Request::Return { program },
     ]
 }
 
@@ -48,9 +58,26 @@ fn events() -> Vec<Event> {
         detached: vec![process.clone()],
         unlisted: 4,
     };
+    let parcels = Parcels { journal: true, command_pipe: false };
+    let held = HeldProgram {
+        id: program,
+        pid: 12,
+        tty: "/dev/pts/7".to_owned(),
+        label: "s7".to_owned(),
+        status: Some(ExitStatus::Code(3)),
+        private_folder: Some("/tmp/x".into()),
+        has_journal: true,
+        has_command_pipe: false,
+    };
+    let bare = HeldProgram { status: None, private_folder: None, ..held.clone() };
     vec![
-        Event::Hello { version: VERSION },
-        Event::Spawned { request, program, pid: 5, tty: "/dev/pts/5".to_owned() },
+        Event::Hello { version: VERSION, pid: 77 },
+        Event::Spawned { request, program, pid: 5, tty: "/dev/pts/5".to_owned(), parcels },
+        Event::Busy { request, holder: 4711 },
+        Event::TakenOver { by: 4712 },
+        Event::Listed { request, programs: Vec::new() },
+        Event::Listed { request, programs: vec![held.clone(), bare] },
+        Event::Adopted { request, program: held, parcels },
         Event::SpawnFailed { request, failure: Failure::Denied, errno: 13, path: b"/x".to_vec() },
         Event::Done { request, errno: 3 },
         Event::Stopped { request, report: report(None) },
@@ -99,27 +126,95 @@ fn every_frame_survives_the_way() {
     }
 }
 
+/// A frame that may end here: it is that of an earlier version.
+const EARLIER: &[(u8, &[usize])] = &[
+    // A spawn without a journal, and without a command pipe: 24 bytes, then 4 and the path.
+    (1, &[24 + 4 + 11, 4 + 11]),
+    // A greeting without a pid.
+    (128, &[4]),
+    // A program that was spawned without parcels.
+    (129, &[1]),
+];
+
+fn is_earlier(frame: &[u8], end: usize) -> bool {
+    let earlier = EARLIER.iter().find(|(tag, _)| *tag == frame[4]);
+    earlier.is_some_and(|(_, missing)| missing.contains(&(frame.len() - end)))
+}
+
 #[test]
-fn every_cut_is_malformed() {
+fn every_cut_is_malformed_or_of_an_earlier_version() {
     for request in requests() {
         let frame = request.encode().unwrap();
         for end in 4..frame.len() {
-            assert_eq!(Request::decode(&frame[4..end]), Err(Malformed::Short), "{request:?} {end}");
+            let decoded = Request::decode(&frame[4..end]);
+            match is_earlier(&frame, end) {
+                true => assert!(decoded.is_ok(), "{request:?} {end} {decoded:?}"),
+                false => assert_eq!(decoded, Err(Malformed::Short), "{request:?} {end}"),
+            }
         }
     }
     for event in events() {
         let frame = event.encode().unwrap();
         for end in 4..frame.len() {
-            assert_eq!(Event::decode(&frame[4..end]), Err(Malformed::Short), "{event:?} {end}");
+            let decoded = Event::decode(&frame[4..end]);
+            match is_earlier(&frame, end) {
+                true => assert!(decoded.is_ok(), "{event:?} {end} {decoded:?}"),
+                false => assert_eq!(decoded, Err(Malformed::Short), "{event:?} {end}"),
+            }
         }
     }
 }
 
 #[test]
-fn what_follows_the_last_field_is_malformed() {
-    let mut frame = Request::Release { program: ProgramId(1) }.encode().unwrap();
-    frame.extend([0, 0]);
-    assert_eq!(Request::decode(&frame[4..]), Err(Malformed::Trailing(2)));
+fn what_a_later_version_adds_is_ignored() {
+    for request in requests() {
+        let mut frame = request.encode().unwrap();
+        frame.extend(*b"added");
+        assert_eq!(Request::decode(&frame[4..]), Ok(request));
+    }
+    for event in events() {
+        let mut frame = event.encode().unwrap();
+        frame.extend(*b"added");
+        assert_eq!(Event::decode(&frame[4..]), Ok(event));
+    }
+}
+
+#[test]
+fn what_a_later_version_adds_to_the_items_of_a_list_is_ignored() {
+    let events = events();
+    let Some(listed) = events
+        .iter()
+        .find(|event| matches!(event, Event::Listed { programs, .. } if !programs.is_empty()))
+    else {
+        panic!("a list");
+    };
+    let frame = listed.encode().unwrap();
+    // Tag, request, count; then each item with its length.
+    let mut later = frame[4..17].to_vec();
+    let mut rest = &frame[17..];
+    while let Some((length, body)) = rest.split_first_chunk::<4>() {
+        let length = u32::from_le_bytes(*length) as usize;
+        later.extend((length as u32 + 5).to_le_bytes());
+        later.extend(&body[..length]);
+        later.extend(*b"added");
+        rest = &body[length..];
+    }
+    assert_eq!(Event::decode(&later).as_ref(), Ok(listed));
+}
+
+#[test]
+fn a_request_of_a_later_version_has_a_number_to_be_refused_by() {
+    let mut body = vec![99];
+    body.extend(4711u64.to_le_bytes());
+    body.extend(*b"fields that nobody knows");
+    assert_eq!(Request::decode(&body), Err(Malformed::Tag(99)));
+    assert_eq!(Request::number_of(&body), Some(RequestId(4711)));
+    assert_eq!(Request::number_of(&body[..5]), None);
+    for request in requests() {
+        if let Some(number) = request.number() {
+            assert_eq!(Request::number_of(&request.encode().unwrap()[4..]), Some(number));
+        }
+    }
 }
 
 #[test]

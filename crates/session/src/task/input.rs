@@ -1,6 +1,7 @@
 //! From whoever types to the program.
 
 mod queue;
+mod saved;
 
 use std::time::Duration;
 use std::{io, slice};
@@ -249,7 +250,12 @@ impl SessionTask {
             return self.refuse_lines(SessionError::HiddenLine);
         }
         let (piece, _) = front.bytes.as_slices();
-        match self.program.try_write(&piece[..piece.len().min(WRITE_PIECE)]) {
+        let piece = &piece[..piece.len().min(WRITE_PIECE)];
+        self.count_written(self.input.written_bytes + piece.len() as u64);
+        let written = self.program.try_write(piece);
+        let count = written.as_ref().map_or(0, |count| *count);
+        self.count_written(self.input.written_bytes + count as u64);
+        match written {
             Ok(count) => self.input.written(count, Instant::now()),
             Err(error)
                 if matches!(

@@ -9,6 +9,7 @@ use termbridge_pty::{ExitStatus, Signal, StopReport, Survey};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
+use super::keeping::Keeping;
 use super::shell::{ShellState, Spawned};
 use super::{Command, LAST_OUTPUT, SessionTask, new_terminal, waiting};
 use crate::error::SessionError;
@@ -16,7 +17,7 @@ use crate::info::{EndReason, Ended, Stopped};
 use crate::launch::Launch;
 
 /// What a restart gives the old program before it is killed.
-const RESTART_GRACE: Duration = Duration::from_secs(2);
+pub(super) const RESTART_GRACE: Duration = Duration::from_secs(2);
 
 /// What callers get when work beside the loop panicked.
 const FAULT: &str = "an internal fault; the server's log has more";
@@ -84,6 +85,7 @@ impl SessionTask {
         self.shell_ended(ended.exit_code());
         self.input.clear();
         self.ended = Some(ended);
+        self.tell_end();
         self.place = None;
         self.publish_memory();
         if let Some(server) = self.server.upgrade() {
@@ -108,7 +110,7 @@ impl SessionTask {
     }
 
     /// Also for a program that ended: what it left running in its session is stopped.
-    fn begin_stop(
+    pub(super) fn begin_stop(
         &mut self,
         signal: Signal,
         grace: Duration,
@@ -225,7 +227,8 @@ impl SessionTask {
             return;
         };
         let outcome = result.map(|(spawned, place)| {
-            let Spawned { program, shell } = spawned;
+            let Spawned { program, shell, journal } = spawned;
+            let is_lasting = journal.is_some();
             let now = Instant::now();
             tracing::info!(session = %self.id, pid = program.pid(), "restarted");
             let seq = self.terminal.look();
@@ -234,11 +237,17 @@ impl SessionTask {
             self.terminal.count_from(seq);
             self.shell = shell.map(|link| match self.shell.take() {
                 Some(before) if reply.is_none() => before.respawned(link),
-                before => ShellState::new(link, before.as_ref().map_or(1, ShellState::next_id)),
+                before => {
+                    let next_id = before.as_ref().map_or(1, ShellState::next_id);
+                    ShellState::new(link, next_id).lasting(is_lasting)
+                }
             });
             if self.shell.is_some() {
                 self.terminal.tap();
             }
+            // The new program's journal begins anew; the screen it begins with is empty.
+            self.keeping = journal.map(|journal| Keeping::new(journal, 0));
+            self.keep_screens();
             self.program = Arc::new(program);
             self.place = Some(place);
             self.input.clear();
@@ -261,6 +270,7 @@ impl SessionTask {
             }
             self.publish_memory();
             self.publish_output();
+            self.tell_dump();
         });
         if outcome.is_err() {
             self.not_restarted();

@@ -38,7 +38,7 @@ impl SessionTask {
             if !self.unfed.is_empty() || Instant::now() >= until {
                 break;
             }
-            match self.program.try_read(&mut buffer) {
+            match self.read_some(&mut buffer) {
                 Ok(0) => {
                     self.hung_up = true;
                     break;
@@ -62,6 +62,17 @@ impl SessionTask {
         }
         self.behind = !(self.unfed.is_empty() && (drained || self.hung_up));
         !self.behind
+    }
+
+    /// Reads once; through the journal, where there is one.
+    fn read_some(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.keep_room();
+        let Some(keeping) = &mut self.keeping else { return self.program.try_read(buffer) };
+        let read = self.program.try_read_into(&mut keeping.journal, buffer.len())?;
+        let slices = keeping.journal.slices(read).unwrap_or_default();
+        buffer[..slices.0.len()].copy_from_slice(slices.0);
+        buffer[slices.0.len()..][..slices.1.len()].copy_from_slice(slices.1);
+        Ok(slices.0.len() + slices.1.len())
     }
 
     /// Feeds the terminal; what it has not taken when the time is over stays unfed.
@@ -100,7 +111,7 @@ impl SessionTask {
         let mut dropped = std::mem::take(&mut self.unfed).len();
         let mut buffer = std::mem::take(&mut self.buffer);
         for _ in 0..MAX_DROPPED_READS {
-            match self.program.try_read(&mut buffer) {
+            match self.read_some(&mut buffer) {
                 Ok(count) if count > 0 => dropped += count,
                 _ => break,
             }
@@ -110,11 +121,13 @@ impl SessionTask {
             // CAN ends a sequence that was cut.
             let notice = format!("\x18\r\n[{dropped} bytes of output dropped: stopped]\r\n");
             self.feed_portion(notice.as_bytes());
+            self.keep_screens();
         }
         self.behind = false;
     }
 
     fn feed_portion(&mut self, bytes: &[u8]) {
+        self.tell_output(bytes);
         if self.shell.is_none() {
             self.printed += bytes.len() as u64;
         }

@@ -67,6 +67,8 @@ impl SessionTask {
         }
         self.terminal.resize(size);
         self.resize_output();
+        self.keep_screens();
+        self.tell_dump();
         self.publish_memory();
         Ok(self.terminal.size())
     }

@@ -25,13 +25,15 @@ mod line_editor;
 mod looks;
 mod marks;
 mod run;
+mod saved;
 mod start_up;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use termbridge_pty::{CommandPipe, LineMode, PrivateFolder, Program, Waiting};
+use termbridge_pty::{CommandPipe, Journal, LineMode, PrivateFolder, Program, Waiting};
 use termbridge_shell::Shell;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -59,6 +61,8 @@ const SHOWN_ROWS: usize = 8;
 pub(crate) struct Spawned {
     pub(crate) program: Program,
     pub(crate) shell: Option<ShellLink>,
+    /// Where sessions outlive their server.
+    pub(crate) journal: Option<Journal>,
 }
 
 /// What a shell session has beside its terminal.
@@ -99,6 +103,10 @@ pub(super) struct ShellState {
     is_clean: bool,
     /// What the next command's report should mention.
     notice: Option<String>,
+    /// Where output is filed by name, for the next server.
+    output_folder: Option<Arc<Path>>,
+    /// How often the output of commands that are over was cut.
+    cuts: u64,
 }
 
 /// What a mark with the right nonce says, before the kernel has confirmed it.
@@ -122,6 +130,7 @@ enum Place {
 
 struct Parked {
     command: String,
+    key: Option<String>,
     limit: Duration,
     until: Instant,
     reply: SubmitReply,
@@ -155,7 +164,15 @@ impl ShellState {
             respawns: 0,
             is_clean: false,
             notice: None,
+            output_folder: None,
+            cuts: 0,
         }
+    }
+
+    /// Whether output is filed by name, for the next server.
+    pub(super) fn lasting(mut self, is_lasting: bool) -> Self {
+        self.output_folder = is_lasting.then(|| self.link.folder.path().into());
+        self
     }
 
     /// The same session with another shell: its commands stay, and what waits for the prompt.
@@ -164,7 +181,13 @@ impl ShellState {
         if let Some(run) = commands.back_mut().filter(|run| run.is_open()) {
             run.address(link.shell);
         }
-        Self { parked, commands, respawns, is_clean, notice, ..Self::new(link, next_id) }
+        let output_folder = self.output_folder.is_some().then(|| link.folder.path().into());
+        // The old folder goes with the old shell, which ends only now.
+        if let Some(folder) = &output_folder {
+            commands.iter_mut().flat_map(Run::stores_mut).for_each(|store| store.move_to(folder));
+        }
+        let shell = Self::new(link, next_id);
+        Self { parked, commands, respawns, is_clean, notice, output_folder, ..shell }
     }
 
     /// The other shell could not be started.
@@ -229,7 +252,13 @@ impl ShellState {
 
 impl SessionTask {
     /// Gives the shell a command, now or when it shows its first prompt.
-    pub(super) fn submit(&mut self, command: String, patience: Duration, reply: SubmitReply) {
+    pub(super) fn submit(
+        &mut self,
+        command: String,
+        key: Option<String>,
+        patience: Duration,
+        reply: SubmitReply,
+    ) {
         let limit = self.launch.start_limit.min(patience);
         // Whoever asked may have gone; the command must not run then.
         if reply.is_closed() {
@@ -244,11 +273,12 @@ impl SessionTask {
                     && self.change.as_ref().is_none_or(Change::is_own) =>
             {
                 let until = Instant::now() + limit;
-                shell.parked = Some(Parked { command, limit, until, reply });
+                shell.parked = Some(Parked { command, key, limit, until, reply });
                 self.survey_soon();
             }
             _ => {
-                let given = self.give(command);
+                let given = self.give(command, key);
+                self.keep_state();
                 // Gone in the meantime.
                 if let Err(Ok(id)) = reply.send(given) {
                     let _ = self.interrupt(id);
@@ -258,7 +288,7 @@ impl SessionTask {
     }
 
     /// Gives the shell a command; it runs from now on.
-    fn give(&mut self, command: String) -> Result<u64, SessionError> {
+    fn give(&mut self, command: String, key: Option<String>) -> Result<u64, SessionError> {
         self.running()?;
         let is_others = self.is_others();
         let Some(shell) = &mut self.shell else {
@@ -283,8 +313,10 @@ impl SessionTask {
         let id = shell.next_id;
         shell.next_id += 1;
         let kind = shell.link.shell;
-        let mut run = Run::new(id, kind, command, nonce, message);
+        let folder = shell.output_folder.clone();
+        let mut run = Run::new(id, kind, command, nonce, message, folder);
         run.notice = shell.notice.take();
+        run.key = key;
         shell.commands.push_back(run);
         if shell.commands.len() > KEPT_COMMANDS {
             shell.commands.pop_front();
@@ -327,11 +359,11 @@ impl SessionTask {
         shell.claimed_end = None;
         // Not before the shell is at its prompt: it may still have to read the answer to its last mark.
         if let Some(message) = shell.open().and_then(Run::take_message) {
-            let written = shell.link.pipe.drain().and_then(|()| shell.link.pipe.write(&message));
-            if let Err(error) = written {
-                tracing::warn!(session = %self.id, %error, "the shell's pipe");
-            }
+            // From here on it may run, whatever becomes of this server.
+            self.save();
+            self.put_into_pipe(&message);
         }
+        let Some(shell) = &mut self.shell else { return };
         if let Some(run) = shell.open() {
             run.triggers += 1;
             run.awaits_prompt = false;
@@ -344,6 +376,14 @@ impl SessionTask {
         }
         self.enqueue_keys(keys);
         self.last_input = Instant::now();
+    }
+
+    fn put_into_pipe(&self, message: &[u8]) {
+        let Some(shell) = &self.shell else { return };
+        let written = shell.link.pipe.drain().and_then(|()| shell.link.pipe.write(message));
+        if let Err(error) = written {
+            tracing::warn!(session = %self.id, %error, "the shell's pipe");
+        }
     }
 
     /// Somebody may have stopped the terminal's output by Ctrl+S: the shell could not go on. The terminal
@@ -376,6 +416,12 @@ impl SessionTask {
         let run = shell.commands.iter().find(|run| run.id == id)?;
         let cwd = if run.is_open() { self.shell_cwd() } else { run.cwd.clone() };
         Some(CommandReport { seq, ..run.report(cwd, from, most) })
+    }
+
+    /// The command that came with a request of this name.
+    pub(super) fn keyed_command(&self, key: &str) -> Option<u64> {
+        let runs = self.shell.iter().flat_map(|shell| &shell.commands);
+        runs.rev().find(|run| run.key.as_deref() == Some(key)).map(|run| run.id)
     }
 
     /// The command that is open, without its output.

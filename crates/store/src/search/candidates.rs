@@ -38,13 +38,16 @@ pub(super) fn newest(
 ) -> rusqlite::Result<Vec<i64>> {
     let tags = tags::of_filter(filter);
     if tags.is_empty() {
-        let sql = "SELECT seq FROM runs WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq DESC LIMIT ?3";
+        let own = tags::excluded_by(filter).map(|_| "AND principal IS NULL").unwrap_or_default();
+        let sql = format!(
+            "SELECT seq FROM runs WHERE seq BETWEEN ?1 AND ?2 {own} ORDER BY seq DESC LIMIT ?3"
+        );
         return connection
-            .prepare(sql)?
+            .prepare(&sql)?
             .query_map(params![range.from, range.to, limit as i64], |row| row.get(0))?
             .collect();
     }
-    let expression = tag_expression(&tags);
+    let expression = without_excluded(tag_expression(&tags), filter);
     let mut rows = Vec::new();
     for table in tables(connection, range)? {
         rows.extend(lookup(connection, &table, &expression, range, limit - rows.len())?);
@@ -74,6 +77,7 @@ pub(super) fn matching(
     if !tags.is_empty() || !terms.is_single_word() {
         probes.extend(terms.probes().iter().map(|probe| format!("({columns} : ({probe}))")));
     }
+    let all = without_excluded(all, &query.filter);
     let mut texts = Texts::new(connection, query)?;
     let mut found = Vec::new();
     for table in tables(connection, range)? {
@@ -151,6 +155,14 @@ fn columns(scope: Scope) -> &'static str {
 
 fn tag_expression(tags: &[String]) -> String {
     format!("(tags : ({}))", tags.join(" AND "))
+}
+
+/// The same without the entries that have a word which the filter excludes.
+fn without_excluded(expression: String, filter: &Filter) -> String {
+    match tags::excluded_by(filter) {
+        Some(word) => format!("({expression}) NOT (tags : {word})"),
+        None => expression,
+    }
 }
 
 /// Reads the texts of candidates.

@@ -78,10 +78,10 @@ impl Batch {
 }
 
 const UPSERT: &str = "
-INSERT INTO runs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18)
+INSERT INTO runs VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)
 ON CONFLICT(seq) DO UPDATE SET session=?3, command=?4, state=?5, exit_code=?6, signal=?7, cwd=?8,
   project=?9, agent=?10, shell=?11, started_ms=?12, duration_ms=?13, server=?14, bytes=?15,
-  cut_at=?16, cut_bytes=?17, cut_lines=?18";
+  cut_at=?16, cut_bytes=?17, cut_lines=?18, principal=?19";
 
 /// Prepared once per transaction.
 struct Statements<'t> {
@@ -146,6 +146,7 @@ impl<'t> Statements<'t> {
             output.cut.map(|cut| cut.at as i64),
             output.cut.map(|cut| cut.bytes as i64),
             output.cut.and_then(|cut| cut.lines).map(|lines| lines as i64),
+            run.principal.as_deref().filter(|principal| !principal.is_empty()),
         ])?;
         if output.text.is_empty() {
             self.clear.execute([seq])?;

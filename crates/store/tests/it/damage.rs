@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rusqlite::Connection;
-use termbridge_store::{History, Limits, Opened, Storage, StoreError, Warning};
+use termbridge_store::{Filter, History, Limits, Opened, Query, Storage, StoreError, Warning};
 
 use crate::support::{Folder, entry, fill, found, limits};
 
@@ -106,7 +106,9 @@ fn a_file_of_the_first_version_is_brought_up_to_date() {
     fill(&history, [entry("c1", "noisy", &output, 1)]);
     drop(history);
     let raw = Connection::open(folder.path()).unwrap();
-    raw.execute_batch("ALTER TABLE runs DROP COLUMN cut_lines; PRAGMA user_version = 1").unwrap();
+    let older = "ALTER TABLE runs DROP COLUMN principal; ALTER TABLE runs DROP COLUMN cut_lines;
+                 PRAGMA user_version = 1";
+    raw.execute_batch(older).unwrap();
     drop(raw);
     let opened = folder.open_with(limits());
     assert_eq!(opened.warnings, []);
@@ -114,6 +116,26 @@ fn a_file_of_the_first_version_is_brought_up_to_date() {
     assert_eq!((cut.bytes, cut.lines), (400, None));
     fill(&opened.history, [entry("c2", "another", "", 2)]);
     assert!(opened.history.get("c2").unwrap().is_some());
+}
+
+#[test]
+fn what_ran_before_there_were_principals_is_the_user_s_own() {
+    let folder = Folder::new();
+    let history = folder.open();
+    fill(&history, [entry("c1", "before", "", 1)]);
+    drop(history);
+    let raw = Connection::open(folder.path()).unwrap();
+    raw.execute_batch("ALTER TABLE runs DROP COLUMN principal; PRAGMA user_version = 2").unwrap();
+    drop(raw);
+    let opened = folder.open_with(limits());
+    assert_eq!(opened.warnings, []);
+    let found = |principal: &str, text: &str| {
+        let filter = Filter { principal: Some(principal.to_owned()), ..Filter::default() };
+        let query = Query { filter, ..Query::new(text) };
+        opened.history.search(&query).unwrap().hits.len()
+    };
+    assert_eq!((found("", ""), found("", "before")), (1, 1));
+    assert_eq!((found("someone", ""), found("someone", "before")), (0, 0));
 }
 
 #[test]

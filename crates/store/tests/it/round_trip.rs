@@ -13,6 +13,7 @@ fn an_entry_comes_back_whole() {
     wanted.run.signal = Some("TERM".to_owned());
     wanted.run.project = Some("/home/me/project".to_owned());
     wanted.run.agent = Some("claude".to_owned());
+    wanted.run.principal = Some("ada".to_owned());
     wanted.run.shell = Some("bash".to_owned());
     let history = folder.open();
     fill(&history, [wanted.clone()]);

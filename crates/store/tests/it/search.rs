@@ -134,6 +134,32 @@ fn the_scope_says_where() {
 }
 
 #[test]
+fn others_entries_take_no_place_in_a_page() {
+    let folder = Folder::new();
+    let history = folder.open();
+    // Many enough that no word is rare; the user's own are the oldest.
+    let entries = (0..600).map(|number| {
+        let mut entry = entry(&format!("c{number}"), "build it", "some words", number * 1000);
+        entry.run.principal = (number >= 10).then(|| format!("other {}", number % 2));
+        entry
+    });
+    fill(&history, entries);
+    for words in ["", "words", "build words", "buil"] {
+        let page = |principal: &str| {
+            let filter = Filter { principal: Some(principal.to_owned()), ..Filter::default() };
+            let query = Query { filter, limit: 20, ..Query::new(words) };
+            history.search(&query).unwrap().hits
+        };
+        let own = page("");
+        assert_eq!(own.len(), 10, "{words:?}");
+        assert!(own.iter().all(|hit| hit.run.principal.is_none()));
+        let others = page("other 1");
+        assert_eq!(others.len(), 20, "{words:?}");
+        assert!(others.iter().all(|hit| hit.run.principal.as_deref() == Some("other 1")));
+    }
+}
+
+#[test]
 fn filters_hold_together() {
     let folder = Folder::new();
     let history = folder.open();
@@ -142,6 +168,7 @@ fn filters_hold_together() {
         entry.run.session = format!("session {}", number % 4);
         entry.run.project = Some(format!("/p/{}", number % 2));
         entry.run.agent = (number % 5 == 0).then(|| "agent/1".to_owned());
+        entry.run.principal = (number % 8 == 0).then(|| "ada".to_owned());
         entry.run.exit_code = (number != 38).then_some((number % 3) as i32 - 1);
         entry.run.signal = (number == 38).then(|| "KILL".to_owned());
         entry
@@ -154,6 +181,10 @@ fn filters_hold_together() {
         (Filter { project: text("/p/1"), ..Filter::default() }, 20),
         (Filter { agent: text("agent/1"), ..Filter::default() }, 8),
         (Filter { agent: text("agent/1"), project: text("/p/1"), ..Filter::default() }, 4),
+        (Filter { principal: text("ada"), ..Filter::default() }, 5),
+        (Filter { principal: text(""), ..Filter::default() }, 35),
+        (Filter { principal: text(""), agent: text("agent/1"), ..Filter::default() }, 7),
+        (Filter { principal: text("bob"), ..Filter::default() }, 0),
         (Filter { exit_code: Some(-1), ..Filter::default() }, 14),
         (Filter { exit_code: Some(0), ..Filter::default() }, 13),
         (Filter { failed: true, ..Filter::default() }, 27),

@@ -46,7 +46,7 @@ pub(super) struct Page {
     /// Rows that scrolled off and were not taken yet.
     pub(super) done: String,
     /// The last of them goes on in the next.
-    joins: bool,
+    pub(super) joins: bool,
 }
 
 impl Page {

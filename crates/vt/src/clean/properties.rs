@@ -174,4 +174,71 @@ proptest! {
         let cleaned: String = output.finish().split('\n').collect();
         prop_assert_eq!(cleaned, text + "END");
     }
+
+    #[test]
+    fn a_restored_output_gives_the_same_text_at_every_cut(
+        size in size(), row in 0u16..8, bytes in output(true), noise in proptest::collection::vec(any::<u8>(), 0..20),
+        resize in (0usize..200, size(), 0u16..8),
+    ) {
+        let bytes = [bytes, noise].concat();
+        let (at, other, to) = resize;
+        let mut whole = CleanOutput::new(size, row);
+        feed(&mut whole, &bytes, 0..bytes.len(), at, other, to);
+        let was_full_screen = whole.was_full_screen();
+        let whole = whole.finish();
+        let mut before = CleanOutput::new(size, row);
+        for cut in 0..bytes.len() {
+            let dump = before.dump();
+            let mut after = CleanOutput::restore(&dump).expect("a dump can be restored");
+            prop_assert_eq!(after.pending(), before.pending());
+            prop_assert_eq!(after.was_full_screen(), before.was_full_screen());
+            prop_assert!(after.dump() == dump);
+            feed(&mut after, &bytes, cut..bytes.len(), at, other, to);
+            prop_assert_eq!(after.was_full_screen(), was_full_screen);
+            prop_assert_eq!(after.finish(), whole.as_str(), "cut at {} of {}", cut, bytes.escape_ascii());
+            feed(&mut before, &bytes, cut..cut + 1, at, other, to);
+        }
+    }
+
+    #[test]
+    fn damaged_dumps_do_no_harm(
+        size in size(), bytes in output(true), at in any::<proptest::sample::Index>(), byte in any::<u8>(), rest in output(true),
+    ) {
+        let mut output = CleanOutput::new(size, 0);
+        output.feed(&bytes);
+        let mut dump = output.dump();
+        let at = at.index(dump.len() - 8);
+        prop_assert!(CleanOutput::restore(&dump[..at]).is_err());
+        let same = dump[at] == byte;
+        dump[at] = byte;
+        prop_assert!(same || CleanOutput::restore(&dump).is_err());
+        // The same with a checksum that says it is right.
+        let end = dump.len() - 8;
+        let sum = crate::codec::checksum(&dump[..end]);
+        dump[end..].copy_from_slice(&sum.to_le_bytes());
+        if let Ok(mut output) = CleanOutput::restore(&dump) {
+            output.feed(&rest);
+            output.resize(Size { cols: 7, rows: 3 }, 1);
+            output.feed(&rest);
+            let _ = output.finish();
+        }
+    }
+}
+
+/// Feeds a range of the bytes, with a resize before the byte `at`.
+fn feed(
+    output: &mut CleanOutput,
+    bytes: &[u8],
+    range: std::ops::Range<usize>,
+    at: usize,
+    size: Size,
+    row: u16,
+) {
+    if range.contains(&at) {
+        output.feed(&bytes[range.start..at]);
+        output.resize(size, row);
+        output.feed(&bytes[at..range.end]);
+    } else {
+        output.feed(&bytes[range]);
+    }
 }

@@ -4,6 +4,8 @@
 //! cheap. The first edit turns the text into cells, as a terminal has them; the row stays that way
 //! until it is erased.
 
+mod dump;
+
 use unicode_width::UnicodeWidthChar;
 
 use crate::convert::MAX_MARKS;
@@ -419,7 +421,8 @@ fn laid_out(text: &str, grid: &Grid) -> Vec<Cell> {
     for character in text.chars() {
         match character.width() {
             Some(0) => {
-                let before = col.saturating_sub(1);
+                // A tab may lead further than it did before the terminal was widened.
+                let before = col.saturating_sub(1).min(grid.cols - 1);
                 let spacer = cells[before].part == Part::Spacer;
                 cells[before - usize::from(spacer)].push_mark(character);
             }

@@ -157,3 +157,12 @@ fn hostile_output_stays_small() {
         assert!(output.pending().len() + output.take_done().len() < 1 << 20);
     }
 }
+
+#[test]
+fn a_row_with_a_tab_can_be_edited_after_the_terminal_was_widened() {
+    let mut output = CleanOutput::new(Size { cols: 4, rows: 3 }, 0);
+    output.feed(b"\ta");
+    output.resize(Size { cols: 40, rows: 3 }, 0);
+    output.feed(format!("{}\u{301}\rx", "b".repeat(36)).as_bytes());
+    assert!(output.finish().starts_with('x'));
+}

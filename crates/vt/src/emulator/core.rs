@@ -5,11 +5,12 @@ mod sequences;
 use alacritty_terminal::event::{Event as EmulatorEvent, WindowSize};
 use alacritty_terminal::grid::Dimensions;
 use alacritty_terminal::index::{Column, Line};
-use alacritty_terminal::term::{Config, Osc52, Term, TermMode};
+use alacritty_terminal::term::{Config, Osc52, TermMode};
 use alacritty_terminal::vte::ansi::{Processor, Rgb};
 use unicode_width::UnicodeWidthChar;
 
 use super::memory::Extras;
+use super::screens::Screens;
 use super::{Options, Size};
 use crate::command_line::CommandLine;
 use crate::convert::{self, MAX_MARKS};
@@ -34,14 +35,12 @@ pub(crate) const SOFT_RESET: &[u8] =
     b"\x1b[?25h\x1b[?6l\x1b[r\x1b[4l\x1b[?1l\x1b>\x1b[?7h\x1b(B\x0f\x1b[m";
 
 pub(super) struct Core {
-    pub(super) term: Term<Listener>,
-    processor: Processor,
+    pub(super) term: Screens,
+    pub(super) processor: Processor,
     listener: Listener,
     palette: Palette,
     pub(super) scrollback_lines: usize,
     pub(super) extra: ExtraModes,
-    /// First and last line of the scrolling region, from 1; the emulator does not tell.
-    margins: Option<(u16, u16)>,
     pub(super) title: String,
     pub(super) clipboard: String,
     pub(super) replies: Vec<u8>,
@@ -51,18 +50,14 @@ pub(super) struct Core {
     pub(super) frozen: Option<Box<Screen>>,
     /// What was fed since it was last taken, when someone listens.
     pub(super) tap: Option<Vec<Tapped>>,
-    /// Lines of the primary screen's history, kept while the alternate screen hides them.
-    hidden_history: usize,
     /// The limit of the history, when memory is short.
     pub(super) lowered: Option<usize>,
     /// What hangs on cells.
     pub(super) extras: Extras,
     /// Titles that were pushed.
-    titles: Vec<String>,
-    /// Keyboard modes on the stack of the primary and of the alternate screen.
-    keyboard_modes: [usize; 2],
+    pub(super) titles: Vec<String>,
     /// Zero-width characters printed since they were last limited.
-    marks_printed: usize,
+    pub(super) marks_printed: usize,
     /// Where the shell's command line stands.
     pub(super) command_line: Option<CommandLine>,
 }
@@ -71,13 +66,12 @@ impl Core {
     pub(super) fn new(size: Size, options: Options) -> Self {
         let listener = Listener::default();
         Self {
-            term: Term::new(config(options.scrollback_lines), &size, listener.clone()),
+            term: Screens::new(config(options.scrollback_lines), size, listener.clone()),
             processor: Processor::new(),
             listener,
             palette: options.palette,
             scrollback_lines: options.scrollback_lines,
             extra: ExtraModes::default(),
-            margins: None,
             title: String::new(),
             clipboard: String::new(),
             replies: Vec::new(),
@@ -86,11 +80,9 @@ impl Core {
             synchronized: false,
             frozen: None,
             tap: None,
-            hidden_history: 0,
             lowered: None,
             extras: Extras::default(),
             titles: Vec::new(),
-            keyboard_modes: [0; 2],
             marks_printed: 0,
             command_line: None,
         }
@@ -99,7 +91,6 @@ impl Core {
     pub(super) fn resize(&mut self, size: Size) {
         self.end_synchronized();
         self.term.resize(size);
-        self.margins = None;
         self.command_line = None;
     }
 
@@ -109,11 +100,7 @@ impl Core {
     }
 
     pub(super) fn primary_history_len(&self) -> usize {
-        if self.term.mode().contains(TermMode::ALT_SCREEN) {
-            self.hidden_history
-        } else {
-            self.term.history_size()
-        }
+        self.term.primary().history_size()
     }
 
     /// Lines that scrolled off the top; none when the oldest of them are dropped.
@@ -130,7 +117,6 @@ impl Core {
     /// Sets how many lines are kept; more than that are dropped.
     pub(super) fn set_history_limit(&mut self, limit: usize) {
         self.term.set_options(config(limit.min(self.scrollback_lines)));
-        self.hidden_history = self.hidden_history.min(limit);
         // Lines can no longer be counted from where it began.
         self.command_line = None;
         // Setting options repeats the title, which is no event.
@@ -216,9 +202,6 @@ impl Core {
         if bytes.is_empty() {
             return;
         }
-        if !self.term.mode().contains(TermMode::ALT_SCREEN) {
-            self.hidden_history = self.term.history_size();
-        }
         self.processor.advance(&mut self.term, bytes);
         for event in self.listener.take() {
             self.emulator_event(event);
@@ -290,10 +273,7 @@ impl Core {
         for &mode in &csi.parameters {
             match mode {
                 2026 => self.synchronized_output(on, rest),
-                47 | 1047 if on != self.term.mode().contains(TermMode::ALT_SCREEN) => {
-                    self.term.swap_alt();
-                }
-                47 | 1047 => {}
+                47 | 1047 => self.term.show_alternate(on),
                 1048 => self.advance(if on { b"\x1b7" } else { b"\x1b8" }),
                 _ if self.extra.set(mode, on) => {}
                 _ => self.advance(format!("\x1b[?{mode}{}", csi.last as char).as_bytes()),
@@ -370,15 +350,6 @@ impl Sink for Core {
                     self.term.grid_mut().cursor.template.flags.set(convert::BLINK, on);
                 }
             }
-            (None, b"", b'r') => {
-                let rows = self.term.screen_lines() as u16;
-                let bottom = Some(csi.parameter(1)).filter(|row| *row != 0).unwrap_or(rows);
-                let (top, bottom) = (csi.parameter(0).max(1), bottom.min(rows));
-                if top < bottom {
-                    self.margins = Some((top, bottom));
-                }
-                self.advance(sequence);
-            }
             (Some(b'>'), b"", b'm') if csi.parameter(0) == 4 => {
                 self.extra.modify_other_keys = csi.parameter(1).min(2) as u8;
             }
@@ -426,8 +397,6 @@ impl Sink for Core {
 
     fn full_reset(&mut self) {
         self.extra = ExtraModes::default();
-        self.margins = None;
-        self.keyboard_modes = [0; 2];
         self.titles.clear();
         self.end_synchronized();
     }

@@ -18,9 +18,9 @@ const CELL: usize = 24;
 /// Rows that the emulator makes at once when its history grows, and keeps when it shrinks.
 const SPARE_ROWS: usize = 1000;
 /// Bytes that a zero-width character or the record of a link costs, beside the link's own.
-const EXTRA: usize = 160;
+pub(super) const EXTRA: usize = 160;
 /// Most bytes that hang on the cells of one screen.
-const MAX_EXTRAS: usize = 16 * 1024 * 1024;
+pub(super) const MAX_EXTRAS: usize = 16 * 1024 * 1024;
 /// Least output between two walks over the cells.
 const MIN_BETWEEN_WALKS: usize = 1024 * 1024;
 
@@ -28,9 +28,9 @@ const MIN_BETWEEN_WALKS: usize = 1024 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Extras {
     /// Bytes, at most.
-    bytes: [usize; 2],
+    pub(super) bytes: [usize; 2],
     /// Output since the last walk.
-    since_walk: usize,
+    pub(super) since_walk: usize,
 }
 
 impl Core {
@@ -110,6 +110,13 @@ impl Core {
             self.extras.since_walk = usize::MAX;
             self.walk();
         }
+    }
+
+    /// Takes over a limit that was lowered before.
+    pub(super) fn lower_history(&mut self, limit: usize) {
+        self.set_history_limit(limit);
+        self.lowered = Some(limit.min(self.scrollback_lines));
+        self.term.primary_mut().truncate();
     }
 
     /// Raises a lowered limit again, if the rows that it may cost fit into `room`.

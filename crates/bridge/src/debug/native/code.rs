@@ -22,7 +22,7 @@ pub(super) async fn diagnostics(
     asked: Collect,
     timeout: Duration,
 ) -> Result<Answer, DebugFailure> {
-    let (folder, environment) = (native.workspace(), &native.shared.environment);
+    let (folder, environment) = (native.workspace(), &native.environment());
     // Compilers run what the project tells them to.
     native.check_directory(asked.path.as_deref().unwrap_or(folder))?;
     let found = diagnostics::collect(asked.path.as_deref(), folder, environment, timeout).await?;

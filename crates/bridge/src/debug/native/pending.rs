@@ -72,7 +72,7 @@ impl Pending {
         self.task.abort();
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.result.borrow().is_some() || self.result.has_changed().is_err()
     }
 

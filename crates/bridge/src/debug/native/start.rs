@@ -17,7 +17,6 @@ use tokio::time::Instant;
 
 use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending};
 use super::{NativeDebugger, control};
-use crate::caller::Caller;
 use crate::debug::answer::{Answer, SessionView, Started, TestFacts};
 use crate::debug::{DebugCall, DebugFailure};
 
@@ -227,6 +226,7 @@ pub(super) async fn restart(
 ) -> Result<Answer, DebugFailure> {
     let deadline = Instant::now() + timeout;
     let session = native.session_or_latest(asked.session_id.as_deref())?;
+    native.note_starter();
     let previous = session.restart(timeout).await?;
     native.forget_end(session.id().as_str());
     let mut started = native.started(&session).await;
@@ -267,7 +267,7 @@ pub(super) async fn test(
     let (said, starter) = (LastLine::default(), native.clone());
     let (heard, limit) = (said.clone(), call.timeout.max(BUILD_LIMIT));
     let work = async move {
-        let environment = starter.shared.environment.clone().heard_by(heard.clone());
+        let environment = starter.environment().heard_by(heard.clone());
         let folder = starter.workspace();
         let python = starter.debugger().python();
         let found =
@@ -365,6 +365,7 @@ impl NativeDebugger {
         for (_, configuration) in parts {
             self.check_configuration(configuration)?;
         }
+        self.note_starter();
         match tokio::time::timeout(timeout, self.debugger().launch(plan, timeout, said)).await {
             Ok(started) => Ok(started?),
             Err(_) => Err(DebugFailure::timeout("debug.start", timeout)),
@@ -378,6 +379,7 @@ impl NativeDebugger {
         said: &LastLine,
     ) -> Result<DebugSession, DebugFailure> {
         self.check_configuration(&configuration)?;
+        self.note_starter();
         Ok(self.debugger().start_within(configuration, timeout, said).await?)
     }
 
@@ -402,21 +404,25 @@ impl NativeDebugger {
                 let command = command.trim();
                 let shell = ["platform shell ", "shell ", "!"];
                 match shell.iter().find_map(|word| command.strip_prefix(word)) {
-                    Some(line) => guard.command(line, Dialect::Posix, &cwd, None)?,
-                    None => guard.program(&["debug_command", command], &cwd, None)?,
+                    Some(line) => guard.command(line, Dialect::Posix, &cwd, &self.caller)?,
+                    None => guard.program(&["debug_command", command], &cwd, &self.caller)?,
                 }
             }
         }
         for (name, value) in variables(configuration.fields.get("env"), &configuration.name)? {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            guard.variable((&name, &value), Dialect::Posix, &cwd, None)?;
+            guard.variable((&name, &value), Dialect::Posix, &cwd, &self.caller)?;
         }
         if let Some(file) = configuration.text("envFile") {
-            guard.variable(("envFile", file), Dialect::Posix, &cwd, None)?;
+            guard.variable(("envFile", file), Dialect::Posix, &cwd, &self.caller)?;
         }
         if configuration.request == Request::Attach {
             // Whoever debugs a process runs what they like in it.
-            return Ok(guard.program(&["debug_attach", &configuration.kind], &cwd, None)?);
+            return Ok(guard.program(
+                &["debug_attach", &configuration.kind],
+                &cwd,
+                &self.caller,
+            )?);
         }
         let args = texts("args");
         if let Some(program) = configuration.text("program") {
@@ -444,11 +450,11 @@ impl NativeDebugger {
         for (name, value) in &command.env {
             launch = launch.env(name, value.clone().unwrap_or_default());
         }
-        Ok(self.shared.bridge.check_launch(&Caller::default(), &launch)?)
+        Ok(self.shared.bridge.check_launch(&self.caller, &launch)?)
     }
 
     /// Whether something may be written there.
     pub(super) fn check_directory(&self, path: &Path) -> Result<(), DebugFailure> {
-        Ok(self.shared.bridge.shared.guard.directory(path, None)?)
+        Ok(self.shared.bridge.shared.guard.directory(path, &self.caller)?)
     }
 }

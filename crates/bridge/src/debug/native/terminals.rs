@@ -3,22 +3,28 @@
 use std::sync::{Mutex, PoisonError};
 
 use termbridge_dap::{BoxFuture, DebugSession, TerminalLauncher, TerminalProcess, TerminalRequest};
-use termbridge_session::{Launch, SessionId, Sessions};
+use termbridge_session::{Launch, SessionId};
 
 use super::NativeDebugger;
+use crate::backends::BackendIndex;
+use crate::caller::Caller;
+use crate::hub::Bridge;
 
 /// Terminals that are remembered; those of sessions long over are forgotten first.
 const REMEMBERED: usize = 64;
 
 pub(super) struct Terminals {
-    sessions: Sessions,
+    bridge: Bridge,
+    at: BackendIndex,
+    /// Who started something last: its terminals are theirs.
+    starter: Mutex<Caller>,
     /// Debug sessions and their terminals, in the order they came.
     opened: Mutex<Vec<(String, SessionId)>>,
 }
 
 impl Terminals {
-    pub(super) fn new(sessions: Sessions) -> Self {
-        Self { sessions, opened: Mutex::default() }
+    pub(super) fn new(bridge: Bridge, owner: Caller, at: BackendIndex) -> Self {
+        Self { bridge, at, starter: Mutex::new(owner), opened: Mutex::default() }
     }
 
     fn of(&self, debug_session: &str) -> Option<SessionId> {
@@ -53,7 +59,9 @@ impl Terminals {
                 launch = launch.env(name, value);
             }
         }
-        let session = self.sessions.launch(launch).await.map_err(|error| error.to_string())?;
+        let starter = self.starter.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let launched = self.bridge.launch_at(self.at, &starter, launch).await;
+        let session = launched.map_err(|error| error.to_string())?;
         let info = session.info().await.map_err(|error| error.to_string())?;
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.len() >= REMEMBERED {
@@ -72,6 +80,14 @@ impl TerminalLauncher for Terminals {
 }
 
 impl NativeDebugger {
+    /// Terminals that are opened from now on belong to who calls now.
+    pub(super) fn note_starter(&self) {
+        if let Some(terminals) = &self.shared.terminals {
+            let mut starter = terminals.starter.lock().unwrap_or_else(PoisonError::into_inner);
+            *starter = self.caller.clone();
+        }
+    }
+
     /// The terminal that a debug session's program runs in, if it has one.
     pub(super) fn terminal_of(&self, session: &DebugSession) -> Option<String> {
         let terminals = self.shared.terminals.as_ref()?;

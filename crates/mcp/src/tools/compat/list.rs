@@ -43,7 +43,7 @@ impl Tool for List {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let all = context.bridge.sessions(&context.caller).await?;
-        let mine = all.into_iter().filter(|info| {
+        let mine = all.sessions.into_iter().filter(|info| {
             info.state == State::Running
                 && (arguments.agent_id.is_none() || info.owner.agent == arguments.agent_id)
         });

@@ -46,7 +46,6 @@ impl Tool for RunCommand {
             env: arguments.env,
             label: arguments.name,
             shell: arguments.shell,
-            caller: context.caller.clone(),
             ..Execute::default()
         };
         ran(context, request, arguments.timeout_ms, arguments.wait_for_completion).await

@@ -41,6 +41,10 @@ pub(in crate::task) struct InputQueue {
     pub(super) stalled: bool,
     /// Length of the line that a program which reads whole lines has not got yet.
     pub(super) open_line: usize,
+    /// Bytes that were written to the program, interrupts ahead of the queue left out.
+    pub(super) written_bytes: u64,
+    /// Bytes to come that an earlier server has written already.
+    pub(super) repeated: u64,
     /// The last key was Escape, which a program takes for one only after a while.
     pub(in crate::task) ends_in_escape: bool,
 }
@@ -69,7 +73,8 @@ impl InputQueue {
     }
 
     pub(in crate::task) fn clear(&mut self) {
-        *self = Self::default();
+        let Self { written_bytes, repeated, .. } = *self;
+        *self = Self { written_bytes, repeated, ..Self::default() };
     }
 
     /// The front piece may be written as soon as the terminal takes it.
@@ -119,7 +124,10 @@ impl InputQueue {
         self.pacing.into_iter().chain(held).map(soon).chain(self.paused).min()
     }
 
-    pub(super) fn push(&mut self, piece: Piece) {
+    pub(super) fn push(&mut self, mut piece: Piece) {
+        let repeated = self.repeated.min(piece.bytes.len() as u64);
+        piece.bytes.drain(..repeated as usize);
+        self.repeated -= repeated;
         if !piece.bytes.is_empty() {
             self.len += piece.bytes.len();
             self.pieces.push_back(piece);
@@ -132,6 +140,7 @@ impl InputQueue {
         };
         front.bytes.drain(..count);
         self.len -= count;
+        self.written_bytes += count as u64;
         front.begun = true;
         if front.bytes.is_empty() {
             self.pieces.pop_front();

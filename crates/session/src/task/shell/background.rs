@@ -17,6 +17,10 @@
 //! The text belongs to the command before it and goes with it. What a job prints while a command is open
 //! is that command's output, or lost while the shell takes the command.
 
+mod saved;
+
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_pty::Waiting;
@@ -46,8 +50,9 @@ pub(super) struct Background {
 }
 
 impl Background {
-    fn new(size: Size) -> Self {
-        Self { size, clean: CleanOutput::new(size, 0), output: OutputStore::default() }
+    fn new(size: Size, folder: Option<Arc<Path>>) -> Self {
+        let output = OutputStore::in_folder(folder);
+        Self { size, clean: CleanOutput::new(size, 0), output }
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Appended {
@@ -237,9 +242,11 @@ impl SessionTask {
     /// These bytes are a job's.
     pub(super) fn keep_background(&mut self, bytes: &[u8]) {
         let size = self.terminal.size();
-        let last = self.shell.as_mut().and_then(|shell| shell.commands.back_mut());
-        let Some(run) = last.filter(|run| !run.is_open()) else { return };
-        let appended = run.background.get_or_insert_with(|| Background::new(size)).feed(bytes);
+        let Some(shell) = &mut self.shell else { return };
+        let folder = shell.output_folder.clone();
+        let Some(run) = shell.commands.back_mut().filter(|run| !run.is_open()) else { return };
+        let text = run.background.get_or_insert_with(|| Background::new(size, folder));
+        let appended = text.feed(bytes);
         run.disk_is_full |= appended == Appended::DiskFull;
         self.printed += bytes.len() as u64;
         self.output_grew();

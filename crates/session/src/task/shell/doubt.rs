@@ -195,7 +195,8 @@ impl SessionTask {
         };
         // Whoever asked may have gone; the command must not run then.
         if !parked.reply.is_closed() {
-            let given = self.give(parked.command);
+            let given = self.give(parked.command, parked.key);
+            self.keep_state();
             let _ = parked.reply.send(given);
         }
     }

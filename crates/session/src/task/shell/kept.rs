@@ -23,6 +23,7 @@ impl ShellState {
     /// Drops the oldest commands' output until no more than `keep` bytes are in memory; the newest
     /// command's stays.
     fn trim_memory(&mut self, keep: usize) {
+        self.cuts += 1;
         let mut total = self.in_memory();
         let old = self.stores().saturating_sub(1);
         for store in self.commands.iter_mut().flat_map(Run::stores_mut).take(old) {
@@ -37,6 +38,7 @@ impl ShellState {
 
     /// The same for files; the newest command's is shortened.
     fn trim_disk(&mut self, keep: u64, least: u64) {
+        self.cuts += 1;
         let mut total = self.on_disk(least);
         let old = self.stores().saturating_sub(1);
         let stores = self.commands.iter_mut().flat_map(Run::stores_mut);

@@ -24,6 +24,18 @@ impl PromptPlaces {
         }
     }
 
+    /// All of them.
+    pub(super) fn all(&self) -> Vec<u64> {
+        self.seen.iter().flatten().copied().collect()
+    }
+
+    /// Those that were seen before.
+    pub(super) fn of(places: &[u64]) -> Self {
+        let mut known = Self::default();
+        places.iter().for_each(|place| known.note(Some(*place)));
+        known
+    }
+
     /// Whether this is one of them; `None` if that cannot be told.
     pub(super) fn has(&self, place: Option<u64>) -> Option<bool> {
         (place.is_some() && self.seen[0].is_some()).then(|| self.seen.contains(&place))

@@ -1,6 +1,9 @@
 //! One command of a shell.
 
-use std::path::PathBuf;
+mod saved;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use termbridge_shell::{Shell, command_text};
 use termbridge_vt::{CleanOutput, Size};
@@ -22,6 +25,8 @@ pub(super) struct Run {
     shell: Shell,
     pub(super) command: String,
     pub(super) nonce: String,
+    /// The request that it came with, by which its client finds it again at another server.
+    pub(super) key: Option<String>,
     /// What goes through the pipe, until it is put there.
     message: Option<Vec<u8>>,
     message_len: u64,
@@ -67,6 +72,8 @@ pub(super) struct Run {
     pub(super) cwd: Option<PathBuf>,
     /// What its report should mention of the shell.
     pub(super) notice: Option<String>,
+    /// Its record, once nothing in it changes any more.
+    pub(super) record: Option<Vec<u8>>,
 }
 
 impl Run {
@@ -76,12 +83,14 @@ impl Run {
         command: String,
         nonce: String,
         message: Vec<u8>,
+        folder: Option<Arc<Path>>,
     ) -> Self {
         Self {
             id,
             shell,
             command,
             nonce,
+            key: None,
             message_len: message.len() as u64,
             message: Some(message),
             triggers: 0,
@@ -95,7 +104,7 @@ impl Run {
             clean: CleanOutput::default(),
             full_screen: false,
             ends_in_prompt: false,
-            output: OutputStore::default(),
+            output: OutputStore::in_folder(folder),
             background: None,
             disk_is_full: false,
             published: (0, 0),
@@ -109,6 +118,7 @@ impl Run {
             interrupts: 0,
             cwd: None,
             notice: None,
+            record: None,
         }
     }
 
@@ -283,6 +293,7 @@ impl Run {
 
     /// The same, to drop some of it.
     pub(super) fn stores_mut(&mut self) -> impl Iterator<Item = &mut OutputStore> {
+        self.record = None;
         let background = self.background.as_mut().map(|background| &mut background.output);
         [&mut self.output].into_iter().chain(background)
     }

@@ -1,8 +1,5 @@
 //! Control sequences that are not left to the emulator crate, or not to it alone.
 
-use alacritty_terminal::grid::Dimensions;
-use alacritty_terminal::term::TermMode;
-
 use super::{Core, SOFT_RESET};
 use crate::convert;
 use crate::event::{Event, Mark};
@@ -33,14 +30,9 @@ impl Core {
 
     /// Pushes a keyboard mode or pops some; each screen has its own stack.
     pub(super) fn keyboard_mode(&mut self, csi: &Csi<'_>, sequence: &[u8]) {
-        let screen = usize::from(self.term.mode().contains(TermMode::ALT_SCREEN));
-        let depth = &mut self.keyboard_modes[screen];
-        match csi.prefix {
-            Some(b'<') => *depth = depth.saturating_sub(csi.parameter(0).max(1).into()),
-            _ if *depth >= MAX_KEYBOARD_MODES => {
-                return self.advance(format!("\x1b[={};1u", csi.parameter(0)).as_bytes());
-            }
-            _ => *depth += 1,
+        let depth = self.term.keyboard(self.term.is_alternate()).len();
+        if csi.prefix == Some(b'>') && depth >= MAX_KEYBOARD_MODES {
+            return self.advance(format!("\x1b[={};1u", csi.parameter(0)).as_bytes());
         }
         self.advance(sequence);
     }
@@ -50,7 +42,6 @@ impl Core {
         self.advance(SOFT_RESET);
         self.term.grid_mut().cursor.point = point;
         self.extra.modify_other_keys = 0;
-        self.margins = None;
     }
 
     pub(super) fn osc(&mut self, payload: &[u8], terminator: &'static [u8]) {
@@ -95,13 +86,9 @@ impl Core {
         if let Some(setting) = payload.strip_prefix(b"$q") {
             let template = convert::row(std::slice::from_ref(&self.term.grid().cursor.template));
             let style = template.cells.first().map(|cell| cell.style).unwrap_or_default();
-            let rows = self.term.screen_lines() as u16;
-            let answer = queries::status_string(
-                setting,
-                style,
-                self.margins.unwrap_or((1, rows)),
-                self.cursor(),
-            );
+            let region = self.term.region();
+            let margins = (region.start as u16 + 1, region.end as u16);
+            let answer = queries::status_string(setting, style, margins, self.cursor());
             self.reply(answer.as_bytes());
         } else if let Some(names) = payload.strip_prefix(b"+q") {
             let answer = queries::termcap(names);

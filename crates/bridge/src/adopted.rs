@@ -1,0 +1,71 @@
+//! Sessions of an earlier server: which agent they are current for, and the history of what runs in them.
+
+use termbridge_session::SessionInfo;
+use termbridge_store::State;
+
+use crate::backend::{Awaited, Until};
+use crate::caller::Caller;
+use crate::error::BridgeError;
+use crate::execute::{FOLLOW, HISTORY_BYTES, Started, ended};
+use crate::hub::Bridge;
+use crate::recorded::entry_id;
+
+impl Bridge {
+    /// Goes on with the sessions that a backend has taken over from an earlier server: each is its owner's as before,
+    /// the last one that an owner used is current, and commands that run or ran meanwhile get their history.
+    pub async fn adopted(&self) {
+        let Ok(listed) = self.backends().list().await else { return };
+        self.shared.agents.adopt(self.backends(), &listed.sessions);
+        for info in &listed.sessions {
+            if let Some((_, last)) = info.shell.and_then(|shell| shell.kept) {
+                self.follow_adopted(info, last);
+            }
+        }
+    }
+
+    /// The command that a request of this name started at an earlier server; `None` for an empty name.
+    pub async fn started_earlier(
+        &self,
+        caller: &Caller,
+        key: &str,
+    ) -> Result<Option<Started>, BridgeError> {
+        if key.is_empty() {
+            return Ok(None);
+        }
+        for backend in self.backends().all() {
+            if let Some((session, command)) = backend.keyed_command(key).await? {
+                let info = self.session(caller, &session).await?;
+                let is_current = self.shared.agents.current(caller).as_ref() == Some(&session);
+                return Ok(Some(Started {
+                    session,
+                    command,
+                    is_known: is_current,
+                    is_current,
+                    cwd: info.cwd,
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Notes the end of a command that an earlier server had begun.
+    fn follow_adopted(&self, info: &SessionInfo, command: u64) {
+        let Some(history) = self.shared.history.clone() else { return };
+        let (bridge, session) = (self.clone(), info.id.clone());
+        self.shared.followers.spawn(async move {
+            let found = history.get(entry_id(&session, command)).await;
+            let Some(entry) = found.ok().flatten().filter(|entry| entry.run.state != State::Done)
+            else {
+                return;
+            };
+            let backend = bridge.backend_of(&session);
+            while let Ok(Until::TimedOut) =
+                backend.wait_command(&session, command, Awaited::End, FOLLOW).await
+            {}
+            if let Ok((report, output)) = bridge.output(&session, command, HISTORY_BYTES).await {
+                let shell = backend.session(&session).await.ok();
+                history.record(ended(entry, &report, shell, output.into_stored()));
+            }
+        });
+    }
+}

@@ -1,0 +1,111 @@
+//! Arguments of the commands with which people look at the shared server.
+
+use clap::Args;
+
+pub(crate) const STATUS_EXAMPLES: &str = "\
+Exit code: 0 if a server runs, 3 if none does.
+
+Examples:
+  termbridge status
+  termbridge status --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) const LS_EXAMPLES: &str = "\
+Exit code: 0, or 3 if no server runs.
+
+Examples:
+  termbridge ls
+  termbridge ls --all                     ended sessions too, as long as they are kept
+  termbridge ls --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct LsArguments {
+    /// Also list sessions that have ended
+    #[arg(long, short)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) const LOGS_EXAMPLES: &str = "\
+A session is named by its id, the beginning of it, or its name. Without -f this is the scrollback and the
+screen; with -f what the program prints is followed as plain text until it ends.
+Exit code: 0, 1 if there is no such session, 3 if no server runs.
+
+Examples:
+  termbridge logs dev-server
+  termbridge logs 6acc -n 50
+  termbridge logs -f dev-server";
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArguments {
+    /// Session: id, beginning of the id, or name
+    pub(crate) session: String,
+    /// Follow what is printed until the session ends
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only the last lines [default: all that is kept; 100 with -f]
+    #[arg(long, short = 'n', value_name = "LINES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) lines: Option<u32>,
+    /// Print JSON; with -f one object per piece of output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) const SEND_EXAMPLES: &str = "\
+Keys are text with keys in angle brackets, or names of keys; several arguments are joined by spaces.
+Exit code: 0, 1 if there is no such session or it has ended, 3 if no server runs.
+
+Examples:
+  termbridge send shell 'ls -la<Enter>'
+  termbridge send 6acc C-c
+  termbridge send vim --show '<Escape>:wq<Enter>'";
+
+#[derive(Debug, Args)]
+pub(crate) struct SendArguments {
+    /// Session: id, beginning of the id, or name
+    pub(crate) session: String,
+    /// Keys: 'ls -la<Enter>', C-c, Down Down Enter
+    #[arg(required = true)]
+    pub(crate) keys: Vec<String>,
+    /// Print the screen afterwards
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+pub(crate) const STOP_EXAMPLES: &str = "\
+A session's programs get SIGTERM, two seconds, then SIGKILL. `--all` ends every session, then the server,
+then the process that keeps programs alive between servers, also when only that is left.
+Exit code: 0, 1 if there is no such session, 3 if nothing runs.
+
+Examples:
+  termbridge stop dev-server
+  termbridge stop 6acc 7f01
+  termbridge stop --all";
+
+pub(crate) const STOP_USAGE: &str = "\
+termbridge stop [OPTIONS] <SESSION>...
+       termbridge stop [OPTIONS] --all";
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArguments {
+    /// Sessions: ids, beginnings of ids, or names
+    #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "SESSION")]
+    pub(crate) sessions: Vec<String>,
+    /// End every session, the server and what keeps its programs
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,123 @@
+//! `termbridge logs`: what a session printed, and what it goes on to print.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use termbridge_mcp::client::Client;
+
+use super::people::{SessionRow, call, connect, find, folder, no_server, sessions};
+use super::{print, printable};
+use crate::args::LogsArguments;
+
+/// Bytes of one answer; the end of the output is what is kept.
+const MAX_BYTES: usize = 1024 * 1024;
+/// Lines of scrollback at most, where no number is given.
+const ALL_LINES: u32 = 100_000;
+/// Lines before what is followed.
+const FOLLOW_LINES: u32 = 100;
+/// How long one wait for output takes at most; then the next begins.
+const WAIT_MS: u64 = 20_000;
+/// What a program prints within this time is fetched at once.
+const GATHER: Duration = Duration::from_millis(30);
+
+pub(crate) fn run(arguments: &LogsArguments) -> Result<ExitCode> {
+    let folder = folder()?;
+    let Some(mut client) = connect(&folder)? else { return Ok(no_server(&folder)) };
+    let row = find(&sessions(&mut client)?, &arguments.session)?;
+    if arguments.follow {
+        return follow(&mut client, &row, arguments);
+    }
+    // Empty rows at the end of the screen do not count.
+    let lines = arguments.lines.map_or(ALL_LINES, |lines| lines + u32::from(row.rows));
+    let view = json!({"session_id": row.session_id, "format": "scrollback", "lines": lines,
+        "max_bytes": MAX_BYTES});
+    let view = call(&mut client, "view_screen", view)?;
+    let content = view["content"].as_str().unwrap_or_default().trim_end();
+    let text = last_lines(content, arguments.lines);
+    if arguments.json {
+        let shown = json!({"session_id": row.session_id, "state": row.standing(), "output": text});
+        return print(&format!("{shown}\n"));
+    }
+    print(&if text.is_empty() { String::new() } else { format!("{}\n", printable(text)) })
+}
+
+/// Prints what is new until the session has ended or nobody reads.
+fn follow(client: &mut Client, row: &SessionRow, arguments: &LogsArguments) -> Result<ExitCode> {
+    let id = row.session_id.as_str();
+    let mut cursor: Option<String> = None;
+    let mut out = io::stdout().lock();
+    loop {
+        // Whatever changes after this look ends the wait below.
+        let region = json!({"row": 0, "col": 0, "rows": 1, "cols": 1});
+        let seen = call(client, "view_screen", json!({"session_id": id, "region": region}))?;
+        let mut has_more = true;
+        while has_more {
+            let first = arguments.lines.unwrap_or(FOLLOW_LINES);
+            let mut request = json!({"session_id": id, "max_bytes": MAX_BYTES});
+            match &cursor {
+                Some(cursor) => {
+                    request["since"] = cursor.as_str().into();
+                    request["lines"] = ALL_LINES.into();
+                }
+                None => request["lines"] = first.into(),
+            }
+            let page = call(client, "get_terminal_output", request)?;
+            let next = page["cursor"].as_str().context("the server gave no cursor")?.to_owned();
+            let text = page["output"].as_str().unwrap_or_default();
+            has_more =
+                page["remaining"].as_u64().unwrap_or(0) > 0 && cursor.as_ref() != Some(&next);
+            cursor = Some(next);
+            match write_piece(&mut out, text, arguments.json) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(ExitCode::SUCCESS);
+                }
+                written => written.context("cannot write to stdout")?,
+            }
+        }
+        if seen["state"].as_str().is_some_and(|state| state != "running") {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let wait = json!({"session_id": id, "change": true, "exit": true, "after": seen["seq"],
+            "timeout_ms": WAIT_MS});
+        let outcome: Value = call(client, "wait_for", wait)?;
+        if outcome["fired"] == "change" {
+            std::thread::sleep(GATHER);
+        }
+    }
+}
+
+fn write_piece(out: &mut impl Write, text: &str, json: bool) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    match json {
+        true => writeln!(out, "{}", json!({"output": text}))?,
+        false => out.write_all(printable(text).as_bytes())?,
+    }
+    out.flush()
+}
+
+/// The last lines of a text.
+fn last_lines(text: &str, lines: Option<u32>) -> &str {
+    let Some(lines) = lines else { return text };
+    let ends = text.rmatch_indices('\n').nth(lines.saturating_sub(1) as usize);
+    ends.map_or(text, |(at, _)| &text[at + 1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_lines;
+
+    #[test]
+    fn the_last_lines_are_counted_from_the_end() {
+        for (lines, expected) in
+            [(None, "a\nb\nc"), (Some(1), "c"), (Some(2), "b\nc"), (Some(9), "a\nb\nc")]
+        {
+            assert_eq!(last_lines("a\nb\nc", lines), expected);
+        }
+        assert_eq!(last_lines("", Some(1)), "");
+    }
+}

@@ -1,0 +1,247 @@
+//! `termbridge serve`: one server for many clients, over HTTP, WebSocket and a unix socket.
+//!
+//! Its sessions are left to the next one. Ending: no further client is let in, waits end and are answered, debug
+//! sessions end, and the process goes without taking anything apart: what the next server finds is what it would find
+//! after a kill. Clients of ours that come again get their answers from that one.
+
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail};
+use serde_json::json;
+use termbridge_bridge::{Bridge, NativeBackend};
+use termbridge_mcp::http::HttpEndpoint;
+use termbridge_mcp::socket::{
+    ServerFolder, ServerRecord, SocketError, SocketListener, SocketServer,
+};
+use termbridge_mcp::{Calls, McpServer};
+use termbridge_session::{Claim, Keeper, KeeperLoss, Lasting, Sessions, Signal, State};
+use termbridge_web::{NewToken, TokenStore, WebServer};
+use tokio_util::sync::CancellationToken;
+
+use super::{EndingSignals, tell, token};
+use crate::args::ServeArguments;
+use crate::config::{Config, ServeConfig, variable};
+use crate::logging;
+
+/// How long requests under way may take to be answered when the server ends.
+const GRACE: Duration = Duration::from_millis(500);
+/// How long the server that is replaced may take to end, before it is killed, and then again.
+const REPLACE_LIMIT: Duration = Duration::from_secs(10);
+const REPLACE_INTERVAL: Duration = Duration::from_millis(20);
+/// How long a server that a client started stays without any client and any program that runs.
+const UNUSED_LIMIT: Duration = Duration::from_mins(10);
+const UNUSED_INTERVAL: Duration = Duration::from_secs(5);
+/// The name of the token that the first start makes.
+const FIRST_TOKEN: &str = "first";
+/// What stands for a token whose text is not known here.
+const PLACEHOLDER: &str = "YOUR_TOKEN";
+
+pub(crate) fn run(mut arguments: ServeArguments) -> Result<ExitCode> {
+    let mut config = Config::load(std::mem::take(&mut arguments.mcp))?;
+    let serving = ServeConfig::new(arguments, &mut config)?;
+    logging::start(&config.log)?;
+    let runtime = super::runtime()?;
+    let code = runtime.block_on(serve(&config, serving));
+    // The sessions' files are the next server's: nothing is dropped.
+    std::mem::forget(runtime);
+    code
+}
+
+async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
+    let mut signals = EndingSignals::catch()?;
+    let folder = ServerFolder::open(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir())?;
+    // The one lock: whoever has it is the user's server.
+    let mut socket = match serving.replaces {
+        true => take_over(&folder).await?,
+        false => SocketListener::bind(&folder)?,
+    };
+    let keeper = Lasting { claim: Claim::TakeOver, ..Lasting::new(folder.keeper()) };
+    let keeper = Keeper::lasting(keeper).await.context("no keeper for the sessions")?;
+    let sessions = Sessions::lasting(config.settings.clone(), keeper.clone(), folder.sessions());
+    let backend = Arc::new(NativeBackend::new(sessions.clone()));
+    let (settings, history) = (config.bridge.clone(), config.history.clone());
+    let bridge = Bridge::new(backend, settings, config.policy()?, history);
+    let calls = Calls::open(&folder.calls()).context("calls cannot be written down")?;
+    let server = McpServer::new(bridge.clone(), config.offer()?)?.with_calls(Arc::new(calls));
+    adopt(&sessions, &bridge).await?;
+    let stop = CancellationToken::new();
+    let started_by_client = serving.started_by_client;
+    let tokens = Arc::new(token::store()?);
+    let web = match started_by_client {
+        true => None,
+        false => Some(listen(&server, serving, &tokens, &stop).await?),
+    };
+    let url = web.as_ref().map(WebServer::url);
+    socket.announce(&ServerRecord {
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs(),
+        socket: socket.path(),
+        http: url.clone(),
+        workspace: config.workspace().to_owned(),
+    })?;
+    if let Some(url) = &url {
+        let text = first_token(&tokens, &folder.token())?;
+        greet(url, &socket.path(), &folder.token(), text.as_deref());
+    }
+    let sweep = tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders);
+    let socket = SocketServer::new(socket);
+    let serving = tokio::spawn({
+        let (server, stop) = (server.clone(), stop.clone());
+        let web = async {
+            if let Some(web) = web {
+                web.run(GRACE).await
+            }
+        };
+        async move { tokio::join!(web, socket.run(server, stop, GRACE)) }
+    });
+    let code = tokio::select! {
+        code = signals.next() => code,
+        () = unused(&server, &sessions), if started_by_client => ExitCode::SUCCESS,
+        loss = keeper.lost() => {
+            tell(&format!("termbridge: {}", words_of(loss)));
+            ExitCode::FAILURE
+        }
+    };
+    tracing::info!("ending");
+    server.end_waits();
+    stop.cancel();
+    let _ = serving.await;
+    drop(sweep);
+    server.end_debugging().await;
+    let left =
+        sessions.list().await.into_iter().filter(|info| info.state == State::Running).count();
+    sessions.leave().await;
+    bridge.close().await;
+    if left > 0 {
+        tell(&format!(
+            "termbridge: {left} sessions go on. `termbridge serve` takes them over; `termbridge stop --all` ends them."
+        ));
+    }
+    Ok(code)
+}
+
+/// The addresses for HTTP and WebSocket.
+async fn listen(
+    server: &McpServer,
+    serving: ServeConfig,
+    tokens: &Arc<TokenStore>,
+    stop: &CancellationToken,
+) -> Result<WebServer> {
+    let endpoint = Arc::new(HttpEndpoint::new(server.clone(), &serving.http));
+    let (tokens, stop) = (Arc::clone(tokens), stop.clone());
+    Ok(WebServer::bind(serving.address, serving.web, endpoint, tokens, stop).await?)
+}
+
+/// Takes over what an earlier server left.
+async fn adopt(sessions: &Sessions, bridge: &Bridge) -> Result<()> {
+    let adoption = sessions.adopt().await.context("what an earlier server left cannot be had")?;
+    for (session, why) in &adoption.lost {
+        tell(&format!(
+            "termbridge: session {session} could not be taken over and was ended: {why}"
+        ));
+    }
+    if !adoption.adopted.is_empty() {
+        tell(&format!(
+            "termbridge: {} sessions of an earlier server go on",
+            adoption.adopted.len()
+        ));
+        bridge.adopted().await;
+    }
+    Ok(())
+}
+
+/// The socket, once the server that has it has ended.
+async fn take_over(folder: &ServerFolder) -> Result<SocketListener> {
+    let until = Instant::now() + REPLACE_LIMIT;
+    let mut is_told = false;
+    loop {
+        let pid = match SocketListener::bind(folder) {
+            Ok(socket) => return Ok(socket),
+            Err(SocketError::Taken { pid: Some(pid) }) => pid,
+            Err(error) => return Err(error.into()),
+        };
+        if Instant::now() >= until {
+            // It leaves the same to us whichever way it ends.
+            termbridge_session::end_process(pid, Signal::KILL)?;
+        } else if !std::mem::replace(&mut is_told, true) {
+            termbridge_session::end_process(pid, Signal::TERM)?;
+        }
+        if Instant::now() >= until + REPLACE_LIMIT {
+            bail!("the server that runs (pid {pid}) does not end");
+        }
+        tokio::time::sleep(REPLACE_INTERVAL).await;
+    }
+}
+
+/// Completes when nobody has used the server for long.
+async fn unused(server: &McpServer, sessions: &Sessions) {
+    let mut since = Instant::now();
+    while since.elapsed() < UNUSED_LIMIT {
+        tokio::time::sleep(UNUSED_INTERVAL).await;
+        let runs = async || sessions.list().await.iter().any(|info| info.state == State::Running);
+        if server.metrics().clients() > 0 || runs().await {
+            since = Instant::now();
+        }
+    }
+    tracing::info!("unused");
+}
+
+fn words_of(loss: KeeperLoss) -> String {
+    match loss {
+        KeeperLoss::TakenOver { by } => format!("another server (pid {by}) has taken over"),
+        KeeperLoss::Gone => "the keeper of the sessions died, and they with it".to_owned(),
+    }
+}
+
+/// The token that the first start made, if its text is still to be had. The first start is one without any valid
+/// token; a later one makes none: what a client was configured with stays valid, and a file that is gone with the
+/// runtime folder is no reason for another.
+fn first_token(tokens: &TokenStore, path: &Path) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) if tokens.verify(text.trim())?.is_some() => {
+            return Ok(Some(text.trim().to_owned()));
+        }
+        Ok(_) => std::fs::remove_file(path).with_context(|| path.display().to_string())?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| path.display().to_string()),
+    }
+    let now = SystemTime::now();
+    if tokens.all()?.iter().any(|token| token.is_valid_at(now)) {
+        return Ok(None);
+    }
+    let (_, text) = tokens.create(NewToken { name: FIRST_TOKEN.into(), ..NewToken::default() })?;
+    let write = || -> std::io::Result<()> {
+        let mut options = std::fs::OpenOptions::new();
+        // The folder is this user's alone, so a umask can only take away from this mode.
+        let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+        writeln!(file, "{text}")
+    };
+    write().with_context(|| path.display().to_string())?;
+    Ok(Some(text))
+}
+
+/// Says where it listens, and how clients are told.
+fn greet(url: &str, socket: &Path, token_file: &Path, text: Option<&str>) {
+    let token = text.unwrap_or(PLACEHOLDER);
+    let header = json!({"Authorization": format!("Bearer {token}")});
+    let code = json!({"servers": {"termbridge": {"type": "http", "url": url, "headers": header}}});
+    let plain =
+        json!({"mcpServers": {"termbridge": {"type": "http", "url": url, "headers": header}}});
+    let whence = match text {
+        Some(_) => format!("The token is in {}.", token_file.display()),
+        None => format!("For {PLACEHOLDER}, run `termbridge token create`."),
+    };
+    tell(&format!(
+        "termbridge: listening on {url}, /ws beside it, and {}\n\n\
+         Claude Code:\n  claude mcp add --transport http termbridge {url} --header \"Authorization: Bearer {token}\"\n\
+         VS Code (.vscode/mcp.json):\n  {code}\n\
+         Others:\n  {plain}\n\n{whence} Ctrl+C ends the server; what runs goes on.",
+        socket.display()
+    ));
+}

@@ -1,0 +1,236 @@
+//! Files as resources: `file:///PATH`, read-only, inside the directories that the policy allows.
+//!
+//! A listing has the directories from which the client begins, and what lies in them, page by page; a directory is read
+//! as the list of its entries, each with its address, so that a client finds its way down. A file is text where it is
+//! UTF-8, else a blob.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
+use termbridge_bridge::{Bridge, BridgeError, Caller, FileContents, FileEntry, MAX_DIRECTORY};
+
+/// What addresses of files begin with.
+const FILE: &str = "file://";
+/// The cursor behind the resources that are no files.
+pub(crate) const FIRST: &str = "files:";
+/// Files in one page of a listing.
+const PAGE: usize = 100;
+/// What a directory is.
+const DIRECTORY: &str = "inode/directory";
+
+/// Types of text that clients treat in their own way; other text is plain.
+const TEXT_TYPES: [(&str, &str); 16] = [
+    ("css", "text/css"),
+    ("csv", "text/csv"),
+    ("html", "text/html"),
+    ("htm", "text/html"),
+    ("js", "text/javascript"),
+    ("json", "application/json"),
+    ("md", "text/markdown"),
+    ("mjs", "text/javascript"),
+    ("py", "text/x-python"),
+    ("rs", "text/x-rust"),
+    ("sh", "application/x-sh"),
+    ("svg", "image/svg+xml"),
+    ("toml", "application/toml"),
+    ("xml", "application/xml"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+];
+
+/// Types of the rest.
+const BINARY_TYPES: [(&str, &str); 10] = [
+    ("gif", "image/gif"),
+    ("gz", "application/gzip"),
+    ("ico", "image/vnd.microsoft.icon"),
+    ("jpeg", "image/jpeg"),
+    ("jpg", "image/jpeg"),
+    ("pdf", "application/pdf"),
+    ("png", "image/png"),
+    ("wasm", "application/wasm"),
+    ("webp", "image/webp"),
+    ("zip", "application/zip"),
+];
+
+/// The address of a file.
+pub(crate) fn address(path: &Path) -> String {
+    let mut address = FILE.to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                address.push(*byte as char);
+            }
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address
+}
+
+/// The file that an address names, if it is an address of one on this machine.
+pub(crate) fn path_of(uri: &str) -> Option<PathBuf> {
+    let rest = uri.strip_prefix(FILE)?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    // Neither is part of a path, and a host is another machine.
+    if !path.starts_with('/') || path.contains(['?', '#']) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => 16 * digit(rest.next()?)? + digit(rest.next()?)?,
+            plain => plain,
+        });
+    }
+    (!bytes.contains(&0)).then(|| PathBuf::from(OsString::from_vec(bytes)))
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// The template of their addresses, for a client that may read them.
+pub(crate) fn template(bridge: &Bridge, caller: &Caller) -> Option<ResourceTemplate> {
+    bridge.has_files(caller).then(|| ResourceTemplate::new("file:///{+path}", "file or directory"))
+}
+
+/// A page of the listing behind a cursor, and the next cursor; `None` for a cursor that is none of ours.
+pub(crate) async fn list(
+    bridge: &Bridge,
+    caller: &Caller,
+    cursor: &str,
+) -> Option<(Vec<Resource>, Option<String>)> {
+    let after = match cursor.strip_prefix(FIRST)? {
+        "" => None,
+        address => Some(path_of(address)?),
+    };
+    let mut found: Vec<FileEntry> = Vec::new();
+    for root in bridge.file_roots(caller) {
+        if let Ok(Some(FileContents::Directory { entries, .. })) =
+            bridge.read_file(caller, &root).await
+        {
+            found.push(FileEntry { path: root, is_directory: true, size: 0 });
+            found.extend(entries);
+        }
+    }
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found.dedup_by(|one, other| one.path == other.path);
+    found.retain(|entry| after.as_ref().is_none_or(|after| entry.path > *after));
+    let more = found.len() > PAGE;
+    found.truncate(PAGE);
+    let next = found.last().filter(|_| more);
+    let next = next.map(|last| format!("{FIRST}{}", address(&last.path)));
+    Some((found.iter().map(resource).collect(), next))
+}
+
+fn resource(entry: &FileEntry) -> Resource {
+    let name = entry.path.file_name().unwrap_or(entry.path.as_os_str()).to_string_lossy();
+    let resource = Resource::new(address(&entry.path), name);
+    if entry.is_directory {
+        return resource.with_mime_type(DIRECTORY);
+    }
+    let mut resource = match type_of(&entry.path) {
+        Some(known) => resource.with_mime_type(known),
+        None => resource,
+    };
+    resource.size = Some(entry.size);
+    resource
+}
+
+/// What an address leads to; `None` where there is nothing for the caller to read.
+pub(crate) async fn read(
+    bridge: &Bridge,
+    caller: &Caller,
+    uri: &str,
+) -> Result<Option<ResourceContents>, BridgeError> {
+    let Some(path) = path_of(uri) else { return Ok(None) };
+    let contents = bridge.read_file(caller, &path).await?;
+    Ok(contents.map(|contents| match contents {
+        FileContents::Directory { entries, is_cut } => {
+            ResourceContents::text(listing(&entries, is_cut), uri).with_mime_type(DIRECTORY)
+        }
+        FileContents::File(bytes) => file(&path, bytes, uri),
+    }))
+}
+
+fn listing(entries: &[FileEntry], is_cut: bool) -> String {
+    let line = |entry: &FileEntry| match entry.is_directory {
+        true => format!("{}/\n", address(&entry.path)),
+        false => format!("{} {} bytes\n", address(&entry.path), entry.size),
+    };
+    let mut text: String = entries.iter().map(line).collect();
+    if is_cut {
+        text.push_str(&format!("[… only {MAX_DIRECTORY} entries were looked at …]\n"));
+    }
+    text
+}
+
+fn file(path: &Path, bytes: Vec<u8>, uri: &str) -> ResourceContents {
+    let known = type_of(path);
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => {
+            let known = known.filter(|known| !is_binary(known)).unwrap_or("text/plain");
+            ResourceContents::text(text, uri).with_mime_type(known)
+        }
+        Ok(text) => blob(text.as_bytes(), known, uri),
+        Err(error) => blob(error.as_bytes(), known, uri),
+    }
+}
+
+fn blob(bytes: &[u8], known: Option<&str>, uri: &str) -> ResourceContents {
+    let known = known.filter(|known| is_binary(known)).unwrap_or("application/octet-stream");
+    ResourceContents::blob(STANDARD.encode(bytes), uri).with_mime_type(known)
+}
+
+fn is_binary(known: &str) -> bool {
+    BINARY_TYPES.iter().any(|(_, kind)| *kind == known)
+}
+
+fn type_of(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    let mut all = TEXT_TYPES.iter().chain(&BINARY_TYPES);
+    all.find(|(known, _)| *known == extension).map(|(_, kind)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_comes_back_from_its_address() {
+        for bytes in [&b"/a b/c%20"[..], b"/\xff\xfe/\n", "/ünï/日本".as_bytes(), b"/a?b#c", b"/"]
+        {
+            let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
+            let address = address(&path);
+            assert!(address.is_ascii(), "{address}");
+            assert_eq!(path_of(&address), Some(path));
+        }
+        for byte in 1..=u8::MAX {
+            let path = PathBuf::from(OsString::from_vec(vec![b'/', byte]));
+            assert_eq!(path_of(&address(&path)), Some(path));
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_of_a_file_here_is_none() {
+        for uri in [
+            "file://elsewhere/etc/passwd",
+            "file:/etc/passwd",
+            "file://",
+            "file:///a%",
+            "file:///a%2",
+            "file:///a%zz",
+            "file:///a%00b",
+            "file:///a?b",
+            "file:///a#b",
+            "http:///a",
+        ] {
+            assert_eq!(path_of(uri), None, "{uri}");
+        }
+        assert_eq!(path_of("file://localhost/a"), Some("/a".into()));
+    }
+}

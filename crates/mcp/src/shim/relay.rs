@@ -1,0 +1,482 @@
+//! What passes between a client and a server that may go and come back: the shim's memory.
+//!
+//! No IO: lines in, lines out. Messages are passed on as they came, ids with their type. Kept are the
+//! requests that have no reply yet, the handshake, and what the client subscribed to; a new connection
+//! gets the handshake and the subscriptions again, whose replies the client does not see, and then the
+//! open requests. One that the old server may have begun is marked `again`, so that the new one can tell
+//! whether it ran ([`AGAIN`]).
+//!
+//! Invariants: a request gets one reply, the first that comes; a reply that nobody waits for is dropped,
+//! and so is the client's reply to a question of a server that is gone, and a notification for which there
+//! is no server. Ids are compared by their value, not by how it is written: `"\u00e4"` is `"ä"`, and `1` is
+//! not `"1"`. Bounds: [`MAX_OPEN`] requests and as many questions, [`MAX_OPEN_BYTES`] bytes of requests,
+//! [`MAX_SUBSCRIPTIONS`] subscriptions.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, VecDeque};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// The mark of a request that an earlier server may have begun, in its `_meta`.
+pub(crate) const AGAIN: &str = "termbridge/again";
+/// Requests without a reply at most; further ones are refused.
+const MAX_OPEN: usize = 1024;
+/// And their bytes.
+const MAX_OPEN_BYTES: usize = 64 * 1024 * 1024;
+/// Resources that a new connection is subscribed to.
+const MAX_SUBSCRIPTIONS: usize = 1024;
+/// Ids of the shim's own requests; no client makes such.
+const OWN_ID: &str = "termbridge-shim-";
+
+/// A JSON-RPC error for what the shim cannot pass on.
+const UNAVAILABLE: i64 = -32_000;
+/// JSON-RPC's own for what is no JSON.
+const PARSE_ERROR: i64 = -32_700;
+/// And for what is JSON but cannot be taken.
+const INVALID_REQUEST: i64 = -32_600;
+/// Where a request says who sent it, without a handshake.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// What the parts of a message are needed for.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+/// Where a line goes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    ToServer(Vec<u8>),
+    ToClient(Vec<u8>),
+}
+
+/// A request without a reply.
+struct Open {
+    /// As [`canonical`] writes it.
+    id: String,
+    line: Vec<u8>,
+    /// A server has got it.
+    was_sent: bool,
+    /// What it subscribes to, or no longer.
+    subscription: Option<Subscription>,
+}
+
+struct Subscription {
+    uri: String,
+    is_wanted: bool,
+}
+
+/// The shim's memory.
+#[derive(Default)]
+pub(crate) struct Relay {
+    is_connected: bool,
+    initialize: Option<Vec<u8>>,
+    initialized: Option<Vec<u8>>,
+    open: VecDeque<Open>,
+    open_bytes: usize,
+    subscriptions: BTreeSet<String>,
+    /// Questions of this server that the client has not answered.
+    asked: BTreeSet<String>,
+    own_requests: u64,
+    /// What the client calls itself, once it has said so.
+    client: Option<String>,
+}
+
+impl Relay {
+    /// Requests that have no reply.
+    pub(crate) fn open(&self) -> usize {
+        self.open.len()
+    }
+
+    /// What the client calls itself; empty while that is not known.
+    pub(crate) fn client(&self) -> &str {
+        self.client.as_deref().unwrap_or_default()
+    }
+
+    /// Takes a line of the client's.
+    pub(crate) fn client_line(&mut self, line: Vec<u8>) -> Option<Passed> {
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(&line) else {
+            if self.is_connected {
+                // Not for us to judge.
+                return Some(Passed::ToServer(line));
+            }
+            let why = "not a JSON-RPC message";
+            return Some(Passed::ToClient(error_reply(&Value::Null, PARSE_ERROR, why)));
+        };
+        let id = envelope.id.and_then(canonical);
+        let method = envelope.method.as_deref();
+        match (id, method) {
+            (Some(id), Some(method)) => {
+                if self.open.len() >= MAX_OPEN || self.open_bytes + line.len() > MAX_OPEN_BYTES {
+                    let why =
+                        "too many requests wait for the termbridge server; send it again later";
+                    return Some(Passed::ToClient(refusal(&id, why)));
+                }
+                if self.client.is_none() {
+                    self.client = name_of(envelope.params);
+                }
+                if method == "initialize" {
+                    self.initialize = Some(line.clone());
+                }
+                let subscription = match method {
+                    "resources/subscribe" | "resources/unsubscribe" => uri_of(envelope.params),
+                    _ => None,
+                };
+                let is_wanted = method == "resources/subscribe";
+                let subscription = subscription.map(|uri| Subscription { uri, is_wanted });
+                self.open_bytes += line.len();
+                let was_sent = self.is_connected;
+                self.open.push_back(Open { id, line: line.clone(), was_sent, subscription });
+                was_sent.then_some(Passed::ToServer(line))
+            }
+            (None, Some(method)) => {
+                match method {
+                    "notifications/initialized" => self.initialized = Some(line.clone()),
+                    "notifications/cancelled" => self.cancelled(envelope.params),
+                    _ => {}
+                }
+                self.is_connected.then_some(Passed::ToServer(line))
+            }
+            // An answer: to this server's question, or to one that is gone.
+            (Some(id), None) => self.asked.remove(&id).then_some(Passed::ToServer(line)),
+            (None, None) => self.is_connected.then_some(Passed::ToServer(line)),
+        }
+    }
+
+    /// Takes a line of the server's.
+    pub(crate) fn server_line(&mut self, line: Vec<u8>) -> Option<Passed> {
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(&line) else {
+            return Some(Passed::ToClient(line));
+        };
+        match (envelope.id.and_then(canonical), envelope.method) {
+            (Some(id), Some(_)) => {
+                self.asked.insert(id);
+                if self.asked.len() > MAX_OPEN {
+                    self.asked.pop_first();
+                }
+                Some(Passed::ToClient(line))
+            }
+            (Some(id), None) => {
+                let has_failed = envelope.error.is_some();
+                match self.close(&id)?.subscription {
+                    Some(Subscription { uri, is_wanted: true })
+                        if !has_failed && self.subscriptions.len() < MAX_SUBSCRIPTIONS =>
+                    {
+                        self.subscriptions.insert(uri);
+                    }
+                    Some(Subscription { uri, is_wanted: false }) if !has_failed => {
+                        self.subscriptions.remove(&uri);
+                    }
+                    _ => {}
+                }
+                Some(Passed::ToClient(line))
+            }
+            (None, _) => Some(Passed::ToClient(line)),
+        }
+    }
+
+    /// There is a server: what it has to get first.
+    pub(crate) fn connected(&mut self) -> Vec<Vec<u8>> {
+        self.is_connected = true;
+        let mut lines = Vec::new();
+        // The client's own handshake is among the open requests until it is answered.
+        let is_new = self
+            .initialize
+            .as_ref()
+            .is_some_and(|first| self.open.iter().any(|open| open.line == *first));
+        if let Some(initialize) = self.initialize.clone().filter(|_| !is_new) {
+            lines.extend(self.with_own_id(&initialize));
+            lines.extend(self.initialized.clone());
+        }
+        for uri in self.subscriptions.clone() {
+            let request = json!({"jsonrpc": "2.0", "id": 0, "method": "resources/subscribe", "params": {"uri": uri}});
+            lines.extend(self.with_own_id(request.to_string().as_bytes()));
+        }
+        for open in &mut self.open {
+            let was_sent = std::mem::replace(&mut open.was_sent, true);
+            let marked = was_sent.then(|| marked(&open.line)).flatten();
+            lines.push(marked.unwrap_or_else(|| open.line.clone()));
+            if is_new && self.initialize.as_ref() == Some(&open.line) {
+                // Of a client that does not wait for the reply.
+                lines.extend(self.initialized.clone());
+            }
+        }
+        lines
+    }
+
+    /// The client waits for something: a reply, or word of what it subscribed to.
+    pub(crate) fn needs_server(&self) -> bool {
+        !self.open.is_empty() || !self.subscriptions.is_empty()
+    }
+
+    /// The server is gone, for now.
+    pub(crate) fn disconnected(&mut self) {
+        self.is_connected = false;
+        self.asked.clear();
+    }
+
+    /// There is no server and there will be none: the replies of those who wait.
+    pub(crate) fn give_up(&mut self, why: &str) -> Vec<Vec<u8>> {
+        let open = std::mem::take(&mut self.open);
+        self.open_bytes = 0;
+        let refusals = open.iter().map(|open| {
+            let ran = if open.was_sent { "; it may have run" } else { "; it did not run" };
+            refusal(&open.id, &format!("{why}{ran}"))
+        });
+        refusals.collect()
+    }
+
+    /// Forgets an open request; `None` if there is none.
+    fn close(&mut self, id: &str) -> Option<Open> {
+        let at = self.open.iter().position(|open| open.id == id)?;
+        let closed = self.open.remove(at)?;
+        self.open_bytes -= closed.line.len();
+        Some(closed)
+    }
+
+    fn cancelled(&mut self, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Cancelled<'a> {
+            #[serde(borrow)]
+            request_id: &'a RawValue,
+        }
+        let cancelled =
+            params.and_then(|params| serde_json::from_str::<Cancelled<'_>>(params.get()).ok());
+        if let Some(Cancelled { request_id }) = cancelled {
+            // A server that has it answers nothing; one that has not got it never will.
+            canonical(request_id).and_then(|id| self.close(&id));
+        }
+    }
+
+    /// The same request under an id of the shim's own, whose reply nobody waits for.
+    fn with_own_id(&mut self, request: &[u8]) -> Option<Vec<u8>> {
+        self.own_requests += 1;
+        let mut request: Value = serde_json::from_slice(request).ok()?;
+        request["id"] = Value::String(format!("{OWN_ID}{}", self.own_requests));
+        serde_json::to_vec(&request).ok()
+    }
+}
+
+/// An id as its value is written; `None` for no id.
+fn canonical(id: &RawValue) -> Option<String> {
+    match serde_json::from_str(id.get()) {
+        Ok(Value::Null) | Err(_) => None,
+        Ok(value) => Some(value.to_string()),
+    }
+}
+
+/// What a client calls itself: in the handshake, or in what comes with a request.
+fn name_of(params: Option<&RawValue>) -> Option<String> {
+    let params: Value = serde_json::from_str(params?.get()).ok()?;
+    let whole = params.get("clientInfo").or_else(|| params.get("_meta")?.get(CLIENT_INFO));
+    Some(whole?.get("name")?.as_str()?.to_owned())
+}
+
+fn uri_of(params: Option<&RawValue>) -> Option<String> {
+    let params: Value = serde_json::from_str(params?.get()).ok()?;
+    Some(params.get("uri")?.as_str()?.to_owned())
+}
+
+/// A call with the mark that it was sent before.
+fn marked(line: &[u8]) -> Option<Vec<u8>> {
+    let mut request: Value = serde_json::from_slice(line).ok()?;
+    if request["method"] != "tools/call" {
+        return None;
+    }
+    let meta =
+        request.get_mut("params")?.as_object_mut()?.entry("_meta").or_insert_with(|| json!({}));
+    meta.as_object_mut()?.insert(AGAIN.to_owned(), Value::Bool(true));
+    serde_json::to_vec(&request).ok()
+}
+
+fn refusal(id: &str, why: &str) -> Vec<u8> {
+    error_reply(&serde_json::from_str(id).unwrap_or_default(), UNAVAILABLE, why)
+}
+
+/// The reply to a line that was too long to be read.
+pub(crate) fn too_long(most: usize) -> Vec<u8> {
+    let why = format!("message longer than {most} bytes");
+    error_reply(&Value::Null, INVALID_REQUEST, &why)
+}
+
+fn error_reply(id: &Value, code: i64, message: &str) -> Vec<u8> {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+        .to_string()
+        .into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(value: Value) -> Vec<u8> {
+        value.to_string().into_bytes()
+    }
+
+    fn request(id: impl Into<Value>, method: &str) -> Vec<u8> {
+        line(json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": {}}))
+    }
+
+    fn reply(id: impl Into<Value>) -> Vec<u8> {
+        line(json!({"jsonrpc": "2.0", "id": id.into(), "result": {}}))
+    }
+
+    fn texts(lines: Vec<Vec<u8>>) -> Vec<String> {
+        lines.into_iter().map(|line| String::from_utf8(line).expect("text")).collect()
+    }
+
+    #[test]
+    fn messages_pass_as_they_came() {
+        let mut relay = Relay::default();
+        relay.connected();
+        for id in [json!(1), json!("1"), json!(-7), json!("ä")] {
+            let sent = request(id.clone(), "tools/call");
+            assert_eq!(relay.client_line(sent.clone()), Some(Passed::ToServer(sent)));
+        }
+        // An id keeps its type: the reply to "1" is not the one to 1.
+        let answer = reply("1");
+        assert_eq!(relay.server_line(answer.clone()), Some(Passed::ToClient(answer.clone())));
+        assert_eq!(relay.open(), 3);
+        assert_eq!(relay.server_line(answer), None, "one reply each");
+        assert_eq!(
+            relay.client_line(b"nonsense".to_vec()),
+            Some(Passed::ToServer(b"nonsense".to_vec()))
+        );
+        // However it is written.
+        relay.client_line(br#"{"jsonrpc":"2.0","id":"\u00e4\/","method":"ping"}"#.to_vec());
+        assert!(relay.server_line(reply("ä/")).is_some());
+        relay.disconnected();
+        let refused = relay.client_line(b"nonsense".to_vec());
+        assert!(matches!(refused, Some(Passed::ToClient(_))), "{refused:?}");
+    }
+
+    #[test]
+    fn a_client_that_does_not_wait_for_the_handshake_gets_all_of_it_passed_on() {
+        let mut relay = Relay::default();
+        let initialize = line(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize",
+            "params": {"clientInfo": {"name": "hasty"}}}));
+        let ready = line(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let call = request(1, "tools/call");
+        for sent in [&initialize, &ready, &call] {
+            assert_eq!(relay.client_line(sent.clone()), None);
+        }
+        assert_eq!(relay.client(), "hasty");
+        assert_eq!(relay.connected(), [initialize, ready, call]);
+    }
+
+    #[test]
+    fn a_client_without_a_handshake_has_a_name_too() {
+        let mut relay = Relay::default();
+        let meta = json!({CLIENT_INFO: {"name": "stateless", "version": "1"}});
+        relay.client_line(line(
+            json!({"jsonrpc": "2.0", "id": 0, "method": "tools/list", "params": {"_meta": meta}}),
+        ));
+        assert_eq!(relay.client(), "stateless");
+    }
+
+    #[test]
+    fn a_new_server_gets_the_handshake_and_what_is_open() {
+        let mut relay = Relay::default();
+        let initialize = request(0, "initialize");
+        assert_eq!(relay.client_line(initialize.clone()), None, "no server yet");
+        assert_eq!(relay.connected(), [initialize]);
+        relay.server_line(reply(0));
+        let ready = line(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        relay.client_line(ready.clone());
+        relay.client_line(request(1, "tools/call"));
+        relay.client_line(request(2, "tools/list"));
+        relay.disconnected();
+        relay.client_line(request(3, "tools/call"));
+        let sent = texts(relay.connected());
+        assert_eq!(sent.len(), 5);
+        assert!(sent[0].contains("\"termbridge-shim-1\"") && sent[0].contains("initialize"));
+        assert_eq!(sent[1].as_bytes(), ready);
+        assert!(sent[2].contains(AGAIN), "it may have run: {}", sent[2]);
+        assert!(!sent[3].contains(AGAIN) && sent[3].contains("tools/list"));
+        assert!(!sent[4].contains(AGAIN), "it was never sent: {}", sent[4]);
+        // The client has seen the handshake's reply.
+        assert_eq!(relay.server_line(reply("termbridge-shim-1")), None);
+        assert!(relay.server_line(reply(1)).is_some());
+    }
+
+    #[test]
+    fn subscriptions_follow_to_the_new_server() {
+        let mut relay = Relay::default();
+        relay.connected();
+        let subscribe = |id: u64, method: &str, uri: &str| {
+            line(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": {"uri": uri}}))
+        };
+        for (id, uri) in [(1, "a"), (2, "b"), (3, "c")] {
+            relay.client_line(subscribe(id, "resources/subscribe", uri));
+        }
+        relay.server_line(reply(1));
+        relay.server_line(line(
+            json!({"jsonrpc": "2.0", "id": 2, "error": {"code": 1, "message": "no"}}),
+        ));
+        relay.server_line(reply(3));
+        relay.client_line(subscribe(4, "resources/unsubscribe", "a"));
+        relay.server_line(reply(4));
+        relay.disconnected();
+        let sent = texts(relay.connected());
+        assert_eq!(sent.len(), 1, "{sent:?}");
+        assert!(sent[0].contains("\"c\"") && sent[0].contains("resources/subscribe"));
+    }
+
+    #[test]
+    fn a_cancelled_request_is_not_sent_again() {
+        let mut relay = Relay::default();
+        relay.connected();
+        relay.client_line(request("x", "tools/call"));
+        relay.disconnected();
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "x"}});
+        assert_eq!(relay.client_line(line(cancel)), None);
+        assert!(relay.connected().is_empty());
+    }
+
+    #[test]
+    fn questions_of_a_server_that_is_gone_get_no_answer() {
+        let mut relay = Relay::default();
+        relay.connected();
+        let question = request(9, "elicitation/create");
+        assert_eq!(relay.server_line(question.clone()), Some(Passed::ToClient(question.clone())));
+        let answer = reply(9);
+        assert_eq!(relay.client_line(answer.clone()), Some(Passed::ToServer(answer.clone())));
+        relay.server_line(question);
+        relay.disconnected();
+        relay.connected();
+        assert_eq!(relay.client_line(answer), None);
+    }
+
+    #[test]
+    fn who_waits_in_vain_is_told_whether_it_ran() {
+        let mut relay = Relay::default();
+        relay.connected();
+        relay.client_line(request(1, "tools/call"));
+        relay.disconnected();
+        relay.client_line(request(2, "tools/call"));
+        let replies = texts(relay.give_up("no server"));
+        assert!(replies[0].contains("may have run") && replies[0].contains("\"id\":1"));
+        assert!(replies[1].contains("did not run") && replies[1].contains("\"id\":2"));
+        assert_eq!(relay.open(), 0);
+    }
+
+    #[test]
+    fn what_is_open_is_bounded() {
+        let mut relay = Relay::default();
+        for id in 0..MAX_OPEN {
+            assert_eq!(relay.client_line(request(id, "ping")), None);
+        }
+        let refused = relay.client_line(request("more", "ping"));
+        assert!(matches!(refused, Some(Passed::ToClient(_))), "{refused:?}");
+    }
+}

@@ -1,0 +1,241 @@
+//! One server per user: the lock, the socket, and a client's own server on each connection.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::folder::{FolderError, ServerFolder, own_user, private_file};
+use super::hello::{FIRST_LINE, First, answer, read_first};
+use super::record::{KeptRecord, ServerRecord, records};
+use crate::McpServer;
+use crate::identity::{Identity, Proof};
+
+/// Most connections at once.
+const MAX_CONNECTIONS: usize = 1024;
+/// How long to wait where the system refuses a connection for want of descriptors.
+const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+/// Bytes that are read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Why there is no socket.
+#[derive(Debug, thiserror::Error)]
+pub enum SocketError {
+    /// Another server has it.
+    #[error("a server already runs{}: stop it first, or connect to it with `termbridge mcp --connect`", of_pid(*pid))]
+    Taken {
+        /// Its process, where the lock file says.
+        pid: Option<u32>,
+    },
+    /// The folder is not ours alone.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The system refused.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// What it refused.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+}
+
+fn of_pid(pid: Option<u32>) -> String {
+    pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default()
+}
+
+/// The user's one server socket, bound. Nobody else can have it while this lives; removed with it.
+#[derive(Debug)]
+pub struct SocketListener {
+    folder: ServerFolder,
+    listener: UnixListener,
+    user: u32,
+    record: Option<KeptRecord>,
+    /// Dropped last: whoever gets the lock finds the socket gone.
+    _lock: File,
+}
+
+impl SocketListener {
+    /// Binds the socket in the user's folder; of several that try at once, one succeeds. Needs a Tokio runtime.
+    pub fn bind(folder: &ServerFolder) -> Result<Self, SocketError> {
+        let path = folder.lock();
+        let failed = |path: PathBuf| move |error| SocketError::Io { path, error };
+        let mut lock = private_file(&path).map_err(failed(path.clone()))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                let mut text = String::new();
+                let _ = Read::take(&mut lock, 32).read_to_string(&mut text);
+                return Err(SocketError::Taken { pid: text.trim().parse().ok() });
+            }
+            Err(fs::TryLockError::Error(error)) => return Err(failed(path)(error)),
+        }
+        let write_pid = |lock: &mut File| -> io::Result<()> {
+            lock.set_len(0)?;
+            writeln!(lock, "{}", std::process::id())
+        };
+        write_pid(&mut lock).map_err(failed(path))?;
+        let socket = folder.socket();
+        // A dead server's: the lock is ours.
+        match fs::remove_file(&socket) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(failed(socket)(error));
+            }
+            _ => {}
+        }
+        let bind = || -> io::Result<UnixListener> {
+            let listener = UnixListener::bind(&socket)?;
+            // Until here the folder alone keeps others out.
+            fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
+            Ok(listener)
+        };
+        let listener = bind().map_err(failed(socket.clone()))?;
+        let user = own_user().map_err(failed(socket))?;
+        // Those of servers that died are in nobody's way; they are swept all the same.
+        records(folder)?;
+        Ok(Self { folder: folder.clone(), listener, user, record: None, _lock: lock })
+    }
+
+    /// Writes the server's record, by which our own clients find it.
+    pub fn announce(&mut self, record: &ServerRecord) -> Result<(), FolderError> {
+        self.record = Some(KeptRecord::write(&self.folder, record)?);
+        Ok(())
+    }
+
+    /// Where it listens.
+    pub fn path(&self) -> PathBuf {
+        self.folder.socket()
+    }
+
+    /// The next connection of a process of our own user.
+    async fn accept(&self) -> UnixStream {
+        loop {
+            let stream = match self.listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
+                    continue;
+                }
+            };
+            match stream.peer_cred() {
+                Ok(peer) if is_admitted(peer.uid(), self.user) => return stream,
+                Ok(peer) => {
+                    tracing::warn!(uid = peer.uid(), "a process of another user was refused");
+                }
+                Err(error) => tracing::warn!(%error, "a process of an unknown user was refused"),
+            }
+        }
+    }
+}
+
+/// Only the server's own user is; root could take what it wants anyway, but is another principal.
+fn is_admitted(peer: u32, own: u32) -> bool {
+    peer == own
+}
+
+impl Drop for SocketListener {
+    fn drop(&mut self) {
+        self.record = None;
+        let _ = fs::remove_file(self.path());
+    }
+}
+
+/// A server on a socket.
+#[derive(Debug)]
+pub struct SocketServer {
+    listener: SocketListener,
+    connections: TaskTracker,
+    room: Arc<Semaphore>,
+}
+
+impl SocketServer {
+    /// One that serves nobody yet.
+    pub fn new(listener: SocketListener) -> Self {
+        let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        Self { listener, connections: TaskTracker::new(), room }
+    }
+
+    /// Serves every client that comes until `stop` is cancelled; then those that are there get `grace` to take their
+    /// last answers.
+    pub async fn run(self, server: McpServer, stop: CancellationToken, grace: Duration) {
+        loop {
+            let next = async {
+                let place = Arc::clone(&self.room).acquire_owned().await;
+                (place, self.listener.accept().await)
+            };
+            let (place, stream) = tokio::select! {
+                next = next => next,
+                () = stop.cancelled() => break,
+            };
+            let (server, stop) = (server.clone(), stop.clone());
+            self.connections.spawn(async move {
+                let _place = place;
+                tokio::select! {
+                    served = serve_one(&server, stream) => {
+                        if let Err(error) = served {
+                            tracing::debug!(error, "a connection ended badly");
+                        }
+                    }
+                    // Waits have ended with the server, and what they answered is on its way; those of clients
+                    // that come again have not.
+                    () = async { stop.cancelled().await; tokio::time::sleep(grace).await; } => {
+                        server.leave_lasting_clients();
+                    }
+                }
+            });
+        }
+        self.connections.close();
+        drop(self.listener);
+        self.connections.wait().await;
+    }
+}
+
+async fn serve_one(server: &McpServer, stream: UnixStream) -> Result<(), String> {
+    let text = |error: io::Error| error.to_string();
+    let (reader, mut writer) = stream.into_split();
+    let mut reader = BufReader::with_capacity(CHUNK, reader);
+    let (hello, begun) = match read_first(&mut reader, FIRST_LINE).await {
+        Ok(First::Hello(hello)) => {
+            writer.write_all(&answer(server.metrics().clients())).await.map_err(text)?;
+            (Some(*hello), Vec::new())
+        }
+        Ok(First::Message(begun)) => (None, begun),
+        Err(error) => {
+            // For whoever wrote the shim: no JSON-RPC has begun.
+            let line = serde_json::json!({"termbridge": {"error": error.to_string()}});
+            let _ = writer.write_all(format!("{line}\n").as_bytes()).await;
+            return Err(error.to_string());
+        }
+    };
+    let key = hello.as_ref().map(|hello| hello.key.clone()).filter(|key| !key.is_empty());
+    let identity = Identity::from(&Proof::OwnUser(hello));
+    let server = match key {
+        Some(key) => server.for_lasting_client(&identity, &key),
+        None => server.for_identity(&identity),
+    };
+    let reader = AsyncReadExt::chain(io::Cursor::new(begun), reader);
+    server.serve(reader, writer).await.map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_admitted;
+
+    #[test]
+    fn only_the_own_user_is_admitted() {
+        for (peer, own, admitted) in
+            [(1000, 1000, true), (1001, 1000, false), (0, 1000, false), (1000, 0, false)]
+        {
+            assert_eq!(is_admitted(peer, own), admitted, "{peer} at {own}'s");
+        }
+    }
+}

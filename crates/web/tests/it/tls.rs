@@ -1,0 +1,62 @@
+//! HTTPS with a certificate of the test's own.
+
+use std::sync::Arc;
+
+use termbridge_mcp::http::HttpSettings;
+use termbridge_web::{TlsFiles, WebSettings};
+use tokio::io::AsyncWriteExt;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use crate::support::{Answer, Bed, request_text};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn https_answers_who_trusts_its_certificate() {
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).expect("a certificate");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&certificate, made.cert.pem()).expect("written");
+    std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
+    let tls = Some(TlsFiles { certificate, key });
+    let settings = WebSettings { tls, ..WebSettings::default() };
+    let bed = Bed::with(settings, HttpSettings::default()).await;
+
+    let mut roots = RootCertStore::empty();
+    roots.add(made.cert.der().clone()).expect("a root");
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let connector = TlsConnector::from(Arc::new(config));
+    let name = ServerName::try_from("localhost").expect("a name");
+    let mut stream = connector.connect(name, bed.connect().await).await.expect("a handshake");
+    let request = request_text(bed.address, "GET", "/healthz", &[], "");
+    stream.write_all(request.as_bytes()).await.expect("sent");
+    let answer = Answer::read(&mut stream).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    // Plain HTTP gets nothing there.
+    assert_eq!(bed.request("GET", "/healthz", &[], "").await.status, 0);
+    bed.end().await;
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_none_is_refused_with_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&certificate, "nothing").expect("written");
+    let files = TlsFiles { certificate, key };
+    let settings = WebSettings { tls: Some(files), ..WebSettings::default() };
+    let (server, _sessions) = crate::support::mcp_server(&folder);
+    let stop = tokio_util::sync::CancellationToken::new();
+    let http = HttpSettings::default();
+    let endpoint = termbridge_mcp::http::HttpEndpoint::new(server, &http);
+    let tokens = Arc::new(termbridge_web::TokenStore::new(folder.path()));
+    let address = "127.0.0.1:0".parse().expect("an address");
+    let refused =
+        termbridge_web::WebServer::bind(address, settings, Arc::new(endpoint), tokens, stop).await;
+    let error = refused.err().expect("refused").to_string();
+    assert!(error.contains("cert.pem"), "{error}");
+}
