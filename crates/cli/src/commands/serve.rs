@@ -90,6 +90,8 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
         greet(url, &socket.path(), &folder.token(), text.as_deref());
     }
     let sweep = tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders);
+    // Kept until the process ends: the next server begins when everything is left in order.
+    std::mem::forget(socket.lock());
     let socket = SocketServer::new(socket);
     let serving = tokio::spawn({
         let (server, stop) = (server.clone(), stop.clone());

@@ -19,6 +19,7 @@ mod pictures;
 mod policy;
 mod protocol;
 mod readers;
+mod restarts;
 mod robustness;
 mod serving;
 mod shells;

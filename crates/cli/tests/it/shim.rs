@@ -64,7 +64,7 @@ impl Drop for Runtime {
     }
 }
 
-fn signal(pid: i64, name: &str) {
+pub(crate) fn signal(pid: i64, name: &str) {
     let _ = Command::new("kill").args([name, &pid.to_string()]).status();
 }
 
@@ -114,7 +114,7 @@ impl Shim {
         );
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         self.send_line(&message.to_string());
     }
 
@@ -123,7 +123,7 @@ impl Shim {
         stdin.write_all(format!("{line}\n").as_bytes()).expect("sent");
     }
 
-    fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, id: impl Into<Value>, method: &str, params: Value) -> Value {
         let id = id.into();
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         self.reply(&id)
@@ -140,6 +140,16 @@ impl Shim {
     #[track_caller]
     fn reply(&mut self, id: &Value) -> Value {
         self.receive(|message| message["id"] == *id && message.get("method").is_none())
+    }
+
+    /// The same, though it may have come before.
+    #[track_caller]
+    pub(crate) fn reply_or_seen(&mut self, id: &Value) -> Value {
+        let is_reply = |message: &&Value| message["id"] == *id && message.get("method").is_none();
+        match self.seen.iter().find(is_reply) {
+            Some(reply) => reply.clone(),
+            None => self.reply(id),
+        }
     }
 
     /// The next message that is wanted.
@@ -176,7 +186,7 @@ impl Drop for Shim {
     }
 }
 
-fn replies_to(seen: &[Value], id: impl Into<Value>) -> usize {
+pub(crate) fn replies_to(seen: &[Value], id: impl Into<Value>) -> usize {
     let id = id.into();
     seen.iter().filter(|message| message["id"] == id && message.get("method").is_none()).count()
 }

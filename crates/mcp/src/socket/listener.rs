@@ -60,8 +60,12 @@ pub struct SocketListener {
     user: u32,
     record: Option<KeptRecord>,
     /// Dropped last: whoever gets the lock finds the socket gone.
-    _lock: File,
+    lock: ServerLock,
 }
+
+/// The right to be the user's server, as long as this or a clone lives.
+#[derive(Debug, Clone)]
+pub struct ServerLock(#[expect(dead_code, reason = "the open file is the lock")] Arc<File>);
 
 impl SocketListener {
     /// Binds the socket in the user's folder; of several that try at once, one succeeds. Needs a Tokio runtime.
@@ -101,13 +105,19 @@ impl SocketListener {
         let user = own_user().map_err(failed(socket))?;
         // Those of servers that died are in nobody's way; they are swept all the same.
         records(folder)?;
-        Ok(Self { folder: folder.clone(), listener, user, record: None, _lock: lock })
+        let lock = ServerLock(Arc::new(lock));
+        Ok(Self { folder: folder.clone(), listener, user, record: None, lock })
     }
 
     /// Writes the server's record, by which our own clients find it.
     pub fn announce(&mut self, record: &ServerRecord) -> Result<(), FolderError> {
         self.record = Some(KeptRecord::write(&self.folder, record)?);
         Ok(())
+    }
+
+    /// For a server that has things to leave in order after it has stopped listening.
+    pub fn lock(&self) -> ServerLock {
+        self.lock.clone()
     }
 
     /// Where it listens.

@@ -1,0 +1,286 @@
+//! Servers that are ended, killed and replaced in the middle of twenty busy sessions: nothing is lost, and every screen
+//! is that of an undisturbed twin.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::shim::{Runtime, Shim, replies_to, signal};
+use crate::support::{await_end_of, await_file, await_that};
+
+const FLOODS: u64 = 6;
+const PROMPTS: u64 = 3;
+const EDITORS: u64 = 4;
+const WAITS: u64 = 7;
+const DISTURBANCES: u64 = 3;
+/// Longest wait of a call.
+const PATIENCE_MS: u64 = 120_000;
+
+/// Prints lines all the time, says when it is in the middle of each part, and begins the next when told to.
+const FLOOD: &str = r#"#!/bin/bash
+for ((part = 1; part <= 3; part++)); do
+  for ((block = 1; block <= 60; block++)); do
+    from=$(((part * 60 + block) * 100))
+    for ((line = from; line < from + 100; line++)); do echo "flood $1 line $line"; done
+    if [ $block = 20 ]; then : > at-$part-$1; fi
+    sleep 0.02
+  done
+  until [ -e go-$part ]; do sleep 0.02; done
+done
+echo "the end of $1"
+exit $1
+"#;
+const PROMPT: &str =
+    "bash -c 'read -rs -p \"Password: \" word; echo; echo \"length ${#word}\"; exit 3'";
+const WAIT: &str = "until [ -e finish ]; do sleep 0.02; done; echo finished; (exit 5)";
+
+/// A server with a client, and what runs there.
+struct World {
+    runtime: Runtime,
+    shim: Shim,
+    asked: u64,
+    /// The sessions in the order in which they were made.
+    sessions: Vec<Value>,
+}
+
+impl World {
+    fn new() -> Self {
+        let runtime = Runtime::new();
+        let mut command = runtime.command(&["mcp", "--connect"]);
+        let shim = Shim::ready(command.current_dir(runtime.environment.path()));
+        Self { runtime, shim, asked: 0, sessions: Vec::new() }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.runtime.environment.path().join(name)
+    }
+
+    fn touch(&self, name: &str) {
+        std::fs::write(self.file(name), "").expect("written");
+    }
+
+    /// Calls a tool, and leaves its answer for later.
+    fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.asked += 1;
+        let params = json!({"name": tool, "arguments": arguments});
+        let id = self.asked;
+        self.shim
+            .send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+        id
+    }
+
+    #[track_caller]
+    fn finish(&mut self, id: u64) -> Value {
+        let mut reply = self.shim.reply_or_seen(&json!(id));
+        assert_eq!(reply["result"]["isError"], false, "{reply}\n{}", self.log());
+        reply["result"]["structuredContent"].take()
+    }
+
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let id = self.begin(tool, arguments);
+        self.finish(id)
+    }
+
+    #[track_caller]
+    fn shell(&mut self, name: String) -> Value {
+        let made = self.call("create_session", json!({"name": name, "shell": "bash"}));
+        self.sessions.push(made["session_id"].clone());
+        made["session_id"].clone()
+    }
+
+    /// Types to every editor.
+    fn edit(&mut self, editors: &[Value], text: &str) {
+        for editor in editors {
+            let keys = format!("o{text}<Esc>");
+            let wait = json!({"text": text, "timeout_ms": PATIENCE_MS});
+            self.call("send_keys", json!({"session_id": editor, "keys": keys, "wait": wait}));
+        }
+    }
+
+    fn type_to(&mut self, sessions: &[Value], keys: &str) {
+        for session in sessions {
+            self.call("send_keys", json!({"session_id": session, "keys": keys}));
+        }
+    }
+
+    /// What the servers have said.
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.runtime.folder().join("server.log")).unwrap_or_default()
+    }
+
+    #[track_caller]
+    fn server(&self) -> i64 {
+        let servers = self.runtime.servers();
+        assert_eq!(servers.len(), 1, "{servers:?}");
+        servers[0]
+    }
+
+    /// Ends the server in the way of this number; the next one is there when it returns.
+    fn disturb(&self, number: u64) -> Option<Child> {
+        let old = self.server();
+        let replacing = match number {
+            1 => {
+                signal(old, "-TERM");
+                None
+            }
+            2 => {
+                signal(old, "-KILL");
+                None
+            }
+            _ => {
+                let mut command = self.runtime.command(&["serve", "--replace"]);
+                command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+                Some(command.spawn().expect("it starts"))
+            }
+        };
+        await_end_of(old);
+        await_that("the next server is there", || self.runtime.servers().len() == 1);
+        replacing
+    }
+}
+
+/// What a world has come to.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    /// What each session shows.
+    screens: Vec<(String, Value)>,
+    /// What each call was told: exit code and state.
+    told: Vec<(Value, Value)>,
+    /// All that each flood printed.
+    floods: Vec<String>,
+    /// The commands that the history knows, and how they ended.
+    history: Vec<(Value, Value)>,
+}
+
+fn run(is_disturbed: bool) -> Outcome {
+    let mut world = World::new();
+    make_executable(&world.file("flood"), FLOOD);
+    let floods: Vec<u64> = (1..=FLOODS)
+        .map(|number| {
+            let session = world.shell(format!("flood {number}"));
+            let command = format!("./flood {number}");
+            world.begin(
+                "execute_command",
+                json!({"session_id": session, "command": command, "timeout_ms": PATIENCE_MS}),
+            )
+        })
+        .collect();
+    let waits: Vec<u64> = (1..=WAITS)
+        .map(|number| {
+            let session = world.shell(format!("wait {number}"));
+            world.begin(
+                "execute_command",
+                json!({"session_id": session, "command": WAIT, "timeout_ms": PATIENCE_MS}),
+            )
+        })
+        .collect();
+    let prompts: Vec<Value> = (1..=PROMPTS)
+        .map(|number| {
+            let session = world.shell(format!("prompt {number}"));
+            let asked = world.call(
+                "execute_command",
+                json!({"session_id": session, "command": PROMPT, "timeout_ms": PATIENCE_MS}),
+            );
+            assert_eq!(asked["state"], "needs_input", "{asked}");
+            session
+        })
+        .collect();
+    let editors: Vec<Value> = (1..=EDITORS)
+        .map(|number| {
+            let file = format!("notes-{number}.txt");
+            let launch = json!({"command": "vim", "args": ["-u", "NONE", "-N", file]});
+            let session = world.call("launch_app", launch)["session_id"].clone();
+            world.sessions.push(session.clone());
+            session
+        })
+        .collect();
+    world.type_to(&prompts, "sec");
+    world.edit(&editors, "before all");
+    let mut replacing = None;
+    for number in 1..=DISTURBANCES {
+        for flood in 1..=FLOODS {
+            await_file(&world.file(&format!("at-{number}-{flood}")));
+        }
+        if is_disturbed {
+            replacing = world.disturb(number);
+        }
+        world.edit(&editors, &format!("after {number}"));
+        world.touch(&format!("go-{number}"));
+    }
+    world.type_to(&prompts, "ret<Enter>");
+    world.touch("finish");
+    let mut told = Vec::new();
+    let mut printed = Vec::new();
+    for id in &floods {
+        let answer = world.finish(*id);
+        told.push((answer["exit_code"].clone(), answer["state"].clone()));
+        let name = format!("read {id}");
+        let read = world.shim.request(name, "resources/read", json!({"uri": answer["resource"]}));
+        printed.push(read["result"]["contents"][0]["text"].as_str().expect("text").to_owned());
+    }
+    for id in &waits {
+        let answer = world.finish(*id);
+        assert_eq!(answer["output"], "finished\n", "{answer}");
+        told.push((answer["exit_code"].clone(), answer["state"].clone()));
+    }
+    for prompt in &prompts {
+        let ended = json!({"session_id": prompt, "prompt": true, "timeout_ms": PATIENCE_MS});
+        world.call("wait_for", ended);
+        let answer = world.call("get_terminal_output", json!({"session_id": prompt}));
+        let output = answer["output"].as_str().expect("output");
+        assert!(output.ends_with("length 6\n"), "{answer}");
+        told.push((answer["exit_code"].clone(), answer["state"].clone()));
+    }
+    let mut screens = Vec::new();
+    for session in world.sessions.clone() {
+        let screen = world.call("view_screen", json!({"session_id": session}));
+        let content = screen["content"].as_str().expect("a screen").to_owned();
+        screens.push((content, screen["cursor"].clone()));
+    }
+    let found = world.call("search_history", json!({"query": "", "limit": 100}));
+    let found = found["entries"].as_array().expect("entries").iter();
+    let mut history: Vec<(Value, Value)> =
+        found.map(|entry| (entry["command"].clone(), entry["exit_code"].clone())).collect();
+    history.sort_by_key(|(command, _)| command.to_string());
+    let World { runtime, shim, asked, .. } = world;
+    let (code, said, seen) = shim.close();
+    assert_eq!(code, Some(0), "{said}");
+    for id in 1..=asked {
+        assert_eq!(replies_to(&seen, id), 1, "call {id}");
+    }
+    drop(runtime);
+    if let Some(mut replacing) = replacing {
+        replacing.wait().expect("it ends");
+    }
+    Outcome { screens, told, floods: printed, history }
+}
+
+fn make_executable(path: &Path, text: &str) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o700).open(path);
+    std::io::Write::write_all(&mut file.expect("made"), text.as_bytes()).expect("written");
+}
+
+#[test]
+fn twenty_busy_sessions_lose_nothing_when_their_server_goes() {
+    assert_eq!(FLOODS + PROMPTS + EDITORS + WAITS, 20);
+    let twin = std::thread::spawn(|| run(false));
+    let disturbed = run(true);
+    let twin = twin.join().expect("the twin ends well");
+    for (number, text) in (1..).zip(&disturbed.floods) {
+        let numbers = (1..=3).flat_map(|part| (part * 60 + 1) * 100..(part * 60 + 61) * 100);
+        let lines = numbers.map(|line| format!("flood {number} line {line}\n"));
+        let expected = lines.collect::<String>() + &format!("the end of {number}\n");
+        assert_eq!(text.len(), expected.len(), "flood {number}");
+        assert!(*text == expected, "flood {number}");
+    }
+    let codes: Vec<i64> = disturbed.told.iter().filter_map(|(code, _)| code.as_i64()).collect();
+    assert_eq!(codes, [1, 2, 3, 4, 5, 6, 5, 5, 5, 5, 5, 5, 5, 3, 3, 3]);
+    for (session, (is, should_be)) in disturbed.screens.iter().zip(&twin.screens).enumerate() {
+        assert_eq!(is, should_be, "session {session}:\n{}\nnot\n{}", is.0, should_be.0);
+    }
+    assert_eq!(disturbed, twin);
+}
