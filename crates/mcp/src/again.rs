@@ -53,7 +53,7 @@ impl NamedCall {
             Earlier::Ended(Some(answer)) => return Some(answer),
             Earlier::Ended(None) => Some("it ran, and its answer was too long to keep".to_owned()),
             Earlier::Begun(Some(Value::String(how_far))) => Some(how_far),
-            Earlier::Begun(_) if !self.may_repeat(entry) => Some("it may have run".to_owned()),
+            Earlier::Begun(_) if !may_repeat(entry) => Some("it may have run".to_owned()),
             Earlier::Begun(_) => None,
             Earlier::Unknown => {
                 self.is_again = false;
@@ -75,12 +75,6 @@ impl NamedCall {
         None
     }
 
-    fn may_repeat(&self, entry: &Entry) -> bool {
-        let hints = entry.definition.annotations.as_ref();
-        let is_idempotent = hints.is_some_and(|hints| hints.idempotent_hint == Some(true));
-        is_idempotent || OF_COMMANDS.contains(&entry.definition.name.as_ref())
-    }
-
     /// Notes what of the call has been done, in words for whoever made it.
     pub(crate) fn note(&self, how_far: &str) {
         self.calls.note(&self.key, Value::String(how_far.to_owned()));
@@ -99,4 +93,11 @@ impl NamedCall {
     pub(crate) fn is_again(&self) -> bool {
         self.is_again
     }
+}
+
+/// A call that does the same when it is done twice, or whose command is found again.
+fn may_repeat(entry: &Entry) -> bool {
+    let hints = entry.definition.annotations.as_ref();
+    let is_idempotent = hints.is_some_and(|hints| hints.idempotent_hint == Some(true));
+    is_idempotent || OF_COMMANDS.contains(&entry.definition.name.as_ref())
 }

@@ -183,7 +183,7 @@ impl McpServer {
         let client_calls =
             self.calls.clone().map(|calls| ClientCalls { calls, client: name.to_owned() });
         let closed = self.left.child_token();
-        Self { client_calls, closed, ..self.for_identity(identity) }
+        Self { closed, client_calls, ..self.for_identity(identity) }
     }
 
     /// Leaves what lasting clients wait for to the next server, which they ask again.

@@ -4,17 +4,17 @@
 //! client ◄─ stdio ─► shim ◄─ socket ─► server, which may be restarted, upgraded or killed
 //! ```
 //!
-//! Lines are passed on as they are ([`relay`]). The shim connects once the client has said something, because
-//! a hello names the client. When the server goes, the shim connects again, every [`RETRY`] and [`ATTEMPTS`]
+//! Lines are passed on as they are (`relay`). The shim connects once the client has said something, because
+//! a hello names the client. When the server goes, the shim connects again, every `RETRY` and `ATTEMPTS`
 //! times, and brings the new one up to date, as soon as the client waits for something; how a connection is made, and a server started where there is
 //! none, is the caller's ([`Connect`]). When no server is to be had, every open request gets an error that
 //! says whether it may have run.
 //!
 //! A client that closes its side still gets the replies that are due: the server is told that nothing more
-//! comes, and gets [`LEAVING`] to close its own.
+//! comes, and gets `LEAVING` to close its own.
 //!
 //! Bounds: a line is at most `MAX_MESSAGE` bytes, as the server's are; a longer one of the client's is refused,
-//! one of the server's is dropped. [`QUEUE`] lines wait for a side that does not read; then the other is not
+//! one of the server's is dropped. `QUEUE` lines wait for a side that does not read; then the other is not
 //! read either.
 
 mod relay;

@@ -72,7 +72,7 @@ Examples:
 pub(crate) struct SendArguments {
     /// Session: id, beginning of the id, or name
     pub(crate) session: String,
-    /// Keys: 'ls -la<Enter>', C-c, Down Down Enter
+    /// Keys: `'ls -la<Enter>'`, C-c, Down Down Enter
     #[arg(required = true)]
     pub(crate) keys: Vec<String>,
     /// Print the screen afterwards

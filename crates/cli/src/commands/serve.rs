@@ -97,7 +97,7 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
         let (server, stop) = (server.clone(), stop.clone());
         let web = async {
             if let Some(web) = web {
-                web.run(GRACE).await
+                web.run(GRACE).await;
             }
         };
         async move { tokio::join!(web, socket.run(server, stop, GRACE)) }

@@ -233,6 +233,12 @@ fn run(is_disturbed: bool) -> Outcome {
         assert!(output.ends_with("length 6\n"), "{answer}");
         told.push((answer["exit_code"].clone(), answer["state"].clone()));
     }
+    for editor in &editors {
+        // It takes its time to see that an Escape is one.
+        let left = json!({"session_id": editor, "gone": "INSERT", "timeout_ms": PATIENCE_MS});
+        let left = world.call("wait_for", left);
+        assert_eq!(left["fired"], "gone", "{left}");
+    }
     let mut screens = Vec::new();
     for session in world.sessions.clone() {
         let screen = world.call("view_screen", json!({"session_id": session}));

@@ -65,8 +65,8 @@ async fn commands_and_their_output_go_on() {
     assert_eq!((info.name.as_deref(), &info.state), (Some("builds"), &State::Running));
     let report = until_over(&shell, running).await;
     assert_eq!(report.state, CommandState::Done { exit_code: 7 });
-    let lines: String = (1..=3000).map(|i| format!("line {i}\n")).collect();
-    assert_eq!(report.output, lines + "end\n");
+    let lines: Vec<String> = (1..=3000).map(|i| format!("line {i}\n")).collect();
+    assert_eq!(report.output, lines.concat() + "end\n");
     let before = whole(&shell, first.id).await;
     assert_eq!((before.output.as_str(), before.exit_code()), ("one\n", Some(3)));
     let after = shell.execute("echo two", LIMIT, 100).await.expect("runs");

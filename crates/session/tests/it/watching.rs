@@ -26,7 +26,7 @@ impl Watcher {
                 self.terminal = Some(restored(dump));
             }
             Update::Output(bytes) => {
-                self.terminal.as_mut().expect("a dump comes first").feed(bytes)
+                self.terminal.as_mut().expect("a dump comes first").feed(bytes);
             }
             Update::Ended(_) => {}
         }
