@@ -195,11 +195,7 @@ impl SocketServer {
                             tracing::debug!(error, "a connection ended badly");
                         }
                     }
-                    // Waits have ended with the server, and what they answered is on its way; those of clients
-                    // that come again have not.
-                    () = async { stop.cancelled().await; tokio::time::sleep(grace).await; } => {
-                        server.leave_lasting_clients();
-                    }
+                    () = left(&server, &stop, grace) => {}
                 }
             });
         }
@@ -207,6 +203,15 @@ impl SocketServer {
         drop(self.listener);
         self.connections.wait().await;
     }
+}
+
+/// Completes when the server has ended: waits have ended with it, and what they answered had time to go out. Clients
+/// that come again ask the next server; they are left before their connection is dropped, which would cancel their
+/// calls.
+async fn left(server: &McpServer, stop: &CancellationToken, grace: Duration) {
+    stop.cancelled().await;
+    tokio::time::sleep(grace).await;
+    server.leave_lasting_clients();
 }
 
 async fn serve_one(server: &McpServer, stream: UnixStream) -> Result<(), String> {
