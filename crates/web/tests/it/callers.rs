@@ -5,15 +5,13 @@ mod table;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use termbridge_mcp::Scope;
 use termbridge_mcp::socket::{ServerFolder, SocketListener, SocketServer};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Bed, HttpClient, LEGACY};
+use crate::support::{Bed, HttpClient, SocketClient};
 use crate::websocket::WsClient;
 use table::{Caller, sessions_are_their_owner_s};
 
@@ -62,45 +60,14 @@ async fn over_websocket() {
 
 /// A client on the unix socket, with a hello where it names its folder.
 async fn unix(path: &std::path::Path, folder: Option<&str>) -> Caller {
-    let stream = UnixStream::connect(path).await.expect("a connection");
-    let (reader, mut writer) = stream.into_split();
-    let mut lines = BufReader::new(reader).lines();
-    if let Some(folder) = folder {
-        let hello = json!({"termbridge": {"protocol": 1, "cwd": folder, "env": {}, "client": "t", "pid": 1}});
-        writer.write_all(format!("{hello}\n").as_bytes()).await.expect("sent");
-        let answer = lines.next_line().await.expect("read").expect("an answer");
-        let answer: Value = serde_json::from_str(&answer).expect("JSON");
-        assert_eq!(answer["termbridge"]["pid"], std::process::id(), "{answer}");
-    }
-    let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-    let connection = Arc::new(Mutex::new((lines, writer)));
-    let ask = move |message: Value| {
-        let connection = Arc::clone(&connection);
-        async move {
-            let mut connection = connection.lock().await;
-            let (lines, writer) = &mut *connection;
-            writer.write_all(format!("{message}\n").as_bytes()).await.expect("sent");
-            if message.get("id").is_none() {
-                return Value::Null;
-            }
-            loop {
-                let line = lines.next_line().await.expect("read").expect("an answer");
-                let answer: Value = serde_json::from_str(&line).expect("JSON");
-                if answer["id"] == message["id"] {
-                    return answer;
-                }
-            }
-        }
-    };
-    let greeted =
-        ask(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})).await;
-    assert!(greeted.get("result").is_some(), "{greeted}");
-    ask(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    let hello = folder
+        .map(|folder| json!({"protocol": 1, "cwd": folder, "env": {}, "client": "t", "pid": 1}));
+    let client = Arc::new(Mutex::new(SocketClient::open(path, hello).await));
     Box::new(move |tool, arguments| {
+        let client = Arc::clone(&client);
         let params = json!({"name": tool, "arguments": arguments});
-        let asked =
-            ask(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
-        Box::pin(async move { asked.await["result"].take() })
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        Box::pin(async move { client.lock().await.ask(&call).await["result"].take() })
     })
 }
 

@@ -1,10 +1,15 @@
 //! Clients that come, begin something and go: nothing of them stays.
 
-use serde_json::json;
-use termbridge_mcp::Scope;
-use tokio::io::AsyncWriteExt;
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::support::{Bed, HttpClient, await_that, request_text, stateless_call};
+use serde_json::{Value, json};
+use termbridge_mcp::socket::{ServerFolder, SocketListener, SocketServer};
+use termbridge_mcp::{Calls, Scope};
+use tokio::io::AsyncWriteExt;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Bed, HttpClient, SocketClient, await_that, request_text, stateless_call};
 use crate::websocket::WsClient;
 
 /// As many at once as a test process may have descriptors for.
@@ -69,6 +74,60 @@ async fn a_thousand_that_leave_in_the_middle_leave_nothing_behind() {
     let seen = client.call("view_screen", json!({"session_id": session})).await;
     assert_ne!(seen["isError"], true, "{seen}");
     bed.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_thousand_on_the_socket_leave_nothing_behind() {
+    let bed = Bed::start().await;
+    let runtime = tempfile::tempdir().expect("a folder");
+    let folder = ServerFolder::open(Some(runtime.path()), runtime.path()).expect("a folder");
+    let listener = SocketListener::bind(&folder).expect("a socket");
+    let (path, stop) = (listener.path(), CancellationToken::new());
+    let calls = Arc::new(Calls::open(&folder.calls()).expect("a file"));
+    let server = bed.server.clone().with_calls(calls);
+    let serving = SocketServer::new(listener).run(server, stop.clone(), Duration::ZERO);
+    let serving = tokio::spawn(serving);
+    let files = || std::fs::read_dir(folder.path()).expect("a folder").count();
+    let call = |id: u64, tool: &str, arguments: Value| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments}})
+    };
+    let mut first = SocketClient::open(&path, Some(world("first"))).await;
+    let made = first.ask(&call(1, "launch_app", json!({"command": "cat"}))).await;
+    let session = &made["result"]["structuredContent"]["session_id"];
+    let never = json!({"session_id": session, "text": "never", "timeout_ms": 45_000});
+    let before = (tasks(), descriptors(), files());
+    for round in 0..ROUNDS {
+        let mut open = Vec::new();
+        for number in 0..AT_ONCE {
+            let key = format!("{round} {number}");
+            let mut client = match number % 3 {
+                0 => SocketClient::connect(&path).await,
+                1 => SocketClient::open(&path, None).await,
+                // One that might come again.
+                _ => SocketClient::open(&path, Some(world(&key))).await,
+            };
+            if number % 3 > 0 {
+                client.send(&call(7, "wait_for", never.clone())).await;
+            }
+            open.push(client);
+        }
+        drop(open);
+    }
+    let settled = || tasks() <= before.0 && descriptors() <= before.1;
+    await_that("tasks and descriptors are as before", settled).await;
+    assert_eq!(files(), before.2);
+    let seen = first.ask(&call(2, "view_screen", json!({"session_id": session}))).await;
+    assert_ne!(seen["result"]["isError"], true, "{seen}");
+    drop(first);
+    stop.cancel();
+    serving.await.expect("it ends");
+    bed.end().await;
+}
+
+/// What a client says of itself that comes again by this key.
+fn world(key: &str) -> Value {
+    json!({"protocol": 1, "cwd": "/", "env": {}, "client": "t", "pid": 1, "key": key})
 }
 
 fn entries(bed: &Bed) -> usize {

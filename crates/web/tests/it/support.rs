@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,9 @@ use termbridge_bridge::{Bridge, BridgeSettings, DebugSettings, NativeBackend};
 use termbridge_mcp::http::{HttpEndpoint, HttpSettings};
 use termbridge_mcp::{McpServer, Offer, Scope, Structured, Toolset};
 use termbridge_web::{Limits, NewToken, TokenStore, WebServer, WebSettings};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -297,4 +299,48 @@ pub(crate) async fn counter(bed: &Bed, token: &str, name: &str) -> Option<f64> {
     assert_eq!(answer.status, 200, "{answer:?}");
     let line = answer.body.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.and_then(|value| value.parse().ok())
+}
+
+/// A client on the unix socket.
+pub(crate) struct SocketClient {
+    lines: Lines<BufReader<OwnedReadHalf>>,
+    writer: OwnedWriteHalf,
+}
+
+impl SocketClient {
+    pub(crate) async fn connect(path: &Path) -> Self {
+        let (reader, writer) = UnixStream::connect(path).await.expect("connected").into_split();
+        Self { lines: BufReader::new(reader).lines(), writer }
+    }
+
+    /// One that has shaken hands, after it has said this of itself.
+    pub(crate) async fn open(path: &Path, hello: Option<Value>) -> Self {
+        let mut client = Self::connect(path).await;
+        if let Some(hello) = hello {
+            let answer = client.ask(&json!({"termbridge": hello})).await;
+            assert_eq!(answer["termbridge"]["pid"], std::process::id(), "{answer}");
+        }
+        let params = json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let initialize =
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+        let greeted = client.ask(&initialize).await;
+        assert!(greeted.get("result").is_some(), "{greeted}");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+        client
+    }
+
+    pub(crate) async fn send(&mut self, message: &Value) {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await.expect("sent");
+    }
+
+    pub(crate) async fn ask(&mut self, message: &Value) -> Value {
+        self.send(message).await;
+        loop {
+            let line = self.lines.next_line().await.expect("read").expect("an answer");
+            let answer: Value = serde_json::from_str(&line).expect("JSON");
+            if answer["id"] == message["id"] {
+                return answer;
+            }
+        }
+    }
 }
