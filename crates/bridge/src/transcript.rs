@@ -6,11 +6,11 @@
 //! its header (`COMMANDb` for the jobs after it); it stays valid as long as the command is kept. A running
 //! command can still redraw its last lines: then the cursor is `COMMAND:BYTE:FINAL:HASH`, with a hash of
 //! what was shown behind the final part, and what was redrawn since is shown again. An `r` at its end says
-//! that the command was running. A program that is no shell has the lines of its terminal; its cursors are
-//! `line:NUMBER`.
+//! that the command was running. A program that is no shell has the lines of its terminal ([`terminal`]).
 
 mod gather;
 mod place;
+mod terminal;
 
 use std::time::Duration;
 
@@ -247,12 +247,9 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
         ReadFrom::Tail => 0,
         ReadFrom::Last(count) => total.saturating_sub(*count),
         ReadFrom::Line(line) => *line,
-        ReadFrom::Cursor(cursor) => {
-            let number = cursor.strip_prefix("line:").and_then(|number| number.parse().ok());
-            number.ok_or_else(|| {
-                BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
-            })?
-        }
+        ReadFrom::Cursor(cursor) => terminal::at_cursor(&lines, cursor).ok_or_else(|| {
+            BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
+        })?,
     };
     let keep_last = *select.from == ReadFrom::Tail;
     let mut gathered = Gathered::new(select, keep_last);
@@ -267,8 +264,8 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
         first_line: gathered.first_line.unwrap_or(from.min(total)),
         earlier_matches: gathered.left_out(),
         text: gathered.text(),
-        // The last line may still grow; of a shell, commands are read from now on.
-        cursor: format!("line:{}", end.saturating_sub(1)),
+        // Of a shell, commands are read from now on.
+        cursor: terminal::cursor(&lines, end as usize),
         remaining: total - end,
         total_lines: total,
         running: false,

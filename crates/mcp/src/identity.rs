@@ -25,6 +25,8 @@ pub enum Proof {
     Token {
         /// The token's id.
         id: String,
+        /// What its user calls it.
+        name: String,
         /// What the token permits.
         scope: Scope,
         /// The folder that the token belongs to.
@@ -60,8 +62,10 @@ fn client_of(proof: &Proof) -> Client {
             }),
             ..Client::default()
         },
-        Proof::Token { id, scope, workspace } => Client {
+        Proof::Token { id, name, scope, workspace } => Client {
             principal: id.clone(),
+            // Whoever holds it is one client.
+            label: format!("token {name}"),
             is_admin: *scope == Scope::Admin,
             workspace: workspace.clone(),
             scopes: (*scope).into(),

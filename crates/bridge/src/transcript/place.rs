@@ -60,6 +60,9 @@ impl Segment {
 
 /// What a cursor says of where it is and whether the command ran; not what has become final before it.
 pub(super) fn position(cursor: &str) -> (&str, bool) {
+    if cursor.starts_with("line:") {
+        return (cursor, false);
+    }
     let place = cursor.trim_end_matches('r');
     let end = place.match_indices(':').nth(1).map_or(place.len(), |(at, _)| at);
     (&place[..end], place.len() < cursor.len())
@@ -389,6 +392,6 @@ mod tests {
         assert_ne!(position("2:5r"), position("2:6r"));
         assert_ne!(position("2:5r"), position("2:5"));
         assert_eq!(position("1b:h2"), ("1b:h2", false));
-        assert_eq!(position("line:7"), ("line:7", false));
+        assert_eq!(position("line:7:a:b"), ("line:7:a:b", false));
     }
 }

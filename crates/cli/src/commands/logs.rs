@@ -1,5 +1,6 @@
 //! `termbridge logs`: what a session printed, and what it goes on to print.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Result<ExitCode> {
 fn follow(client: &mut Client, row: &SessionRow, arguments: &LogsArguments) -> Result<ExitCode> {
     let id = row.session_id.as_str();
     let mut cursor: Option<String> = None;
+    let mut last_line = LastLine::default();
     let mut out = io::stdout().lock();
     loop {
         // Whatever changes after this look ends the wait below.
@@ -69,8 +71,9 @@ fn follow(client: &mut Client, row: &SessionRow, arguments: &LogsArguments) -> R
             let text = page["output"].as_str().unwrap_or_default();
             has_more =
                 page["remaining"].as_u64().unwrap_or(0) > 0 && cursor.as_ref() != Some(&next);
+            let text = last_line.continued(text, page["first_line"].as_u64(), cursor.as_deref());
             cursor = Some(next);
-            match write_piece(&mut out, text, arguments.json) {
+            match write_piece(&mut out, &text, arguments.json) {
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                     return Ok(ExitCode::SUCCESS);
                 }
@@ -85,6 +88,33 @@ fn follow(client: &mut Client, row: &SessionRow, arguments: &LogsArguments) -> R
         let outcome: Value = call(client, "wait_for", wait)?;
         if outcome["fired"] == "change" {
             std::thread::sleep(GATHER);
+        }
+    }
+}
+
+/// The last line of a terminal that was printed: it may grow.
+#[derive(Default)]
+struct LastLine(String);
+
+impl LastLine {
+    /// What to print of a page that begins at a line: of one that has grown only the rest.
+    fn continued<'a>(
+        &mut self,
+        page: &'a str,
+        first: Option<u64>,
+        cursor: Option<&str>,
+    ) -> Cow<'a, str> {
+        let number = cursor.and_then(|cursor| cursor.strip_prefix("line:")?.split(':').next());
+        let is_again = number.is_some() && number.and_then(|number| number.parse().ok()) == first;
+        let rest = page.strip_prefix(self.0.as_str()).filter(|_| is_again);
+        if let Some(last) = page.lines().last() {
+            self.0 = last.to_owned();
+        }
+        match rest {
+            // Its end has been printed.
+            Some(rest) if rest.starts_with('\n') => rest[1..].into(),
+            Some(rest) => rest.into(),
+            None => page.into(),
         }
     }
 }
@@ -109,7 +139,19 @@ fn last_lines(text: &str, lines: Option<u32>) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::last_lines;
+    use super::{LastLine, last_lines};
+
+    #[test]
+    fn a_line_that_grows_is_printed_once() {
+        let mut last = LastLine::default();
+        let mut print =
+            |page, first, cursor| last.continued(page, Some(first), cursor).into_owned();
+        assert_eq!(print("a\nb\n", 0, None), "a\nb\n");
+        assert_eq!(print("b and\nc\n", 1, Some("line:1:x")), " and\nc\n");
+        assert_eq!(print("d\n", 3, Some("line:2:x")), "d\n");
+        assert_eq!(print("e\nf\n", 3, Some("line:3:x")), "e\nf\n", "redrawn");
+        assert_eq!(print("2\n", 7, Some("1:20")), "2\n", "of a shell");
+    }
 
     #[test]
     fn the_last_lines_are_counted_from_the_end() {

@@ -48,8 +48,8 @@ pub(super) fn no_server(folder: &ServerFolder) -> ExitCode {
     tell("termbridge: no termbridge server runs; start one with `termbridge serve`");
     if has_keeper(folder) {
         tell(
-            "termbridge: programs of an earlier server are kept: `termbridge serve` takes them over, \
-             `termbridge stop --all` ends them",
+            "termbridge: an earlier server's keeper is there: `termbridge serve` takes over what it holds, \
+             `termbridge stop --all` ends it",
         );
     }
     ExitCode::from(NO_SERVER)
