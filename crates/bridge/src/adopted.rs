@@ -1,5 +1,7 @@
 //! Sessions of an earlier server: which agent they are current for, and the history of what runs in them.
 
+use std::path::PathBuf;
+
 use termbridge_session::SessionInfo;
 use termbridge_store::State;
 
@@ -12,10 +14,11 @@ use crate::recorded::entry_id;
 
 impl Bridge {
     /// Goes on with the sessions that a backend has taken over from an earlier server: each is its owner's as before,
-    /// the last one that an owner used is current, and commands that run or ran meanwhile get their history.
-    pub async fn adopted(&self) {
+    /// the same ones are current, and commands that run or ran meanwhile get their history. Which ones are current is
+    /// kept in a file from now on, where the earlier server has kept it too.
+    pub async fn adopted(&self, agents: PathBuf) {
         let Ok(listed) = self.backends().list().await else { return };
-        self.shared.agents.adopt(self.backends(), &listed.sessions);
+        self.shared.agents.adopt(self.backends(), &listed.sessions, agents);
         for info in &listed.sessions {
             if let Some((_, last)) = info.shell.and_then(|shell| shell.kept) {
                 self.follow_adopted(info, last);

@@ -11,13 +11,15 @@
 //! by its id. Spare ones are moved and recycled (`recycle`); the current one is not moved for a
 //! command that names a directory, and one with a name or of `create_session` is never recycled.
 
+mod kept;
 mod named;
 mod recycle;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use termbridge_session::{SessionError, SessionId, SessionInfo, State};
 
@@ -54,6 +56,8 @@ pub(crate) struct Agents {
     making: Arc<AtomicUsize>,
     /// Counts what those who wait for a place wait for: commands that began, sessions that ended.
     progress: Arc<AtomicUsize>,
+    /// Where the table is kept for the next server.
+    file: Arc<OnceLock<PathBuf>>,
 }
 
 #[derive(Default)]
@@ -138,11 +142,16 @@ impl Agents {
             held.broken = false;
         }
         table.current.insert(caller.key(), id);
+        self.keep(&table);
     }
 
     /// The one that was current has ended: what is used instead takes its place.
     fn set_current_if_none(&self, caller: &Caller, id: &SessionId) {
-        self.lock().current.entry(caller.key()).or_insert_with(|| id.clone());
+        let mut table = self.lock();
+        if let Entry::Vacant(current) = table.current.entry(caller.key()) {
+            current.insert(id.clone());
+            self.keep(&table);
+        }
     }
 
     /// The session's shell did not take a command. It is no agent's current one any more, and only
@@ -152,13 +161,17 @@ impl Agents {
         if let Some(held) = table.held.iter_mut().find(|held| held.id == *id) {
             held.broken = true;
             table.current.retain(|_, current| current != id);
+            self.keep(&table);
         }
     }
 
     /// The agent means this very session: it is no spare one.
     pub(crate) fn address(&self, id: &SessionId) {
-        if let Some(held) = self.lock().held.iter_mut().find(|held| held.id == *id) {
+        let mut table = self.lock();
+        let held = table.held.iter_mut().find(|held| held.id == *id);
+        if let Some(held) = held.filter(|held| !held.addressed) {
             held.addressed = true;
+            self.keep(&table);
         }
     }
 
@@ -167,6 +180,7 @@ impl Agents {
         let mut table = self.lock();
         table.held.retain(|held| held.id != *id);
         table.current.retain(|_, current| current != id);
+        self.keep(&table);
     }
 
     /// Makes a session. One that is not `automatic` is the agent's current one from now on; any is if
@@ -201,34 +215,9 @@ impl Agents {
             addressed: false,
             broken: false,
         });
+        self.keep(&table);
         drop((table, making));
         Ok((info, Reservation { agents: self.clone(), id }))
-    }
-
-    /// Takes over the shells of an earlier server. None is spare any more: nobody knows what they were made for.
-    pub(crate) fn adopt(&self, backends: &Backends, sessions: &[SessionInfo]) {
-        let mut shells: Vec<_> = sessions
-            .iter()
-            .filter(|info| info.shell.is_some() && info.state == State::Running)
-            .collect();
-        shells.sort_by_key(|info| info.last_active);
-        let mut table = self.lock();
-        for info in shells {
-            let key = Key::of(&info.owner);
-            table.current.insert(key.clone(), info.id.clone());
-            table.held.push(Held {
-                id: info.id.clone(),
-                key,
-                at: backends.index_of(&info.id),
-                shell: info.command.clone(),
-                env: BTreeMap::new(),
-                name: info.name.clone(),
-                reserved: false,
-                automatic: false,
-                addressed: true,
-                broken: false,
-            });
-        }
     }
 
     /// Finds or makes a session for a command. `current` is the agent's current session as it was a

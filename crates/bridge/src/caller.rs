@@ -8,6 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use termbridge_session::Owner;
 
 use crate::scopes::{Scope, Scopes};
@@ -72,7 +73,7 @@ pub enum Access {
 }
 
 /// By what a caller's current session and the shells that it gets again are found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Key {
     principal: String,
     name: String,

@@ -22,6 +22,8 @@ const READ_AHEAD: usize = 1024;
 const MAX_WELCOME: u64 = 64 * 1024;
 /// Longest wait for an answer.
 const ANSWER_LIMIT: Duration = Duration::from_mins(1);
+/// Longest wait for the answer to a hello, which takes a server no work.
+const WELCOME_LIMIT: Duration = Duration::from_secs(5);
 
 /// A running server and the connection to it. Dropping it closes the connection, and ends a server that it started.
 #[derive(Debug)]
@@ -81,14 +83,14 @@ impl Client {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        let welcome = Welcome { version: String::new(), pid: child.id(), clients: 0 };
+        let welcome = Welcome { version: String::new(), pid: child.id(), clients: 0, window: 0 };
         Ok(Self::of(Server::Child { child, stdin }, welcome, BufReader::new(stdout)))
     }
 
     /// Says hello to a shared server on its socket.
     pub fn connect(stream: UnixStream, hello: &Hello) -> io::Result<Self> {
         let mut reader = BufReader::new(stream.try_clone()?);
-        stream.set_read_timeout(Some(ANSWER_LIMIT))?;
+        stream.set_read_timeout(Some(WELCOME_LIMIT))?;
         (&stream).write_all(&hello.line())?;
         let mut line = Vec::new();
         (&mut reader).take(MAX_WELCOME).read_until(b'\n', &mut line)?;

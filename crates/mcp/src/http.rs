@@ -180,11 +180,10 @@ impl<S: Served> HttpEndpoint<S> {
         if is_end && !self.sessions.is_of(&principal, session_of(&request)) {
             return fault(StatusCode::NOT_FOUND, &no_session());
         }
-        let place = match opens_session.then(|| self.sessions.place()) {
-            Some(None) => return full(),
-            Some(place) => place,
-            None => None,
-        };
+        let place = if opens_session { self.sessions.place(&principal).await } else { None };
+        if opens_session && place.is_none() {
+            return full();
+        }
         let own_handler = opens_session.then(|| self.served.handler(&identity));
         let ending = own_handler
             .clone()

@@ -13,8 +13,8 @@
 //! A client that closes its side still gets the replies that are due: the server is told that nothing more
 //! comes, and gets `LEAVING` to close its own.
 //!
-//! Bounds: a line is at most `MAX_MESSAGE` bytes, as the server's are; a longer one of the client's is refused,
-//! one of the server's is dropped. `QUEUE` lines wait for a side that does not read; then the other is not
+//! Bounds: a line of the client's is at most `MAX_MESSAGE` bytes, and a longer one is refused; one of the server's is at
+//! most `MAX_REPLY` bytes, more than any that ours makes. `QUEUE` lines wait for a side that does not read; then the other is not
 //! read either.
 
 mod relay;
@@ -44,6 +44,8 @@ const ATTEMPTS: u32 = 30;
 const FIRST_STARTS: u32 = 3;
 /// Lines on their way to one side.
 const QUEUE: usize = 64;
+/// Longest line of the server's: all that a command may have printed, as JSON.
+const MAX_REPLY: usize = 2 * 1024 * 1024 * 1024;
 /// How long a server may take to close a connection whose client has left.
 const LEAVING: Duration = Duration::from_secs(5);
 /// How long what the other side wrote before the end may take to be read.
@@ -76,6 +78,9 @@ pub enum ConnectError {
 pub trait Connect: Send {
     /// Connects once for a client of this name (empty if it has none); starts a server where there is none.
     async fn connect(&mut self, client: &str) -> Result<Connection, ConnectError>;
+
+    /// Connects to a server that runs; starts none.
+    async fn find(&mut self, client: &str) -> Result<Connection, ConnectError>;
 }
 
 /// Why the shim ended.
@@ -97,7 +102,7 @@ where
     let (to_client, writing) = write_lines(client_out);
     let mut shim = Shim {
         relay: Relay::default(),
-        from_client: Lines::new(client_in),
+        from_client: Lines::up_to(MAX_MESSAGE, client_in),
         to_client,
         has_client: true,
         was_connected: false,
@@ -122,14 +127,23 @@ impl<R: AsyncRead + Send + Unpin + 'static> Shim<R> {
     async fn run<C: Connect>(&mut self, connect: &mut C) -> ShimEnd {
         let first = self.from_client.next().await;
         self.while_away(first).await;
+        let mut found = None;
         loop {
             if !self.has_client && self.relay.open() == 0 {
                 return ShimEnd::ClientLeft;
             }
-            let connection = match self.connect_patiently(connect).await {
-                Ok(connection) => connection,
-                Err(end) => return end,
+            let connection = match found.take() {
+                Some(connection) => connection,
+                None => match self.connect_patiently(connect).await {
+                    Ok(connection) => connection,
+                    Err(end) => return end,
+                },
             };
+            if self.was_connected {
+                for line in self.relay.missed() {
+                    let _ = self.to_client.send(line).await;
+                }
+            }
             self.was_connected = true;
             self.pass(connection).await;
             self.relay.disconnected();
@@ -137,12 +151,25 @@ impl<R: AsyncRead + Send + Unpin + 'static> Shim<R> {
                 return ShimEnd::ClientLeft;
             }
             tracing::info!(open = self.relay.open(), "the server is gone; connecting again");
-            // Where nobody waits for anything, a server that was stopped on purpose stays so.
-            while self.has_client && !self.relay.needs_server() {
-                let read = self.from_client.next().await;
-                self.while_away(read).await;
+            found = self.while_idle(connect).await;
+        }
+    }
+
+    /// Returns when the client waits for something: where nobody does, a server that was stopped on purpose stays so.
+    /// One that others start is found all the same by a client that has subscribed.
+    async fn while_idle<C: Connect>(&mut self, connect: &mut C) -> Option<Connection> {
+        while self.has_client && self.relay.open() == 0 {
+            let client = self.relay.client().to_owned();
+            tokio::select! {
+                read = self.from_client.next() => self.while_away(read).await,
+                () = tokio::time::sleep(RETRY), if self.relay.has_subscriptions() => {
+                    if let Ok(connection) = connect.find(&client).await {
+                        return Some(connection);
+                    }
+                }
             }
         }
+        None
     }
 
     /// Takes what the client says while there is no server.
@@ -223,7 +250,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Shim<R> {
 
     /// Passes messages until the server is gone, or the client is and has got what was due.
     async fn pass(&mut self, connection: Connection) {
-        let mut from_server = Lines::new(connection.reader);
+        let mut from_server = Lines::up_to(MAX_REPLY, connection.reader);
         let (to_server, _writing) = write_lines(connection.writer);
         // `None` once nothing can or will be sent any more.
         let mut to_server = Some(to_server);
@@ -298,8 +325,8 @@ struct Lines<R> {
 }
 
 impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
-    fn new(reader: R) -> Self {
-        Self { reader: LineReader::new(reader), line: Vec::new() }
+    fn up_to(most: usize, reader: R) -> Self {
+        Self { reader: LineReader::up_to(most, reader), line: Vec::new() }
     }
 
     /// The next line that is not empty; `None` at the end. Cancel safe.

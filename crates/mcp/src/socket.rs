@@ -21,6 +21,7 @@ mod greeting;
 mod hello;
 mod listener;
 mod record;
+mod windows;
 
 pub(crate) use folder::private_file;
 pub use folder::{FolderError, ServerFolder};

@@ -20,6 +20,6 @@ mod tokens;
 mod websocket;
 
 pub use limits::Limits;
-pub use server::{WebError, WebServer, WebSettings};
+pub use server::{WebError, WebListener, WebServer, WebSettings};
 pub use tls::{TlsError, TlsFiles};
 pub use tokens::{NewToken, Token, TokenError, TokenStore};

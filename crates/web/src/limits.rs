@@ -37,7 +37,7 @@ impl Default for Limits {
         Self {
             max_body: 4 * 1024 * 1024,
             max_headers: 64 * 1024,
-            header_time: Duration::from_secs(30),
+            header_time: Duration::from_secs(5),
             body_time: Duration::from_secs(30),
             handshake_time: Duration::from_secs(10),
             max_connections: 1024,

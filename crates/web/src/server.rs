@@ -103,11 +103,36 @@ pub(crate) struct Shared {
     pub(crate) stop: CancellationToken,
 }
 
-/// A web server that listens.
-pub struct WebServer {
+/// An address that is listened on; nobody is answered yet.
+pub struct WebListener {
     listener: TcpListener,
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
+}
+
+impl WebListener {
+    /// Listens.
+    pub async fn bind(address: SocketAddr, settings: &WebSettings) -> Result<Self, WebError> {
+        let tls = settings.tls.as_ref().map(acceptor).transpose()?;
+        if tls.is_none() && !address.ip().is_loopback() {
+            return Err(WebError::NeedsTls(address));
+        }
+        let listener = TcpListener::bind(address).await.map_err(|error| match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                WebError::Taken { address, holder: holder_of(address.port()) }
+            }
+            _ => WebError::Io { address, error },
+        })?;
+        let address = listener.local_addr().map_err(|error| WebError::Io { address, error })?;
+        Ok(Self { listener, address, tls })
+    }
+}
+
+/// A web server that listens.
+pub struct WebServer {
+    listener: WebListener,
+    /// By which name and port clients reach it.
+    authority: String,
     shared: Arc<Shared>,
 }
 
@@ -120,22 +145,24 @@ impl WebServer {
         tokens: Arc<TokenStore>,
         stop: CancellationToken,
     ) -> Result<Self, WebError> {
-        let tls = settings.tls.as_ref().map(acceptor).transpose()?;
-        if tls.is_none() && !address.ip().is_loopback() {
-            return Err(WebError::NeedsTls(address));
-        }
-        let listener = TcpListener::bind(address).await.map_err(|error| match error.kind() {
-            io::ErrorKind::AddrInUse => {
-                WebError::Taken { address, holder: holder_of(address.port()) }
-            }
-            _ => WebError::Io { address, error },
-        })?;
-        let address = listener.local_addr().map_err(|error| WebError::Io { address, error })?;
+        let listener = WebListener::bind(address, &settings).await?;
+        Ok(Self::new(listener, settings, endpoint, tokens, stop))
+    }
+
+    /// The same, on an address that is listened on already.
+    pub fn new(
+        listener: WebListener,
+        settings: WebSettings,
+        endpoint: Arc<dyn Endpoint>,
+        tokens: Arc<TokenStore>,
+        stop: CancellationToken,
+    ) -> Self {
         let WebSettings { allowed_hosts, allowed_origins, limits, .. } = settings;
+        let (address, has_tls) = (listener.address, listener.tls.is_some());
         let shared = Shared {
             endpoint,
             tokens,
-            hosts: Hosts::new(address, tls.is_some(), &allowed_hosts, &allowed_origins),
+            hosts: Hosts::new(address, has_tls, &allowed_hosts, &allowed_origins),
             principals: Principals::new(&limits),
             counters: Counters::default(),
             started: Instant::now(),
@@ -144,23 +171,24 @@ impl WebServer {
             limits,
             stop,
         };
-        Ok(Self { listener, address, tls, shared: Arc::new(shared) })
+        let authority = authority(address, &allowed_hosts);
+        Self { listener, authority, shared: Arc::new(shared) }
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address
     }
 
     /// The address of MCP.
     pub fn url(&self) -> String {
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}/mcp", self.address)
+        let scheme = if self.listener.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}/mcp", self.authority)
     }
 
     /// Serves until `stop` is cancelled; requests under way then get `grace`.
     pub async fn run(self, grace: Duration) {
-        let Self { listener, tls, shared, .. } = self;
+        let Self { listener: WebListener { listener, tls, .. }, shared, .. } = self;
         let service = TowerToHyperService::new(router(&shared));
         let watching = tokio::spawn(watch_tokens(Arc::clone(&shared)));
         loop {
@@ -191,6 +219,21 @@ impl WebServer {
         watching.abort();
         shared.connections.close();
         shared.connections.wait().await;
+    }
+}
+
+/// The name and port in a URL: an address that stands for all of a machine's is none that a client can call.
+fn authority(address: SocketAddr, allowed_hosts: &[String]) -> String {
+    let name = allowed_hosts.first().filter(|_| address.ip().is_unspecified());
+    match name {
+        Some(name)
+            if name.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) =>
+        {
+            name.clone()
+        }
+        Some(name) => format!("{name}:{}", address.port()),
+        None if address.ip().is_unspecified() => format!("localhost:{}", address.port()),
+        None => address.to_string(),
     }
 }
 

@@ -95,7 +95,11 @@ impl Connect for ServerLink {
         let deadline = Instant::now() + CONNECT_LIMIT;
         loop {
             let error = match UnixStream::connect(folder.socket()).await {
-                Ok(stream) => return greeted(stream, &self.hello).await,
+                Ok(stream) => return greeted(stream, &mut self.hello).await,
+                Err(error) if is_for_good(&error) => {
+                    let socket = folder.socket();
+                    return Err(ConnectError::Never(format!("{}: {error}", socket.display())));
+                }
                 Err(error) => error,
             };
             let is_absent =
@@ -115,9 +119,20 @@ impl Connect for ServerLink {
             }
         }
     }
+
+    async fn find(&mut self, _client: &str) -> Result<Connection, ConnectError> {
+        let folder = self.folder.as_ref().map_err(|why| ConnectError::Never(why.clone()))?;
+        let stream = UnixStream::connect(folder.socket()).await?;
+        greeted(stream, &mut self.hello).await
+    }
 }
 
-async fn greeted(stream: UnixStream, hello: &Hello) -> Result<Connection, ConnectError> {
+/// What no later attempt will find otherwise: a path that is too long for a socket, a folder that is closed to us.
+fn is_for_good(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied)
+}
+
+async fn greeted(stream: UnixStream, hello: &mut Hello) -> Result<Connection, ConnectError> {
     let (reader, writer, welcome) = match greet(stream, hello).await {
         Ok(greeted) => greeted,
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -126,6 +141,7 @@ async fn greeted(stream: UnixStream, hello: &Hello) -> Result<Connection, Connec
         Err(error) => return Err(error.into()),
     };
     tracing::debug!(pid = welcome.pid, version = welcome.version, "connected");
+    hello.window = welcome.window;
     Ok(Connection { reader: Box::pin(reader), writer: Box::pin(writer) })
 }
 

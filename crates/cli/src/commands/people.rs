@@ -45,7 +45,7 @@ pub(super) fn connect(folder: &ServerFolder) -> Result<Option<Client>> {
 
 /// Says that there is no server, and what is left of one.
 pub(super) fn no_server(folder: &ServerFolder) -> ExitCode {
-    tell("termbridge: no termbridge server runs; start one with `termbridge serve`");
+    tell("termbridge: no termbridge server runs; `termbridge serve` starts one");
     if has_keeper(folder) {
         tell(
             "termbridge: an earlier server's keeper is there: `termbridge serve` takes over what it holds, \
@@ -108,6 +108,9 @@ pub(super) fn sessions(client: &mut Client) -> Result<Vec<SessionRow>> {
 /// The session that a text names: its id, its name, or the only id that begins so. A name that several have means
 /// the one that runs.
 pub(super) fn find(rows: &[SessionRow], text: &str) -> Result<SessionRow> {
+    if text.is_empty() {
+        bail!("the session's name is empty; `termbridge ls` lists them");
+    }
     if let Some(row) = rows.iter().find(|row| row.session_id == text) {
         return Ok(row.clone());
     }
@@ -180,7 +183,7 @@ mod tests {
         }
         assert!(found("ab").expect_err("two").to_string().contains("abc1, abc2"));
         assert!(found("x").expect_err("none").to_string().contains("ls --all"));
-        assert!(found("").expect_err("all").to_string().contains("any of"));
+        assert!(found("").expect_err("none is meant").to_string().contains("empty"));
     }
 
     #[test]

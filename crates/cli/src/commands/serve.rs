@@ -4,7 +4,8 @@
 //! sessions end, and the process goes without taking anything apart: what the next server finds is what it would find
 //! after a kill. Clients of ours that come again get their answers from that one.
 
-use std::io::{ErrorKind, Write};
+use std::fs::File;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,11 +17,11 @@ use serde_json::json;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::http::HttpEndpoint;
 use termbridge_mcp::socket::{
-    ServerFolder, ServerRecord, SocketError, SocketListener, SocketServer,
+    ServerFolder, ServerRecord, SocketError, SocketListener, SocketServer, records,
 };
 use termbridge_mcp::{Calls, McpServer};
 use termbridge_session::{Claim, Keeper, KeeperLoss, Lasting, Sessions, Signal, State};
-use termbridge_web::{NewToken, TokenStore, WebServer};
+use termbridge_web::{NewToken, TokenStore, WebError, WebListener, WebServer};
 use tokio_util::sync::CancellationToken;
 
 use super::{EndingSignals, tell, token};
@@ -55,10 +56,20 @@ pub(crate) fn run(mut arguments: ServeArguments) -> Result<ExitCode> {
 async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let mut signals = EndingSignals::catch()?;
     let folder = ServerFolder::open(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir())?;
+    let started_by_client = serving.started_by_client;
+    // What is wrong with the address is found before anything is ended for it.
+    let claim = if started_by_client { None } else { claim_start(&folder).await? };
+    let early = if started_by_client { None } else { listen_early(&folder, &serving).await? };
     // The one lock: whoever has it is the user's server.
-    let mut socket = match serving.replaces {
-        true => take_over(&folder).await?,
-        false => SocketListener::bind(&folder)?,
+    let mut socket = match SocketListener::bind(&folder) {
+        Err(SocketError::Taken { .. }) if replaces(&folder, &serving)? => {
+            take_over(&folder).await?
+        }
+        bound => bound?,
+    };
+    let listener = match early {
+        None if !started_by_client => Some(WebListener::bind(serving.address, &serving.web).await?),
+        early => early,
     };
     let keeper = Lasting { claim: Claim::TakeOver, ..Lasting::new(folder.keeper()) };
     let keeper = Keeper::lasting(keeper).await.context("no keeper for the sessions")?;
@@ -66,16 +77,15 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let (settings, history) = (config.bridge.clone(), config.history.clone());
     let bridge = Bridge::new(backend, settings, config.policy()?, history);
-    let calls = Calls::open(&folder.calls()).context("calls cannot be written down")?;
+    let calls = Calls::open(&folder.calls());
     let server = McpServer::new(bridge.clone(), config.offer()?)?.with_calls(Arc::new(calls));
-    adopt(&sessions, &bridge).await?;
+    adopt(&sessions, &bridge, &folder).await?;
     let stop = CancellationToken::new();
-    let started_by_client = serving.started_by_client;
     let tokens = Arc::new(token::store()?);
-    let web = match started_by_client {
-        true => None,
-        false => Some(listen(&server, serving, &tokens, &stop).await?),
-    };
+    let web = listener.map(|listener| {
+        let endpoint = Arc::new(HttpEndpoint::new(server.clone(), &serving.http));
+        WebServer::new(listener, serving.web, endpoint, Arc::clone(&tokens), stop.clone())
+    });
     let url = web.as_ref().map(WebServer::url);
     socket.announce(&ServerRecord {
         pid: std::process::id(),
@@ -85,6 +95,7 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
         http: url.clone(),
         workspace: config.workspace().to_owned(),
     })?;
+    drop(claim);
     if let Some(url) = &url {
         let text = first_token(&tokens, &folder.token())?;
         greet(url, &socket.path(), &folder.token(), text.as_deref());
@@ -128,54 +139,80 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The addresses for HTTP and WebSocket.
-async fn listen(
-    server: &McpServer,
-    serving: ServeConfig,
-    tokens: &Arc<TokenStore>,
-    stop: &CancellationToken,
-) -> Result<WebServer> {
-    let endpoint = Arc::new(HttpEndpoint::new(server.clone(), &serving.http));
-    let (tokens, stop) = (Arc::clone(tokens), stop.clone());
-    Ok(WebServer::bind(serving.address, serving.web, endpoint, tokens, stop).await?)
+/// The right to start a server: until this one is announced, no client starts another. `None` if others do not let go
+/// of it.
+async fn claim_start(folder: &ServerFolder) -> Result<Option<File>> {
+    let until = Instant::now() + REPLACE_LIMIT;
+    loop {
+        let claim = folder.claim_start().context("cannot claim the right to start a server")?;
+        if claim.is_some() || Instant::now() >= until {
+            return Ok(claim);
+        }
+        tokio::time::sleep(REPLACE_INTERVAL).await;
+    }
+}
+
+/// Listens for HTTP; `None` while a server of ours may be what holds the port.
+async fn listen_early(folder: &ServerFolder, serving: &ServeConfig) -> Result<Option<WebListener>> {
+    let running = records(folder)?;
+    match WebListener::bind(serving.address, &serving.web).await {
+        Err(WebError::Taken { holder, .. })
+            if holder
+                .as_ref()
+                .is_none_or(|(pid, _)| running.iter().any(|record| record.pid == *pid)) =>
+        {
+            Ok(None)
+        }
+        bound => Ok(Some(bound?)),
+    }
+}
+
+/// Whether the server that runs is to go: it was asked for, or a client has started that one, which listens on the
+/// socket alone.
+fn replaces(folder: &ServerFolder, serving: &ServeConfig) -> Result<bool> {
+    let was_started_by_client =
+        || records(folder).map(|all| all.iter().any(|it| it.http.is_none()));
+    Ok(serving.replaces || !serving.started_by_client && was_started_by_client()?)
 }
 
 /// Takes over what an earlier server left.
-async fn adopt(sessions: &Sessions, bridge: &Bridge) -> Result<()> {
+async fn adopt(sessions: &Sessions, bridge: &Bridge, folder: &ServerFolder) -> Result<()> {
     let adoption = sessions.adopt().await.context("what an earlier server left cannot be had")?;
     for (session, why) in &adoption.lost {
         tell(&format!(
             "termbridge: session {session} could not be taken over and was ended: {why}"
         ));
     }
-    if !adoption.adopted.is_empty() {
-        tell(&format!(
-            "termbridge: {} sessions of an earlier server go on",
-            adoption.adopted.len()
-        ));
-        bridge.adopted().await;
+    let all = sessions.list().await;
+    let running = all.iter().filter(|info| info.state == State::Running).count();
+    if running > 0 {
+        tell(&format!("termbridge: {running} sessions of an earlier server go on"));
     }
+    bridge.adopted(folder.agents()).await;
     Ok(())
 }
 
 /// The socket, once the server that has it has ended.
 async fn take_over(folder: &ServerFolder) -> Result<SocketListener> {
-    let until = Instant::now() + REPLACE_LIMIT;
-    let mut is_told = false;
+    let mut told = None;
+    let mut until = Instant::now() + REPLACE_LIMIT;
     loop {
-        let pid = match SocketListener::bind(folder) {
+        match SocketListener::bind(folder) {
             Ok(socket) => return Ok(socket),
-            Err(SocketError::Taken { pid: Some(pid) }) => pid,
+            Err(SocketError::Taken { pid: Some(pid) }) if told != Some(pid) => {
+                termbridge_session::end_process(pid, Signal::TERM)?;
+                told = Some(pid);
+                until = Instant::now() + REPLACE_LIMIT;
+            }
+            Err(SocketError::Taken { pid }) => {
+                if Instant::now() >= until + REPLACE_LIMIT {
+                    bail!("the server that runs does not end: `termbridge status` shows it");
+                }
+                // It leaves the same to us whichever way it ends.
+                let late = pid.filter(|_| Instant::now() >= until);
+                late.map(|pid| termbridge_session::end_process(pid, Signal::KILL)).transpose()?;
+            }
             Err(error) => return Err(error.into()),
-        };
-        if Instant::now() >= until {
-            // It leaves the same to us whichever way it ends.
-            termbridge_session::end_process(pid, Signal::KILL)?;
-        } else if !std::mem::replace(&mut is_told, true) {
-            termbridge_session::end_process(pid, Signal::TERM)?;
-        }
-        if Instant::now() >= until + REPLACE_LIMIT {
-            bail!("the server that runs (pid {pid}) does not end");
         }
         tokio::time::sleep(REPLACE_INTERVAL).await;
     }
@@ -209,8 +246,12 @@ fn first_token(tokens: &TokenStore, path: &Path) -> Result<Option<String>> {
         Ok(text) if tokens.verify(text.trim())?.is_some() => {
             return Ok(Some(text.trim().to_owned()));
         }
-        Ok(_) => std::fs::remove_file(path).with_context(|| path.display().to_string())?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
+        // A token of before, or nothing that was written here.
+        Ok(_) => std::fs::remove_file(path).with_context(|| path.display().to_string())?,
+        Err(error) if error.kind() == ErrorKind::InvalidData => {
+            std::fs::remove_file(path).with_context(|| path.display().to_string())?;
+        }
         Err(error) => return Err(error).with_context(|| path.display().to_string()),
     }
     let now = SystemTime::now();
@@ -228,9 +269,10 @@ fn first_token(tokens: &TokenStore, path: &Path) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Says where it listens, and how clients are told.
+/// Says where it listens, and how clients are told. The token itself goes to a terminal alone: a log is no place for it.
 fn greet(url: &str, socket: &Path, token_file: &Path, text: Option<&str>) {
-    let token = text.unwrap_or(PLACEHOLDER);
+    let shown = text.filter(|_| std::io::stderr().is_terminal());
+    let token = shown.unwrap_or(PLACEHOLDER);
     let header = json!({"Authorization": format!("Bearer {token}")});
     let code = json!({"servers": {"termbridge": {"type": "http", "url": url, "headers": header}}});
     let plain =

@@ -18,16 +18,18 @@ use crate::args::StopArguments;
 
 /// How long programs have between the first signal and the last.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long a server may take to end.
+/// How long a server may take to end by itself.
+const SERVER_PATIENCE: Duration = Duration::from_secs(5);
+/// How long it may take to end.
 const SERVER_LIMIT: Duration = Duration::from_secs(15);
 const INTERVAL: Duration = Duration::from_millis(10);
 
 pub(crate) fn run(arguments: &StopArguments) -> Result<ExitCode> {
     let folder = folder()?;
-    let client = connect(&folder)?;
     if arguments.all {
-        return stop_all(&folder, client, arguments.json);
+        return stop_all(&folder, arguments.json);
     }
+    let client = connect(&folder)?;
     let Some(mut client) = client else { return Ok(no_server(&folder)) };
     let rows = sessions(&mut client)?;
     let mut code = ExitCode::SUCCESS;
@@ -50,12 +52,19 @@ pub(crate) fn run(arguments: &StopArguments) -> Result<ExitCode> {
     Ok(code)
 }
 
-fn stop_all(folder: &ServerFolder, client: Option<Client>, json: bool) -> Result<ExitCode> {
-    if client.is_none() && !has_keeper(folder) {
-        tell("termbridge: nothing runs");
+fn stop_all(folder: &ServerFolder, json: bool) -> Result<ExitCode> {
+    // One that does not answer ends all the same.
+    let client = connect(folder).unwrap_or_else(|error| {
+        tell(&format!("termbridge: {error:#}"));
+        None
+    });
+    let server = match &client {
+        Some(client) => Some(client.pid()),
+        None => records(folder)?.first().map(|record| record.pid),
+    };
+    if server.is_none() && !has_keeper(folder) {
         return Ok(no_server(folder));
     }
-    let server = client.as_ref().map(Client::pid);
     let stopped = match client {
         // The server may not offer what it takes; then the keeper ends what is left.
         Some(mut client) => stop_sessions(&mut client).unwrap_or_default(),
@@ -103,13 +112,19 @@ fn stop_sessions(client: &mut Client) -> Result<Vec<(String, Value)>> {
 
 /// Ends the server's process and waits until it is gone.
 fn end_server(folder: &ServerFolder, pid: u32) -> Result<()> {
-    termbridge_session::end_process(pid, Signal::TERM).context("the server cannot be ended")?;
+    let end =
+        |signal| termbridge_session::end_process(pid, signal).context("the server cannot be ended");
+    end(Signal::TERM)?;
+    let mut patience = Some(Instant::now() + SERVER_PATIENCE);
     let deadline = Instant::now() + SERVER_LIMIT;
     let lives = || -> Result<bool> {
         let is_listed = records(folder)?.iter().any(|record| record.pid == pid);
         Ok(is_listed || std::path::Path::new(&format!("/proc/{pid}/exe")).exists())
     };
     while lives()? {
+        if patience.take_if(|patience| Instant::now() >= *patience).is_some() {
+            end(Signal::KILL)?;
+        }
         if Instant::now() >= deadline {
             bail!("the server (pid {pid}) does not end");
         }

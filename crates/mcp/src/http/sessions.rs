@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use futures_util::Stream;
 use rmcp::RoleServer;
@@ -20,6 +21,11 @@ use super::HttpSettings;
 /// Messages of a session that wait for its task, and events that are kept for a client that comes back.
 const CHANNEL: usize = 64;
 
+/// A principal gets at most one part in so many of all sessions.
+const SHARE: usize = 4;
+/// And never fewer than this.
+const MIN_SHARE: usize = 16;
+
 /// All sessions.
 pub(super) struct Sessions {
     local: LocalSessionManager,
@@ -31,6 +37,7 @@ pub(super) struct Sessions {
 /// Whose a session is.
 struct Owned {
     principal: String,
+    used: Instant,
     _place: Place,
 }
 
@@ -46,8 +53,24 @@ impl Sessions {
         Self { local, owners: Mutex::default(), room, most: settings.max_sessions }
     }
 
-    pub(super) fn place(&self) -> Option<Place> {
+    /// A place for a session of a principal, which has no more than its share: for one more, the one goes that it has
+    /// not used for longest.
+    pub(super) async fn place(&self, principal: &str) -> Option<Place> {
+        let unused = {
+            let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+            let own = || owners.iter().filter(|(_, owned)| owned.principal == principal);
+            let unused = own().min_by_key(|(_, owned)| owned.used).map(|(id, _)| Arc::clone(id));
+            unused.filter(|_| own().count() >= self.most.div_ceil(SHARE).max(MIN_SHARE))
+        };
+        if let Some(unused) = unused {
+            self.end(&unused).await;
+        }
         Arc::clone(&self.room).try_acquire_owned().ok()
+    }
+
+    async fn end(&self, id: &SessionId) {
+        let _ = self.local.close_session(id).await;
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
     pub(super) fn count(&self) -> usize {
@@ -56,8 +79,9 @@ impl Sessions {
 
     /// Whether there is such a session, and it is this principal's.
     pub(super) fn is_of(&self, principal: &str, id: &str) -> bool {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.get(id).is_some_and(|owned| owned.principal == principal)
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owned = owners.get_mut(id).filter(|owned| owned.principal == principal);
+        owned.map(|owned| owned.used = Instant::now()).is_some()
     }
 
     /// Ends every session of a principal.
@@ -69,8 +93,7 @@ impl Sessions {
             own.map(|(id, _)| Arc::clone(id)).collect()
         };
         for id in all {
-            let _ = self.local.close_session(&id).await;
-            owners().remove(&id);
+            self.end(&id).await;
         }
     }
 }
@@ -119,7 +142,8 @@ impl SessionManager for OwnSessions {
         let ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (id, transport) = self.all.local.create_session().await?;
         if let Some(place) = place {
-            let owned = Owned { principal: self.principal.clone(), _place: place };
+            let (principal, used) = (self.principal.clone(), Instant::now());
+            let owned = Owned { principal, used, _place: place };
             let mut owners = self.all.owners.lock().unwrap_or_else(PoisonError::into_inner);
             owners.insert(Arc::clone(&id), owned);
         }

@@ -68,6 +68,8 @@ struct Open {
     was_sent: bool,
     /// What it subscribes to, or no longer.
     subscription: Option<Subscription>,
+    /// The client's word that it does not want it any more, which the server has not got.
+    cancel: Option<Vec<u8>>,
 }
 
 struct Subscription {
@@ -135,13 +137,20 @@ impl Relay {
                 let subscription = subscription.map(|uri| Subscription { uri, is_wanted });
                 self.open_bytes += line.len();
                 let was_sent = self.is_connected;
-                self.open.push_back(Open { id, line: line.clone(), was_sent, subscription });
+                let cancel = None;
+                self.open.push_back(Open {
+                    id,
+                    line: line.clone(),
+                    was_sent,
+                    subscription,
+                    cancel,
+                });
                 was_sent.then_some(Passed::ToServer(line))
             }
             (None, Some(method)) => {
                 match method {
                     "notifications/initialized" => self.initialized = Some(line.clone()),
-                    "notifications/cancelled" => self.cancelled(envelope.params),
+                    "notifications/cancelled" => self.cancelled(envelope.params, &line),
                     _ => {}
                 }
                 self.is_connected.then_some(Passed::ToServer(line))
@@ -205,17 +214,31 @@ impl Relay {
             let was_sent = std::mem::replace(&mut open.was_sent, true);
             let marked = was_sent.then(|| marked(&open.line)).flatten();
             lines.push(marked.unwrap_or_else(|| open.line.clone()));
+            lines.extend(open.cancel.clone());
             if is_new && self.initialize.as_ref() == Some(&open.line) {
                 // Of a client that does not wait for the reply.
                 lines.extend(self.initialized.clone());
             }
         }
+        let cancelled = self.open.iter().filter(|open| open.cancel.is_some());
+        for id in cancelled.map(|open| open.id.clone()).collect::<Vec<_>>() {
+            // It gets no reply.
+            self.close(&id);
+        }
         lines
     }
 
-    /// The client waits for something: a reply, or word of what it subscribed to.
-    pub(crate) fn needs_server(&self) -> bool {
-        !self.open.is_empty() || !self.subscriptions.is_empty()
+    pub(crate) fn has_subscriptions(&self) -> bool {
+        !self.subscriptions.is_empty()
+    }
+
+    /// What a client has to be told that was without a server for a while: anything it subscribed to may have changed.
+    pub(crate) fn missed(&self) -> Vec<Vec<u8>> {
+        let line = |uri: &String| {
+            let method = "notifications/resources/updated";
+            json!({"jsonrpc": "2.0", "method": method, "params": {"uri": uri}}).to_string()
+        };
+        self.subscriptions.iter().map(|uri| line(uri).into_bytes()).collect()
     }
 
     /// The server is gone, for now.
@@ -228,7 +251,7 @@ impl Relay {
     pub(crate) fn give_up(&mut self, why: &str) -> Vec<Vec<u8>> {
         let open = std::mem::take(&mut self.open);
         self.open_bytes = 0;
-        let refusals = open.iter().map(|open| {
+        let refusals = open.iter().filter(|open| open.cancel.is_none()).map(|open| {
             let ran = if open.was_sent { "; it may have run" } else { "; it did not run" };
             refusal(&open.id, &format!("{why}{ran}"))
         });
@@ -243,7 +266,7 @@ impl Relay {
         Some(closed)
     }
 
-    fn cancelled(&mut self, params: Option<&RawValue>) {
+    fn cancelled(&mut self, params: Option<&RawValue>, line: &[u8]) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Cancelled<'a> {
@@ -252,9 +275,15 @@ impl Relay {
         }
         let cancelled =
             params.and_then(|params| serde_json::from_str::<Cancelled<'_>>(params.get()).ok());
-        if let Some(Cancelled { request_id }) = cancelled {
+        let Some(id) = cancelled.and_then(|cancelled| canonical(cancelled.request_id)) else {
+            return;
+        };
+        let open = self.open.iter_mut().find(|open| open.id == id);
+        match open.filter(|open| open.was_sent && !self.is_connected) {
+            // What it began goes on: the next server has to end it.
+            Some(open) => open.cancel = Some(line.to_vec()),
             // A server that has it answers nothing; one that has not got it never will.
-            canonical(request_id).and_then(|id| self.close(&id));
+            None => _ = self.close(&id),
         }
     }
 
@@ -433,14 +462,25 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_request_is_not_sent_again() {
+    fn a_request_that_is_cancelled_meanwhile_is_cancelled_at_the_next_server() {
         let mut relay = Relay::default();
         relay.connected();
         relay.client_line(request("x", "tools/call"));
         relay.disconnected();
-        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "x"}});
-        assert_eq!(relay.client_line(line(cancel)), None);
-        assert!(relay.connected().is_empty());
+        relay.client_line(request("y", "tools/call"));
+        let cancel = |id: &str| {
+            line(
+                json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}),
+            )
+        };
+        assert_eq!(relay.client_line(cancel("y")), None);
+        assert!(relay.open() == 1, "no server has got it");
+        // What the old server began is ended by the next.
+        assert_eq!(relay.client_line(cancel("x")), None);
+        let sent = texts(relay.connected());
+        assert_eq!(sent.len(), 2, "{sent:?}");
+        assert!(sent[0].contains(AGAIN) && sent[1].as_bytes() == cancel("x"), "{sent:?}");
+        assert_eq!((relay.open(), relay.server_line(reply("x"))), (0, None));
     }
 
     #[test]

@@ -26,6 +26,10 @@ impl Connect for Servers {
         let (reader, writer) = tokio::io::split(stream);
         Ok(Connection { reader: Box::pin(reader), writer: Box::pin(writer) })
     }
+
+    async fn find(&mut self, client: &str) -> Result<Connection, ConnectError> {
+        self.connect(client).await
+    }
 }
 
 /// One end of a connection, as lines.

@@ -107,6 +107,11 @@ impl ServerFolder {
         self.path.join("calls")
     }
 
+    /// The file of which session is whose current one.
+    pub fn agents(&self) -> PathBuf {
+        self.path.join("agents")
+    }
+
     /// The file in which a server that a client started writes its log.
     pub fn log(&self) -> PathBuf {
         self.path.join("server.log")
@@ -128,7 +133,8 @@ impl ServerFolder {
         if lock.try_lock().is_err() {
             return Ok(());
         }
-        for removed in [fs::remove_file(self.calls()), fs::remove_dir_all(self.sessions())] {
+        let files = [self.calls(), self.agents()].into_iter().map(fs::remove_file);
+        for removed in files.chain([fs::remove_dir_all(self.sessions())]) {
             match removed {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

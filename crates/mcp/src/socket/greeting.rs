@@ -25,6 +25,9 @@ pub struct Welcome {
     /// The clients that it has besides.
     #[serde(default)]
     pub clients: u64,
+    /// Which one of several of its name and folder the client is.
+    #[serde(default)]
+    pub window: u32,
 }
 
 /// An answer to a hello.

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! → {"termbridge":{"protocol":1,"cwd":"/work/app","env":{"PATH":"…"},"client":"claude-code","pid":123,"key":"…"}}
-//! ← {"termbridge":{"protocol":1,"version":"0.1.0","pid":77,"clients":3}}
+//! ← {"termbridge":{"protocol":1,"version":"0.1.0","pid":77,"clients":3,"window":1}}
 //! ```
+//!
+//! Clients of one name in one folder are told apart by the number of their window, which they say to the next server.
 //!
 //! A first line that is anything else is the first message of a plain MCP client. Bounds: [`MAX_HELLO`] bytes; the first
 //! line has to come within [`FIRST_LINE`] or there is no hello. The peer is a process of our own user: what it says is
@@ -48,6 +50,9 @@ pub struct Hello {
     /// Names the client among all, also to the next server; empty for one that does not come again.
     #[serde(default)]
     pub key: String,
+    /// Which one of several of its name and folder it is, as an earlier server said; 0 for a new one.
+    #[serde(default)]
+    pub window: u32,
     /// It acts for the person whose server this is, not for an agent: it sees every session.
     #[serde(default)]
     pub admin: bool,
@@ -64,20 +69,22 @@ struct Answer {
     version: &'static str,
     pid: u32,
     clients: u64,
+    window: u32,
 }
 
 impl Hello {
-    /// What tells a client from others of its user: its name and its folder.
+    /// What tells a client from others of its user: its name, its folder, and its window where there are several.
     pub(crate) fn label(&self) -> String {
         let name: String = self.client.chars().filter(|c| !c.is_control()).take(MAX_NAME).collect();
-        format!("{name} {}", self.cwd.display()).trim().to_owned()
+        let window = if self.window > 1 { format!(" ({})", self.window) } else { String::new() };
+        format!("{name} {}{window}", self.cwd.display()).trim().to_owned()
     }
 }
 
-/// The server's answer, a line, with how many clients it has besides.
-pub(super) fn answer(clients: u64) -> Vec<u8> {
+/// The server's answer, a line, with how many clients it has besides and which window this one is.
+pub(super) fn answer(clients: u64, window: u32) -> Vec<u8> {
     let (version, pid) = (env!("CARGO_PKG_VERSION"), std::process::id());
-    let answer = Answer { protocol: PROTOCOL, version, pid, clients };
+    let answer = Answer { protocol: PROTOCOL, version, pid, clients, window };
     // Numbers and plain text.
     let mut line = serde_json::to_vec(&Greeting { termbridge: answer }).unwrap_or_default();
     line.push(b'\n');

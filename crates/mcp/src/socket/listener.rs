@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 use super::folder::{FolderError, ServerFolder, own_user, private_file};
 use super::hello::{FIRST_LINE, First, answer, read_first};
 use super::record::{KeptRecord, ServerRecord, records};
+use super::windows::{Window, Windows};
 use crate::McpServer;
 use crate::identity::{Identity, Proof};
 
@@ -30,7 +31,8 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// Another server has it.
-    #[error("a server already runs{}: stop it first, or connect to it with `termbridge mcp --connect`", of_pid(*pid))]
+    #[error("a server already runs{}: `termbridge serve --replace` takes its place, and what runs goes on; \
+        `termbridge mcp --connect` connects to it", of_pid(*pid))]
     Taken {
         /// Its process, where the lock file says.
         pid: Option<u32>,
@@ -165,13 +167,14 @@ pub struct SocketServer {
     listener: SocketListener,
     connections: TaskTracker,
     room: Arc<Semaphore>,
+    windows: Windows,
 }
 
 impl SocketServer {
     /// One that serves nobody yet.
     pub fn new(listener: SocketListener) -> Self {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        Self { listener, connections: TaskTracker::new(), room }
+        Self { listener, connections: TaskTracker::new(), room, windows: Windows::default() }
     }
 
     /// Serves every client that comes until `stop` is cancelled; then those that are there get `grace` to take their
@@ -186,11 +189,11 @@ impl SocketServer {
                 next = next => next,
                 () = stop.cancelled() => break,
             };
-            let (server, stop) = (server.clone(), stop.clone());
+            let (server, stop, windows) = (server.clone(), stop.clone(), self.windows.clone());
             self.connections.spawn(async move {
                 let _place = place;
                 tokio::select! {
-                    served = serve_one(&server, stream) => {
+                    served = serve_one(&server, stream, &windows) => {
                         if let Err(error) = served {
                             tracing::debug!(error, "a connection ended badly");
                         }
@@ -214,16 +217,25 @@ async fn left(server: &McpServer, stop: &CancellationToken, grace: Duration) {
     server.leave_lasting_clients();
 }
 
-async fn serve_one(server: &McpServer, stream: UnixStream) -> Result<(), String> {
+async fn serve_one(
+    server: &McpServer,
+    stream: UnixStream,
+    windows: &Windows,
+) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::with_capacity(CHUNK, reader);
-    let (hello, begun) = match read_first(&mut reader, FIRST_LINE).await {
-        Ok(First::Hello(hello)) => {
-            writer.write_all(&answer(server.metrics().clients())).await.map_err(text)?;
-            (Some(*hello), Vec::new())
+    let (hello, begun, _window) = match read_first(&mut reader, FIRST_LINE).await {
+        Ok(First::Hello(mut hello)) => {
+            // Only one that comes again is told from others of its name.
+            let number = std::mem::take(&mut hello.window);
+            let window = (!hello.key.is_empty()).then(|| windows.enter(&hello.label(), number));
+            hello.window = window.as_ref().map_or(0, Window::number);
+            let line = answer(server.metrics().clients(), hello.window);
+            writer.write_all(&line).await.map_err(text)?;
+            (Some(*hello), Vec::new(), window)
         }
-        Ok(First::Message(begun)) => (None, begun),
+        Ok(First::Message(begun)) => (None, begun, None),
         Err(error) => {
             // For whoever wrote the shim: no JSON-RPC has begun.
             let line = serde_json::json!({"termbridge": {"error": error.to_string()}});

@@ -12,13 +12,20 @@ const CHUNK: usize = 64 * 1024;
 /// The lines of a reader.
 pub(crate) struct LineReader<R> {
     reader: BufReader<R>,
+    /// Longest line.
+    most: usize,
     /// The current line is too long and is skipped to its end.
     skipping: bool,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Self { reader: BufReader::with_capacity(CHUNK, reader), skipping: false }
+        Self::up_to(MAX_MESSAGE, reader)
+    }
+
+    /// With another limit than for a client's messages.
+    pub(crate) fn up_to(most: usize, reader: R) -> Self {
+        Self { reader: BufReader::with_capacity(CHUNK, reader), most, skipping: false }
     }
 }
 
@@ -35,7 +42,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Incoming for LineReader<R> {
                 line.extend_from_slice(&available[..taken]);
             }
             self.reader.consume(taken);
-            if line.len() > MAX_MESSAGE {
+            if line.len() > self.most {
                 *line = Vec::new();
                 self.skipping = true;
             }

@@ -83,7 +83,7 @@ async fn a_thousand_on_the_socket_leave_nothing_behind() {
     let folder = ServerFolder::open(Some(runtime.path()), runtime.path()).expect("a folder");
     let listener = SocketListener::bind(&folder).expect("a socket");
     let (path, stop) = (listener.path(), CancellationToken::new());
-    let calls = Arc::new(Calls::open(&folder.calls()).expect("a file"));
+    let calls = Arc::new(Calls::open(&folder.calls()));
     let server = bed.server.clone().with_calls(calls);
     let serving = SocketServer::new(listener).run(server, stop.clone(), Duration::ZERO);
     let serving = tokio::spawn(serving);

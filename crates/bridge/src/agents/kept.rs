@@ -1,0 +1,110 @@
+//! The table of agents in a file, from which the next server goes on: which session is whose current one, and what a
+//! shell was made with.
+
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use termbridge_session::{SessionInfo, State};
+
+use super::{Agents, Held, Table};
+use crate::backends::Backends;
+use crate::caller::Key;
+
+/// The table as it is written. What is missing has its default, so that another version's can be read.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Kept {
+    shells: Vec<KeptShell>,
+    current: Vec<KeptCurrent>,
+}
+
+#[derive(Default, Clone, Serialize, Deserialize)]
+#[serde(default)]
+struct KeptShell {
+    session: String,
+    shell: String,
+    env: BTreeMap<String, String>,
+    automatic: bool,
+    addressed: bool,
+    broken: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct KeptCurrent {
+    of: Key,
+    session: String,
+}
+
+impl Agents {
+    /// Keeps the table in a file of this user's alone, and goes on from what an earlier server left there with those of
+    /// its sessions that are still there. A shell that the file does not tell of is no spare one, and nobody's current.
+    pub(crate) fn adopt(&self, backends: &Backends, sessions: &[SessionInfo], file: PathBuf) {
+        let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let Kept { shells, current } = kept.unwrap_or_default();
+        let mut table = self.lock();
+        for info in sessions.iter().filter(|info| info.state == State::Running) {
+            let id = info.id.to_string();
+            for current in current.iter().filter(|current| current.session == id) {
+                table.current.insert(current.of.clone(), info.id.clone());
+            }
+            if info.shell.is_none() {
+                continue;
+            }
+            let kept = shells.iter().find(|shell| shell.session == id).cloned();
+            let made = kept.unwrap_or_else(|| KeptShell {
+                shell: info.command.clone(),
+                addressed: true,
+                ..KeptShell::default()
+            });
+            table.held.push(Held {
+                id: info.id.clone(),
+                key: Key::of(&info.owner),
+                at: backends.index_of(&info.id),
+                shell: made.shell,
+                env: made.env,
+                name: info.name.clone(),
+                reserved: false,
+                automatic: made.automatic,
+                addressed: made.addressed,
+                broken: made.broken,
+            });
+        }
+        let _ = self.file.set(file);
+        self.keep(&table);
+    }
+
+    /// Writes the table down, where it is kept.
+    pub(super) fn keep(&self, table: &Table) {
+        let Some(file) = self.file.get() else { return };
+        let shells = table.held.iter().map(|held| KeptShell {
+            session: held.id.to_string(),
+            shell: held.shell.clone(),
+            env: held.env.clone(),
+            automatic: held.automatic,
+            addressed: held.addressed,
+            broken: held.broken,
+        });
+        let current = table
+            .current
+            .iter()
+            .map(|(of, session)| KeptCurrent { of: of.clone(), session: session.to_string() });
+        let kept = Kept { shells: shells.collect(), current: current.collect() };
+        if let Err(error) = write(file, &kept) {
+            tracing::warn!(%error, "which session is whose current one is not written down");
+        }
+    }
+}
+
+/// Writes a new file, which takes the old one's place whole.
+fn write(file: &Path, kept: &Kept) -> io::Result<()> {
+    let new = file.with_extension("new");
+    let mut options = OpenOptions::new();
+    let mut written = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    written.write_all(&serde_json::to_vec(kept)?)?;
+    fs::rename(new, file)
+}
