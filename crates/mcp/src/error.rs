@@ -102,6 +102,14 @@ impl ToolError {
         Self::new(Code::Cancelled, message, "Keep stdin open until the answer is there.", &[])
     }
 
+    /// The server ended while the call waited, and leaves everything to the next one.
+    pub(crate) fn server_ends() -> Self {
+        let message = "the server ends or is replaced: the wait is over, and what runs goes on";
+        let hint = "Connect again and look before you repeat it: list_sessions, get_terminal_output, view_screen.";
+        let next = &["list_sessions", "get_terminal_output", "view_screen"];
+        Self::new(Code::ServerRestarted, message, hint, next)
+    }
+
     /// The error as a client can use it that has only some of the tools.
     pub(crate) fn for_tools(mut self, offered: impl Fn(&str) -> bool) -> Self {
         let usable = |name: &'static str| {

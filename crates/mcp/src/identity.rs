@@ -29,6 +29,8 @@ pub enum Proof {
         name: String,
         /// What the token permits.
         scope: Scope,
+        /// It sees everyone's sessions.
+        all_sessions: bool,
         /// The folder that the token belongs to.
         workspace: Option<std::path::PathBuf>,
     },
@@ -62,11 +64,11 @@ fn client_of(proof: &Proof) -> Client {
             }),
             ..Client::default()
         },
-        Proof::Token { id, name, scope, workspace } => Client {
+        Proof::Token { id, name, scope, all_sessions, workspace } => Client {
             principal: id.clone(),
             // Whoever holds it is one client.
             label: format!("token {name}"),
-            is_admin: *scope == Scope::Admin,
+            is_admin: *all_sessions || *scope == Scope::Admin,
             workspace: workspace.clone(),
             scopes: (*scope).into(),
             ..Client::default()

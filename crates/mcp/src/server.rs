@@ -69,6 +69,8 @@ pub struct McpServer {
     told: Told,
     subscriptions: Subscriptions,
     closed: CancellationToken,
+    /// Cancelled when a server ends that is shared, and whose sessions go on.
+    ending: Option<CancellationToken>,
     /// The server leaves what its lasting clients wait for to the next one: they hear nothing more.
     left: CancellationToken,
     /// What became of calls, where clients come again with them.
@@ -107,6 +109,7 @@ impl McpServer {
             told: Told::default(),
             subscriptions: Subscriptions::default(),
             closed: CancellationToken::new(),
+            ending: None,
             left: CancellationToken::new(),
             calls: None,
             client_calls: None,
@@ -162,6 +165,7 @@ impl McpServer {
             told: Told::default(),
             subscriptions: Subscriptions::default(),
             closed: self.closed.child_token(),
+            ending: Some(self.closed.clone()),
             left: self.left.clone(),
             calls: self.calls.clone(),
             client_calls: None,
@@ -249,6 +253,7 @@ impl McpServer {
             began: std::time::Instant::now(),
             cancelled,
             closed: self.closed.clone(),
+            ending: self.ending.clone(),
         };
         Some(answered(self.tools.find(tool)?.call(arguments, context)).await)
     }
@@ -383,6 +388,7 @@ impl ServerHandler for McpServer {
                 began: started,
                 cancelled,
                 closed: self.closed.clone(),
+                ending: self.ending.clone(),
             };
             let call = answered(entry.call(arguments, call));
             let metrics = Arc::clone(&self.metrics);

@@ -111,6 +111,8 @@ pub(crate) struct Context {
     pub(crate) cancelled: CancellationToken,
     /// The client is gone.
     pub(crate) closed: CancellationToken,
+    /// A shared server ends, and what runs goes on.
+    pub(crate) ending: Option<CancellationToken>,
 }
 
 impl Context {
@@ -203,9 +205,11 @@ impl Context {
 
     /// Why nobody waits for the answer any more.
     pub(crate) fn why_given_up(&self) -> ToolError {
-        match self.closed.is_cancelled() {
-            true => ToolError::disconnected(),
-            false => ToolError::cancelled(),
+        let is_ending = self.ending.as_ref().is_some_and(CancellationToken::is_cancelled);
+        match (is_ending, self.closed.is_cancelled()) {
+            (true, _) => ToolError::server_ends(),
+            (false, true) => ToolError::disconnected(),
+            (false, false) => ToolError::cancelled(),
         }
     }
 

@@ -74,8 +74,8 @@ pub(crate) async fn gate(
             return come_again(after, "too many requests of this token are under way");
         }
     };
-    let Token { id, name, scope, workspace, .. } = token;
-    let proof = Proof::Token { id, name, scope, workspace };
+    let Token { id, name, scope, all_sessions, workspace, .. } = token;
+    let proof = Proof::Token { id, name, scope, all_sessions, workspace };
     let admitted = Admitted { identity: Identity::from(&proof), admission };
     let mcp_session = headers.get("mcp-session-id").and_then(|id| id.to_str().ok());
     let span = tracing::info_span!(

@@ -48,6 +48,9 @@ pub struct Token {
     hash: String,
     /// What it permits.
     pub scope: Scope,
+    /// It sees everyone's sessions.
+    #[serde(default)]
+    pub all_sessions: bool,
     /// When it was made, in seconds since 1970.
     pub created: u64,
     /// When it ends, in seconds since 1970.
@@ -63,6 +66,8 @@ pub struct NewToken {
     pub name: String,
     /// What it permits.
     pub scope: Scope,
+    /// It sees everyone's sessions.
+    pub all_sessions: bool,
     /// How long it is valid.
     pub lifetime: Option<Duration>,
     /// The folder that it belongs to.
@@ -144,6 +149,7 @@ impl TokenStore {
             name: new.name,
             hash: hash(&secret),
             scope: new.scope,
+            all_sessions: new.all_sessions,
             created,
             expires: new.lifetime.map(|lifetime| created.saturating_add(lifetime.as_secs())),
             workspace: new.workspace,

@@ -83,13 +83,14 @@ pub(crate) struct ServeArguments {
 }
 
 pub(crate) const TOKEN_EXAMPLES: &str = "\
-A token is a principal of its own: it sees only the terminals that it started. Scopes: read (list and
-look), write (run things), admin (everything of everyone); each includes those before it. The text of a
-token is printed once; only its hash is kept. A running server notices changes at once.
+A token is a principal of its own: it sees only the terminals that it started, or with --all-sessions
+everyone's. Scopes: read (list and look), write (run things), admin (everything of everyone); each
+includes those before it. The text of a token is printed once, and its hash kept; the first one that
+`serve` makes is also in a file of your own. A running server notices changes at once.
 
 Examples:
   termbridge token create --name laptop
-  termbridge token create --scopes read --expires 30d --json
+  termbridge token create --scopes read --all-sessions --expires 30d
   termbridge token list
   termbridge token revoke 3f9c2a7be012";
 
@@ -109,6 +110,9 @@ pub(crate) enum TokenAction {
         /// What it permits: read, write, admin
         #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "write")]
         scopes: Vec<Scope>,
+        /// It sees everyone's sessions, not only its own: with `--scopes read`, for those who only look
+        #[arg(long)]
+        all_sessions: bool,
         /// How long it is valid: 12h, 30d [default: until it is revoked]
         #[arg(long, value_name = "TIME", value_parser = parse_duration)]
         expires: Option<Duration>,

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use termbridge_mcp::client::Client;
+use termbridge_mcp::socket::ServerFolder;
 
 use super::people::{SessionRow, call, connect, find, folder, no_server, sessions};
 use super::{print, printable};
@@ -21,6 +22,9 @@ const ALL_LINES: u32 = 100_000;
 const FOLLOW_LINES: u32 = 100;
 /// How long one wait for output takes at most; then the next begins.
 const WAIT_MS: u64 = 20_000;
+/// How long what is followed waits for the next server.
+const AWAY_LIMIT: Duration = Duration::from_secs(30);
+const AWAY_INTERVAL: Duration = Duration::from_millis(100);
 /// What a program prints within this time is fetched at once.
 const GATHER: Duration = Duration::from_millis(30);
 
@@ -29,7 +33,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Result<ExitCode> {
     let Some(mut client) = connect(&folder)? else { return Ok(no_server(&folder)) };
     let row = find(&sessions(&mut client)?, &arguments.session)?;
     if arguments.follow {
-        return follow(&mut client, &row, arguments);
+        return follow(client, &folder, &row, arguments);
     }
     // Empty rows at the end of the screen do not count.
     let lines = arguments.lines.map_or(ALL_LINES, |lines| lines + u32::from(row.rows));
@@ -45,49 +49,94 @@ pub(crate) fn run(arguments: &LogsArguments) -> Result<ExitCode> {
     print(&if text.is_empty() { String::new() } else { format!("{}\n", printable(text)) })
 }
 
-/// Prints what is new until the session has ended or nobody reads.
-fn follow(client: &mut Client, row: &SessionRow, arguments: &LogsArguments) -> Result<ExitCode> {
-    let id = row.session_id.as_str();
-    let mut cursor: Option<String> = None;
-    let mut last_line = LastLine::default();
-    let mut out = io::stdout().lock();
+/// Prints what is new until the session has ended or nobody reads, through whatever server there is.
+fn follow(
+    mut client: Client,
+    folder: &ServerFolder,
+    row: &SessionRow,
+    arguments: &LogsArguments,
+) -> Result<ExitCode> {
+    let mut following = Following::default();
     loop {
-        // Whatever changes after this look ends the wait below.
-        let region = json!({"row": 0, "col": 0, "rows": 1, "cols": 1});
-        let seen = call(client, "view_screen", json!({"session_id": id, "region": region}))?;
-        let mut has_more = true;
-        while has_more {
-            let first = arguments.lines.unwrap_or(FOLLOW_LINES);
-            let mut request = json!({"session_id": id, "max_bytes": MAX_BYTES});
-            match &cursor {
-                Some(cursor) => {
-                    request["since"] = cursor.as_str().into();
-                    request["lines"] = ALL_LINES.into();
-                }
-                None => request["lines"] = first.into(),
-            }
-            let page = call(client, "get_terminal_output", request)?;
-            let next = page["cursor"].as_str().context("the server gave no cursor")?.to_owned();
-            let text = page["output"].as_str().unwrap_or_default();
-            has_more =
-                page["remaining"].as_u64().unwrap_or(0) > 0 && cursor.as_ref() != Some(&next);
-            let text = last_line.continued(text, page["first_line"].as_u64(), cursor.as_deref());
-            cursor = Some(next);
-            match write_piece(&mut out, &text, arguments.json) {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    return Ok(ExitCode::SUCCESS);
-                }
-                written => written.context("cannot write to stdout")?,
-            }
+        let error = match following.print(&mut client, row, arguments) {
+            Ok(()) => return Ok(ExitCode::SUCCESS),
+            Err(error) => error,
+        };
+        // What it refuses is final; what a server that is gone did not answer, the next one does.
+        client = match anew(client, folder) {
+            Some(next) => next,
+            None => return Err(error),
+        };
+    }
+}
+
+/// The next server, if this one is gone.
+fn anew(client: Client, folder: &ServerFolder) -> Option<Client> {
+    let old = client.pid();
+    drop(client);
+    let deadline = Instant::now() + AWAY_LIMIT;
+    while Instant::now() < deadline {
+        match connect(folder) {
+            Ok(Some(next)) => return Some(next).filter(|next| next.pid() != old),
+            Ok(None) | Err(_) => std::thread::sleep(AWAY_INTERVAL),
         }
-        if seen["state"].as_str().is_some_and(|state| state != "running") {
-            return Ok(ExitCode::SUCCESS);
-        }
-        let wait = json!({"session_id": id, "change": true, "exit": true, "after": seen["seq"],
-            "timeout_ms": WAIT_MS});
-        let outcome: Value = call(client, "wait_for", wait)?;
-        if outcome["fired"] == "change" {
-            std::thread::sleep(GATHER);
+    }
+    None
+}
+
+/// How far a session has been printed.
+#[derive(Default)]
+struct Following {
+    cursor: Option<String>,
+    last_line: LastLine,
+}
+
+impl Following {
+    fn print(
+        &mut self,
+        client: &mut Client,
+        row: &SessionRow,
+        arguments: &LogsArguments,
+    ) -> Result<()> {
+        let id = row.session_id.as_str();
+        let mut out = io::stdout().lock();
+        loop {
+            // Whatever changes after this look ends the wait below.
+            let region = json!({"row": 0, "col": 0, "rows": 1, "cols": 1});
+            let seen = call(client, "view_screen", json!({"session_id": id, "region": region}))?;
+            let mut has_more = true;
+            while has_more {
+                let first = arguments.lines.unwrap_or(FOLLOW_LINES);
+                let mut request = json!({"session_id": id, "max_bytes": MAX_BYTES});
+                match &self.cursor {
+                    Some(cursor) => {
+                        request["since"] = cursor.as_str().into();
+                        request["lines"] = ALL_LINES.into();
+                    }
+                    None => request["lines"] = first.into(),
+                }
+                let page = call(client, "get_terminal_output", request)?;
+                let next = page["cursor"].as_str().context("the server gave no cursor")?.to_owned();
+                let text = page["output"].as_str().unwrap_or_default();
+                has_more = page["remaining"].as_u64().unwrap_or(0) > 0
+                    && self.cursor.as_ref() != Some(&next);
+                let first = page["first_line"].as_u64();
+                let text = self.last_line.continued(text, first, self.cursor.as_deref());
+                self.cursor = Some(next);
+                match write_piece(&mut out, &text, arguments.json) {
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                    written => written.context("cannot write to stdout")?,
+                }
+            }
+            if seen["state"].as_str().is_some_and(|state| state != "running") {
+                return Ok(());
+            }
+            let wait = json!({"session_id": id, "change": true, "exit": true, "after": seen["seq"],
+                "timeout_ms": WAIT_MS});
+            let outcome: Value = call(client, "wait_for", wait)?;
+            if outcome["fired"] == "change" {
+                std::thread::sleep(GATHER);
+            }
         }
     }
 }

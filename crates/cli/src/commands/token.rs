@@ -14,13 +14,18 @@ use crate::config::state_folder;
 pub(crate) fn run(arguments: TokenArguments) -> Result<ExitCode> {
     let store = store()?;
     match arguments.action {
-        TokenAction::Create { name, scopes, expires, workspace, json } => {
+        TokenAction::Create { name, scopes, all_sessions, expires, workspace, json } => {
             let Some(scope) = scopes.into_iter().max() else { bail!("--scopes is empty") };
             let workspace = workspace.map(|folder| {
                 folder.canonicalize().with_context(|| format!("--workspace {}", folder.display()))
             });
             let workspace = workspace.transpose()?;
-            let new = NewToken { name, scope, lifetime: expires, workspace };
+            if expires.is_some_and(|expires| expires.is_zero()) {
+                bail!(
+                    "--expires is 0: such a token is never valid; leave it out for one that does not expire"
+                );
+            }
+            let new = NewToken { name, scope, all_sessions, lifetime: expires, workspace };
             let (token, text) = store.create(new)?;
             let mut shown = as_json(&token);
             shown["token"] = text.as_str().into();
@@ -59,6 +64,7 @@ fn as_json(token: &Token) -> Value {
         "created": token.created,
         "expires": token.expires,
         "expired": !token.is_valid_at(SystemTime::now()),
+        "all_sessions": token.all_sessions,
         "workspace": token.workspace,
     })
 }
@@ -74,8 +80,9 @@ fn as_line(token: &Token) -> String {
         }
     };
     let workspace = token.workspace.as_ref().map(|folder| format!("  {}", folder.display()));
+    let all = if token.all_sessions { "  all sessions" } else { "" };
     let line = format!(
-        "{}  {:<5}  {expires}  {}{}",
+        "{}  {:<5}{all}  {expires}  {}{}",
         token.id,
         token.scope.name(),
         token.name,
@@ -88,7 +95,7 @@ fn rough(time: Duration) -> String {
     let minutes = time.as_secs().div_ceil(60);
     match minutes {
         0..120 => format!("{minutes} min"),
-        120..2880 => format!("{} h", minutes / 60),
-        _ => format!("{} days", minutes / 1440),
+        120..2880 => format!("{} h", minutes.div_ceil(60)),
+        _ => format!("{} days", minutes.div_ceil(1440)),
     }
 }

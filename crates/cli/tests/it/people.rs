@@ -167,6 +167,36 @@ fn logs_follow_a_session_to_its_end() {
 }
 
 #[test]
+fn logs_show_every_line_once_through_a_restart_and_beyond_the_scrollback() {
+    let mut people = People::new();
+    let script = "echo begun; read go; seq 1 15000; printf half; read go; echo ' whole'; seq 15001 15050; read go; echo end";
+    let id = people.launch(json!({"command": "sh", "args": ["-c", script], "name": "many"}));
+    let mut follow = people.runtime.command(&["logs", "-f", "many"]);
+    let mut follow = follow.stdout(Stdio::piped()).spawn().expect("starts");
+    let mut lines = BufReader::new(follow.stdout.take().expect("stdout")).lines();
+    let mut next = move || lines.next().map(|line| line.expect("text"));
+    assert_eq!(next().as_deref(), Some("begun"));
+    people
+        .call("send_keys", json!({"session_id": id, "keys": "x<Enter>", "wait": {"text": "half"}}));
+    let server = people.runtime.servers()[0];
+    crate::shim::signal(server, "-KILL");
+    await_end_of(server);
+    people.call(
+        "send_keys",
+        json!({"session_id": id, "keys": "x<Enter>", "wait": {"text": "15050"}}),
+    );
+    people.call("send_keys", json!({"session_id": id, "keys": "x<Enter>", "wait": {"exit": true}}));
+    let mut seen: Vec<String> = std::iter::from_fn(&mut next).collect();
+    assert_eq!(follow.wait().expect("ends").code(), Some(0));
+    assert_eq!(seen.pop().as_deref(), Some("end"));
+    let numbers: Vec<u32> = seen.iter().filter_map(|line| line.parse().ok()).collect();
+    let last: Vec<u32> = (15_001..=15_050).collect();
+    assert!(numbers.ends_with(&last), "{:?}", numbers.iter().rev().take(60));
+    assert!(numbers.is_sorted_by(|one, next| one < next), "no line twice");
+    assert!(seen.iter().any(|line| line.starts_with("half")), "{:?}", seen.last());
+}
+
+#[test]
 fn sessions_are_ended_one_by_one_or_all_with_the_server() {
     let mut people = People::new();
     let first = people.launch(json!({"command": "cat", "name": "first"}));

@@ -290,3 +290,48 @@ fn twenty_busy_sessions_lose_nothing_when_their_server_goes() {
     }
     assert_eq!(disturbed, twin);
 }
+
+#[test]
+fn a_server_that_an_agent_started_makes_room_for_one_that_a_person_starts() {
+    let mut world = World::new();
+    world.call("launch_app", json!({"command": "cat"}));
+    let first = world.server();
+    let mut command = world.runtime.command(&["serve", "--port", "0"]);
+    let mut serving = command.stderr(Stdio::null()).spawn().expect("it starts");
+    let second = i64::from(serving.id());
+    await_that("the person's server is there", || world.runtime.servers() == [second]);
+    await_end_of(first);
+    let listed = world.call("list_sessions", json!({}));
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(1), "{listed}");
+    drop(world);
+    serving.wait().expect("it ends");
+}
+
+#[test]
+fn each_agent_s_current_session_is_the_same_at_the_next_server() {
+    let mut world = World::new();
+    // Another window of the same client, in the same folder.
+    let mut command = world.runtime.command(&["mcp", "--connect"]);
+    let mut window = Shim::ready(command.current_dir(world.runtime.environment.path()));
+    let chosen = world.shell("chosen".into());
+    world.call("execute_command", json!({"command": "cd /usr; W=first"}));
+    let last = world.shell("last".into());
+    world.call("execute_command", json!({"session_id": last, "command": "cd /var"}));
+    world.call("switch_session", json!({"session_id": chosen}));
+    let with = json!({"command": "echo $X", "env": {"X": "9"}});
+    let made = world.call("execute_command", with.clone());
+    assert_eq!(made["output"], "9\n");
+    let other = window.call(1, "execute_command", json!({"command": "echo \"$W\"; cd /etc"}));
+    assert_eq!(other["output"], "\n", "a shell of its own: {other}");
+    for (number, name) in (2..).zip(["-KILL", "-TERM"]) {
+        let old = world.server();
+        signal(old, name);
+        await_end_of(old);
+        let found = world.call("execute_command", json!({"command": "pwd; echo \"$X\""}));
+        assert_eq!(found["output"], "/usr\n\n", "{name}: {found}");
+        let found = window.call(number, "execute_command", json!({"command": "pwd"}));
+        assert_eq!(found["output"], "/etc\n", "{name}: {found}");
+        let found = world.call("execute_command", with.clone());
+        assert_eq!(found["session_id"], made["session_id"], "{name}: {found}");
+    }
+}

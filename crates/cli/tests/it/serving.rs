@@ -103,6 +103,9 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
+        // What it had started would go on.
+        let stop = command(&self.environment, &["stop", "--all"]).stderr(Stdio::null()).output();
+        drop(stop);
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -187,10 +190,12 @@ fn it_listens_says_so_and_leaves_nothing_behind() {
         "claude mcp add --transport http termbridge http://",
         "\"servers\"",
         "\"mcpServers\"",
-        &token,
+        "YOUR_TOKEN",
+        &runtime.join("token").display().to_string(),
     ] {
         assert!(serving.greeting.contains(text), "{text} in {}", serving.greeting);
     }
+    assert!(!serving.greeting.contains(&token), "a log is no place for it");
     assert_eq!(serving.get("/healthz", None).0, 200);
     assert_eq!(serving.get("/metrics", None).0, 401);
     let (status, body) = serving.get("/metrics", Some(&token));
@@ -245,7 +250,7 @@ fn it_listens_says_so_and_leaves_nothing_behind() {
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     left.sort();
-    assert_eq!(left, ["keeper.sock.lock", "server.lock", "servers", "token"]);
+    assert_eq!(left, ["keeper.sock.lock", "server.lock", "servers", "start.lock", "token"]);
     assert_eq!(std::fs::read_dir(runtime.join("servers")).expect("a folder").count(), 0);
 }
 
@@ -267,6 +272,27 @@ fn a_killed_server_is_in_nobody_s_way() {
     assert_eq!(records.len(), 1, "{records:?}");
     SocketClient::open(&runtime.join("server.sock"));
     assert_eq!(second.end("-INT"), Some(130));
+}
+
+#[test]
+fn a_replacement_that_cannot_listen_leaves_the_server_alone() {
+    let serving = Serving::start(&[]);
+    let held = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = held.local_addr().expect("bound").port().to_string();
+    for (words, expected) in [
+        (["--listen", "0.0.0.0:0"], "--tls-cert"),
+        (["--listen", "nonsense"], "listen is"),
+        (["--port", &port], "is taken"),
+    ] {
+        let words = [&["serve", "--replace"], &words[..]].concat();
+        let output = command(&serving.environment, &words).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(1) && said.contains(expected), "{words:?}: {said}");
+        assert_eq!(serving.get("/healthz", None).0, 200, "{words:?}");
+    }
+    let second = command(&serving.environment, &["serve", "--port", "0"]).output().expect("runs");
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(said.contains("--replace"), "{said}");
 }
 
 #[test]
