@@ -1,7 +1,7 @@
 //! Many agents at once, each with its sessions, on every way to the server.
 //!
 //! An agent calls, looks at what came for a while, and calls again. Its programs print on one line, and its shell's
-//! scrollback is full early: what grows is not what they print.
+//! scrollback is full before it begins: what grows is not what they print.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -22,6 +22,8 @@ const SESSIONS: usize = 5;
 const THOUGHT: Duration = Duration::from_millis(100);
 /// So much more at the end than after a quarter is flat.
 const FLAT: f64 = 1.05;
+/// A command that prints more lines than the scrollback has.
+const FILL: &str = "seq 300";
 /// A program that prints what it is sent.
 const ECHO: &str = "stty raw -echo; printf ready; exec cat";
 
@@ -103,6 +105,7 @@ impl Agent {
             programs.push(launch(&mut peer, "sh", &["-c", ECHO], &json!({"text": "ready"}))?);
         }
         let shell = session_of(&peer.call("create_session", &json!({}))?)?;
+        peer.call("execute_command", &json!({"session_id": shell, "command": FILL}))?;
         Ok(Self { number, peer, programs, shell })
     }
 
