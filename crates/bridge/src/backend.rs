@@ -11,6 +11,9 @@ use termbridge_session::{CommandReport, Owner, Scrollback, SessionError, Session
 use crate::caller::Environment;
 use crate::screens::Screens;
 
+/// Whose sessions are asked for.
+pub type OwnerFilter<'a> = &'a (dyn Fn(&Owner) -> bool + Send + Sync);
+
 /// Shells that run one command at a time and tell where each ends.
 ///
 /// Commands of a session are numbered from 1. Their output is bytes that only grow, so a reader asks
@@ -26,6 +29,16 @@ pub trait TerminalBackend: Send + Sync + 'static {
 
     /// All sessions in the order of their start, ended ones that can still be read included.
     async fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError>;
+
+    /// The same for the sessions of some owners only; a backend that can should not ask the others.
+    async fn list_sessions_of(
+        &self,
+        is_wanted: OwnerFilter<'_>,
+    ) -> Result<Vec<SessionInfo>, SessionError> {
+        let mut all = self.list_sessions().await?;
+        all.retain(|info| is_wanted(&info.owner));
+        Ok(all)
+    }
 
     /// One session.
     async fn session(&self, id: &SessionId) -> Result<SessionInfo, SessionError>;

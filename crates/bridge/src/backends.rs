@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use termbridge_session::{SessionError, SessionId, SessionInfo};
 
-use crate::backend::TerminalBackend;
+use crate::backend::{OwnerFilter, TerminalBackend};
 use crate::error::BridgeError;
 
 /// How long a backend may take to list its sessions before the others' are shown without them.
@@ -104,16 +104,22 @@ impl Backends {
         }
     }
 
-    /// All sessions. One backend alone may fail; of several, those that fail or take longer than [`LIST_LIMIT`] are
-    /// noted.
+    /// All sessions.
     pub(crate) async fn list(&self) -> Result<Listed, SessionError> {
+        self.list_of(&|_| true).await
+    }
+
+    /// The sessions of those owners. One backend alone may fail; of several, those that fail or take longer than
+    /// [`LIST_LIMIT`] are noted.
+    pub(crate) async fn list_of(&self, is_wanted: OwnerFilter<'_>) -> Result<Listed, SessionError> {
         if let [only] = self.all.as_slice() {
-            return Ok(Listed { sessions: only.list_sessions().await?, notes: Vec::new() });
+            let sessions = only.list_sessions_of(is_wanted).await?;
+            return Ok(Listed { sessions, notes: Vec::new() });
         }
         let lists = self
             .all
             .iter()
-            .map(|backend| tokio::time::timeout(LIST_LIMIT, backend.list_sessions()));
+            .map(|backend| tokio::time::timeout(LIST_LIMIT, backend.list_sessions_of(is_wanted)));
         let mut listed = Listed::default();
         for (index, list) in join_all(lists).await.into_iter().enumerate() {
             let target = self.all[index].target();

@@ -256,11 +256,10 @@ impl Bridge {
 
     /// The shells that an agent may use, by id and name.
     async fn living_shells(&self, caller: &Caller) -> Result<String, BridgeError> {
-        let all = self.backends().list().await?.sessions.into_iter();
-        let mine = all.filter(|info| {
-            let lives = info.state == State::Running && !info.stopping && info.shell.is_some();
-            lives && caller.access(&info.owner) == Access::Own
-        });
+        let mine =
+            self.sessions(caller).await?.sessions.into_iter().filter(|info| {
+                info.state == State::Running && !info.stopping && info.shell.is_some()
+            });
         let row = |info: SessionInfo| match info.name {
             Some(name) => format!("{} ({name})", info.id),
             None => info.id.to_string(),
@@ -290,9 +289,8 @@ impl Bridge {
 
     /// The sessions that a caller may use.
     pub async fn sessions(&self, caller: &Caller) -> Result<Listed, BridgeError> {
-        let mut listed = self.backends().list().await?;
-        listed.sessions.retain(|info| caller.access(&info.owner) == Access::Own);
-        Ok(listed)
+        let is_own = |owner: &Owner| caller.access(owner) == Access::Own;
+        Ok(self.backends().list_of(&is_own).await?)
     }
 
     /// What is known of a command of a session that a caller names, with at most `most` bytes of its output from

@@ -38,7 +38,7 @@ mod screens;
 mod settings;
 mod transcript;
 
-pub use backend::{Awaited, NewSession, TerminalBackend, Until};
+pub use backend::{Awaited, NewSession, OwnerFilter, TerminalBackend, Until};
 pub use backends::Listed;
 pub use caller::{Access, Caller, Client, Environment};
 pub use debug::{

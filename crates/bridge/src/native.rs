@@ -8,7 +8,7 @@ use termbridge_session::{
     SnapshotRequest, State, Wait,
 };
 
-use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
+use crate::backend::{Awaited, NewSession, OwnerFilter, TerminalBackend, Until};
 use crate::screens::Screens;
 
 /// How long a shell may take to its first prompt; who asks says how long they wait.
@@ -75,6 +75,13 @@ impl TerminalBackend for NativeBackend {
 
     async fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError> {
         Ok(self.sessions.list().await)
+    }
+
+    async fn list_sessions_of(
+        &self,
+        is_wanted: OwnerFilter<'_>,
+    ) -> Result<Vec<SessionInfo>, SessionError> {
+        Ok(self.sessions.list_of(is_wanted).await)
     }
 
     async fn session(&self, id: &SessionId) -> Result<SessionInfo, SessionError> {

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body::Body;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
@@ -244,8 +245,12 @@ fn is_initialize(message: &ClientJsonRpcMessage) -> bool {
     matches!(request.request, ClientRequest::InitializeRequest(_))
 }
 
-/// Counts the bytes of an answer as they go out.
+/// Counts the bytes of an answer: of a whole one at once, so that its length stays known; of a stream as they go out.
 fn counted(body: HttpBody, metrics: Arc<Metrics>) -> HttpBody {
+    if let Some(length) = body.size_hint().exact() {
+        metrics.sent(usize::try_from(length).unwrap_or(usize::MAX));
+        return body;
+    }
     body.map_frame(move |frame| {
         metrics.sent(frame.data_ref().map_or(0, Bytes::len));
         frame

@@ -10,6 +10,7 @@
 mod flow;
 pub(crate) mod frames;
 pub(crate) mod lines;
+mod plain_call;
 
 use std::io;
 use std::pin::Pin;
@@ -235,6 +236,9 @@ async fn write<O: Outgoing>(
 pub(crate) fn parse(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Fault> {
     if line.is_empty() {
         return Ok(None);
+    }
+    if let Some(call) = plain_call::parse(line) {
+        return Ok(Some(call));
     }
     match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(JsonRpcMessage::Request(request)) => match &request.request {

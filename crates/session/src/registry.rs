@@ -21,6 +21,7 @@ use crate::id::SessionId;
 use crate::info::SessionInfo;
 use crate::launch::Launch;
 use crate::memory::Budgets;
+use crate::owner::Owner;
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::task::shell::{ShellLink, Spawned};
@@ -130,8 +131,15 @@ impl Sessions {
 
     /// What is known of every session.
     pub async fn list(&self) -> Vec<SessionInfo> {
+        self.list_of(|_| true).await
+    }
+
+    /// What is known of the sessions of those owners; the others are not asked.
+    pub async fn list_of(&self, is_wanted: impl Fn(&Owner) -> bool) -> Vec<SessionInfo> {
+        let mut wanted = self.all();
+        wanted.retain(|session| is_wanted(session.owner()));
         let mut list = Vec::new();
-        for session in self.all() {
+        for session in wanted {
             // A session that ends while it is asked is not listed.
             list.extend(session.info().await.ok());
         }

@@ -304,6 +304,7 @@ impl SessionTask {
         tracing::debug!(session = %self.id, command = %self.launch.command_line(), "launched");
         let turns = self.server.upgrade().map(|server| server.turns.clone()).unwrap_or_default();
         self.save();
+        self.catch_up(&turns).await;
         // Kept while other things are done: whoever asks anew stands at the end of the queue.
         let mut next_turn = None;
         loop {

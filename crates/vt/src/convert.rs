@@ -16,8 +16,12 @@ pub(crate) const MAX_MARKS: usize = 30;
 
 pub(crate) fn row(cells: &[EmulatorCell]) -> Row {
     let wrapped = cells.last().is_some_and(|cell| cell.flags.contains(Flags::WRAPLINE));
+    let halves = Flags::WIDE_CHAR | Flags::WIDE_CHAR_SPACER;
+    let has_halves = cells.iter().any(|cell| cell.flags.intersects(halves));
     let mut cells: Vec<Cell> = cells.iter().map(cell).collect();
-    mend_halves(&mut cells);
+    if has_halves {
+        mend_halves(&mut cells);
+    }
     Row { cells, wrapped }
 }
 
@@ -67,21 +71,28 @@ pub(crate) fn has_extra(cell: &EmulatorCell) -> bool {
             || cell.hyperlink().is_some())
 }
 
+#[inline]
 fn cell(cell: &EmulatorCell) -> Cell {
-    let combining = cell.zerowidth().filter(|marks| !marks.is_empty());
-    Cell {
+    let mut converted = Cell {
         character: character(cell),
-        combining: combining
-            .map(|marks| marks.iter().take(MAX_MARKS).collect::<String>().into_boxed_str()),
+        combining: None,
         width: width(cell.flags),
         style: Style {
             fg: color(cell.fg),
             bg: color(cell.bg),
-            underline_color: cell.underline_color().map(color),
+            underline_color: None,
             attributes: attributes(cell.flags),
         },
-        link: cell.hyperlink().map(|link| link.uri().into()),
+        link: None,
+    };
+    if cell.extra.is_some() {
+        let combining = cell.zerowidth().filter(|marks| !marks.is_empty());
+        converted.combining = combining
+            .map(|marks| marks.iter().take(MAX_MARKS).collect::<String>().into_boxed_str());
+        converted.style.underline_color = cell.underline_color().map(color);
+        converted.link = cell.hyperlink().map(|link| link.uri().into());
     }
+    converted
 }
 
 /// The emulator keeps a tab as itself in the first cell it skipped; on a screen that is a blank.

@@ -7,6 +7,7 @@
 use termbridge_pty::{Checkpoint, Journal, Register, Signal};
 use termbridge_vt::{Options, Seq, Terminal};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::yield_now;
 use tokio::time::Instant;
 
 use super::keeping::Keeping;
@@ -20,6 +21,7 @@ use crate::saved::{
     self, SavedDump, SavedOrigin, SavedSession, SavedState, Unreadable, load_size, load_time,
 };
 use crate::settings::Settings;
+use crate::turns::Turns;
 
 /// Bytes that are fed between two times that what was noticed is taken.
 const CHUNK: usize = 64 * 1024;
@@ -157,5 +159,20 @@ impl SessionTask {
         task.synchronized_since = task.terminal.is_synchronized().then(Instant::now);
         task.survey_soon();
         Ok(task)
+    }
+
+    /// Follows what the earlier server had read and not recorded, before anybody is answered: a screen that is shown
+    /// must have it.
+    pub(super) async fn catch_up(&mut self, turns: &Turns) {
+        while !self.unfed.is_empty() {
+            let turn = turns.clone().next().await;
+            self.has_turn = true;
+            self.feed_unfed();
+            self.has_turn = false;
+            self.settle();
+            self.keep();
+            drop(turn);
+            yield_now().await;
+        }
     }
 }

@@ -32,7 +32,7 @@ use crate::saved::{
     self, SavedLaunch, SavedOrigin, SavedSession, SavedState, save_size, save_time,
 };
 
-/// Bytes since the last dump that make a new one worth its time once the session is quiet.
+/// Bytes in the ring that make a dump, after which they can be given up, worth its time once the session is quiet.
 const WORTH_A_DUMP: u64 = 256 * 1024;
 /// How long a session has printed nothing that is quiet.
 const QUIET: Duration = Duration::from_secs(1);
@@ -49,6 +49,10 @@ pub(super) struct Keeping {
     buffer: Vec<u8>,
     /// Position of the last dump.
     dumped: u64,
+    /// Position of the last dump that could be stored.
+    stored: u64,
+    /// Position of the dump after which the ring's memory was given back.
+    given_back: u64,
     /// The bytes since then do not lead to the screen any more.
     is_stale: bool,
 }
@@ -57,7 +61,8 @@ impl Keeping {
     /// Keeps a session in this journal from now on, whose last dump is at this position.
     pub(super) fn new(journal: Journal, dumped: u64) -> Self {
         let (origin, state, buffer) = (Vec::new(), Vec::new(), Vec::new());
-        Self { journal, origin, state, buffer, dumped, is_stale: false }
+        let (stored, given_back) = (dumped, dumped);
+        Self { journal, origin, state, buffer, dumped, stored, given_back, is_stale: false }
     }
 }
 
@@ -85,22 +90,23 @@ impl SessionTask {
         let Some(keeping) = &mut self.keeping else { return };
         keeping.journal.set(Register::Seq, seq);
         keeping.journal.set(Register::Printed, printed);
-        let since = self.fed().saturating_sub(self.keeping.as_ref().map_or(0, |kept| kept.dumped));
-        let is_quiet = since >= WORTH_A_DUMP && self.last_output.elapsed() >= QUIET;
+        let is_quiet = self.keep_deadline().is_some_and(|deadline| Instant::now() >= deadline);
         let is_stale = self.keeping.as_ref().is_some_and(|keeping| keeping.is_stale);
         if is_quiet || is_stale {
             self.dump();
+            self.give_back();
         }
     }
 
     /// When the session is quiet enough for a dump.
     pub(super) fn keep_deadline(&self) -> Option<Instant> {
         let keeping = self.keeping.as_ref()?;
-        let worth = self.fed().saturating_sub(keeping.dumped) >= WORTH_A_DUMP;
+        let worth = self.fed().saturating_sub(keeping.given_back) >= WORTH_A_DUMP;
         worth.then(|| self.last_output + QUIET)
     }
 
-    /// Makes room in the ring for what is read next, before the bytes since the last dump are lost.
+    /// Makes room in the ring for what is read next, before the bytes since the last dump are lost. Its memory is not
+    /// given back: what comes next needs it again.
     pub(super) fn keep_room(&mut self) {
         let is_short =
             |keeping: &Keeping| keeping.journal.room_until_lost(keeping.dumped) < RESERVE;
@@ -154,14 +160,22 @@ impl SessionTask {
         // If it cannot be stored, it is not tried again at once: what is lost is the scrollback, and only if this
         // server dies.
         keeping.dumped = position;
-        let store = || {
-            keeping.journal.store(Checkpoint::Big, position, &dump)?;
-            keeping.journal.forget_before(position);
-            Ok::<_, std::io::Error>(())
-        };
-        if let Some(Err(error)) = self.program.while_ours(store) {
-            tracing::warn!(session = %self.id, %error, "the session's screens cannot be kept");
+        let store = || keeping.journal.store(Checkpoint::Big, position, &dump);
+        match self.program.while_ours(store) {
+            Some(Ok(())) => keeping.stored = position,
+            Some(Err(error)) => {
+                tracing::warn!(session = %self.id, %error, "the session's screens cannot be kept");
+            }
+            None => {}
         }
+    }
+
+    /// Gives back the ring's memory before the last dump that was stored.
+    fn give_back(&mut self) {
+        let Some(keeping) = &mut self.keeping else { return };
+        keeping.given_back = keeping.dumped;
+        let stored = keeping.stored;
+        self.program.while_ours(|| keeping.journal.forget_before(stored));
     }
 
     /// Counts bytes as written before they are, so that none is written twice.

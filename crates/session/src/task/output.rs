@@ -31,9 +31,7 @@ impl SessionTask {
     pub(super) fn read_output(&mut self) -> bool {
         let mut drained = false;
         let mut buffer = std::mem::take(&mut self.buffer);
-        let until = Instant::now() + if self.has_turn { BATCH_TIME } else { SHORT_BATCH_TIME };
-        let unfed = std::mem::take(&mut self.unfed);
-        self.feed(&unfed, until);
+        let until = self.feed_unfed();
         for _ in 0..BATCH_READS {
             if !self.unfed.is_empty() || Instant::now() >= until {
                 break;
@@ -62,6 +60,14 @@ impl SessionTask {
         }
         self.behind = !(self.unfed.is_empty() && (drained || self.hung_up));
         !self.behind
+    }
+
+    /// Feeds what was read before, and reads nothing; when the batch is to end.
+    pub(super) fn feed_unfed(&mut self) -> Instant {
+        let until = Instant::now() + if self.has_turn { BATCH_TIME } else { SHORT_BATCH_TIME };
+        let unfed = std::mem::take(&mut self.unfed);
+        self.feed(&unfed, until);
+        until
     }
 
     /// Reads once; through the journal, where there is one.

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use futures_util::future::join_all;
 use tempfile::TempDir;
 use termbridge_pty::{Keeper, Lasting};
 use termbridge_session::{
@@ -71,6 +72,29 @@ async fn commands_and_their_output_go_on() {
     assert_eq!((before.output.as_str(), before.exit_code()), ("one\n", Some(3)));
     let after = shell.execute("echo two", LIMIT, 100).await.expect("runs");
     assert_eq!((after.id, after.output.as_str()), (running + 1, "two\n"));
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_first_screen_at_the_next_server_has_all_that_was_read() {
+    let folder = folder();
+    let sessions = server(folder.path()).await;
+    let mut ids = Vec::new();
+    for _ in 0..20 {
+        let launch = Launch::new("sh").arg("-c").arg("seq 200; echo ready; exec cat");
+        let session = sessions.launch(launch).await.expect("launches");
+        see(&session, "ready").await;
+        ids.push(session.id().clone());
+    }
+    let sessions = next(sessions, folder.path()).await;
+    // All at once, so that they are asked for before they are restored.
+    let screens = ids.iter().map(|id| {
+        let session = sessions.get(id).expect("is there");
+        async move { session.screen().await.expect("answers") }
+    });
+    for screen in join_all(screens).await {
+        assert!(screen.contains("ready"), "{:?}", screen.text());
+    }
     sessions.shutdown().await;
 }
 
