@@ -91,6 +91,8 @@ pub struct OutputPage {
     pub cursor: String,
     /// The first line that is shown, from 0.
     pub first_line: u64,
+    /// The first line was shown before, and has grown or changed since.
+    pub continues: bool,
     /// Lines before the first one that match, too; of a search.
     pub earlier_matches: u64,
     /// Lines behind the last one that is shown.
@@ -149,6 +151,7 @@ impl Bridge {
         // A program that prints may have printed more since they were counted.
         let total = total.max(end.line);
         Ok(OutputPage {
+            continues: false,
             earlier_matches: gathered.left_out(),
             text: gathered.text(),
             cursor: self.cursor(session, &segments, end, running).await?,
@@ -242,14 +245,19 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
     let text = text.trim_end_matches('\n');
     let lines: Vec<&str> = if text.is_empty() { Vec::new() } else { text.split('\n').collect() };
     let total = lines.len() as u64;
+    let mut continues = false;
     let from = match select.from {
         ReadFrom::Tail if select.grep.is_none() => total.saturating_sub(select.lines),
         ReadFrom::Tail => 0,
         ReadFrom::Last(count) => total.saturating_sub(*count),
         ReadFrom::Line(line) => *line,
-        ReadFrom::Cursor(cursor) => terminal::at_cursor(&lines, cursor).ok_or_else(|| {
-            BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
-        })?,
+        ReadFrom::Cursor(cursor) => {
+            let found = terminal::at_cursor(&lines, cursor).ok_or_else(|| {
+                BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
+            })?;
+            continues = found.1;
+            found.0
+        }
     };
     let keep_last = *select.from == ReadFrom::Tail;
     let mut gathered = Gathered::new(select, keep_last);
@@ -261,6 +269,7 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
         end += 1;
     }
     Ok(OutputPage {
+        continues,
         first_line: gathered.first_line.unwrap_or(from.min(total)),
         earlier_matches: gathered.left_out(),
         text: gathered.text(),

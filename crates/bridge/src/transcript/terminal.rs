@@ -19,8 +19,9 @@ pub(super) fn cursor(lines: &[&str], shown: usize) -> String {
     format!("line:{number}:{:x}{above}", hash(last))
 }
 
-/// The first line to show behind a cursor; `None` for what is none.
-pub(super) fn at_cursor(lines: &[&str], cursor: &str) -> Option<u64> {
+/// The first line to show behind a cursor, and whether it has been shown before and has changed; `None` for what is no
+/// cursor.
+pub(super) fn at_cursor(lines: &[&str], cursor: &str) -> Option<(u64, bool)> {
     let mut parts = cursor.strip_prefix("line:")?.split(':');
     let number: usize = parts.next()?.parse().ok()?;
     let mut hashes = parts.map(|part| u64::from_str_radix(part, 16).ok());
@@ -29,13 +30,13 @@ pub(super) fn at_cursor(lines: &[&str], cursor: &str) -> Option<u64> {
         Some(above) => {
             let known = (0..=number).rev().find(|at| block(lines, *at) == Some(above));
             // All of it has been dropped: everything is new.
-            let Some(known) = known else { return Some(0) };
+            let Some(known) = known else { return Some((0, false)) };
             known
         }
         None => number,
     };
     let is_same = lines.get(now).is_some_and(|line| Some(hash(line)) == last);
-    Some((now + usize::from(is_same)) as u64)
+    Some(((now + usize::from(is_same)) as u64, !is_same && last.is_some() && now < lines.len()))
 }
 
 /// A hash of the lines far above one; `None` near the top.
@@ -67,13 +68,16 @@ mod tests {
         for count in [1, 3, 1000] {
             let before = numbered(0, count);
             let seen = cursor(&texts(&before), count);
-            assert_eq!(at_cursor(&texts(&before), &seen), Some(count as u64));
+            assert_eq!(at_cursor(&texts(&before), &seen), Some((count as u64, false)));
             let mut grown = before.clone();
             grown[count - 1].push_str(" and more");
             grown.push("next".into());
-            assert_eq!(at_cursor(&texts(&grown), &seen), Some(count as u64 - 1), "it grew");
+            assert_eq!(at_cursor(&texts(&grown), &seen), Some((count as u64 - 1, true)), "it grew");
         }
-        assert_eq!((cursor(&[], 0), at_cursor(&["a"], "line:0")), ("line:0".into(), Some(0)));
+        assert_eq!(
+            (cursor(&[], 0), at_cursor(&["a"], "line:0")),
+            ("line:0".into(), Some((0, false)))
+        );
         for bad in ["", "line:", "line:x", "1:2"] {
             assert_eq!(at_cursor(&["a"], bad), None, "{bad}");
         }
@@ -85,14 +89,15 @@ mod tests {
         let seen = cursor(&texts(&before), 1000);
         for dropped in [1, 7, 700] {
             let after = numbered(dropped, 1000 + dropped);
-            assert_eq!(at_cursor(&texts(&after), &seen), Some(1000 - dropped as u64), "{dropped}");
+            let moved = 1000 - dropped as u64;
+            assert_eq!(at_cursor(&texts(&after), &seen), Some((moved, false)), "{dropped}");
         }
         // None of it is kept.
         let after = numbered(5000, 6000);
-        assert_eq!(at_cursor(&texts(&after), &seen), Some(0));
+        assert_eq!(at_cursor(&texts(&after), &seen), Some((0, false)));
         // A screen that is redrawn has not moved.
         let mut redrawn = before;
         redrawn[980..].iter_mut().for_each(|line| line.push('!'));
-        assert_eq!(at_cursor(&texts(&redrawn), &seen), Some(999));
+        assert_eq!(at_cursor(&texts(&redrawn), &seen), Some((999, true)));
     }
 }

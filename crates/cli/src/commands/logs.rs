@@ -1,6 +1,5 @@
 //! `termbridge logs`: what a session printed, and what it goes on to print.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -22,6 +21,8 @@ const ALL_LINES: u32 = 100_000;
 const FOLLOW_LINES: u32 = 100;
 /// How long one wait for output takes at most; then the next begins.
 const WAIT_MS: u64 = 20_000;
+/// How long a line has not grown whose end is printed.
+const QUIET_MS: u64 = 1000;
 /// How long what is followed waits for the next server.
 const AWAY_LIMIT: Duration = Duration::from_secs(30);
 const AWAY_INTERVAL: Duration = Duration::from_millis(100);
@@ -120,63 +121,76 @@ impl Following {
                 let text = page["output"].as_str().unwrap_or_default();
                 has_more = page["remaining"].as_u64().unwrap_or(0) > 0
                     && self.cursor.as_ref() != Some(&next);
-                let first = page["first_line"].as_u64();
-                let text = self.last_line.continued(text, first, self.cursor.as_deref());
+                // What a shell's commands printed comes as it is.
+                let text = match next.starts_with("line:") {
+                    true => self.last_line.continued(text, page["continues"] == true),
+                    false => text.to_owned(),
+                };
                 self.cursor = Some(next);
-                match write_piece(&mut out, &text, arguments.json) {
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-                    written => written.context("cannot write to stdout")?,
+                if !write_piece(&mut out, &text, arguments.json)? {
+                    return Ok(());
                 }
             }
-            if seen["state"].as_str().is_some_and(|state| state != "running") {
+            let has_ended = seen["state"].as_str().is_some_and(|state| state != "running");
+            let mut wait = json!({"session_id": id, "change": true, "exit": true, "after": seen["seq"],
+                "timeout_ms": if self.last_line.is_open { QUIET_MS } else { WAIT_MS }});
+            let mut is_quiet = has_ended;
+            if !has_ended {
+                let outcome: Value = call(client, "wait_for", wait.take())?;
+                is_quiet = outcome["timed_out"] == true;
+                if outcome["fired"] == "change" {
+                    std::thread::sleep(GATHER);
+                }
+            }
+            let end = if is_quiet { self.last_line.end() } else { "" };
+            if !write_piece(&mut out, end, arguments.json)? || has_ended {
                 return Ok(());
             }
-            let wait = json!({"session_id": id, "change": true, "exit": true, "after": seen["seq"],
-                "timeout_ms": WAIT_MS});
-            let outcome: Value = call(client, "wait_for", wait)?;
-            if outcome["fired"] == "change" {
-                std::thread::sleep(GATHER);
-            }
         }
     }
 }
 
-/// The last line of a terminal that was printed: it may grow.
+/// The last line of a terminal that was printed: it may grow, so its end is printed when it has one, or is quiet.
 #[derive(Default)]
-struct LastLine(String);
+struct LastLine {
+    text: String,
+    /// Its end is still to be printed.
+    is_open: bool,
+}
 
 impl LastLine {
-    /// What to print of a page that begins at a line: of one that has grown only the rest.
-    fn continued<'a>(
-        &mut self,
-        page: &'a str,
-        first: Option<u64>,
-        cursor: Option<&str>,
-    ) -> Cow<'a, str> {
-        let number = cursor.and_then(|cursor| cursor.strip_prefix("line:")?.split(':').next());
-        let is_again = number.is_some() && number.and_then(|number| number.parse().ok()) == first;
-        let rest = page.strip_prefix(self.0.as_str()).filter(|_| is_again);
-        if let Some(last) = page.lines().last() {
-            self.0 = last.to_owned();
-        }
-        match rest {
-            // Its end has been printed.
-            Some(rest) if rest.starts_with('\n') => rest[1..].into(),
-            Some(rest) => rest.into(),
-            None => page.into(),
-        }
+    /// What to print of a page of a terminal; where it continues this line, only the rest.
+    fn continued(&mut self, page: &str, continues: bool) -> String {
+        let Some(page) = page.strip_suffix('\n') else { return page.to_owned() };
+        let rest = page.strip_prefix(self.text.as_str()).filter(|_| continues && self.is_open);
+        let printed = match rest {
+            Some(rest) => rest.to_owned(),
+            None => self.end().to_owned() + page,
+        };
+        page.rsplit('\n').next().unwrap_or_default().clone_into(&mut self.text);
+        self.is_open = true;
+        printed
+    }
+
+    /// Its end, if that is still to be printed.
+    fn end(&mut self) -> &'static str {
+        if std::mem::take(&mut self.is_open) { "\n" } else { "" }
     }
 }
 
-fn write_piece(out: &mut impl Write, text: &str, json: bool) -> io::Result<()> {
+/// Whether anybody still reads.
+fn write_piece(out: &mut impl Write, text: &str, json: bool) -> Result<bool> {
     if text.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
-    match json {
-        true => writeln!(out, "{}", json!({"output": text}))?,
-        false => out.write_all(printable(text).as_bytes())?,
+    let written = match json {
+        true => writeln!(out, "{}", json!({"output": text})),
+        false => out.write_all(printable(text).as_bytes()),
+    };
+    match written.and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.context("cannot write to stdout").map(|()| true),
     }
-    out.flush()
 }
 
 /// The last lines of a text.
@@ -193,13 +207,14 @@ mod tests {
     #[test]
     fn a_line_that_grows_is_printed_once() {
         let mut last = LastLine::default();
-        let mut print =
-            |page, first, cursor| last.continued(page, Some(first), cursor).into_owned();
-        assert_eq!(print("a\nb\n", 0, None), "a\nb\n");
-        assert_eq!(print("b and\nc\n", 1, Some("line:1:x")), " and\nc\n");
-        assert_eq!(print("d\n", 3, Some("line:2:x")), "d\n");
-        assert_eq!(print("e\nf\n", 3, Some("line:3:x")), "e\nf\n", "redrawn");
-        assert_eq!(print("2\n", 7, Some("1:20")), "2\n", "of a shell");
+        assert_eq!(last.continued("a\nb\n", false), "a\nb");
+        assert_eq!(last.continued("b and\nc\n", true), " and\nc");
+        assert_eq!(last.continued("cd\n", false), "\ncd");
+        assert_eq!(last.continued("", false), "");
+        assert_eq!(last.continued("e\nf\n", true), "\ne\nf", "redrawn");
+        assert_eq!((last.end(), last.end()), ("\n", ""));
+        // It grows after its end was printed.
+        assert_eq!(last.continued("f and\n", true), "f and");
     }
 
     #[test]

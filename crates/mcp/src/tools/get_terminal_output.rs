@@ -55,6 +55,10 @@ pub(crate) struct Answer {
     /// Lines behind the last one shown.
     remaining: u64,
     first_line: u64,
+    // The first line was shown before and has changed. For programs, so no schema is spent on it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    continues: bool,
     total_lines: u64,
     running: bool,
     session_id: String,
@@ -162,6 +166,7 @@ impl Tool for GetTerminalOutput {
                 cursor: page.cursor,
                 remaining: page.remaining,
                 first_line: page.first_line,
+                continues: page.continues,
                 total_lines: page.total_lines,
                 running: page.running,
                 session_id: id.to_string(),
