@@ -109,12 +109,12 @@ impl Home {
             processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         let is_keeper = |pid: &u32| {
             let name = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            let files =
+            let mut files =
                 std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
             let holds = |file: std::fs::DirEntry| {
                 std::fs::read_link(file.path()).is_ok_and(|target| target == Path::new(&inode))
             };
-            name.starts_with(b"termbridge-keeper") && files.map(holds).any(|holds| holds)
+            name.starts_with(b"termbridge-keeper") && files.any(holds)
         };
         pids.find(is_keeper).context("no process has the keeper's socket")
     }

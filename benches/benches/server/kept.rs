@@ -82,7 +82,7 @@ pub(crate) fn adopt(server: &Path, scale: &Scale) -> Result<()> {
         match Peer::socket(&home.socket()) {
             Ok(peer) => break peer,
             Err(error) => {
-                ensure!(began.elapsed() < LIMIT, "the next server does not answer: {error:#}")
+                ensure!(began.elapsed() < LIMIT, "the next server does not answer: {error:#}");
             }
         }
         std::thread::sleep(Duration::from_millis(1));

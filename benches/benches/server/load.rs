@@ -54,7 +54,7 @@ pub(crate) fn agents(server: &Path, scale: &Scale) -> Result<()> {
     begin.wait();
     std::thread::sleep(length / 4);
     let early = served.memory();
-    std::thread::sleep(length - length / 4);
+    std::thread::sleep(length * 3 / 4);
     let late = served.memory();
     let (mut times, mut errors) = (Vec::new(), Vec::new());
     for work in works {

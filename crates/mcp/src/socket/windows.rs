@@ -20,7 +20,7 @@ impl Windows {
     pub(super) fn enter(&self, client: &str, number: u32) -> Window {
         let mut all = self.lock();
         let number = match number {
-            0 => (1..).find(|number| !all.contains_key(&(client.to_owned(), *number))),
+            0 => (1..=u32::MAX).find(|number| !all.contains_key(&(client.to_owned(), *number))),
             number => Some(number),
         };
         let key = (client.to_owned(), number.unwrap_or(1));
