@@ -10,7 +10,8 @@
 //!
 //! The keeper ends by itself when it holds no program, and nobody was connected for the time that the last
 //! server has set. The door is closed before: the socket's name is removed, if it is still this one's,
-//! and who was about to come in sees the end of the stream and starts another keeper.
+//! and who was about to come in sees the end of the stream and starts another keeper. It also ends, with all that it
+//! holds, when the socket has no name any more and no server is there: nobody could ever find it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -35,6 +36,9 @@ const HANDOVER: Duration = Duration::from_secs(3);
 /// How long the keeper stays when nobody has said otherwise.
 const LINGER: Duration = Duration::from_secs(10);
 
+/// How often is looked whether the socket still has its name, while no server is there.
+const NAME_CHECK: Duration = Duration::from_secs(5);
+
 /// Guests at a time; others wait in the socket's queue.
 const MAX_GUESTS: usize = 16;
 
@@ -50,6 +54,8 @@ pub(super) struct Door {
     idle_since: Option<Instant>,
     /// The server has to be gone by then.
     handover_by: Option<Instant>,
+    /// When the socket's name was looked for.
+    looked: Instant,
 }
 
 pub(super) struct Guest {
@@ -78,6 +84,7 @@ impl Door {
             linger: LINGER,
             idle_since: None,
             handover_by: None,
+            looked: Instant::now(),
         }
     }
 
@@ -124,7 +131,9 @@ impl Door {
         let guests = self.guests.iter().filter(|guest| guest.wish.is_none());
         let idle = self.idle_since.filter(|_| self.listener.is_some());
         let idle = idle.map(|since| since + self.linger);
-        guests.map(|guest| guest.until).chain(idle).chain(self.handover_by).min()
+        let name = self.listener.as_ref().filter(|_| !has_server);
+        let name = name.map(|_| self.looked + NAME_CHECK);
+        guests.map(|guest| guest.until).chain(idle).chain(self.handover_by).chain(name).min()
     }
 
     /// The server has gone.
@@ -222,6 +231,14 @@ impl Keeper {
             self.consider(index, now);
         }
         let Some(door) = &mut self.door else { return };
+        let is_alone = self.server.is_none() && door.guests.is_empty() && self.ending.is_none();
+        if now >= door.looked + NAME_CHECK {
+            door.looked = now;
+            let is_lost = door.identity.is_some() && identity(&door.path) != door.identity;
+            if is_lost && is_alone {
+                return self.begin_ending(DEATH_GRACE, None);
+            }
+        }
         let is_idle = self.server.is_none() && self.programs.is_empty() && door.guests.is_empty();
         if !is_idle || self.ending.is_some() {
             door.idle_since = None;

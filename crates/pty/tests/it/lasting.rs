@@ -81,6 +81,23 @@ async fn an_exit_and_the_last_words_wait_for_the_next_server() {
 }
 
 #[tokio::test]
+async fn a_keeper_that_nobody_can_find_any_more_ends_with_all_it_holds() {
+    let place = Place::new();
+    let server = place.server().await;
+    let keeper = server.pid().expect("a keeper");
+    let program = sh(&server, "echo ready; read x").await;
+    read_to(&program, "ready").await;
+    let pid = program.pid();
+    std::fs::remove_file(place.socket()).expect("removed");
+    // As long as there is a server, it goes on.
+    program.write(b"").await.expect("it is there");
+    server.leave().await;
+    drop((server, program));
+    gone(pid).await;
+    keeper_gone(keeper).await;
+}
+
+#[tokio::test]
 async fn what_is_in_a_command_pipe_survives() {
     let place = Place::new();
     let folders = Arc::new(RuntimeFolder::lasting(&place.folder().join("run")).expect("made"));
