@@ -57,10 +57,14 @@ impl Bridge {
         let (bridge, session) = (self.clone(), info.id.clone());
         self.shared.followers.spawn(async move {
             let found = history.get(entry_id(&session, command)).await;
-            let Some(entry) = found.ok().flatten().filter(|entry| entry.run.state != State::Done)
+            let Some(mut entry) =
+                found.ok().flatten().filter(|entry| entry.run.state != State::Done)
             else {
                 return;
             };
+            // The server that began it is gone, and it is not.
+            entry.run.state = State::Running;
+            history.record(entry.clone());
             let backend = bridge.backend_of(&session);
             while let Ok(Until::TimedOut) =
                 backend.wait_command(&session, command, Awaited::End, FOLLOW).await

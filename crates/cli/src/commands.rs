@@ -96,7 +96,10 @@ impl Debugging {
 
 /// Text that is someone else's, without what a terminal would take for a command.
 fn printable(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c };
+    // Those that reorder a line are no better than those that move the cursor.
+    let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_command = |c: char| c.is_control() && c != '\n' && c != '\t' || reorders(c);
+    let shown = |c: char| if is_command(c) { '\u{fffd}' } else { c };
     // The ends of a terminal's lines are not to be seen.
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResult, RequestId};
+use rmcp::model::{CallToolResult, ContentBlock, RequestId};
 use serde_json::Value;
 
 use crate::calls::{Calls, Earlier};
@@ -17,11 +17,19 @@ use crate::tool::Entry;
 /// The tools whose command is found again.
 const OF_COMMANDS: [&str; 3] = ["execute_command", "exec", "run"];
 
+/// The code of a call that needs a debug session where none is.
+const NO_DEBUG_SESSION: &str = "E_NO_SESSION";
+/// What is said then to a client that had an earlier server.
+const ENDED_WITH_SERVER: &str =
+    "What an earlier server was debugging has ended with it; debug_start begins anew.";
+
 /// The calls of one client, which has a name among all.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientCalls {
     pub(crate) calls: Arc<Calls>,
     pub(crate) client: String,
+    /// It comes from an earlier server.
+    pub(crate) is_back: bool,
 }
 
 /// A call that may come again.
@@ -33,6 +41,24 @@ pub(crate) struct NamedCall {
 }
 
 impl ClientCalls {
+    /// Says to a client that comes from an earlier server why there is no debug session.
+    pub(crate) fn explain(&self, answer: &mut CallToolResult) {
+        if !self.is_back || answer.is_error != Some(true) {
+            return;
+        }
+        let Some(ContentBlock::Text(text)) = answer.content.first_mut() else { return };
+        if !text.text.contains(NO_DEBUG_SESSION) {
+            return;
+        }
+        text.text = format!("{}\n{ENDED_WITH_SERVER}", text.text);
+        let content = answer.structured_content.as_mut();
+        if let Some(Value::String(message)) =
+            content.and_then(|content| content.pointer_mut("/error/message"))
+        {
+            *message = format!("{message}; {ENDED_WITH_SERVER}");
+        }
+    }
+
     /// The call with this id.
     pub(crate) fn named(&self, id: &RequestId, is_again: bool) -> NamedCall {
         // With its type: 1 and "1" are two.
@@ -62,7 +88,13 @@ impl NamedCall {
         };
         if let Some(how_far) = refused {
             let message = format!("the server was restarted during this call: {how_far}");
-            let hint = "Look before you repeat it: list_sessions, view_screen.";
+            let is_debugging = ["debug_", "breakpoint_", "test_"]
+                .iter()
+                .any(|kind| entry.definition.name.starts_with(kind));
+            let hint = match is_debugging {
+                true => ENDED_WITH_SERVER,
+                false => "Look before you repeat it: list_sessions, view_screen.",
+            };
             let error = ToolError::new(
                 Code::ServerRestarted,
                 message,

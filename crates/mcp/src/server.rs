@@ -183,9 +183,14 @@ impl McpServer {
     /// The same for a client that comes again with its open calls when its server dies, by this name. Its waits do not
     /// end with the server: the next one answers them.
     #[must_use]
-    pub(crate) fn for_lasting_client(&self, identity: &Identity, name: &str) -> Self {
-        let client_calls =
-            self.calls.clone().map(|calls| ClientCalls { calls, client: name.to_owned() });
+    pub(crate) fn for_lasting_client(
+        &self,
+        identity: &Identity,
+        name: &str,
+        is_back: bool,
+    ) -> Self {
+        let client = name.to_owned();
+        let client_calls = self.calls.clone().map(|calls| ClientCalls { calls, client, is_back });
         let closed = self.left.child_token();
         Self { closed, client_calls, ..self.for_identity(identity) }
     }
@@ -393,9 +398,12 @@ impl ServerHandler for McpServer {
             let call = answered(entry.call(arguments, call));
             let metrics = Arc::clone(&self.metrics);
             let tool = entry.definition.name.clone();
-            let left = self.left_to_next();
+            let (left, client_calls) = (self.left_to_next(), self.client_calls.clone());
             let call = async move {
                 let mut result = call.await;
+                if let Some(calls) = client_calls {
+                    calls.explain(&mut result);
+                }
                 let (took, failed) = (started.elapsed(), result.is_error == Some(true));
                 let error = result.structured_content.as_ref().map(|content| &content["error"]);
                 let code = error.and_then(|error| error["code"].as_str());

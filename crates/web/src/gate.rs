@@ -138,7 +138,8 @@ pub(crate) fn refusal(status: StatusCode, why: &str) -> Response {
 }
 
 fn unauthorized(challenge: &'static str) -> Response {
-    let why = "a token is needed: Authorization: Bearer TOKEN. `termbridge token create` makes one";
+    let why = "a valid token is needed, one that is neither unknown, expired nor revoked: Authorization: Bearer TOKEN. \
+               `termbridge token create` makes one";
     let mut response = refusal(StatusCode::UNAUTHORIZED, why);
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
     response

@@ -335,3 +335,20 @@ fn each_agent_s_current_session_is_the_same_at_the_next_server() {
         assert_eq!(found["session_id"], made["session_id"], "{name}: {found}");
     }
 }
+
+#[test]
+fn who_was_debugging_is_told_that_it_ended_with_the_server() {
+    let runtime = Runtime::new();
+    let mut shim = Shim::ready(&mut runtime.command(&["mcp", "--connect"]));
+    let mut step = |id: u64| {
+        let params = json!({"name": "debug_step_over", "arguments": {}});
+        shim.request(id, "tools/call", params)["result"]["content"][0]["text"].take()
+    };
+    let before = step(1).as_str().expect("text").to_owned();
+    assert!(before.contains("E_NO_SESSION") && !before.contains("earlier server"), "{before}");
+    let server = runtime.servers()[0];
+    signal(server, "-KILL");
+    await_end_of(server);
+    let after = step(2).as_str().expect("text").to_owned();
+    assert!(after.contains("E_NO_SESSION") && after.contains("earlier server"), "{after}");
+}

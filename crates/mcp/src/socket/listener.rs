@@ -225,10 +225,12 @@ async fn serve_one(
     let text = |error: io::Error| error.to_string();
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::with_capacity(CHUNK, reader);
+    let mut is_back = false;
     let (hello, begun, _window) = match read_first(&mut reader, FIRST_LINE).await {
         Ok(First::Hello(mut hello)) => {
             // Only one that comes again is told from others of its name.
             let number = std::mem::take(&mut hello.window);
+            is_back = number > 0;
             let window = (!hello.key.is_empty()).then(|| windows.enter(&hello.label(), number));
             hello.window = window.as_ref().map_or(0, Window::number);
             let line = answer(server.metrics().clients(), hello.window);
@@ -246,7 +248,7 @@ async fn serve_one(
     let key = hello.as_ref().map(|hello| hello.key.clone()).filter(|key| !key.is_empty());
     let identity = Identity::from(&Proof::OwnUser(hello));
     let server = match key {
-        Some(key) => server.for_lasting_client(&identity, &key),
+        Some(key) => server.for_lasting_client(&identity, &key, is_back),
         None => server.for_identity(&identity),
     };
     let reader = AsyncReadExt::chain(io::Cursor::new(begun), reader);

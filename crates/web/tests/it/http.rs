@@ -182,5 +182,5 @@ async fn a_server_that_ends_answers_the_waits() {
     tokio::time::sleep(Duration::from_millis(200)).await;
     bed.end().await;
     let answer = waiting.await.expect("answered");
-    assert_eq!(answer["structuredContent"]["error"]["code"], "CANCELLED", "{answer}");
+    assert_eq!(answer["structuredContent"]["error"]["code"], "SERVER_RESTARTED", "{answer}");
 }
