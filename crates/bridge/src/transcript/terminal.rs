@@ -1,8 +1,9 @@
 //! Cursors in the lines of a terminal whose program is no shell.
 //!
-//! A cursor is `line:NUMBER:LAST:ABOVE`: the last line that was shown, a hash of it, and one of some lines far above it.
-//! The last line may grow or be redrawn: then it is shown again. Once the terminal drops lines at its top, all move up;
-//! where they are now is told by those above, which no program redraws any more.
+//! A cursor is `line:NUMBER:LAST:FAR:NEAR`: the last line that was shown, a hash of it, one of some lines far above it,
+//! and one of those right above it. The last line may grow or be redrawn: then it is shown again. Once the terminal drops
+//! lines at its top, all move up; where they are now is told by those far above, which no program redraws any more, or
+//! once those are gone by those right above.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -15,7 +16,8 @@ const BLOCK: usize = 4;
 pub(super) fn cursor(lines: &[&str], shown: usize) -> String {
     let number = shown.saturating_sub(1);
     let Some(last) = lines.get(number) else { return format!("line:{number}") };
-    let above = block(lines, number).map(|above| format!(":{above:x}")).unwrap_or_default();
+    let above = |distance| block(lines, number, distance).map(|hash| format!(":{hash:x}"));
+    let above = above(FAR).zip(above(0)).map(|(far, near)| far + &near).unwrap_or_default();
     format!("line:{number}:{:x}{above}", hash(last))
 }
 
@@ -25,23 +27,27 @@ pub(super) fn at_cursor(lines: &[&str], cursor: &str) -> Option<(u64, bool)> {
     let mut parts = cursor.strip_prefix("line:")?.split(':');
     let number: usize = parts.next()?.parse().ok()?;
     let mut hashes = parts.map(|part| u64::from_str_radix(part, 16).ok());
-    let (last, above) = (hashes.next().flatten(), hashes.next().flatten());
-    let now = match above {
-        Some(above) => {
-            let known = (0..=number).rev().find(|at| block(lines, *at) == Some(above));
+    let last = hashes.next().flatten();
+    let now = match (hashes.next().flatten(), hashes.next().flatten()) {
+        (Some(far), Some(near)) => {
+            let find = |hash, distance| {
+                (0..=number).rev().find(|at| block(lines, *at, distance) == Some(hash))
+            };
             // All of it has been dropped: everything is new.
-            let Some(known) = known else { return Some((0, false)) };
-            known
+            let Some(now) = find(far, FAR).or_else(|| find(near, 0)) else {
+                return Some((0, false));
+            };
+            now
         }
-        None => number,
+        _ => number,
     };
     let is_same = lines.get(now).is_some_and(|line| Some(hash(line)) == last);
     Some(((now + usize::from(is_same)) as u64, !is_same && last.is_some() && now < lines.len()))
 }
 
-/// A hash of the lines far above one; `None` near the top.
-fn block(lines: &[&str], number: usize) -> Option<u64> {
-    let end = number.checked_sub(FAR)?;
+/// A hash of the lines at a distance above one; `None` near the top.
+fn block(lines: &[&str], number: usize, distance: usize) -> Option<u64> {
+    let end = number.checked_sub(distance)?;
     Some(hash(lines.get(end.checked_sub(BLOCK)?..end)?))
 }
 
@@ -87,7 +93,7 @@ mod tests {
     fn lines_are_found_where_they_have_moved() {
         let before = numbered(0, 1000);
         let seen = cursor(&texts(&before), 1000);
-        for dropped in [1, 7, 700] {
+        for dropped in [1, 7, 700, 900, 990] {
             let after = numbered(dropped, 1000 + dropped);
             let moved = 1000 - dropped as u64;
             assert_eq!(at_cursor(&texts(&after), &seen), Some((moved, false)), "{dropped}");

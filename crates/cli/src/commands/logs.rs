@@ -21,6 +21,8 @@ const ALL_LINES: u32 = 100_000;
 const FOLLOW_LINES: u32 = 100;
 /// How long one wait for output takes at most; then the next begins.
 const WAIT_MS: u64 = 20_000;
+/// Stands for what the terminal dropped before it could be read.
+const GAP: &str = "[lines that were not kept]\n";
 /// How long a line has not grown whose end is printed.
 const QUIET_MS: u64 = 1000;
 /// How long what is followed waits for the next server.
@@ -123,7 +125,18 @@ impl Following {
                     && self.cursor.as_ref() != Some(&next);
                 // What a shell's commands printed comes as it is.
                 let text = match next.starts_with("line:") {
-                    true => self.last_line.continued(text, page["continues"] == true),
+                    true => {
+                        let is_again = page["continues"] == true;
+                        let is_gap = !is_again
+                            && !text.is_empty()
+                            && page["first_line"] == 0
+                            && self
+                                .cursor
+                                .as_ref()
+                                .is_some_and(|cursor| !cursor.starts_with("line:0"));
+                        let gap = is_gap.then(|| self.last_line.continued(GAP, false));
+                        gap.unwrap_or_default() + &self.last_line.continued(text, is_again)
+                    }
                     false => text.to_owned(),
                 };
                 self.cursor = Some(next);

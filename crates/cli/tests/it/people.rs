@@ -189,6 +189,10 @@ fn logs_show_every_line_once_through_a_restart_and_beyond_the_scrollback() {
     let mut seen: Vec<String> = std::iter::from_fn(&mut next).collect();
     assert_eq!(follow.wait().expect("ends").code(), Some(0));
     assert_eq!(seen.pop().as_deref(), Some("end"));
+    // What went by faster than it was read is marked, and what was read of its first line means nothing.
+    while let Some(at) = seen.iter().position(|line| line.contains("not kept")) {
+        seen.drain(at - 1..=at);
+    }
     let numbers: Vec<u32> = seen.iter().filter_map(|line| line.parse().ok()).collect();
     let last: Vec<u32> = (15_001..=15_050).collect();
     assert!(numbers.ends_with(&last), "{:?}", numbers.iter().rev().take(60));
