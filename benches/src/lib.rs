@@ -105,6 +105,9 @@ pub fn percentile(samples: &mut [Duration], percent: usize) -> Duration {
     samples.get(index).copied().unwrap_or_default()
 }
 
+/// In which Linux tells processes how long one has worked, on every machine.
+const TICKS_PER_SECOND: u64 = 100;
+
 /// Resident memory of a process in bytes, shared pages of files counted in proportion.
 pub fn memory(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
@@ -112,6 +115,16 @@ pub fn memory(pid: u32) -> u64 {
     let kilobytes =
         line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1024
+}
+
+/// What a process has worked so far, all of its threads and the kernel for it included.
+pub fn work(pid: u32) -> Duration {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // After the name, which may hold anything, come the fields from the third on.
+    let fields = text.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().skip(11).take(2));
+    let ticks: u64 =
+        fields.into_iter().flatten().filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
 }
 
 /// Process ids whose parent is `pid`.

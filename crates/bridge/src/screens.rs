@@ -59,6 +59,9 @@ pub trait ScreenSession: Send + Sync + 'static {
     /// Waits, at most as long as the wait says.
     async fn wait(&self, wait: Wait) -> Result<Waited, SessionError>;
 
+    /// The terminal's size.
+    async fn size(&self) -> Result<Size, SessionError>;
+
     /// Changes the terminal's size and returns the one in force.
     async fn resize(&self, size: Size) -> Result<Size, SessionError>;
 
@@ -116,6 +119,11 @@ impl ScreenHandle {
     /// Waits; dropping the future ends the wait and nothing else.
     pub async fn wait(&self, wait: Wait) -> Result<Waited, SessionError> {
         self.session.wait(wait).await
+    }
+
+    /// The terminal's size.
+    pub async fn size(&self) -> Result<Size, SessionError> {
+        self.session.size().await
     }
 
     /// Changes the terminal's size.
@@ -179,6 +187,10 @@ impl ScreenSession for Session {
 
     async fn wait(&self, wait: Wait) -> Result<Waited, SessionError> {
         Session::wait(self, wait).await
+    }
+
+    async fn size(&self) -> Result<Size, SessionError> {
+        Session::size(self).await
     }
 
     async fn resize(&self, size: Size) -> Result<Size, SessionError> {

@@ -408,7 +408,7 @@ impl ServerHandler for McpServer {
                 let error = result.structured_content.as_ref().map(|content| &content["error"]);
                 let code = error.and_then(|error| error["code"].as_str());
                 metrics.called(&tool, took, failed, code.filter(|_| failed));
-                tracing::info!(%tool, failed, micros = took.as_micros() as u64, "call");
+                tracing::debug!(%tool, failed, micros = took.as_micros() as u64, "call");
                 result.structured_content.take_if(|_| !is_structured);
                 // Where the client asks the next server, it may have ended because this one does.
                 let is_left = left.is_some_and(|left| left.is_cancelled());

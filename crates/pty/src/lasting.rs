@@ -111,6 +111,6 @@ pub struct JournalSize {
 
 impl Default for JournalSize {
     fn default() -> Self {
-        Self { ring: 8 << 20, big: 64 << 20, small: 16 << 20 }
+        Self { ring: 16 << 20, big: 64 << 20, small: 16 << 20 }
     }
 }

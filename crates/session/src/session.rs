@@ -180,6 +180,11 @@ impl Session {
         self.ask(|reply| Command::Watch { reply }).await
     }
 
+    /// The terminal's size.
+    pub async fn size(&self) -> Result<Size, SessionError> {
+        self.ask(|reply| Command::Size { reply }).await
+    }
+
     /// What is known of the session.
     pub async fn info(&self) -> Result<SessionInfo, SessionError> {
         self.ask(|reply| Command::Info { reply }).await

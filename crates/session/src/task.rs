@@ -128,6 +128,9 @@ pub(crate) enum Command {
     Watch {
         reply: oneshot::Sender<mpsc::Receiver<Update>>,
     },
+    Size {
+        reply: oneshot::Sender<Size>,
+    },
     Info {
         reply: oneshot::Sender<SessionInfo>,
     },
@@ -413,6 +416,9 @@ impl SessionTask {
             }
             Command::Watch { reply } => {
                 let _ = reply.send(self.watch());
+            }
+            Command::Size { reply } => {
+                let _ = reply.send(self.terminal.size());
             }
             Command::Info { reply } => {
                 let _ = reply.send(self.info());

@@ -24,8 +24,7 @@ impl Tool for GetScreenSize {
     type Answer = Answer;
 
     async fn call(arguments: OnlySession, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        // Not with a copy of the screen: it would take most of the call's time.
-        let size = context.session(&arguments.session_id)?.info().await?.size;
+        let size = context.session(&arguments.session_id)?.size().await?;
         Ok(Reply {
             text: format!("{} rows, {} cols", size.rows, size.cols),
             answer: Answer { rows: size.rows, cols: size.cols },

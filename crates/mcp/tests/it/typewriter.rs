@@ -239,6 +239,10 @@ impl ScreenSession for Screen {
         Ok(self.0.wait_for(wait).await)
     }
 
+    async fn size(&self) -> Result<Size, SessionError> {
+        Ok(lock(&self.0.paper).terminal.size())
+    }
+
     async fn resize(&self, size: Size) -> Result<Size, SessionError> {
         lock(&self.0.paper).terminal.resize(size);
         Ok(size)
