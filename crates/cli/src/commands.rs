@@ -26,6 +26,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use serde::Serialize;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::{McpServer, Offer, Toolset};
 use termbridge_session::Sessions;
@@ -96,12 +97,16 @@ impl Debugging {
 
 /// Text that is someone else's, without what a terminal would take for a command.
 fn printable(text: &str) -> String {
-    // Those that reorder a line are no better than those that move the cursor.
-    let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_command = |c: char| c.is_control() && c != '\n' && c != '\t' || reorders(c);
-    let shown = |c: char| if is_command(c) { '\u{fffd}' } else { c };
+    let is_kept = |c: char| matches!(c, '\n' | '\t') || !is_command(c);
+    let shown = |c: char| if is_kept(c) { c } else { '\u{fffd}' };
     // The ends of a terminal's lines are not to be seen.
     text.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// What a terminal does not show but obeys.
+fn is_command(c: char) -> bool {
+    // Those that reorder a line are no better than those that move the cursor.
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// The signals that end a process, caught from now on.
@@ -141,6 +146,29 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Writes a value as a line of JSON to stdout.
+fn print_json(value: &impl Serialize) -> anyhow::Result<ExitCode> {
+    print(&format!("{}\n", json_line(value)?))
+}
+
+/// A value as JSON in one line, without what a terminal would take for a command.
+fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
+    let text = serde_json::to_string(value)?;
+    if !text.contains(is_command) {
+        return Ok(text);
+    }
+    let mut line = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_command(c) {
+            // Only within strings: JSON itself has none. All are of the first 65536.
+            line.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            line.push(c);
+        }
+    }
+    Ok(line)
+}
+
 /// Writes an answer to stdout; the reader may stop early.
 fn print(text: &str) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
@@ -149,5 +177,20 @@ fn print(text: &str) -> anyhow::Result<ExitCode> {
             Err(error).context("cannot write to stdout")
         }
         _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn json_holds_no_command_of_a_terminal_and_means_the_same() {
+        let value = json!({"a\u{9b}2J": "\u{1b}]0;x\u{7}\n\u{202e}\u{7f}ä\u{85}"});
+        let line = json_line(&value).expect("written");
+        assert!(!line.contains(is_command), "{line:?}");
+        assert_eq!(serde_json::from_str::<Value>(&line).expect("read"), value);
     }
 }

@@ -267,11 +267,24 @@ async fn mcp(
     let reading = axum::body::to_bytes(body, most);
     let body = match tokio::time::timeout(shared.limits.body_time, reading).await {
         Ok(Ok(body)) => body,
-        Ok(Err(_)) => return too_long(),
+        Ok(Err(error)) if is_too_long(&error) => return too_long(),
+        Ok(Err(_)) => return refusal(StatusCode::BAD_REQUEST, "the body cannot be read"),
         Err(_) => return refusal(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
     };
     let request = Request::from_parts(parts, body);
     shared.endpoint.answer(admitted.identity, request).await.map(Body::new)
+}
+
+/// Whether a body was not read to its end because it is too long.
+fn is_too_long(error: &axum::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 async fn serve_one(

@@ -60,12 +60,14 @@ pub(crate) struct LogsArguments {
 }
 
 pub(crate) const SEND_EXAMPLES: &str = "\
-Keys are text with keys in angle brackets, or names of keys; several arguments are joined by spaces.
+Keys are text with keys in angle brackets, or names of keys; several arguments are joined by spaces. A <word> that
+names no key is typed as it is; with --text everything is.
 Exit code: 0, 1 if there is no such session or it has ended, 3 if no server runs.
 
 Examples:
   termbridge send shell 'ls -la<Enter>'
   termbridge send 6acc C-c
+  termbridge send notes --text 'press <Enter> to go on'
   termbridge send vim --show '<Escape>:wq<Enter>'";
 
 #[derive(Debug, Args)]
@@ -75,6 +77,9 @@ pub(crate) struct SendArguments {
     /// Keys: `'ls -la<Enter>'`, C-c, Down Down Enter
     #[arg(required = true)]
     pub(crate) keys: Vec<String>,
+    /// Type the text as it is: nothing in it is a key, and no Enter follows
+    #[arg(long)]
+    pub(crate) text: bool,
     /// Print the screen afterwards
     #[arg(long)]
     pub(crate) show: bool,

@@ -10,7 +10,7 @@ use termbridge_mcp::client::Client;
 use termbridge_mcp::socket::ServerFolder;
 
 use super::people::{SessionRow, call, connect, find, folder, no_server, sessions};
-use super::{print, printable};
+use super::{json_line, print, print_json, printable};
 use crate::args::LogsArguments;
 
 /// Bytes of one answer; the end of the output is what is kept.
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &LogsArguments) -> Result<ExitCode> {
     let text = last_lines(content, arguments.lines);
     if arguments.json {
         let shown = json!({"session_id": row.session_id, "state": row.standing(), "output": text});
-        return print(&format!("{shown}\n"));
+        return print_json(&shown);
     }
     print(&if text.is_empty() { String::new() } else { format!("{}\n", printable(text)) })
 }
@@ -197,7 +197,7 @@ fn write_piece(out: &mut impl Write, text: &str, json: bool) -> Result<bool> {
         return Ok(true);
     }
     let written = match json {
-        true => writeln!(out, "{}", json!({"output": text})),
+        true => writeln!(out, "{}", json_line(&json!({"output": text}))?),
         false => out.write_all(printable(text).as_bytes()),
     };
     match written.and_then(|()| out.flush()) {

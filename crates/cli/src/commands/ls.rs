@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use super::people::{SessionRow, connect, folder, no_server, sessions, since, span};
-use super::{print, printable, tell, wants_colour};
+use super::{print, print_json, printable, tell, wants_colour};
 use crate::args::LsArguments;
 
 const HEAD: [&str; 7] = ["ID", "NAME", "STATE", "RUNS", "OWNER", "SIZE", "AGE"];
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &LsArguments) -> Result<ExitCode> {
     let mut rows = sessions(&mut client)?;
     rows.retain(|row| arguments.all || row.is_running());
     if arguments.json {
-        return print(&format!("{}\n", serde_json::to_string(&rows)?));
+        return print_json(&rows);
     }
     if rows.is_empty() {
         tell("termbridge: no sessions");

@@ -7,7 +7,7 @@ use serde_json::json;
 use termbridge_mcp::socket::records;
 
 use super::people::{connect, folder, has_keeper, no_server, sessions, since, span};
-use super::{print, printable};
+use super::{print, print_json, printable};
 use crate::args::StatusArguments;
 
 pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode> {
@@ -15,7 +15,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode> {
     let Some(mut client) = connect(&folder)? else {
         if arguments.json {
             let shown = json!({"running": false, "programs_kept": has_keeper(&folder)});
-            print(&format!("{shown}\n"))?;
+            print_json(&shown)?;
         }
         return Ok(no_server(&folder));
     };
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode> {
             "sessions": {"running": running, "ended": rows.len() - running},
             "memory_kib": memory,
         });
-        return print(&format!("{shown}\n"));
+        return print_json(&shown);
     }
     let mut text = format!("server     {} (pid {})", welcome.version, welcome.pid);
     if let Some(uptime) = uptime {

@@ -13,7 +13,7 @@ use termbridge_mcp::socket::{ServerFolder, records};
 use termbridge_session::{Keeper, Signal};
 
 use super::people::{SessionRow, call, connect, find, folder, has_keeper, no_server, sessions};
-use super::{print, printable, tell};
+use super::{print, print_json, printable, tell};
 use crate::args::StopArguments;
 
 /// How long programs have between the first signal and the last.
@@ -79,10 +79,7 @@ fn stop_all(folder: &ServerFolder, json: bool) -> Result<ExitCode> {
     folder.forget_sessions()?;
     if json {
         let sessions: Vec<Value> = stopped.iter().map(as_json).collect();
-        return print(&format!(
-            "{}\n",
-            json!({"sessions": sessions, "server": server, "keeper": had_keeper})
-        ));
+        return print_json(&json!({"sessions": sessions, "server": server, "keeper": had_keeper}));
     }
     report(&stopped, false)?;
     let mut ended = Vec::new();
@@ -135,7 +132,7 @@ fn end_server(folder: &ServerFolder, pid: u32) -> Result<()> {
 
 fn report(stopped: &[(String, Value)], json: bool) -> Result<ExitCode> {
     if json {
-        return print(&format!("{}\n", stopped.iter().map(as_json).collect::<Value>()));
+        return print_json(&stopped.iter().map(as_json).collect::<Value>());
     }
     print(&stopped.iter().map(as_line).collect::<String>())
 }

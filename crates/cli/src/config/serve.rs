@@ -108,14 +108,17 @@ impl ServeConfig {
     }
 }
 
-/// An address with a port or without; a port that is given with the address is the more exact one.
-fn address(listen: Option<&str>, port: Option<u16>) -> Result<SocketAddr> {
-    let port = port.unwrap_or(DEFAULT_PORT);
+/// An address with a port or without.
+fn address(listen: Option<&str>, given: Option<u16>) -> Result<SocketAddr> {
+    let port = given.unwrap_or(DEFAULT_PORT);
     let Some(listen) = listen else { return Ok((DEFAULT_ADDRESS, port).into()) };
     if listen.eq_ignore_ascii_case("localhost") {
         return Ok((DEFAULT_ADDRESS, port).into());
     }
     if let Ok(address) = listen.parse::<SocketAddr>() {
+        if let Some(port) = given.filter(|port| *port != address.port()) {
+            bail!("listen is {listen} and the port (--port, MCP_PORT) is {port}: give one of them");
+        }
         return Ok(address);
     }
     let bare = listen.trim_start_matches('[').trim_end_matches(']');
@@ -137,13 +140,14 @@ mod tests {
             (None, Some(9), "127.0.0.1:9"),
             (Some("localhost"), Some(9), "127.0.0.1:9"),
             (Some("0.0.0.0"), Some(9), "0.0.0.0:9"),
-            (Some("0.0.0.0:7"), Some(9), "0.0.0.0:7"),
+            (Some("0.0.0.0:7"), Some(7), "0.0.0.0:7"),
             (Some("::1"), Some(9), "[::1]:9"),
             (Some("[::1]"), None, "[::1]:8080"),
             (Some("[::1]:7"), None, "[::1]:7"),
         ] {
             assert_eq!(shown(listen, port).as_deref(), Some(expected), "{listen:?} {port:?}");
         }
+        assert_eq!(shown(Some("0.0.0.0:7"), Some(9)), None, "two ports");
         for listen in ["", "box.example", "1.2.3", "1.2.3.4:x"] {
             assert_eq!(shown(Some(listen), None), None, "{listen}");
         }

@@ -136,6 +136,9 @@ fn keys_are_sent_and_what_they_did_is_shown() {
     assert_eq!(people.ok(&["logs", &id, "-n", "1"]), "two\n");
     let shown = people.json(&["logs", "dev", "--json"]);
     assert!(shown["output"].as_str().is_some_and(|text| text.contains("one")), "{shown}");
+    let screen = people.ok(&["send", "dev", "--show", "--text", "C-d <Enter>"]);
+    assert!(screen.contains("two\nC-d <Enter>"), "typed as it is: {screen}");
+    people.ok(&["send", "dev", "Enter"]);
     let shown = people.json(&["send", "dev", "--json", "C-d"]);
     assert_eq!(shown["session_id"], *id, "{shown}");
     people.call("wait_for", json!({"session_id": id, "exit": true}));

@@ -306,6 +306,31 @@ fn a_killed_server_costs_no_reply() {
 }
 
 #[test]
+fn steps_whose_server_dies_say_how_far_they_came() {
+    let runtime = Runtime::new();
+    let mut shim = Shim::ready(&mut runtime.command(&["mcp", "--connect"]));
+    let cat = shim.call(1, "launch_app", json!({"command": "cat"}))["session_id"].take();
+    let steps = json!([
+        {"tool": "send_keys", "arguments": {"session_id": cat, "keys": "typed<Enter>"}},
+        {"tool": "wait_for", "arguments": {"session_id": cat, "text": "never", "timeout_ms": 40_000}},
+        {"tool": "send_keys", "arguments": {"session_id": cat, "keys": "not typed<Enter>"}},
+    ]);
+    let params = json!({"name": "run_steps", "arguments": {"steps": steps}});
+    shim.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+    // By then the second has begun.
+    shim.call(3, "wait_for", json!({"session_id": cat, "text": "typed\\ntyped", "idle_ms": 200}));
+    let first = runtime.server();
+    signal(first, "-KILL");
+    await_end_of(first);
+    let said = shim.reply(&json!(2))["result"]["content"][0]["text"].take().to_string();
+    for part in ["SERVER_RESTARTED", "step 1 ran, step 2 (wait_for)", "those after it did not"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let screen = shim.call(4, "view_screen", json!({"session_id": cat}))["content"].take();
+    assert!(!screen.to_string().contains("not typed"), "{screen}");
+}
+
+#[test]
 fn a_server_that_is_restarted_by_hand_is_found_again() {
     let mut serving = Serving::start(&[]);
     let mut shim = Shim::ready(&mut command(&serving.environment, &["mcp", "--connect"]));

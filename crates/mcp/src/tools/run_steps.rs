@@ -86,8 +86,9 @@ impl Tool for RunSteps {
         let mut saved = JsonObject::new();
         let mut steps = Vec::new();
         let mut room = MAX_TEXT;
-        for step in arguments.steps {
+        for (index, step) in arguments.steps.into_iter().enumerate() {
             let began = Instant::now();
+            context.note_done(|| how_far(index, count, &step.tool));
             let result = one(&step, &saved, context).await;
             if context.cancelled.is_cancelled() {
                 return Err(ToolError::cancelled());
@@ -135,6 +136,18 @@ impl Tool for RunSteps {
     fn is_failure(answer: &Answer) -> bool {
         !answer.success
     }
+}
+
+/// For a client that asks again after its server has died.
+fn how_far(index: usize, count: usize, tool: &str) -> String {
+    let number = index + 1;
+    let before = match index {
+        0 => String::new(),
+        1 => "step 1 ran, ".to_owned(),
+        _ => format!("steps 1 to {index} ran, "),
+    };
+    let after = if number < count { ", and those after it did not" } else { "" };
+    format!("{before}step {number} ({tool}) was begun and may have run{after}")
 }
 
 /// What can be seen to be wrong before anything runs: tools and names.

@@ -168,6 +168,10 @@ async fn a_body_and_headers_are_bounded() {
     let status = Answer::read(&mut stream).await.status;
     // Where it closes while we still send, the answer may be lost on the way.
     assert!([413, 0].contains(&status), "{status}");
+    // One that is not even what it says.
+    let mut stream = bed.connect().await;
+    stream.write_all(format!("{head}not a length\r\n").as_bytes()).await.expect("sent");
+    assert_eq!(Answer::read(&mut stream).await.status, 400);
     let long = "x".repeat(20_000);
     let answer = bed.request("GET", "/healthz", &[("X-Long", &long)], "").await;
     assert!([431, 0].contains(&answer.status), "{answer:?}");
