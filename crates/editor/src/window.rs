@@ -1,0 +1,80 @@
+//! The editor of ours: what it says first, and what answers it.
+//!
+//! A window is one connection of our own extension. It shows the server's sessions to a person, and lends the server its
+//! terminals. This module has the words of both sides; whoever knows sessions implements [`Windows`].
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::peer::Peer;
+
+/// The version of what windows say.
+pub const PROTOCOL: u32 = 1;
+
+/// The first message of our own extension.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hello {
+    /// The version it speaks.
+    pub protocol: u32,
+    /// Proves who it is, where the connection does not.
+    #[serde(default, skip_serializing)]
+    pub token: Option<String>,
+    /// Names the window, also after it was loaded anew.
+    pub window: String,
+    /// What the editor is called.
+    #[serde(default)]
+    pub editor: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: String,
+    /// The folders of its workspace.
+    #[serde(default)]
+    pub folders: Vec<PathBuf>,
+    /// The person trusts what is in them.
+    #[serde(default)]
+    pub trusted: bool,
+    /// What the person has set, by the names of the settings.
+    #[serde(default)]
+    pub settings: Value,
+}
+
+/// What a window is welcomed with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Welcome {
+    /// The version that is spoken.
+    pub protocol: u32,
+    /// The server's.
+    pub version: String,
+    /// The server's process.
+    pub pid: u32,
+    /// Its sessions, as the window is told of them later.
+    pub sessions: Vec<Value>,
+}
+
+/// A request that was not done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Refused {
+    /// For programs.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+}
+
+/// What windows are for.
+#[async_trait]
+pub trait Windows: Send + Sync + 'static {
+    /// A window has said hello and was let in. It is told things through `peer`, and answered by what is returned.
+    async fn open(&self, hello: Hello, peer: Peer) -> Result<(Welcome, Box<dyn Window>), Refused>;
+}
+
+/// What answers one window. Dropped when its connection ends.
+#[async_trait]
+pub trait Window: Send + Sync + 'static {
+    /// Answers a request. One at a time and in the order in which they came: keys must not overtake each other.
+    async fn request(&self, kind: &str, data: Value) -> Result<Value, Refused>;
+}
