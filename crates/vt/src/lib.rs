@@ -32,6 +32,7 @@ mod screen;
 mod search;
 mod sgr;
 mod style;
+mod viewed;
 
 pub use changes::{Seq, Since};
 pub use clean::CleanOutput;
@@ -42,6 +43,7 @@ pub use highlights::Highlight;
 pub use screen::{Cell, CellWidth, Cursor, CursorShape, Row, Screen};
 pub use search::{Found, Haystack};
 pub use style::{Attributes, Color, Palette, Style};
+pub use viewed::QueryFilter;
 
 #[cfg(test)]
 mod emulator_tests;

@@ -147,8 +147,50 @@ pub struct Screen {
 }
 
 impl Screen {
+    /// The part of it that fits into so many columns and rows and has the cursor, on a screen without a title.
+    pub fn part(&self, cols: u16, rows: u16) -> Self {
+        let (cols, rows) = (usize::from(cols), usize::from(rows));
+        let (row, col) = (usize::from(self.cursor.row), usize::from(self.cursor.col));
+        let top = (row + 1).saturating_sub(rows);
+        let left = (col + 1).saturating_sub(cols);
+        let cut = |row: &Row| {
+            let mut cells: Vec<Cell> = row.cells.iter().skip(left).take(cols).cloned().collect();
+            // Half of a wide character is a blank.
+            let blank = |cell: &mut Cell| *cell = Cell { character: ' ', ..Cell::default() };
+            cells.first_mut().filter(|cell| cell.width == CellWidth::Continuation).map(blank);
+            cells.last_mut().filter(|cell| cell.width == CellWidth::Double).map(blank);
+            Row { cells, wrapped: false }
+        };
+        let cursor =
+            Cursor { row: (row - top) as u16, col: (col - left) as u16, ..self.cursor };
+        let rows = self.rows.iter().skip(top).take(rows).map(cut).collect();
+        Self { rows, cursor, ..Self::default() }
+    }
+
     /// Number of columns.
     pub fn cols(&self) -> u16 {
         self.rows.first().map_or(0, |row| row.cells.len() as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Size, Terminal};
+
+    #[test]
+    fn a_part_has_the_cursor_and_no_half_character() {
+        let mut terminal = Terminal::new(Size { cols: 20, rows: 5 }, Options::default());
+        terminal.feed("one\r\n12345\u{4f60}67890\r\nthree\r\nfour".as_bytes());
+        let screen = terminal.screen();
+        let text = |part: &Screen| crate::format::plain(&part.rows);
+        let part = screen.part(10, 3);
+        assert_eq!(text(&part), "12345\u{4f60}678\nthree\nfour");
+        assert_eq!((part.cursor.row, part.cursor.col), (2, 4));
+        assert_eq!(text(&screen.part(6, 3)), "12345\nthree\nfour", "not half of it");
+        terminal.feed(b"\x1b[2;12H");
+        let part = terminal.screen().part(6, 2);
+        assert_eq!((text(&part).as_str(), part.cursor.col), ("\n 67890", 5));
+        assert_eq!(screen.part(100, 100).rows, screen.rows);
     }
 }
