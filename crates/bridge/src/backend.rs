@@ -8,6 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use termbridge_session::{CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo};
 
+use tokio::sync::watch;
+
 use crate::caller::Environment;
 use crate::screens::Screens;
 
@@ -135,6 +137,11 @@ pub trait TerminalBackend: Send + Sync + 'static {
     /// Brings a session to the eyes of people, where they can see it. Nothing to do by default.
     async fn show_session(&self, _id: &SessionId) -> Result<(), SessionError> {
         Ok(())
+    }
+
+    /// Changes with every change in what a list of the sessions would show; `None` where that is not known.
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        None
     }
 
     /// What a session's place is called in lists, and by what a new one asks for it.

@@ -10,6 +10,7 @@ use termbridge_session::{
     CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State,
 };
 use termbridge_store::{Page, Query};
+use tokio::sync::{broadcast, watch};
 use tokio_util::task::TaskTracker;
 
 use crate::agents::{Agents, Room};
@@ -30,6 +31,8 @@ const MAX_VARIABLES: usize = 1000;
 const MAX_VARIABLE_BYTES: usize = 128 * 1024;
 /// How long the ends of the last commands may take to be recorded.
 const LAST_ENDS: Duration = Duration::from_secs(1);
+/// Sessions that were shown and not yet seen.
+const SHOWN: usize = 64;
 /// Sessions that an error names.
 const MAX_NAMED: usize = 10;
 
@@ -47,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) history: Option<HistoryLog>,
     /// Each sees to it that one command's end is recorded.
     pub(crate) followers: TaskTracker,
+    /// Sessions that agents make their current ones.
+    pub(crate) shown: broadcast::Sender<SessionId>,
 }
 
 impl Bridge {
@@ -80,7 +85,8 @@ impl Bridge {
         let guard = Guard::new(policy, settings.home.clone());
         let history = history.map(HistoryLog::new);
         let (agents, followers) = (Agents::default(), TaskTracker::new());
-        let shared = Shared { backends, settings, guard, agents, history, followers };
+        let shown = broadcast::Sender::new(SHOWN);
+        let shared = Shared { backends, settings, guard, agents, history, followers, shown };
         Self { shared: Arc::new(shared) }
     }
 
@@ -101,6 +107,16 @@ impl Bridge {
     /// Whether a session can be seen and typed to.
     pub fn shows_screen(&self, id: &SessionId) -> bool {
         self.backend_of(id).screens().is_some()
+    }
+
+    /// What changes when a list of sessions does, for each backend that tells.
+    pub fn changes(&self) -> Vec<watch::Receiver<u64>> {
+        self.backends().all().filter_map(TerminalBackend::changes).collect()
+    }
+
+    /// The sessions that agents make their current ones, as they do.
+    pub fn shown(&self) -> broadcast::Receiver<SessionId> {
+        self.shared.shown.subscribe()
     }
 
     /// What the place of a session is called.
@@ -251,6 +267,8 @@ impl Bridge {
         }
         self.shared.agents.set_current(caller, id.clone());
         self.backend_of(id).show_session(id).await?;
+        // Nobody may be there to see it.
+        let _ = self.shared.shown.send(id.clone());
         Ok(info)
     }
 

@@ -8,6 +8,8 @@ use termbridge_session::{
     SnapshotRequest, State, Wait,
 };
 
+use tokio::sync::watch;
+
 use crate::backend::{Awaited, NewSession, OwnerFilter, TerminalBackend, Until};
 use crate::screens::Screens;
 
@@ -193,6 +195,10 @@ impl TerminalBackend for NativeBackend {
 
     fn has(&self, id: &SessionId) -> bool {
         self.sessions.get(id).is_ok()
+    }
+
+    fn changes(&self) -> Option<watch::Receiver<u64>> {
+        Some(self.sessions.changes())
     }
 
     fn is_local(&self) -> bool {

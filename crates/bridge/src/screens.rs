@@ -71,6 +71,11 @@ pub trait ScreenSession: Send + Sync + 'static {
     /// Ends the program: `signal`, `grace`, then KILL.
     async fn stop(&self, signal: Signal, grace: Duration) -> Result<Stopped, SessionError>;
 
+    /// Our own session, where it is one: people can watch those and take over.
+    fn own(&self) -> Option<&Session> {
+        None
+    }
+
     /// What is known of it.
     async fn info(&self) -> Result<SessionInfo, SessionError>;
 }
@@ -141,6 +146,11 @@ impl ScreenHandle {
         self.session.stop(signal, grace).await
     }
 
+    /// Our own session, where it is one: people can watch those and take over.
+    pub fn own(&self) -> Option<&Session> {
+        self.session.own()
+    }
+
     /// What is known of the session.
     pub async fn info(&self) -> Result<SessionInfo, SessionError> {
         self.session.info().await
@@ -166,6 +176,10 @@ impl ScreenSession for Session {
 
     fn owner(&self) -> &Owner {
         Session::owner(self)
+    }
+
+    fn own(&self) -> Option<&Session> {
+        Some(self)
     }
 
     async fn snapshot(&self, request: SnapshotRequest) -> Result<Snapshot, SessionError> {

@@ -290,6 +290,12 @@ impl From<SessionError> for ToolError {
             SessionError::LinesWaiting { .. } => {
                 (Code::Busy, "Try again in a moment.", &["view_screen"])
             }
+            SessionError::TakenOver(_) => (
+                Code::Busy,
+                "The person types there now. Look with view_screen, wait, or work in another session until it is \
+                 handed back.",
+                &["view_screen", "wait_for", "create_session"],
+            ),
             SessionError::ShellBusy(_) => (
                 Code::Busy,
                 "It runs a command, perhaps a person's. Look with get_terminal_output, \

@@ -100,6 +100,9 @@ pub enum SessionError {
         /// The program's name.
         program: String,
     },
+    /// A person drives it.
+    #[error("a person has taken over session {0}")]
+    TakenOver(SessionId),
     /// The session is being restarted or stopped by another request.
     #[error("session {0} is being restarted or stopped")]
     Changing(SessionId),

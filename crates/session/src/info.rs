@@ -114,6 +114,12 @@ pub struct SessionInfo {
     pub title: String,
     /// Grows with what the session prints, for [`Wait::printed_after`](crate::Wait::printed_after).
     pub printed: u64,
+    /// The person who has taken over.
+    pub driver: Option<String>,
+    /// Bytes that people have typed.
+    pub typed_by_people: u64,
+    /// The line that asks for a password, where somebody watches the sessions.
+    pub secret_prompt: Option<String>,
 }
 
 impl SessionInfo {
@@ -138,6 +144,9 @@ impl SessionInfo {
             foreground: None,
             title: String::new(),
             printed: 0,
+            driver: None,
+            typed_by_people: 0,
+            secret_prompt: None,
         }
     }
 

@@ -13,7 +13,7 @@ use termbridge_pty::{
 };
 use termbridge_shell::{Setup, Shell};
 use termbridge_vt::Size;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 
 pub use self::adoption::Adoption;
 use crate::error::SessionError;
@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     places: Arc<Semaphore>,
     /// Turns at long work.
     pub(crate) turns: Turns,
+    /// Counts what changes in the list of sessions.
+    pub(crate) changes: watch::Sender<u64>,
     sessions: Mutex<HashMap<SessionId, Entry>>,
     /// Holds what shells are started with; made with the first of them.
     runtime: Mutex<Option<Arc<RuntimeFolder>>>,
@@ -86,6 +88,7 @@ impl Sessions {
             host,
             places: Arc::new(Semaphore::new(settings.max_sessions)),
             turns: Turns::default(),
+            changes: watch::Sender::new(0),
             sessions: Mutex::new(HashMap::new()),
             runtime: Mutex::new(None),
             lasting,
@@ -146,6 +149,14 @@ impl Sessions {
         list
     }
 
+    /// Changes with every change in what a list of the sessions would show, as long as somebody holds it.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        let changes = self.shared.changes.subscribe();
+        // Sessions that were not watched look at themselves.
+        self.shared.wake_all();
+        changes
+    }
+
     /// Leaves every session to the next server. Nothing may be done with them after that: the process
     /// should end.
     pub async fn leave(&self) {
@@ -198,6 +209,17 @@ impl Shared {
         Ok(Spawned { program, shell, journal })
     }
 
+    pub(crate) fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Lets every session look at itself.
+    fn wake_all(&self) {
+        for entry in self.lock().values() {
+            entry.session.wake();
+        }
+    }
+
     /// Lists a session, by the order of its launch: the last, unless an earlier server said which.
     fn add(&self, session: Session, number: Option<u64>) -> u64 {
         let mut sessions = self.lock();
@@ -205,6 +227,8 @@ impl Shared {
         let number = number.unwrap_or_else(next);
         let entry = Entry { session, number, finished: None };
         sessions.insert(entry.session.id().clone(), entry);
+        drop(sessions);
+        self.changed();
         number
     }
 
@@ -224,10 +248,13 @@ impl Shared {
             let first = first.session.id().clone();
             sessions.remove(&first);
         }
+        drop(sessions);
+        self.changed();
     }
 
     pub(crate) fn remove(&self, id: &SessionId) {
         self.lock().remove(id);
+        self.changed();
     }
 
     /// Places what a shell needs to mark its commands, and adds it to what it is started with.

@@ -17,6 +17,7 @@ use crate::owner::Owner;
 use crate::snapshot::{Snapshot, SnapshotRequest};
 use crate::subscription::{Subscription, Update};
 use crate::task::Command;
+use crate::task::driving::Deed;
 use crate::wait::{Wait, Waited};
 
 /// A handle to a session. Clones are the same session; dropping one ends nothing.
@@ -171,9 +172,44 @@ impl Session {
         self.ask(|reply| Command::Stop { signal, grace, reply }).await?
     }
 
+    /// A person types: these bytes, as the person's own terminal made them. The person drives from then on.
+    pub async fn type_in(&self, person: &str, bytes: Vec<u8>) -> Result<(), SessionError> {
+        self.person(person, Deed::Type(bytes)).await
+    }
+
+    /// A person types a hidden line, and Enter; an error where none is asked for.
+    pub async fn type_secret(&self, person: &str, text: String) -> Result<(), SessionError> {
+        self.person(person, Deed::TypeSecret(text)).await
+    }
+
+    /// A person takes over: agents neither type, run nor resize anything until it is handed back.
+    pub async fn take_over(&self, person: &str) -> Result<(), SessionError> {
+        self.person(person, Deed::TakeOver).await
+    }
+
+    /// The size of the panel of the person who drives; that of another changes nothing.
+    pub async fn fit(&self, person: &str, size: Size) -> Result<(), SessionError> {
+        self.person(person, Deed::Fit(size)).await
+    }
+
+    /// Gives the session back to its agents, in the size that they know.
+    pub async fn hand_back(&self, person: &str) -> Result<(), SessionError> {
+        self.person(person, Deed::HandBack).await
+    }
+
+    async fn person(&self, person: &str, deed: Deed) -> Result<(), SessionError> {
+        let person = person.to_owned();
+        self.ask(|reply| Command::Person { person, deed, reply }).await?
+    }
+
     /// Watches the session: what its terminal shows, then what its program prints.
     pub async fn subscribe(&self) -> Result<Subscription, SessionError> {
         Subscription::begin(self.clone()).await
+    }
+
+    /// Lets the task go round once; one that has requests waiting does so anyway.
+    pub(crate) fn wake(&self) {
+        let _ = self.commands.try_send(Command::Wake);
     }
 
     pub(crate) async fn updates(&self) -> Result<mpsc::Receiver<Update>, SessionError> {

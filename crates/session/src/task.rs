@@ -10,11 +10,13 @@
 //! session has been kept long enough; dropping the program tells the keeper to end what is left.
 
 pub(crate) mod adoption;
+pub(crate) mod driving;
 mod hidden_line;
 mod input;
 mod interactive;
 mod keeping;
 mod lifecycle;
+mod notices;
 mod output;
 mod resize;
 pub(crate) mod shell;
@@ -39,10 +41,12 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
+use self::driving::{Deed, Driver};
 use self::hidden_line::{PendingLines, SendReply};
 use self::input::InputQueue;
 use self::keeping::Keeping;
 use self::lifecycle::Change;
+use self::notices::Notices;
 use self::shell::{ShellState, Spawned};
 use self::waiting::PendingWait;
 use self::watchers::Watchers;
@@ -125,9 +129,17 @@ pub(crate) enum Command {
         grace: Duration,
         reply: oneshot::Sender<Result<Stopped, SessionError>>,
     },
+    /// A person does something.
+    Person {
+        person: String,
+        deed: Deed,
+        reply: oneshot::Sender<Result<(), SessionError>>,
+    },
     Watch {
         reply: oneshot::Sender<mpsc::Receiver<Update>>,
     },
+    /// Nothing but a turn of the loop.
+    Wake,
     Size {
         reply: oneshot::Sender<Size>,
     },
@@ -189,6 +201,10 @@ pub(crate) struct SessionTask {
     change: Option<Change>,
     waits: Vec<PendingWait>,
     watchers: Watchers,
+    notices: Notices,
+    /// The person who has taken over.
+    driver: Option<Driver>,
+    typed_by_people: u64,
     /// What the next server finds of it.
     keeping: Option<Keeping>,
     /// Order of launch.
@@ -265,6 +281,9 @@ impl SessionTask {
             change: None,
             waits: Vec::new(),
             watchers: Watchers::default(),
+            notices: Notices::default(),
+            driver: None,
+            typed_by_people: 0,
             keeping: spawned.journal.map(|journal| Keeping::new(journal, 0)),
             number,
             lines: None,
@@ -371,9 +390,12 @@ impl SessionTask {
             }
             Command::Send { input, then, reply } => {
                 self.touch();
-                match self.settings.refuse_hidden_lines {
-                    true => self.send_lines(input, then, reply),
-                    false => self.send_at_once(&input, then, reply),
+                match (self.agent_may(), self.settings.refuse_hidden_lines) {
+                    (Err(refused), _) => {
+                        let _ = reply.send(Err(refused));
+                    }
+                    (Ok(()), true) => self.send_lines(input, then, reply),
+                    (Ok(()), false) => self.send_at_once(&input, then, reply),
                 }
             }
             Command::Wait { wait, reply } => {
@@ -382,7 +404,12 @@ impl SessionTask {
             }
             Command::Submit { command, key, patience, reply } => {
                 self.touch();
-                self.submit(command, key, patience, reply);
+                match self.agent_may() {
+                    Err(refused) => {
+                        let _ = reply.send(Err(refused));
+                    }
+                    Ok(()) => self.submit(command, key, patience, reply),
+                }
             }
             Command::Keyed { key, reply } => {
                 let _ = reply.send(self.keyed_command(&key));
@@ -404,7 +431,12 @@ impl SessionTask {
             }
             Command::Resize { size, reply } => {
                 self.touch();
-                self.resizing.ask(size, reply);
+                match self.agent_may() {
+                    Err(refused) => {
+                        let _ = reply.send(Err(refused));
+                    }
+                    Ok(()) => self.resizing.ask(size, reply),
+                }
             }
             Command::Restart { reply } => {
                 self.touch();
@@ -414,9 +446,11 @@ impl SessionTask {
                 self.touch();
                 self.stop(signal, grace, reply);
             }
+            Command::Person { person, deed, reply } => self.person_does(person, deed, reply),
             Command::Watch { reply } => {
                 let _ = reply.send(self.watch());
             }
+            Command::Wake => {}
             Command::Size { reply } => {
                 let _ = reply.send(self.terminal.size());
             }
@@ -488,6 +522,7 @@ impl SessionTask {
         self.check_idle(now);
         self.type_lines(now);
         self.judge_waits(now);
+        self.notice_changes(now);
         self.ask_kernel(now);
     }
 
@@ -507,8 +542,11 @@ impl SessionTask {
         let lines = self.lines_deadline();
         let look = self.look_deadline(Instant::now());
         let keep = self.keep_deadline();
-        [update, last_output, idle, removal, waits, lines, pace, parked, prompt, resize, look, keep]
+        let notice = self.notice_deadline();
+        let shown = [resize, look, keep, notice];
+        [update, last_output, idle, removal, waits, lines, pace, parked, prompt]
             .into_iter()
+            .chain(shown)
             .flatten()
             .min()
     }

@@ -161,8 +161,7 @@ impl Screen {
             cells.last_mut().filter(|cell| cell.width == CellWidth::Double).map(blank);
             Row { cells, wrapped: false }
         };
-        let cursor =
-            Cursor { row: (row - top) as u16, col: (col - left) as u16, ..self.cursor };
+        let cursor = Cursor { row: (row - top) as u16, col: (col - left) as u16, ..self.cursor };
         let rows = self.rows.iter().skip(top).take(rows).map(cut).collect();
         Self { rows, cursor, ..Self::default() }
     }

@@ -37,6 +37,29 @@ impl SessionTask {
         }
         let before = self.terminal.look();
         let pieces = self.encode(input)?;
+        // Where the terminal edits lines without echo, what looks like the input is output.
+        let is_shown = self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical);
+        let bytes = self.enqueue(pieces)?;
+        if is_shown {
+            self.note_typing(input);
+        }
+        self.write_some();
+        Ok(Sent { bytes, queued: self.queued_input(), before })
+    }
+
+    /// Types what a person's own terminal made of the person's keys.
+    pub(super) fn type_bytes(&mut self, bytes: Vec<u8>) -> Result<(), SessionError> {
+        self.running()?;
+        if let Some(shell) = &mut self.shell {
+            shell.note_typed();
+        }
+        self.enqueue(vec![Piece { by_person: true, ..bytes.into() }])?;
+        self.write_some();
+        Ok(())
+    }
+
+    /// Queues all of it, or nothing.
+    fn enqueue(&mut self, pieces: Vec<Piece>) -> Result<usize, SessionError> {
         let bytes = pieces.iter().map(|piece| piece.bytes.len()).sum();
         let open_line =
             self.check_line_length(pieces.iter().flat_map(|piece| &piece.bytes).copied())?;
@@ -51,10 +74,6 @@ impl SessionTask {
             self.input.drop_answers();
         }
         self.typed_at_prompt();
-        // Where the terminal edits lines without echo, what looks like the input is output.
-        if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
-            self.note_typing(input);
-        }
         if self.shell_is_reading_command() || self.input.held_until.is_some() {
             self.input.held.extend(pieces);
             self.release_if_begun(Instant::now());
@@ -65,8 +84,7 @@ impl SessionTask {
         self.at_prompt = false;
         self.bells_heard = self.bells;
         self.keep_pace(self.last_input);
-        self.write_some();
-        Ok(Sent { bytes, queued: self.queued_input(), before })
+        Ok(bytes)
     }
 
     /// Bytes that the program has not been given yet.
@@ -245,7 +263,7 @@ impl SessionTask {
         let Some(front) = self.input.pieces.front() else {
             return;
         };
-        if !self.may_write(front.bytes.iter().copied()) {
+        if !front.by_person && !self.may_write(front.bytes.iter().copied()) {
             self.input.clear();
             return self.refuse_lines(SessionError::HiddenLine);
         }

@@ -60,6 +60,9 @@ impl SessionTask {
             foreground: self.ended.is_none().then(|| self.program.foreground_name()).flatten(),
             title: self.terminal.title().to_owned(),
             printed: self.printed,
+            driver: self.driver().map(str::to_owned),
+            typed_by_people: self.typed_by_people,
+            secret_prompt: self.notices.secret().map(str::to_owned),
         }
     }
 }

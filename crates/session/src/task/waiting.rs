@@ -144,6 +144,7 @@ impl SessionTask {
         self.shell_is_in_doubt()
             || self.holds_input()
             || self.lines_deadline().is_some()
+            || self.asks_for_secret()
             || self.waits.iter().any(|pending| asks(&pending.wait))
     }
 
@@ -395,6 +396,7 @@ impl SessionTask {
         let settled = self.survey.settled.take();
         let is_current = settled.is_some_and(|began| self.last_input < began);
         let survey = survey.filter(|_| is_current);
+        self.note_secret(survey.as_ref());
         self.settle_doubt(survey.as_ref());
         // What was typed for the shell's sake makes it old.
         let is_current = settled.is_some_and(|began| self.last_input < began);

@@ -12,6 +12,7 @@ mod leaks;
 mod lifecycle;
 mod memory;
 mod output;
+mod people;
 mod resize;
 mod stop;
 mod support;

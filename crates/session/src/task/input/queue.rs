@@ -59,6 +59,8 @@ pub(super) struct Piece {
     pub(super) answers: bool,
     /// A part was written: the rest has to follow.
     pub(super) begun: bool,
+    /// A person typed it, who may type anything.
+    pub(super) by_person: bool,
 }
 
 impl From<Vec<u8>> for Piece {

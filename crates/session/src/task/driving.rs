@@ -1,0 +1,121 @@
+//! Who drives the session: its agents, or a person who has taken over.
+//!
+//! A person takes over by saying so, or by typing. From then on the terminal has the size of the person's panel, and
+//! what agents would type, run or resize is refused. Handing back restores the size. A person who only typed, and
+//! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back.
+
+use std::time::Duration;
+
+use termbridge_vt::Size;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use super::SessionTask;
+use crate::error::SessionError;
+
+/// How long a person who only typed keeps the agents from typing.
+const GIVES_WAY: Duration = Duration::from_secs(10);
+
+/// What a person does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Types these bytes, as the person's own terminal made them.
+    Type(Vec<u8>),
+    /// Types a line that the terminal hides, and Enter.
+    TypeSecret(String),
+    /// Takes over.
+    TakeOver,
+    /// Says how large the person's panel is.
+    Fit(Size),
+    /// Gives the session back to its agents.
+    HandBack,
+}
+
+/// A person who drives.
+#[derive(Debug)]
+pub(super) struct Driver {
+    person: String,
+    /// Took over, and did not only type.
+    said_so: bool,
+    last_typed: Instant,
+    /// The size that the agents know.
+    before: Size,
+}
+
+impl SessionTask {
+    pub(super) fn person_does(
+        &mut self,
+        person: String,
+        deed: Deed,
+        reply: oneshot::Sender<Result<(), SessionError>>,
+    ) {
+        let done = match deed {
+            Deed::Type(bytes) => self.person_types(person, bytes),
+            Deed::TypeSecret(text) => self.person_types_secret(&text),
+            Deed::TakeOver => self.running().map(|()| self.driven_by(person).said_so = true),
+            Deed::Fit(size) => {
+                if self.driver.as_ref().is_some_and(|driver| driver.person == person) {
+                    let (ignored, _) = oneshot::channel();
+                    self.resizing.ask(size, ignored);
+                }
+                Ok(())
+            }
+            Deed::HandBack => {
+                self.hand_back();
+                Ok(())
+            }
+        };
+        let _ = reply.send(done);
+    }
+
+    fn driven_by(&mut self, person: String) -> &mut Driver {
+        let before = self.driver.as_ref().map_or(self.terminal.size(), |driver| driver.before);
+        let said_so =
+            self.driver.as_ref().is_some_and(|driver| driver.said_so && driver.person == person);
+        self.driver.insert(Driver { person, said_so, last_typed: Instant::now(), before })
+    }
+
+    fn person_types(&mut self, person: String, bytes: Vec<u8>) -> Result<(), SessionError> {
+        self.touch();
+        let count = bytes.len() as u64;
+        self.type_bytes(bytes)?;
+        self.typed_by_people += count;
+        self.driven_by(person);
+        Ok(())
+    }
+
+    /// It is no take-over: the agent waits for just this.
+    fn person_types_secret(&mut self, text: &str) -> Result<(), SessionError> {
+        if !self.hides_input() || text.chars().any(char::is_control) {
+            let why = "no password is asked for, or this is more than a line";
+            return Err(SessionError::Invalid(why.to_owned()));
+        }
+        self.touch();
+        self.type_bytes([text.as_bytes(), b"\r"].concat())
+    }
+
+    fn hand_back(&mut self) {
+        let Some(driver) = self.driver.take() else { return };
+        if driver.before != self.terminal.size() && self.ended.is_none() {
+            let (ignored, _) = oneshot::channel();
+            self.resizing.ask(driver.before, ignored);
+        }
+    }
+
+    /// Refuses what an agent would do, while a person drives.
+    pub(super) fn agent_may(&mut self) -> Result<(), SessionError> {
+        match &self.driver {
+            None => Ok(()),
+            Some(driver) if !driver.said_so && driver.last_typed.elapsed() >= GIVES_WAY => {
+                self.hand_back();
+                Ok(())
+            }
+            Some(_) => Err(SessionError::TakenOver(self.id.clone())),
+        }
+    }
+
+    /// The person who drives.
+    pub(super) fn driver(&self) -> Option<&str> {
+        self.driver.as_ref().map(|driver| driver.person.as_str())
+    }
+}

@@ -1,0 +1,139 @@
+//! A session as a window's list shows it.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::Serialize;
+use termbridge_bridge::{Bridge, Caller};
+use termbridge_session::{SessionInfo, State};
+
+/// Most bytes of a command line that are shown.
+const MAX_COMMAND: usize = 500;
+
+/// One row.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Row {
+    pub(crate) session_id: String,
+    name: Option<String>,
+    title: String,
+    agent: String,
+    folder: Option<PathBuf>,
+    is_here: bool,
+    state: &'static str,
+    running: Option<String>,
+    cwd: PathBuf,
+    created: u64,
+    cols: u16,
+    rows: u16,
+    exit_code: Option<i32>,
+    signal: Option<String>,
+    driver: &'static str,
+    is_driver: bool,
+    secret: Option<String>,
+}
+
+impl Row {
+    /// The row of a session, for a window with these folders.
+    pub(crate) async fn of(
+        bridge: &Bridge,
+        caller: &Caller,
+        info: SessionInfo,
+        window: &str,
+        folders: &[PathBuf],
+    ) -> Self {
+        let running = match info.shell.and_then(|shell| shell.running) {
+            Some(command) => {
+                let report = bridge.command(caller, &info.id, command, 0, 0).await;
+                report.ok().flatten().map(|report| shortened(&report.command))
+            }
+            None => None,
+        };
+        let (state, exit_code, signal) = match &info.state {
+            State::Running if info.secret_prompt.is_some() => ("needs_input", None, None),
+            State::Running => ("running", None, None),
+            State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
+        };
+        let folder = folder_of(&info.owner.client);
+        let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+        let created = info.created.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self {
+            is_here: folder.as_deref().map_or_else(|| is_in(&info.cwd), is_in),
+            title: title_of(&info),
+            agent: info.owner.agent.clone().unwrap_or_else(|| name_of(&info.owner.client)),
+            session_id: info.id.to_string(),
+            name: info.name,
+            folder,
+            state,
+            running,
+            cwd: info.cwd,
+            created: created.as_millis() as u64,
+            cols: info.size.cols,
+            rows: info.size.rows,
+            exit_code,
+            signal,
+            driver: if info.driver.is_some() { "person" } else { "agent" },
+            is_driver: info.driver.as_deref() == Some(window),
+            secret: info.secret_prompt,
+        }
+    }
+}
+
+/// What people call it: by its name, else by its program.
+fn title_of(info: &SessionInfo) -> String {
+    match &info.name {
+        Some(name) => name.clone(),
+        None => {
+            let program = info.command.split(' ').next().unwrap_or_default();
+            program.rsplit('/').next().unwrap_or(program).to_owned()
+        }
+    }
+}
+
+/// A client is told apart by its name and its folder, in this order, and a number where there are several.
+fn folder_of(client: &str) -> Option<PathBuf> {
+    let at = client.find('/').filter(|at| *at == 0 || client[..*at].ends_with(' '))?;
+    let path = &client[at..];
+    let path = match path.rsplit_once(" (") {
+        Some((path, number)) if number.strip_suffix(')').is_some_and(is_number) => path,
+        _ => path,
+    };
+    Some(path.into())
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn name_of(client: &str) -> String {
+    client.split('/').next().unwrap_or_default().trim_end().trim_end_matches(" in").to_owned()
+}
+
+fn shortened(command: &str) -> String {
+    match command.len() > MAX_COMMAND {
+        true => format!("{}…", &command[..command.floor_char_boundary(MAX_COMMAND)]),
+        false => command.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_has_a_folder_and_a_name() {
+        for (client, folder, name) in [
+            ("claude-code /work/app", Some("/work/app"), "claude-code"),
+            ("cursor /work/my app (2)", Some("/work/my app"), "cursor"),
+            ("cursor /work/app (old)", Some("/work/app (old)"), "cursor"),
+            ("vim in /work", Some("/work"), "vim"),
+            ("/work", Some("/work"), ""),
+            ("token ci", None, "token ci"),
+            ("a/b", None, "a"),
+            ("", None, ""),
+        ] {
+            assert_eq!(folder_of(client), folder.map(PathBuf::from), "{client}");
+            assert_eq!(name_of(client), name, "{client}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A session that a window watches.
+//!
+//! Where the panel holds all of the terminal, the window gets a dump and then the stream, without what its terminal would
+//! answer. Where it does not, it gets frames: the part of the screen that fits and has the cursor, at most one every
+//! [`FRAME_PAUSE`]. The panel's size decides, with each dump and whenever it changes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::{Value, json};
+use termbridge_session::vt::{QueryFilter, Size, format};
+use termbridge_session::{Ended, Session, Subscription, Update};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::window::Audience;
+
+/// Least time between two frames.
+const FRAME_PAUSE: Duration = Duration::from_millis(40);
+/// Bytes of output that are told at once.
+const MAX_PIECE: usize = 256 * 1024;
+/// A terminal of the viewer shows what lies between these in one go.
+const UPDATE_BEGINS: &str = "\x1b[?2026h";
+const UPDATE_ENDS: &str = "\x1b[?2026l";
+
+/// One session, as one window watches it.
+pub(crate) struct Watching {
+    id: String,
+    session: Session,
+    audience: Arc<dyn Audience>,
+    panel: watch::Receiver<Size>,
+    /// That of the last dump.
+    size: Size,
+    filter: QueryFilter,
+    text: TextStream,
+    /// The screen has changed since the last frame.
+    is_dirty: bool,
+    last_frame: Option<Instant>,
+}
+
+impl Watching {
+    pub(crate) fn new(
+        session: Session,
+        size: Size,
+        audience: Arc<dyn Audience>,
+        panel: watch::Receiver<Size>,
+    ) -> Self {
+        let id = session.id().to_string();
+        let (filter, text) = (QueryFilter::default(), TextStream::default());
+        Self { id, session, audience, panel, size, filter, text, is_dirty: false, last_frame: None }
+    }
+
+    /// Tells the window until the session or the window is gone.
+    pub(crate) async fn run(mut self) {
+        let Ok(mut updates) = self.session.subscribe().await else { return };
+        loop {
+            let frame_at = self.is_dirty.then(|| {
+                self.last_frame.map_or_else(Instant::now, |last| last + FRAME_PAUSE)
+            });
+            let goes_on = tokio::select! {
+                update = updates.next() => match update {
+                    Some(update) => self.updated(update, &mut updates).await,
+                    None => false,
+                },
+                changed = self.panel.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    // Whether it fits now or not: a dump begins anew.
+                    match self.session.subscribe().await {
+                        Ok(anew) => updates = anew,
+                        Err(_) => return,
+                    }
+                    true
+                }
+                () = async { match frame_at { Some(at) => tokio::time::sleep_until(at).await, None => std::future::pending().await } } => {
+                    self.paint().await
+                }
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    fn fits(&self) -> bool {
+        let panel = *self.panel.borrow();
+        panel.cols >= self.size.cols && panel.rows >= self.size.rows
+    }
+
+    /// False when nobody is there any more.
+    async fn updated(&mut self, update: Update, updates: &mut Subscription) -> bool {
+        match update {
+            Update::Dump(dump) => {
+                self.size = dump.size;
+                self.filter.reset();
+                self.text = TextStream::default();
+                if !self.fits() {
+                    self.is_dirty = true;
+                    return true;
+                }
+                self.is_dirty = false;
+                let data = self.shown(&dump.stream);
+                let Size { cols, rows } = dump.size;
+                self.tell("dump", json!({"cols": cols, "rows": rows, "data": data})).await
+            }
+            Update::Output(first) => {
+                if !self.fits() {
+                    self.is_dirty = true;
+                    return true;
+                }
+                let mut piece = first.to_vec();
+                let mut after = None;
+                while piece.len() < MAX_PIECE {
+                    match updates.next().now_or_never() {
+                        Some(Some(Update::Output(more))) => piece.extend_from_slice(&more),
+                        Some(other) => {
+                            after = other;
+                            break;
+                        }
+                        None => break,
+                    }
+                }
+                let data = self.shown(&piece);
+                if !data.is_empty() && !self.tell("output", json!({"data": data})).await {
+                    return false;
+                }
+                match after {
+                    Some(update) => Box::pin(self.updated(update, updates)).await,
+                    None => true,
+                }
+            }
+            Update::Ended(ended) => self.ended(&ended).await,
+        }
+    }
+
+    async fn ended(&mut self, ended: &Ended) -> bool {
+        // The last screen, before its end is told.
+        if !self.fits() && !self.paint().await {
+            return false;
+        }
+        self.tell("ended", json!({"exitCode": ended.exit_code(), "signal": ended.signal()})).await
+    }
+
+    async fn paint(&mut self) -> bool {
+        self.is_dirty = false;
+        self.last_frame = Some(Instant::now());
+        let Ok(snapshot) = self.session.screen().await else { return false };
+        let panel = *self.panel.borrow();
+        let part = format::raw(&snapshot.screen.part(panel.cols, panel.rows));
+        self.tell("frame", json!({"data": format!("{UPDATE_BEGINS}{part}{UPDATE_ENDS}")})).await
+    }
+
+    /// What the window's terminal is given of a stream.
+    fn shown(&mut self, bytes: &[u8]) -> String {
+        let mut left = Vec::with_capacity(bytes.len());
+        self.filter.feed(bytes, &mut left);
+        self.text.take(left)
+    }
+
+    async fn tell(&self, kind: &'static str, mut data: Value) -> bool {
+        data["sessionId"] = self.id.as_str().into();
+        self.audience.tell(kind, data).await
+    }
+}
+
+/// Bytes as text, wherever they are cut.
+#[derive(Debug, Default)]
+struct TextStream {
+    /// The beginning of a character.
+    tail: Vec<u8>,
+}
+
+impl TextStream {
+    fn take(&mut self, bytes: Vec<u8>) -> String {
+        let mut all = std::mem::take(&mut self.tail);
+        all.extend(bytes);
+        let cut = all.len() - unfinished(&all);
+        self.tail = all.split_off(cut);
+        match String::from_utf8(all) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        }
+    }
+}
+
+/// How many bytes at the end begin a character that is not whole.
+fn unfinished(bytes: &[u8]) -> usize {
+    for back in 1..=bytes.len().min(3) {
+        let byte = bytes[bytes.len() - back];
+        let length = match byte {
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            0x80..=0xbf => continue,
+            _ => return 0,
+        };
+        return if back < length { back } else { 0 };
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_whole_wherever_it_is_cut() {
+        let text = "aä€😀z";
+        for cut in 0..text.len() {
+            let mut stream = TextStream::default();
+            let (first, second) = text.as_bytes().split_at(cut);
+            let taken = stream.take(first.to_vec()) + &stream.take(second.to_vec());
+            assert_eq!(taken, text, "cut at {cut}");
+        }
+        let mut stream = TextStream::default();
+        assert_eq!(stream.take(b"a\xffb\xe2\x82".to_vec()), "a\u{fffd}b");
+        assert_eq!(stream.take(b"x".to_vec()), "\u{fffd}x");
+    }
+}
