@@ -1,7 +1,10 @@
-//! The editor's side doors: how this server reaches an extension inside an editor.
+//! The two ways between this server and an extension inside an editor.
 //!
-//! One door so far, the filesystem bridge ([`EditorBridge`]): a call is a folder, the extension finds
-//! it, runs the script it names and leaves the answer there.
+//! A connection that the extension makes ([`EditorListener`], [`serve`]): the server runs commands in the editor's
+//! terminals ([`Terminals`]) and shows it its own sessions ([`Windows`]). `docs/editor-protocol.md` has the messages.
+//!
+//! The filesystem bridge ([`EditorBridge`]), for debugging: a call is a folder, the extension finds it, runs the script it
+//! names and leaves the answer there.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -21,9 +24,33 @@
 //!
 //! What is deliberately absent: MCP, tool definitions, printing, the environment.
 
+mod channel;
+mod connection;
 mod fs_bridge;
+mod greeting;
+mod message;
+mod peer;
+mod server;
+mod sockets;
+mod terminals;
+mod window;
 
+pub use channel::{
+    LineReader, LineWriter, MAX_MESSAGE, MessageReader, MessageWriter, Received, lines,
+};
+pub use connection::{Admission, EditorService, GREETING_PAUSE, PING_INTERVAL, TokenCheck, serve};
 pub use fs_bridge::{
     BridgeError, EditorBridge, Envelope, Event, EventKind, Found, Host, HostInfo, Liveness, Meta,
     Request, ScriptError, Settings,
+};
+pub use message::Reply;
+pub use peer::{MAX_REQUESTS, Peer, PeerError, PeerId, QUEUE, REPLY_LIMIT};
+pub use server::{
+    DEFAULT_PORT, EditorListener, HANDSHAKE_LIMIT, ListenError, MAX_CONNECTIONS, ServerSettings,
+    Stream, TlsAccept,
+};
+pub use sockets::holder_of;
+pub use terminals::{TerminalEvent, Terminals};
+pub use window::{
+    Hello, NOTICES_BEFORE_WELCOME, NoSessionsShown, PROTOCOL, Refused, Welcome, Window, Windows,
 };

@@ -11,6 +11,8 @@ use serde_json::Value;
 
 use crate::peer::Peer;
 
+pub use crate::peer::QUEUE as NOTICES_BEFORE_WELCOME;
+
 /// The version of what windows say.
 pub const PROTOCOL: u32 = 1;
 
@@ -69,12 +71,52 @@ pub struct Refused {
 #[async_trait]
 pub trait Windows: Send + Sync + 'static {
     /// A window has said hello and was let in. It is told things through `peer`, and answered by what is returned.
+    /// Notices that are made before this returns are sent after the welcome; there is room for [`NOTICES_BEFORE_WELCOME`].
     async fn open(&self, hello: Hello, peer: Peer) -> Result<(Welcome, Box<dyn Window>), Refused>;
 }
 
 /// What answers one window. Dropped when its connection ends.
 #[async_trait]
 pub trait Window: Send + Sync + 'static {
-    /// Answers a request. One at a time and in the order in which they came: keys must not overtake each other.
+    /// Answers a request. One at a time and in the order in which they came: keys must not overtake each other. It must
+    /// not wait for a reply of the same window: while it waits and 64 further requests have come, no replies are read.
+    /// `update` has changed what [`Peer::hello`] returns before it comes here.
     async fn request(&self, kind: &str, data: Value) -> Result<Value, Refused>;
+}
+
+/// For a server that shows its sessions to no window: they are welcomed, and lend their terminals.
+#[derive(Debug, Clone, Default)]
+pub struct NoSessionsShown {
+    /// The server's version, for the welcome.
+    pub version: String,
+}
+
+#[async_trait]
+impl Windows for NoSessionsShown {
+    async fn open(
+        &self,
+        _hello: Hello,
+        _peer: Peer,
+    ) -> Result<(Welcome, Box<dyn Window>), Refused> {
+        let welcome = Welcome {
+            protocol: PROTOCOL,
+            version: self.version.clone(),
+            pid: std::process::id(),
+            sessions: Vec::new(),
+        };
+        Ok((welcome, Box::new(self.clone())))
+    }
+}
+
+#[async_trait]
+impl Window for NoSessionsShown {
+    async fn request(&self, kind: &str, _data: Value) -> Result<Value, Refused> {
+        match kind {
+            "update" => Ok(Value::Null),
+            kind => Err(Refused {
+                code: "NOT_SUPPORTED",
+                message: format!("this server shows no sessions: {kind:?} is not for it"),
+            }),
+        }
+    }
 }

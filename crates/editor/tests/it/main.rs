@@ -1,9 +1,10 @@
-//! The filesystem bridge against a fake host: what works, what breaks, what is left behind.
+//! The filesystem bridge against a fake host, and connections of editors: what works, what breaks, what is left behind.
 
 mod calls;
 mod cancel;
 mod discovery;
 mod faults;
 mod limits;
+mod peers;
 mod races;
 mod support;

@@ -1,0 +1,293 @@
+//! [`EditorListener`]: the WebSocket that editors connect to, on loopback only.
+//!
+//! ```text
+//! connection ── room? ── user of the process ── (TLS) ── handshake: path, Origin, Host ── serve
+//! ```
+//!
+//! Who is trusted: processes of this user. A browser's page reaches loopback too, but it says so by its `Origin`, and a
+//! page that gave its own name our address is betrayed by its `Host`. Where the user of a connection is another, or not
+//! known (other systems than Linux, other network namespaces), only a window with a token is let in.
+//!
+//! A port that is taken is reported with its holder ([`ListenError::Taken`]); no other is tried, since no editor would look
+//! there. Bounds: [`MAX_CONNECTIONS`], [`HANDSHAKE_LIMIT`].
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::tungstenite::http::{StatusCode, header};
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::channel::{MAX_MESSAGE, websocket};
+use crate::connection::{Admission, EditorService, serve};
+use crate::sockets::{PeerUser, holder_of, user_of};
+
+/// Where editors look for the server.
+pub const DEFAULT_PORT: u16 = 3000;
+/// Connections at once; a further one is closed.
+pub const MAX_CONNECTIONS: usize = 32;
+/// How long TLS and the handshake may take.
+pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+/// How long to wait where the system refuses a connection for want of descriptors.
+const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+/// The first byte of a TLS connection: a handshake record.
+const TLS_HANDSHAKE: u8 = 0x16;
+
+/// A stream of bytes, encrypted or not.
+pub trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
+/// The server's side of TLS, by whoever has the certificate.
+#[async_trait]
+pub trait TlsAccept: Send + Sync + 'static {
+    /// Does the handshake.
+    async fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Stream>>;
+}
+
+/// How editors are let in.
+#[derive(Clone, Default)]
+pub struct ServerSettings {
+    /// Only windows with a valid token are.
+    pub require_token: bool,
+    /// With it, a connection that begins with TLS gets it (`wss`); `ws` goes on to work.
+    pub tls: Option<Arc<dyn TlsAccept>>,
+}
+
+/// Why nobody listens.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Somebody else does.
+    #[error("port {port} is taken{}", held_by(holder.as_ref()))]
+    Taken {
+        /// The port.
+        port: u16,
+        /// Pid and name of who listens, where that can be seen.
+        holder: Option<(u32, String)>,
+    },
+    /// The system refused.
+    #[error("cannot listen on port {port}: {error}")]
+    Io {
+        /// The port.
+        port: u16,
+        /// What it said.
+        error: io::Error,
+    },
+}
+
+/// ` by NAME (pid N)`, or nothing where the holder is not known.
+fn held_by(holder: Option<&(u32, String)>) -> String {
+    holder.map(|(pid, name)| format!(" by {name} (pid {pid})")).unwrap_or_default()
+}
+
+/// A port that is listened on; nobody is answered yet.
+pub struct EditorListener {
+    port: u16,
+    first: TcpListener,
+    /// On `::1`, where the machine has it.
+    second: Option<TcpListener>,
+}
+
+impl EditorListener {
+    /// Listens on 127.0.0.1 and, where there is one, on ::1.
+    pub async fn bind(port: u16) -> Result<Self, ListenError> {
+        let first = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Ok(listener) => listener,
+            Err(error) => return Err(why(port, error).await),
+        };
+        let port = first.local_addr().map_err(|error| ListenError::Io { port, error })?.port();
+        let second = match TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await {
+            Ok(listener) => Some(listener),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                return Err(why(port, error).await);
+            }
+            Err(error) => {
+                tracing::debug!(%error, "there is no ::1 to listen on");
+                None
+            }
+        };
+        Ok(Self { port, first, second })
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Serves until `stop` is cancelled, and returns when no connection is left.
+    pub async fn run(
+        self,
+        settings: ServerSettings,
+        service: EditorService,
+        stop: CancellationToken,
+    ) {
+        let connections = TaskTracker::new();
+        let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.first.accept() => accepted,
+                accepted = accept_if_any(self.second.as_ref()) => accepted,
+                () = stop.cancelled() => break,
+            };
+            let (stream, remote) = match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "an editor's connection could not be accepted");
+                    tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
+                    continue;
+                }
+            };
+            let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                tracing::warn!(%remote, "there are {MAX_CONNECTIONS} editors already");
+                continue;
+            };
+            let (settings, service) = (settings.clone(), service.clone());
+            let (port, stop) = (self.port, stop.clone());
+            connections.spawn(async move {
+                let _place = place;
+                tokio::select! {
+                    () = welcome(stream, remote, port, settings, &service, &stop) => {}
+                    () = ended_long_ago(&stop) => {}
+                }
+            });
+        }
+        drop(self);
+        connections.close();
+        connections.wait().await;
+    }
+}
+
+/// Returns some time after `stop`: a connection that is not open yet does not hold up the end.
+async fn ended_long_ago(stop: &CancellationToken) {
+    stop.cancelled().await;
+    tokio::time::sleep(2 * crate::connection::GOODBYE).await;
+}
+
+async fn accept_if_any(listener: Option<&TcpListener>) -> io::Result<(TcpStream, SocketAddr)> {
+    match listener {
+        Some(listener) => listener.accept().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn why(port: u16, error: io::Error) -> ListenError {
+    if error.kind() != io::ErrorKind::AddrInUse {
+        return ListenError::Io { port, error };
+    }
+    let holder = tokio::task::spawn_blocking(move || holder_of(port)).await.ok().flatten();
+    ListenError::Taken { port, holder }
+}
+
+/// A connection from its first byte on.
+async fn welcome(
+    stream: TcpStream,
+    remote: SocketAddr,
+    port: u16,
+    settings: ServerSettings,
+    service: &EditorService,
+    stop: &CancellationToken,
+) {
+    let Ok(local) = stream.local_addr() else { return };
+    let user = tokio::task::spawn_blocking(move || user_of(remote, local)).await;
+    let user = user.unwrap_or(PeerUser::Unknown);
+    let admission = match user {
+        PeerUser::Own if !settings.require_token => Admission::Anyone,
+        _ => Admission::Token,
+    };
+    tracing::debug!(%remote, ?user, ?admission, "a connection of an editor");
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "no TCP_NODELAY");
+    }
+    let opening = async {
+        let stream = maybe_tls(stream, settings.tls.as_deref()).await?;
+        let mut config = WebSocketConfig::default();
+        config.max_message_size = Some(MAX_MESSAGE);
+        config.max_frame_size = Some(MAX_MESSAGE);
+        let check = |request: &Request, response: Response| check(request, response, port);
+        let opened =
+            tokio_tungstenite::accept_hdr_async_with_config(stream, check, Some(config)).await;
+        opened.map_err(io::Error::other)
+    };
+    match timeout(HANDSHAKE_LIMIT, opening).await {
+        Ok(Ok(socket)) => serve(websocket(socket), admission, service, stop).await,
+        Ok(Err(error)) => tracing::warn!(%remote, %error, "an editor's connection was refused"),
+        Err(_) => tracing::warn!(%remote, "an editor's handshake took too long"),
+    }
+}
+
+/// The stream itself, or what is inside of TLS where it begins with that and there is a certificate.
+async fn maybe_tls(stream: TcpStream, tls: Option<&dyn TlsAccept>) -> io::Result<Box<dyn Stream>> {
+    let Some(tls) = tls else { return Ok(Box::new(stream)) };
+    let mut first = [0];
+    let seen = stream.peek(&mut first).await?;
+    if seen == 1 && first[0] == TLS_HANDSHAKE {
+        tls.accept(stream).await
+    } else {
+        Ok(Box::new(stream))
+    }
+}
+
+#[expect(clippy::result_large_err, reason = "the library's type")]
+fn check(request: &Request, response: Response, port: u16) -> Result<Response, ErrorResponse> {
+    let header = |name| request.headers().get(name);
+    let host = header(header::HOST).and_then(|host| host.to_str().ok());
+    let refusal = if header(header::ORIGIN).is_some() {
+        Some((StatusCode::FORBIDDEN, "web pages may not connect"))
+    } else if !host.is_some_and(|host| is_own(host, port)) {
+        Some((StatusCode::FORBIDDEN, "the Host is none of this server's"))
+    } else if request.uri().path() != "/" {
+        Some((StatusCode::NOT_FOUND, "the path is /"))
+    } else {
+        None
+    };
+    let Some((status, why)) = refusal else { return Ok(response) };
+    tracing::warn!(%status, why, "an editor's connection was refused");
+    let mut refused = ErrorResponse::new(Some(format!("{why}\n")));
+    *refused.status_mut() = status;
+    Err(refused)
+}
+
+/// Whether a `Host` is this machine's loopback with our port.
+fn is_own(host: &str, port: u16) -> bool {
+    let Some((name, given)) = host.rsplit_once(':') else { return false };
+    let is_name = name.eq_ignore_ascii_case("localhost") || ["127.0.0.1", "[::1]"].contains(&name);
+    is_name && given == port.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_own;
+
+    #[test]
+    fn only_the_names_of_loopback_with_our_port_are_ours() {
+        for host in ["localhost:3000", "LocalHost:3000", "127.0.0.1:3000", "[::1]:3000"] {
+            assert!(is_own(host, 3000), "{host}");
+        }
+        for host in [
+            "",
+            "localhost",
+            "localhost:3001",
+            "localhost:+3000",
+            "localhost:03000",
+            "localhost.:3000",
+            "evil.example:3000",
+            "localhost.evil:3000",
+            "127.0.0.2:3000",
+            "::1:3000",
+            "[::1",
+            ":3000",
+            "localhost:3000:3000",
+            "localhost@evil:3000",
+        ] {
+            assert!(!is_own(host, 3000), "{host}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Whose socket that is: the process that listens on a port, and the user at the other end of a connection.
+//!
+//! Linux: `/proc/net/tcp` and `tcp6` give a socket's user and inode, a process's descriptors give the socket. On other
+//! systems nothing is known: [`holder_of`] is `None`, [`user_of`] is [`PeerUser::Unknown`]. Reads files: call it off the
+//! runtime's threads. Bounds: [`MAX_PROCESSES`] processes, [`MAX_DESCRIPTORS`] descriptors of each.
+
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+
+/// Processes that are looked at.
+const MAX_PROCESSES: usize = 65_536;
+/// Descriptors of a process that are looked at.
+const MAX_DESCRIPTORS: usize = 4096;
+/// The state "listens" in `/proc/net/tcp`.
+const LISTENS: &str = "0A";
+/// The tables of sockets.
+const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+/// The pid and name of who listens on a port, as far as this user may see.
+pub fn holder_of(port: u16) -> Option<(u32, String)> {
+    let inodes: Vec<String> = TABLES
+        .iter()
+        .filter_map(|path| fs::read_to_string(path).ok())
+        .flat_map(|table| listening(&table, port))
+        .collect();
+    let wanted: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
+    let processes = fs::read_dir("/proc").ok()?.flatten().take(MAX_PROCESSES);
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let holds = |pid: &u32| {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        descriptors.take(MAX_DESCRIPTORS).any(|descriptor| {
+            let target = fs::read_link(descriptor.path()).unwrap_or_default();
+            wanted.iter().any(|socket| target == Path::new(socket))
+        })
+    };
+    let pid = { pids }.find(holds)?;
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    Some((pid, name.trim().to_owned()))
+}
+
+/// The user at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PeerUser {
+    /// Our own.
+    Own,
+    /// Another.
+    Other,
+    /// The socket is not in our tables: another system, or another network namespace.
+    Unknown,
+}
+
+/// Who is at `remote`, the other end of a connection to `local` on this machine.
+pub(crate) fn user_of(remote: SocketAddr, local: SocketAddr) -> PeerUser {
+    let tables = TABLES.iter().filter_map(|path| fs::read_to_string(path).ok());
+    let found = { tables }.find_map(|table| user_in(&table, remote, local));
+    match (found, own_user()) {
+        (Some(user), Some(own)) if user == own => PeerUser::Own,
+        (Some(_), Some(_)) => PeerUser::Other,
+        _ => PeerUser::Unknown,
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "not every system has it")]
+fn own_user() -> Option<u32> {
+    Some(rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn own_user() -> Option<u32> {
+    None
+}
+
+/// The user of the socket in a table whose own address is `remote` and whose peer is `local`.
+fn user_in(table: &str, remote: SocketAddr, local: SocketAddr) -> Option<u32> {
+    // A socket of the IPv6 family that is connected over IPv4 is in the other table, with mapped addresses.
+    let (remote, local) = (written(remote), written(local));
+    table.lines().skip(1).find_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (own, peer, user) = (fields.get(1)?, fields.get(2)?, fields.get(7)?);
+        let fits = remote.iter().any(|at| own == at) && local.iter().any(|at| peer == at);
+        if fits { user.parse().ok() } else { None }
+    })
+}
+
+/// An address as the tables write it: words in the machine's own order.
+fn written(address: SocketAddr) -> Vec<String> {
+    let words = |octets: &[u8]| -> String {
+        let words = octets.chunks_exact(4).map(|word| {
+            // The chunks have four bytes each.
+            format!("{:08X}", u32::from_ne_bytes(word.try_into().unwrap_or_default()))
+        });
+        words.collect()
+    };
+    let port = address.port();
+    match address.ip() {
+        IpAddr::V4(ip) => {
+            let mapped = words(&ip.to_ipv6_mapped().octets());
+            vec![format!("{}:{port:04X}", words(&ip.octets())), format!("{mapped}:{port:04X}")]
+        }
+        IpAddr::V6(ip) => vec![format!("{}:{port:04X}", words(&ip.octets()))],
+    }
+}
+
+/// The inodes of the sockets that listen on a port.
+fn listening(table: &str, port: u16) -> Vec<String> {
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        let (local, state, inode) = (fields.get(1)?, fields.get(3)?, fields.get(9)?);
+        let at = u16::from_str_radix(local.rsplit(':').next()?, 16).ok()?;
+        (*state == LISTENS && at == port).then(|| (*inode).to_owned())
+    };
+    table.lines().skip(1).filter_map(row).collect()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn who_listens_is_found() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let (pid, name) = holder_of(port).expect("it is us");
+        assert_eq!(pid, std::process::id());
+        assert!(!name.is_empty());
+        drop(listener);
+        assert_eq!(holder_of(port), None);
+    }
+
+    #[test]
+    fn who_connects_is_found() {
+        for host in ["127.0.0.1", "[::1]"] {
+            let Ok(listener) = TcpListener::bind(format!("{host}:0")) else { continue };
+            let address = listener.local_addr().expect("an address");
+            let _client = TcpStream::connect(address).expect("connects");
+            let (accepted, remote) = listener.accept().expect("accepts");
+            let local = accepted.local_addr().expect("an address");
+            assert_eq!(user_of(remote, local), PeerUser::Own, "{host}");
+        }
+    }
+
+    #[test]
+    fn the_user_is_that_of_the_other_end() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0100007F:0BB8 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000 0 11 1\n\
+            1: 0100007F:0BB8 0100007F:D431 01 00000000:00000000 00:00000000 00000000  1000 0 12 1\n\
+            2: 0100007F:D431 0100007F:0BB8 01 00000000:00000000 00:00000000 00000000  1007 0 13 1\n";
+        let at = |text: &str| text.parse().expect("an address");
+        let local = at("127.0.0.1:3000");
+        assert_eq!(user_in(table, at("127.0.0.1:54321"), local), Some(1007));
+        assert_eq!(user_in(table, at("127.0.0.1:54322"), local), None);
+        assert_eq!(user_in(table, at("[::1]:54321"), local), None);
+    }
+}
