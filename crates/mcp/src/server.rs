@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ErrorCode,
-    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation,
-    JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, ContentBlock,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -23,7 +23,7 @@ use termbridge_bridge::{
     Bridge, BridgeError, BridgeSettings, Caller, Client, DebugSettings, Debugging, Scope,
     TerminalBackend,
 };
-use termbridge_session::SessionError;
+use termbridge_session::{SessionError, SessionId};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
@@ -40,6 +40,9 @@ use crate::told::Told;
 use crate::tool::{CallFuture, Context, ReadCursors};
 use crate::toolset::{Offer, Toolset, UnknownTool};
 use crate::{prompts, resources, subscriptions, tool};
+
+/// What an answer ends with where a person has typed in its session.
+const A_PERSON_TYPED: &str = "[a person has typed in this session since your last call]";
 
 /// Where a request of 2026-07-28 says whose it is.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
@@ -278,6 +281,25 @@ impl McpServer {
     }
 }
 
+/// Says in an answer that a person has typed in the session since the last one.
+fn tell_of_typing(
+    bridge: &Bridge,
+    caller: &Caller,
+    told: &Told,
+    named: Option<&str>,
+    result: &mut CallToolResult,
+) {
+    let found = || result.structured_content.as_ref()?.get("session_id")?.as_str();
+    let Some(id) = named.or_else(found).map(SessionId::from_text) else { return };
+    let Ok(handle) = bridge.screen(caller, &id) else { return };
+    let typed = handle.own().map_or(0, termbridge_session::Session::typed_by_people);
+    if told.is_new_typing(&id, typed)
+        && let Some(ContentBlock::Text(text)) = result.content.first_mut()
+    {
+        text.text = format!("{}\n{A_PERSON_TYPED}", text.text.trim_end_matches('\n'));
+    }
+}
+
 /// A call that is answered in any case: a fault of ours must not leave its client waiting.
 fn answered(call: CallFuture) -> CallFuture {
     Box::pin(async move {
@@ -369,12 +391,12 @@ impl ServerHandler for McpServer {
         let started = std::time::Instant::now();
         let session =
             ["session_id", "sessionId", "terminalId"].iter().find_map(|name| arguments.get(*name));
-        let session = session.and_then(Value::as_str);
+        let session = session.and_then(Value::as_str).map(str::to_owned);
         let span = tracing::info_span!(
             "request",
             id = %context.id,
             principal = self.caller.principal(),
-            session,
+            session = session.as_deref(),
         );
         let speaks_tasks = context.client_capabilities().is_some_and(|caps| caps.supports_tasks());
         let longest = ["timeout_ms", "timeoutMs"].iter().find_map(|name| arguments.get(*name));
@@ -399,8 +421,11 @@ impl ServerHandler for McpServer {
             let metrics = Arc::clone(&self.metrics);
             let tool = entry.definition.name.clone();
             let (left, client_calls) = (self.left_to_next(), self.client_calls.clone());
+            let (bridge, caller) = (self.bridge.clone(), self.caller.clone());
+            let told = self.told.clone();
             let call = async move {
                 let mut result = call.await;
+                tell_of_typing(&bridge, &caller, &told, session.as_deref(), &mut result);
                 if let Some(calls) = client_calls {
                     calls.explain(&mut result);
                 }

@@ -27,5 +27,7 @@ pub(crate) use folder::private_file;
 pub use folder::{FolderError, ServerFolder};
 pub use greeting::{Welcome, greet};
 pub use hello::Hello;
-pub use listener::{ServerLock, SocketError, SocketListener, SocketServer};
+pub use listener::{
+    EditorDoor, EditorStream, ServerLock, SocketError, SocketListener, SocketServer,
+};
 pub use record::{ServerRecord, records};

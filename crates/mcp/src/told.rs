@@ -20,6 +20,8 @@ struct OfSession {
     /// Until when what is on each screen was shown, or told in other words.
     seen: Since,
     output: Option<ToldOutput>,
+    /// Bytes that people had typed.
+    typed: u64,
 }
 
 /// How far a running command's output was told.
@@ -52,6 +54,15 @@ impl Told {
             *known = Some(cwd.to_owned());
         }
         is_new
+    }
+
+    /// Whether it is news that people have typed so many bytes; from now on it is not.
+    pub(crate) fn is_new_typing(&self, session: &SessionId, typed: u64) -> bool {
+        // Nothing is remembered of the many sessions in which nobody types.
+        if typed == 0 {
+            return false;
+        }
+        std::mem::replace(&mut Self::of(&mut self.lock(), session).typed, typed) != typed
     }
 
     /// What a diff counts from: what was never shown is new.

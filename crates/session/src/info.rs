@@ -116,8 +116,6 @@ pub struct SessionInfo {
     pub printed: u64,
     /// The person who has taken over.
     pub driver: Option<String>,
-    /// Bytes that people have typed.
-    pub typed_by_people: u64,
     /// The line that asks for a password, where somebody watches the sessions.
     pub secret_prompt: Option<String>,
 }
@@ -145,7 +143,6 @@ impl SessionInfo {
             title: String::new(),
             printed: 0,
             driver: None,
-            typed_by_people: 0,
             secret_prompt: None,
         }
     }

@@ -111,7 +111,7 @@ impl Sessions {
         let owner = Arc::new(launch.owner.clone());
         let session = Session::new(id.clone(), owner, commands.clone());
         let number = self.shared.add(session.clone(), None);
-        let ties = self.shared.ties(&commands);
+        let ties = self.shared.ties(&session, &commands);
         let task = SessionTask::new(id, launch, spawned, Some(place), number, ties);
         tokio::spawn(task.run(receiver));
         Ok(session)
@@ -174,9 +174,10 @@ impl Sessions {
 }
 
 impl Shared {
-    fn ties(self: &Arc<Self>, commands: &mpsc::Sender<Command>) -> Ties {
+    fn ties(self: &Arc<Self>, session: &Session, commands: &mpsc::Sender<Command>) -> Ties {
         let (server, commands) = (Arc::downgrade(self), commands.downgrade());
-        Ties { server, shares: self.budgets.join(&commands), commands }
+        let typed = session.typed_counter();
+        Ties { server, shares: self.budgets.join(&commands), commands, typed }
     }
 
     pub(crate) fn place(&self) -> Result<OwnedSemaphorePermit, SessionError> {

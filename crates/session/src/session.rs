@@ -1,6 +1,7 @@
 //! [`Session`]: the handle through which everyone talks to a session's task.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use termbridge_pty::Signal;
@@ -26,11 +27,22 @@ pub struct Session {
     id: SessionId,
     owner: Arc<Owner>,
     commands: mpsc::Sender<Command>,
+    /// Bytes that people have typed.
+    typed: Arc<AtomicU64>,
 }
 
 impl Session {
     pub(crate) fn new(id: SessionId, owner: Arc<Owner>, commands: mpsc::Sender<Command>) -> Self {
-        Self { id, owner, commands }
+        Self { id, owner, commands, typed: Arc::default() }
+    }
+
+    /// How many bytes people have typed; known without asking.
+    pub fn typed_by_people(&self) -> u64 {
+        self.typed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn typed_counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.typed)
     }
 
     /// The session's id.

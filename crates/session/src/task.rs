@@ -32,6 +32,7 @@ mod turn_tests;
 use std::future::pending;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
@@ -204,7 +205,8 @@ pub(crate) struct SessionTask {
     notices: Notices,
     /// The person who has taken over.
     driver: Option<Driver>,
-    typed_by_people: u64,
+    /// Bytes that people have typed.
+    typed: Arc<AtomicU64>,
     /// What the next server finds of it.
     keeping: Option<Keeping>,
     /// Order of launch.
@@ -236,6 +238,7 @@ pub(crate) struct Ties {
     pub(crate) server: Server,
     pub(crate) shares: Shares,
     pub(crate) commands: mpsc::WeakSender<Command>,
+    pub(crate) typed: Arc<AtomicU64>,
 }
 
 impl SessionTask {
@@ -247,7 +250,7 @@ impl SessionTask {
         number: u64,
         ties: Ties,
     ) -> Self {
-        let Ties { server, shares, commands } = ties;
+        let Ties { server, shares, commands, typed } = ties;
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
         let now = Instant::now();
         let mut terminal = new_terminal(launch.size, &settings);
@@ -283,7 +286,7 @@ impl SessionTask {
             watchers: Watchers::default(),
             notices: Notices::default(),
             driver: None,
-            typed_by_people: 0,
+            typed,
             keeping: spawned.journal.map(|journal| Keeping::new(journal, 0)),
             number,
             lines: None,

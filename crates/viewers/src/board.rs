@@ -27,7 +27,8 @@ pub(crate) async fn rows(shared: &Shared) -> Told {
     let mut rows = Told::new();
     for info in listed.sessions {
         // What cannot be watched here is shown where it is.
-        let is_own = shared.bridge.screen(&shared.caller, &info.id).is_ok_and(|it| it.own().is_some());
+        let is_own =
+            shared.bridge.screen(&shared.caller, &info.id).is_ok_and(|it| it.own().is_some());
         if is_own {
             let row = Row::of(&shared.bridge, &shared.caller, info, &shared.window, &folders).await;
             rows.insert(row.session_id.clone(), row);
@@ -87,6 +88,7 @@ fn difference(told: &Told, now: &Told) -> Vec<(&'static str, Value)> {
     let gone = told.keys().filter(|id| !now.contains_key(*id));
     let gone = gone.map(|id| ("session_gone", json!({"sessionId": id})));
     let changed = now.iter().filter(|(id, row)| told.get(*id) != Some(row));
-    let changed = changed.map(|(_, row)| ("session", serde_json::to_value(row).unwrap_or_default()));
+    let changed =
+        changed.map(|(_, row)| ("session", serde_json::to_value(row).unwrap_or_default()));
     gone.chain(changed).collect()
 }

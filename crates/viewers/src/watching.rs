@@ -55,9 +55,9 @@ impl Watching {
     pub(crate) async fn run(mut self) {
         let Ok(mut updates) = self.session.subscribe().await else { return };
         loop {
-            let frame_at = self.is_dirty.then(|| {
-                self.last_frame.map_or_else(Instant::now, |last| last + FRAME_PAUSE)
-            });
+            let frame_at = self
+                .is_dirty
+                .then(|| self.last_frame.map_or_else(Instant::now, |last| last + FRAME_PAUSE));
             let goes_on = tokio::select! {
                 update = updates.next() => match update {
                     Some(update) => self.updated(update, &mut updates).await,

@@ -246,7 +246,8 @@ impl SessionWindow {
         let mut watched = self.lock();
         watched.retain(|_, watched| !watched.task.is_finished());
         if watched.len() >= MAX_WATCHED && !watched.contains_key(session.id()) {
-            let why = format!("{MAX_WATCHED} sessions are watched by this window, which is the limit");
+            let why =
+                format!("{MAX_WATCHED} sessions are watched by this window, which is the limit");
             return Err(refused("RESOURCE_LIMIT", why));
         }
         let audience = Arc::clone(&self.shared.audience);

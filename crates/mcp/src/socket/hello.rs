@@ -53,6 +53,9 @@ pub struct Hello {
     /// Which one of several of its name and folder it is, as an earlier server said; 0 for a new one.
     #[serde(default)]
     pub window: u32,
+    /// It is an editor's extension: what follows is not MCP, but the editor's protocol.
+    #[serde(default)]
+    pub editor: bool,
     /// It acts for the person whose server this is, not for an agent: it sees every session.
     #[serde(default)]
     pub admin: bool,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -18,12 +19,15 @@ use super::hello::{FIRST_LINE, First, answer, read_first};
 use super::record::{KeptRecord, ServerRecord, records};
 use super::windows::{Window, Windows};
 use crate::McpServer;
+use crate::http::Answering;
 use crate::identity::{Identity, Proof};
 
 /// Most connections at once.
 const MAX_CONNECTIONS: usize = 1024;
 /// How long to wait where the system refuses a connection for want of descriptors.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+/// What an extension hears of a server without an editor's side.
+const NO_EDITORS: &str = "this server does not serve editors";
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 
@@ -161,20 +165,32 @@ impl Drop for SocketListener {
     }
 }
 
+/// The stream of an editor's extension, once it has said hello.
+pub type EditorStream = (BufReader<OwnedReadHalf>, OwnedWriteHalf);
+/// Serves an editor's extension until it is gone.
+pub type EditorDoor = Arc<dyn Fn(EditorStream) -> Answering<'static, ()> + Send + Sync>;
+
 /// A server on a socket.
-#[derive(Debug)]
 pub struct SocketServer {
     listener: SocketListener,
     connections: TaskTracker,
     room: Arc<Semaphore>,
     windows: Windows,
+    editors: Option<EditorDoor>,
 }
 
 impl SocketServer {
     /// One that serves nobody yet.
     pub fn new(listener: SocketListener) -> Self {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        Self { listener, connections: TaskTracker::new(), room, windows: Windows::default() }
+        let (connections, windows) = (TaskTracker::new(), Windows::default());
+        Self { listener, connections, room, windows, editors: None }
+    }
+
+    /// The same, where extensions of editors are served too.
+    #[must_use]
+    pub fn with_editors(self, editors: EditorDoor) -> Self {
+        Self { editors: Some(editors), ..self }
     }
 
     /// Serves every client that comes until `stop` is cancelled; then those that are there get `grace` to take their
@@ -190,10 +206,11 @@ impl SocketServer {
                 () = stop.cancelled() => break,
             };
             let (server, stop, windows) = (server.clone(), stop.clone(), self.windows.clone());
+            let editors = self.editors.clone();
             self.connections.spawn(async move {
                 let _place = place;
                 tokio::select! {
-                    served = serve_one(&server, stream, &windows) => {
+                    served = serve_one(&server, stream, &windows, editors.as_ref()) => {
                         if let Err(error) = served {
                             tracing::debug!(error, "a connection ended badly");
                         }
@@ -221,12 +238,23 @@ async fn serve_one(
     server: &McpServer,
     stream: UnixStream,
     windows: &Windows,
+    editors: Option<&EditorDoor>,
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::with_capacity(CHUNK, reader);
     let mut is_back = false;
     let (hello, begun, _window) = match read_first(&mut reader, FIRST_LINE).await {
+        Ok(First::Hello(hello)) if hello.editor => {
+            let Some(editors) = editors else {
+                let line = serde_json::json!({"termbridge": {"error": NO_EDITORS}});
+                let _ = writer.write_all(format!("{line}\n").as_bytes()).await;
+                return Err(NO_EDITORS.to_owned());
+            };
+            writer.write_all(&answer(server.metrics().clients(), 0)).await.map_err(text)?;
+            editors((reader, writer)).await;
+            return Ok(());
+        }
         Ok(First::Hello(mut hello)) => {
             // Only one that comes again is told from others of its name.
             let number = std::mem::take(&mut hello.window);

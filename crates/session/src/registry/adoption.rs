@@ -67,11 +67,11 @@ impl Sessions {
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
         let owner = Arc::new(heritage.launch.owner.clone());
         let session = Session::new(id.clone(), owner, commands.clone());
-        self.shared.add(session, Some(heritage.number));
+        self.shared.add(session.clone(), Some(heritage.number));
         if heritage.is_over() {
             self.shared.set_finished(id, true);
         }
-        let ties = self.shared.ties(&commands);
+        let ties = self.shared.ties(&session, &commands);
         drop(commands);
         let (shared, settings) = (Arc::downgrade(&self.shared), self.shared.settings.clone());
         let (id, turns) = (id.clone(), Arc::clone(turns));

@@ -4,6 +4,7 @@
 //! what agents would type, run or resize is refused. Handing back restores the size. A person who only typed, and
 //! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use termbridge_vt::Size;
@@ -79,7 +80,7 @@ impl SessionTask {
         self.touch();
         let count = bytes.len() as u64;
         self.type_bytes(bytes)?;
-        self.typed_by_people += count;
+        self.typed.fetch_add(count, Ordering::Relaxed);
         self.driven_by(person);
         Ok(())
     }

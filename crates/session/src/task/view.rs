@@ -61,7 +61,6 @@ impl SessionTask {
             title: self.terminal.title().to_owned(),
             printed: self.printed,
             driver: self.driver().map(str::to_owned),
-            typed_by_people: self.typed_by_people,
             secret_prompt: self.notices.secret().map(str::to_owned),
         }
     }

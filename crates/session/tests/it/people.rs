@@ -41,7 +41,7 @@ async fn a_person_takes_over_and_hands_back() {
     cat.fit("ben", panel).await.expect("ignored");
     cat.fit("ann", panel).await.expect("fits");
     let info = cat.info().await.expect("known");
-    assert_eq!((info.driver.as_deref(), info.typed_by_people), (Some("ann"), 6));
+    assert_eq!((info.driver.as_deref(), cat.typed_by_people()), (Some("ann"), 6));
     for refused in [
         cat.send_keys("x").await.map(drop),
         cat.resize(Size { cols: 90, rows: 30 }).await.map(drop),
@@ -87,7 +87,7 @@ async fn a_password_is_announced_and_typed_by_a_person_alone() {
     session.type_secret("ann", "s3cret".to_owned()).await.expect("typed");
     fires(&session, Wait::text("got 6")).await;
     let info = listed(&sessions, &mut changes, &session, |info| info.secret_prompt.is_none()).await;
-    assert_eq!((info.driver, info.typed_by_people), (None, 0), "it is no take-over");
+    assert_eq!((info.driver, session.typed_by_people()), (None, 0), "it is no take-over");
     let refused = session.type_secret("ann", "s3cret".to_owned()).await;
     assert!(matches!(refused, Err(SessionError::Invalid(_))), "{refused:?}");
 }

@@ -1,0 +1,4 @@
+//! Windows onto real sessions, over the real protocol.
+
+mod support;
+mod watching;

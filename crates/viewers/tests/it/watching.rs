@@ -1,0 +1,130 @@
+//! What a window sees and does.
+
+use serde_json::{Value, json};
+use termbridge_session::vt::Size;
+use termbridge_session::{Launch, SessionError, Wait};
+
+use crate::support::Bed;
+
+fn panel(id: &str, cols: u16, rows: u16) -> Value {
+    json!({"sessionId": id, "cols": cols, "rows": rows})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_watched_typed_to_and_taken_over() {
+    let bed = Bed::new();
+    let cat = bed.launch(Launch::new("cat").size(60, 20)).await;
+    let id = cat.id().to_string();
+    let (mut window, welcome) = bed.window("w1", &["/"]).await;
+    let row = &welcome["sessions"][0];
+    assert_eq!((&row["sessionId"], &row["title"]), (&json!(id), &json!("cat")), "{welcome}");
+    assert_eq!((&row["isHere"], &row["driver"]), (&json!(true), &json!("agent")), "{row}");
+    let answer = window.does("watch", panel(&id, 80, 24)).await;
+    assert_eq!(answer, json!({"cols": 60, "rows": 20, "driver": "agent"}));
+    let dump = window.told(|kind, _| kind == "dump").await;
+    assert_eq!((&dump["cols"], &dump["rows"]), (&json!(60), &json!(20)));
+
+    window.does("input", json!({"sessionId": id, "data": "h\u{e4}llo\r"})).await;
+    // Who types drives, and the terminal gets the panel's size: a new dump.
+    let dump = window.told(|kind, data| kind == "dump" && data["cols"] == 80).await;
+    assert_eq!(dump["rows"], 24);
+    cat.wait(Wait::text("h\u{e4}llo\nh\u{e4}llo")).await.expect("typed");
+    let row = window.told(|kind, data| kind == "session" && data["driver"] == "person").await;
+    assert_eq!(row["isDriver"], true);
+    assert!(matches!(cat.send_keys("x").await, Err(SessionError::TakenOver(_))));
+
+    window.does("hand_back", json!({"sessionId": id})).await;
+    window.told(|kind, data| kind == "dump" && data["cols"] == 60).await;
+    window.told(|kind, data| kind == "session" && data["driver"] == "agent").await;
+    cat.send_keys("agent<Enter>").await.expect("the agent's again");
+    window.shown("agent\r\nagent").await;
+
+    window.does("stop", json!({"sessionId": id})).await;
+    let ended = window.told(|kind, _| kind == "ended").await;
+    assert!(ended["signal"].is_string() || ended["exitCode"].is_number(), "{ended}");
+    window.told(|kind, data| kind == "session" && data["state"] == "exited").await;
+    let text = window.does("transcript", json!({"sessionId": id})).await;
+    assert!(text["text"].as_str().is_some_and(|text| text.contains("h\u{e4}llo")), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_panel_shows_the_part_that_fits_until_its_person_takes_over() {
+    let bed = Bed::new();
+    let ask = "printf '\\033[c\\033[6n'; printf '%0100d\\n' 7; read a; stty size; read b";
+    let session = bed.script(ask).await;
+    session.wait(Wait::text("00007")).await.expect("printed");
+    let id = session.id().to_string();
+    let (mut window, _) = bed.window("w1", &[]).await;
+    window.does("watch", panel(&id, 30, 10)).await;
+    let frame = window.told(|kind, _| ["frame", "dump"].contains(&kind)).await;
+    let data = frame["data"].as_str().expect("text");
+    assert!(frame.get("cols").is_none() && data.contains(&"0".repeat(30)), "{data:?}");
+    assert!(!data.contains(&"0".repeat(31)), "cut: {data:?}");
+    // A larger panel gets all of it.
+    window.does("resize", panel(&id, 100, 40)).await;
+    let dump = window.told(|kind, _| kind == "dump").await;
+    assert_eq!(dump["cols"], 80);
+    // Nothing in it makes the panel's terminal answer.
+    let data = dump["data"].as_str().expect("text");
+    assert!(!data.contains("\x1b[c") && !data.contains("\x1b[6n"), "{data:?}");
+    window.does("resize", panel(&id, 30, 10)).await;
+    assert_eq!(session.size().await.expect("known"), Size { cols: 80, rows: 24 });
+    window.does("take_over", panel(&id, 30, 10)).await;
+    window.told(|kind, data| kind == "dump" && data["cols"] == 30).await;
+    window.does("input", json!({"sessionId": id, "data": "\r"})).await;
+    window.shown("10 30").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_windows_see_their_own_and_one_that_does_not_read_stops_nobody() {
+    let bed = Bed::new();
+    let (mut slow, _) = bed.window("slow", &["/nowhere"]).await;
+    let (mut window, welcome) = bed.window("w1", &["/"]).await;
+    assert_eq!(welcome["sessions"], json!([]));
+    let flood = bed.script("read go; seq 1 200000; echo done-flooding; read end").await;
+    let id = flood.id().to_string();
+    let row = window.told(|kind, _| kind == "session").await;
+    assert_eq!((&row["sessionId"], &row["isHere"]), (&json!(id), &json!(true)));
+    let row = slow.told(|kind, _| kind == "session").await;
+    assert_eq!(row["isHere"], false);
+    for window in [&mut slow, &mut window] {
+        window.does("watch", panel(&id, 100, 40)).await;
+    }
+    flood.send_keys("<Enter>").await.expect("typed");
+    window.shown("done-flooding").await;
+    // It gets what it missed as a dump.
+    slow.shown("done-flooding").await;
+    let refused = window.ask("watch", panel("nobody", 80, 24)).await;
+    assert_eq!(
+        (&refused["type"], &refused["data"]["code"]),
+        (&json!("error"), &json!("SESSION_NOT_FOUND"))
+    );
+    for (kind, data) in [("watch", json!({"sessionId": id})), ("dance", json!({}))] {
+        let refused = window.ask(kind, data).await;
+        assert_eq!(refused["data"]["code"], "INVALID_INPUT", "{refused}");
+    }
+    // Another folder, and it is here.
+    slow.does("update", json!({"folders": ["/"], "trusted": true})).await;
+    slow.told(|kind, data| kind == "session" && data["isHere"] == true).await;
+    window.does("unwatch", json!({"sessionId": id})).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_password_is_asked_of_the_person() {
+    let bed = Bed::new();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let session = bed
+        .script(
+            "printf 'Passphrase: '; stty -echo; read a; stty echo; echo; echo len ${#a}; read b",
+        )
+        .await;
+    let id = session.id().to_string();
+    let row = window.told(|kind, data| kind == "session" && data["secret"].is_string()).await;
+    assert_eq!((&row["secret"], &row["state"]), (&json!("Passphrase:"), &json!("needs_input")));
+    window.does("secret", json!({"sessionId": id, "text": "tr\u{e9}s"})).await;
+    session.wait(Wait::text("len")).await.expect("read");
+    let row = window.told(|kind, data| kind == "session" && data["secret"].is_null()).await;
+    assert_eq!(row["driver"], "agent");
+    let refused = window.ask("secret", json!({"sessionId": id, "text": "again"})).await;
+    assert_eq!(refused["type"], "error", "{refused}");
+}
