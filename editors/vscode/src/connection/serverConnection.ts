@@ -97,6 +97,7 @@ export class ServerConnection implements vscode.Disposable {
     }
     this.attempt?.abort();
     clearTimeout(this.retry);
+    this.changeState('connecting');
     await this.tryOnce(how.start === true);
   }
 
@@ -158,7 +159,6 @@ export class ServerConnection implements vscode.Disposable {
     const attempt = new AbortController();
     this.attempt = attempt;
     this.early.length = 0;
-    this.changeState('connecting');
     try {
       const rows = await this.open(attempt.signal, isWish);
       if (attempt.signal.aborted) {
@@ -193,6 +193,7 @@ export class ServerConnection implements vscode.Disposable {
   private retryLater(): void {
     clearTimeout(this.retry);
     if (this.options.autoConnect() && !this.isDisposed) {
+      // Quietly: a view that changes every few seconds would only be a nuisance.
       this.retry = setTimeout(() => void this.tryOnce(false), RECONNECT_MS);
     }
   }
