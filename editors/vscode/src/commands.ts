@@ -118,6 +118,9 @@ async function chooseSession(
     void vscode.window.showInformationMessage('termbridge: there is no such session.');
     return undefined;
   }
+  if (rows.length === 1) {
+    return rows[0];
+  }
   const options = { placeHolder: 'Which session?', matchOnDescription: true, matchOnDetail: true };
   return (await vscode.window.showQuickPick(sessionItems(rows), options))?.row;
 }
