@@ -92,7 +92,7 @@ export const steps = {
   'typing arrives and takes over': async ({ peer, window, panel }) => {
     peer.notify('session', row({ driver: 'person', isDriver: true, cols: panel.cols, rows: panel.rows }));
     peer.notify('dump', { sessionId: 's1', ...panel, data: 'you drive\r\n' });
-    await window.waitForTerminalName(/build the parser · you/);
+    await window.waitForTerminalName(/you · build the parser/);
     await window.typeInTerminal('ls\n');
     let typed = '';
     while (!typed.endsWith('\r')) {
@@ -113,7 +113,7 @@ export const steps = {
     peer.notify('dump', { sessionId: 's1', cols: 60, rows: 8, data: `\x1b[2J\x1b[H${'+'.repeat(60)}\x1b[8;1Hlast row\x1b[H` });
     await window.waitForTerminalText(/^\+{60}\n/);
     await window.waitForTerminalText('last row');
-    await window.waitForTerminalName(/build the parser$/);
+    await window.waitForTerminalName(/^build the parser/);
     const lines = (await window.terminalText()).split('\n');
     assert.equal(lines.length, 8, 'the view has the rows of the session');
     await window.screenshot('own-size');
@@ -154,7 +154,7 @@ export const steps = {
     peer.notify('ended', { sessionId: 's1', exitCode: 2 });
     peer.notify('session', row({ state: 'exited', exitCode: 2 }));
     await window.waitForTerminalText('ended with exit code 2');
-    await window.waitForTerminalName(/build the parser · ended/);
+    await window.waitForTerminalName(/ended · build the parser/);
     await window.screenshot('ended');
     await window.typeInTerminal('x');
     await until(async () => !(await window.terminalNames()).some((name) => /build the parser/.test(name)), 'the terminal is closed');
@@ -248,7 +248,7 @@ export const steps = {
     await window.waitForTerminalText('first server');
     await world.server.close();
     await window.waitForStatus(/^[^:]*termbridge$/);
-    await window.waitForTerminalName(/dev server · offline/);
+    await window.waitForTerminalName(/offline · dev server/);
     await window.screenshot('offline');
     world.server = await new ScriptedServer(world.editor.runtime, { rows: [wireRow('s2', { title: 'dev server' })] }).listen();
     world.peer = await world.server.nextPeer();

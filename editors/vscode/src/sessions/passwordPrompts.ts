@@ -69,8 +69,9 @@ export class PasswordPrompts implements vscode.Disposable {
     box.ignoreFocusOut = true;
     box.title = `Password for ${plainText(row.title) || 'a session'}${row.agent === '' ? '' : ` (${plainText(row.agent)})`}`;
     const command = plainText(row.running, 80);
-    const wanted = plainText(row.secret ?? '', 200);
-    box.prompt = `${command === '' ? '' : `${command} — `}${wanted}. It is typed into the terminal; no agent sees it.`;
+    const wanted = plainText(row.secret ?? '', 200).replace(/[\s:.]+$/, '') || 'A password is needed';
+    const asking = command === '' ? wanted : `${wanted} — asked by ${command}`;
+    box.prompt = `${asking}. What you type goes to the program; no agent sees it.`;
     box.placeholder = wanted;
     box.onDidAccept(() => {
       const text = box.value;

@@ -32,6 +32,8 @@ const CATCH_UP_MS = 500;
 
 /** RIS: nothing of what was shown before is left, scrollback and modes included. */
 const RESET = '\x1bc';
+/** Where a frame erases the screen, the editor moves the frame before it to the scrollback. */
+const FORGET_SCROLLBACK = '\x1b[3J';
 const BELL = '\x07';
 
 /** The part of the connection that a session's terminal uses. */
@@ -225,12 +227,12 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   private onFrame(text: string): void {
     if (this.view === 'clipped') {
-      this.writing.fire(text);
+      this.writing.fire(text + FORGET_SCROLLBACK);
       return;
     }
     this.view = 'clipped';
     this.resizeView();
-    this.writing.fire(RESET + text);
+    this.writing.fire(RESET + text + FORGET_SCROLLBACK);
   }
 
   private resizeView(): void {
@@ -305,7 +307,8 @@ export function endingOf(exitCode: number | undefined, signal: string | undefine
 
 function nameOf(row: SessionRow, note: string): string {
   const title = plainText(row.title, 40) || 'session';
-  return note === '' ? title : `${title} · ${note}`;
+  // The note first: the list of terminals is narrow, and cuts the end.
+  return note === '' ? title : `${note} · ${title}`;
 }
 
 function driverNote(row: SessionRow): string {
