@@ -46,6 +46,7 @@ export class EditorTerminals implements vscode.Disposable {
   private readonly sharedChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeShared = this.sharedChanged.event;
   private readonly subscriptions: vscode.Disposable[];
+  private readonly ending = new AbortController();
   private created = 0;
 
   constructor(
@@ -104,7 +105,7 @@ export class EditorTerminals implements vscode.Disposable {
     if (known.execution !== undefined) {
       throw new RequestError(`Terminal ${terminalId} runs another command`, 'busy');
     }
-    const integration = await shellIntegrationOf(known.terminal, known.since);
+    const integration = await shellIntegrationOf(known.terminal, known.since, this.ending.signal);
     if (integration === undefined) {
       throw new RequestError(
         `The shell of terminal ${terminalId} has no shell integration: its output cannot be read`,
@@ -190,6 +191,7 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.ending.abort();
     vscode.Disposable.from(...this.subscriptions, this.sharedChanged).dispose();
     for (const known of this.known.values()) {
       known.execution?.dispose();

@@ -7,10 +7,11 @@ export const INTEGRATION_LIMIT_MS = 10_000;
 /** How long a terminal that was opened long ago is still waited for. */
 const LAST_CHANCE_MS = 500;
 
-/** The terminal's shell integration; `undefined` where it does not come, or the terminal is closed. */
+/** The terminal's shell integration; `undefined` where it does not come, the terminal is closed, or `signal` gives up. */
 export function shellIntegrationOf(
   terminal: vscode.Terminal,
   opened: number,
+  signal: AbortSignal,
 ): Promise<vscode.TerminalShellIntegration | undefined> {
   if (terminal.shellIntegration !== undefined) {
     return Promise.resolve(terminal.shellIntegration);
@@ -19,10 +20,13 @@ export function shellIntegrationOf(
     const finish = (integration: vscode.TerminalShellIntegration | undefined): void => {
       clearTimeout(timer);
       waiting.dispose();
+      signal.removeEventListener('abort', giveUp);
       resolve(integration);
     };
+    const giveUp = (): void => finish(undefined);
+    signal.addEventListener('abort', giveUp);
     const left = Math.max(LAST_CHANCE_MS, opened + INTEGRATION_LIMIT_MS - Date.now());
-    const timer = setTimeout(() => finish(undefined), left);
+    const timer = setTimeout(giveUp, left);
     const waiting = vscode.Disposable.from(
       vscode.window.onDidChangeTerminalShellIntegration((event) => {
         if (event.terminal === terminal) {
@@ -31,7 +35,7 @@ export function shellIntegrationOf(
       }),
       vscode.window.onDidCloseTerminal((closed) => {
         if (closed === terminal) {
-          finish(undefined);
+          giveUp();
         }
       }),
     );
