@@ -270,6 +270,22 @@ test('the program is started where no server runs, and not in an untrusted works
   expect(readFileSync(path.join(folder, 'called'), 'utf8')).toBe('start-server\n');
 });
 
+test('the reply that names an execution comes before its output and its end', async () => {
+  const { server, activate: open } = await world();
+  await open();
+  const peer = await server.nextPeer();
+  await peer.request('create_terminal', { terminalName: 'tests' }, 't1');
+  const integration = editor.terminal('tests').integrate();
+  const reply = peer.request('execute', { terminalId: 't1', command: 'ls', capture: true }, 'x1');
+  await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
+  integration.executions[0]?.print('a file');
+  integration.executions[0]?.end(0);
+  await reply;
+  await peer.next('execution_ended');
+  const order = peer.messages.filter((message) => message.id === 'x1' || message.data?.['executionId'] === 'x1');
+  expect(order.map((message) => message.type)).toEqual(['success', 'execution_output', 'execution_ended']);
+});
+
 test('disposing leaves no socket, no timer, no listener and no terminal', async () => {
   const before = openResources();
   const { server, activate: open } = await world({ rows: [wireRow('s1', { secret: 'Password:' })] });

@@ -119,6 +119,7 @@ describe('the tree', () => {
     editor.treeView.visibility.fire({ visible: false });
     await vi.advanceTimersByTimeAsync(600_000);
     expect(drawn).toHaveBeenCalledTimes(2);
+    editor.treeView.visibility.fire({ visible: true });
     tree.dispose();
     expect(vi.getTimerCount()).toBe(0);
   });
