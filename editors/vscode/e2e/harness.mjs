@@ -3,7 +3,7 @@
 // Everything of a run lives in a folder of its own in /tmp (a socket's path must be short), and ends with it.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ import { fileURLToPath } from 'node:url';
 
 const EXTENSION = fileURLToPath(new URL('..', import.meta.url));
 /** How long anything that a scenario waits for may take. */
-export const PATIENCE_MS = 30_000;
-/** The first page of a fresh code-server, on a busy machine. */
-const FIRST_PAGE_MS = 90_000;
+export const PATIENCE_MS = 60_000;
+/** The start of a fresh code-server and its first page, on a busy machine. */
+const FIRST_PAGE_MS = 180_000;
 
 const SETTINGS = {
   // Otherwise the terminal is a canvas, whose text nobody can read.
@@ -30,16 +30,30 @@ const SETTINGS = {
   'update.mode': 'none',
 };
 
-/** Starts code-server and a browser. `settings` are the user's; `runtime` is where servers are found. */
-export async function startEditor(target, { settings = {}, name = 'editor' } = {}) {
+const MACHINE_SETTINGS = ['termbridge.path', 'termbridge.serverUrl'];
+
+/**
+ * Starts code-server and a browser. `settings` are the user's; those that belong to a machine go to a file of their own, as in
+ * every remote window. Where `isTrusted` is false, folders are opened in restricted mode, without a question.
+ */
+export async function startEditor(target, { settings = {}, name = 'editor', isTrusted = true } = {}) {
   const parts = path.join(target, 'parts');
   const folder = mkdtempSync(path.join(tmpdir(), 'tb-e2e-'));
   const [user, extensions, runtime, home] = ['user', 'extensions', 'run', 'home'].map((part) => path.join(folder, part));
-  for (const place of [path.join(user, 'User'), extensions, home]) {
+  for (const place of [path.join(user, 'User'), path.join(user, 'Machine'), extensions, home]) {
     mkdirSync(place, { recursive: true });
   }
   mkdirSync(runtime, { mode: 0o700 });
-  writeFileSync(path.join(user, 'User', 'settings.json'), JSON.stringify({ ...SETTINGS, ...settings }));
+  const machineFile = path.join(user, 'Machine', 'settings.json');
+  const settingsFile = path.join(user, 'User', 'settings.json');
+  const trust = { 'security.workspace.trust.startupPrompt': 'never', 'security.workspace.trust.emptyWindow': false };
+  const configure = (more) => {
+    const all = Object.entries({ ...SETTINGS, ...(isTrusted ? {} : trust), ...settings, ...more });
+    const isMachine = ([setting]) => MACHINE_SETTINGS.includes(setting);
+    writeFileSync(settingsFile, JSON.stringify(Object.fromEntries(all.filter((entry) => !isMachine(entry)))));
+    writeFileSync(machineFile, JSON.stringify(Object.fromEntries(all.filter(isMachine))));
+  };
+  configure({});
 
   const node = path.join(parts, 'node', 'bin', 'node');
   const entry = path.join(parts, 'node_modules', 'code-server', 'out', 'node', 'entry.js');
@@ -55,14 +69,21 @@ export async function startEditor(target, { settings = {}, name = 'editor' } = {
     node,
     [
       ...[entry, ...common, '--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry'],
-      ...['--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override'],
+      ...['--disable-update-check', '--disable-getting-started-override'],
+      ...(isTrusted ? ['--disable-workspace-trust'] : []),
     ],
     { env, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   const log = createWriteStream(path.join(target, 'logs', `${name}.log`));
   server.stdout.pipe(log);
   server.stderr.pipe(log);
-  await listening(server.stdout);
+  try {
+    await listening(server.stdout);
+  } catch (error) {
+    server.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
 
   const { chromium } = createRequire(path.join(parts, 'package.json'))('playwright-core');
   const browser = await chromium.launch({
@@ -70,7 +91,8 @@ export async function startEditor(target, { settings = {}, name = 'editor' } = {
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync',
       '--disable-background-networking', '--disable-component-update'],
   });
-  return new Editor({ target, folder, runtime: path.join(runtime, 'termbridge'), port, server, browser, name });
+  const found = path.join(runtime, 'termbridge');
+  return new Editor({ target, folder, runtime: found, port, server, browser, name, configure });
 }
 
 class Editor {
@@ -92,6 +114,21 @@ class Editor {
     return window;
   }
 
+  /** The processes that run extensions, one for each window. */
+  extensionHosts() {
+    const all = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).stdout.split('\n');
+    const processes = all.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line)).filter((match) => match !== null);
+    const descendants = new Set([String(this.server.pid)]);
+    for (const [, pid, parent] of processes) {
+      if (descendants.has(parent)) {
+        descendants.add(pid);
+      }
+    }
+    return processes
+      .filter(([, pid, , command]) => descendants.has(pid) && command.includes('--type=extensionHost'))
+      .map(([, pid]) => Number(pid));
+  }
+
   async close() {
     await this.browser.close();
     this.server.kill('SIGTERM');
@@ -109,9 +146,7 @@ class EditorWindow {
 
   /** The extension is active when its status bar item is there. */
   async waitForExtension() {
-    await this.page.waitForSelector('.statusbar-item[id="termbridge.termbridge.termbridge.status"], .statusbar-item[id*="termbridge"]', {
-      timeout: FIRST_PAGE_MS,
-    });
+    await this.page.waitForSelector('.statusbar-item[id*="termbridge"]', { timeout: FIRST_PAGE_MS });
   }
 
   statusBar() {
@@ -192,6 +227,13 @@ class EditorWindow {
   }
 }
 
+/** The processor time that a process has used, in milliseconds. */
+export function processorTime(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  // In ticks, of which Linux reports a hundred in a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** Waits until a condition holds; says what it waited for, and what was there instead. */
 export async function until(condition, what, instead = () => undefined) {
   const deadline = Date.now() + PATIENCE_MS;
@@ -213,7 +255,7 @@ async function freePort() {
 
 function listening(stdout) {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('code-server does not listen')), PATIENCE_MS);
+    const timer = setTimeout(() => reject(new Error('code-server does not listen')), FIRST_PAGE_MS);
     let text = '';
     stdout.on('data', (bytes) => {
       text += bytes;

@@ -310,6 +310,26 @@ describe('sharing', () => {
   });
 });
 
+test('a thousand terminals, one after the other, leave nothing', async () => {
+  const { terminals, request, ofType } = terminalsWith();
+  const before = editor.listenerCount();
+  for (let index = 0; index < 1_000; index += 1) {
+    await request('create_terminal', `t${index}`, { terminalName: `t${index}` });
+    const integration = editor.terminals[0]?.integrate();
+    const reply = request('execute', `x${index}`, { terminalId: `t${index}`, command: 'true', capture: true });
+    await settled();
+    integration?.executions[0]?.end(0);
+    await reply;
+    await settled();
+    await request('close_terminal', 'c', { terminalId: `t${index}` });
+  }
+  expect(ofType('execution_ended')).toHaveLength(1_000);
+  expect(ofType('terminal_closed')).toHaveLength(1_000);
+  expect(editor.terminals).toEqual([]);
+  expect(editor.listenerCount()).toBe(before);
+  expect((terminals as unknown as { known: Map<string, unknown> }).known.size).toBe(0);
+});
+
 test('disposing ends what runs and listens to nothing', async () => {
   const { terminals, request, integration, notices } = await readable();
   const reply = request('execute', 'x1', { terminalId: 't1', command: 'sleep 9', capture: true });
