@@ -3,7 +3,7 @@
 // Everything of a run lives in a folder of its own in /tmp (a socket's path must be short), and ends with it.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -112,6 +112,13 @@ class Editor {
     const window = new EditorWindow(this, page, folder);
     await window.waitForExtension();
     return window;
+  }
+
+  /** All that the extension has logged, in every window. */
+  extensionLog() {
+    const logs = path.join(this.folder, 'user', 'logs');
+    const files = readdirSync(logs, { recursive: true }).filter((file) => /termbridge[^/]*\.log$/.test(file));
+    return files.map((file) => readFileSync(path.join(logs, file), 'utf8')).join('');
   }
 
   /** The processes that run extensions, one for each window. */

@@ -238,6 +238,12 @@ export const steps = {
     return `cwd ${data.cwd}, shell ${data.shell}`;
   },
 
+  'nothing that was shown or typed is in the log': async ({ editor }) => {
+    const log = editor.extensionLog();
+    assert.match(log, /session s1 waits for a password/);
+    assert.doesNotMatch(log, /correct horse|hello from|and more|GREETING|seq 1/);
+  },
+
   'a server that comes again finds the window, and its screen is whole': async (world) => {
     const { peer, window } = world;
     const before = Date.now();

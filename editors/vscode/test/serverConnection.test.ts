@@ -52,6 +52,16 @@ test('the greeting and hello say who connects, and the rows of welcome arrive', 
   expect(log.lines.some((line) => line.includes('2 sessions'))).toBe(true);
 });
 
+test('an idle connection has one timer, which notices a silent server', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const server = await scriptedServer();
+  const { connection } = connectionTo(server.folder);
+  await connection.connect();
+  await connection.request('watch', {});
+  expect(vi.getTimerCount()).toBe(1);
+});
+
 test('notices that come in one piece with the welcome come after it', async () => {
   const server = await scriptedServer({
     hello: (peer, message) => {

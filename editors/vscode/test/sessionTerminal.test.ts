@@ -100,6 +100,31 @@ describe('the size of the view', () => {
   });
 });
 
+describe('another size of the panel', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('asks for the screen anew while an agent drives, once for many changes', async () => {
+    const { pty, terminal, server } = openTerminal();
+    pty.onNotice('dump', dump('x'));
+    for (let columns = 99; columns >= 60; columns -= 1) {
+      pty.setDimensions({ columns, rows: 30 });
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(terminal.overrides).toEqual([{ columns: 80, rows: 24 }, undefined]);
+    expect(server.requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(server.requests.slice(1)).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
+  });
+
+  test('is followed at once while the person drives', () => {
+    const { pty, server } = openTerminal({ driver: 'person', isDriver: true });
+    pty.setDimensions({ columns: 60, rows: 30 });
+    expect(server.requests.slice(1)).toEqual([{ type: 'resize', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 describe('typing', () => {
   test('keeps its order and goes with the next message while one is under way', async () => {
     const { pty, server } = openTerminal();

@@ -1,8 +1,9 @@
 // A session of the server as a terminal of the editor.
 //
 //     open ──watch──► dump ──► output … ──► ended
-//                      ▲  │
-//                      └──┴── frame …       while an agent drives a session that is larger than the panel
+//              ▲       ▲  │
+//              │       └──┴── frame …       while an agent drives a session that is larger than the panel
+//              └── again after the panel was resized, after a flood, and with a new server
 //
 // One side decides on the size. While an agent drives, the session keeps its own and the view takes it over, where the panel
 // is large enough; where it is not, the server sends frames that fit. While the person of this window drives, the session
@@ -29,6 +30,8 @@ const UNSEEN_PANEL: vscode.TerminalDimensions = { columns: 80, rows: 30 };
 const MAX_BURST = 1024 * 1024;
 const BURST_MS = 250;
 const CATCH_UP_MS = 500;
+/** How long the panel keeps its size before the screen is asked for anew: a person who drags its edge changes it often. */
+const RESIZED_MS = 100;
 
 /** RIS: nothing of what was shown before is left, scrollback and modes included. */
 const RESET = '\x1bc';
@@ -68,7 +71,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private input = '';
   private isSending = false;
   private burst = { since: 0, length: 0 };
-  private catchingUp: NodeJS.Timeout | undefined;
+  private watchTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private row: SessionRow,
@@ -103,7 +106,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.send('unwatch', {});
     }
     this.isOpen = false;
-    clearTimeout(this.catchingUp);
+    clearTimeout(this.watchTimer);
     this.closed.fire();
   }
 
@@ -113,8 +116,14 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     }
     this.panel = panel;
     this.resizeView();
-    if (this.isOnline && !this.hasEnded) {
+    if (!this.isOnline || this.hasEnded) {
+      return;
+    }
+    if (this.row.isDriver) {
       this.send('resize', this.panelSize());
+    } else {
+      // On the way to this size the editor may have had a smaller one for a moment, which cuts what is shown.
+      this.watchAfter(RESIZED_MS);
     }
   }
 
@@ -195,7 +204,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   dispose(): void {
-    clearTimeout(this.catchingUp);
+    clearTimeout(this.watchTimer);
     for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed]) {
       emitter.dispose();
     }
@@ -219,7 +228,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.burst.length += text.length;
     if (this.burst.length > MAX_BURST) {
       this.view = 'nothing';
-      this.catchingUp = setTimeout(() => this.watch(), CATCH_UP_MS);
+      this.watchAfter(CATCH_UP_MS);
       return;
     }
     this.writing.fire(text);
@@ -248,12 +257,17 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   private watch(): void {
-    clearTimeout(this.catchingUp);
+    clearTimeout(this.watchTimer);
     if (this.hasEnded || !this.isOnline || !this.isOpen) {
       return;
     }
     this.view = 'nothing';
     this.send('watch', this.panelSize());
+  }
+
+  private watchAfter(milliseconds: number): void {
+    clearTimeout(this.watchTimer);
+    this.watchTimer = setTimeout(() => this.watch(), milliseconds);
   }
 
   private panelSize(): { cols: number; rows: number } {
