@@ -13,7 +13,7 @@ let failed = 0;
 
 for (const name of wanted.length === 0 ? all : wanted) {
   const scenario = await import(new URL(`${name}.e2e.mjs`, import.meta.url));
-  const reason = scenario.skip?.();
+  const reason = await scenario.skip?.();
   if (reason) {
     console.log(`- ${name}: skipped, ${reason}`);
     continue;
