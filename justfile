@@ -20,6 +20,10 @@ nightly seconds="120":
 nightly:
     scripts/nightly
 
+# The VS Code extension in a real VS Code; screenshots in target/e2e/shots
+e2e-vscode *scenarios:
+    scripts/e2e-vscode {{scenarios}}
+
 # What CI runs
 ci:
     .ci/run

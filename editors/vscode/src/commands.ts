@@ -1,0 +1,232 @@
+// The commands of the palette, the menus and the status bar.
+//
+// A command on a session gets it from the tree; called from the palette it takes the session whose terminal is in front,
+// else it asks which one.
+
+import * as vscode from 'vscode';
+import type { ServerConnection } from './connection/serverConnection.js';
+import { reasonOf } from './log.js';
+import { plainLabel, plainText } from './plainText.js';
+import { textOf } from './protocol/message.js';
+import type { SessionRow } from './protocol/sessionRow.js';
+import type { PasswordPrompts } from './sessions/passwordPrompts.js';
+import { describeSession, iconOf } from './sessions/sessionModel.js';
+import type { SessionStore } from './sessions/sessionStore.js';
+import type { SessionTerminals } from './sessions/sessionTerminals.js';
+import type { TreeNode } from './sessions/sessionTree.js';
+import type { EditorTerminals } from './terminals/editorTerminals.js';
+
+export interface CommandParts {
+  readonly connection: ServerConnection;
+  readonly store: SessionStore;
+  readonly sessions: SessionTerminals;
+  readonly prompts: PasswordPrompts;
+  readonly terminals: EditorTerminals;
+  readonly secrets: vscode.SecretStorage;
+  readonly log: vscode.LogOutputChannel;
+  readonly extensionId: string;
+}
+
+/** Where the token for `termbridge.serverUrl` is kept. */
+export const TOKEN_KEY = 'serverToken';
+
+const isLive = (row: SessionRow): boolean => row.state !== 'exited';
+
+export function registerCommands(parts: CommandParts): vscode.Disposable {
+  const { connection, store, sessions, prompts, log } = parts;
+
+  /** A command on a session that is given, in front, or chosen from those that it is for. */
+  const onSession = (isFor: (row: SessionRow) => boolean, act: (row: SessionRow) => unknown) => {
+    return async (node?: TreeNode): Promise<void> => {
+      const given = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
+      const row = given ?? (await chooseSession(store, sessions.active(), isFor));
+      if (row !== undefined) {
+        await act(row);
+      }
+    };
+  };
+  const ask = (type: string) => (row: SessionRow) => connection.request(type, { sessionId: row.sessionId });
+
+  const commands: Record<string, (node?: TreeNode) => unknown> = {
+    menu: () => showMenu(parts),
+    showSession: onSession(
+      () => true,
+      (row) => sessions.show(row, { preserveFocus: false }),
+    ),
+    takeOver: onSession(
+      (row) => isLive(row) && !row.isDriver,
+      (row) => sessions.takeOver(row),
+    ),
+    handBack: onSession((row) => row.isDriver, ask('hand_back')),
+    stopSession: onSession(isLive, (row) => stopSession(connection, row)),
+    copyTranscript: onSession(
+      () => true,
+      (row) => copyTranscript(connection, row),
+    ),
+    typePassword: onSession(
+      (row) => row.secret !== undefined,
+      (row) => prompts.ask(row),
+    ),
+    shareTerminal: () => shareTerminal(parts),
+    stopSharingTerminal: (node) => stopSharing(parts, node),
+    startServer: () => startServer(parts),
+    reconnect: () => connection.connect(),
+    setToken: () => setToken(parts),
+    showLog: () => log.show(),
+    openWalkthrough: () =>
+      vscode.commands.executeCommand('workbench.action.openWalkthrough', `${parts.extensionId}#start`, false),
+  };
+
+  return vscode.Disposable.from(
+    ...Object.entries(commands).map(([name, run]) =>
+      vscode.commands.registerCommand(`termbridge.${name}`, async (node?: TreeNode) => {
+        try {
+          await run(node);
+        } catch (error) {
+          log.warn(`${name}: ${reasonOf(error)}`);
+          void vscode.window.showErrorMessage(`termbridge: ${plainText(reasonOf(error), 300)}`);
+        }
+      }),
+    ),
+  );
+}
+
+type SessionItem = vscode.QuickPickItem & { readonly row: SessionRow };
+
+function sessionItems(rows: readonly SessionRow[]): SessionItem[] {
+  const now = Date.now();
+  return [...rows]
+    .sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.created - a.created)
+    .map((row) => ({
+      row,
+      label: `$(${iconOf(row).icon}) ${plainLabel(row.title) || 'session'}`,
+      description: plainLabel(describeSession(row, now), 120),
+      detail: plainLabel([row.agent, row.cwd].filter((part) => part !== '').join(' · '), 160),
+    }));
+}
+
+async function chooseSession(
+  store: SessionStore,
+  active: SessionRow | undefined,
+  isFor: (row: SessionRow) => boolean,
+): Promise<SessionRow | undefined> {
+  if (active !== undefined && isFor(active)) {
+    return active;
+  }
+  const rows = store.all().filter(isFor);
+  if (rows.length === 0) {
+    void vscode.window.showInformationMessage('termbridge: there is no such session.');
+    return undefined;
+  }
+  if (rows.length === 1) {
+    return rows[0];
+  }
+  const options = { placeHolder: 'Which session?', matchOnDescription: true, matchOnDetail: true };
+  return (await vscode.window.showQuickPick(sessionItems(rows), options))?.row;
+}
+
+interface MenuItem extends vscode.QuickPickItem {
+  run?(): unknown;
+}
+
+async function showMenu(parts: CommandParts): Promise<void> {
+  const { connection, store, sessions, terminals } = parts;
+  const run = (command: string) => () => vscode.commands.executeCommand(`termbridge.${command}`);
+  const separator = (label: string): MenuItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const items: MenuItem[] = [];
+  if (connection.state === 'connected') {
+    const rows = sessionItems(store.all());
+    items.push(separator('Sessions'));
+    items.push(...rows.map((item) => ({ ...item, run: () => sessions.show(item.row, { preserveFocus: false }) })));
+    if (rows.length === 0) {
+      items.push({ label: 'No agent uses a terminal right now' });
+    }
+    const all = store.all();
+    items.push(separator('Actions'));
+    if (all.some((row) => row.secret !== undefined)) {
+      items.push({ label: '$(key) Type a password…', run: run('typePassword') });
+    }
+    if (all.some((row) => row.isDriver)) {
+      items.push({ label: '$(hubot) Hand a session back to its agent…', run: run('handBack') });
+    }
+    if (all.some(isLive)) {
+      items.push({ label: '$(person) Take over a session…', run: run('takeOver') });
+      items.push({ label: '$(debug-stop) Stop a session…', run: run('stopSession') });
+      items.push({ label: '$(copy) Copy a transcript…', run: run('copyTranscript') });
+    }
+  } else {
+    items.push({ label: '$(play) Start the server', run: run('startServer') });
+    items.push({ label: '$(refresh) Connect to the server now', run: run('reconnect') });
+  }
+  const { activeTerminal } = vscode.window;
+  if (activeTerminal !== undefined && terminals.isShared(activeTerminal)) {
+    items.push({ label: '$(circle-slash) Stop sharing this terminal with agents', run: run('stopSharingTerminal') });
+  } else if (activeTerminal !== undefined && !sessions.isSession(activeTerminal)) {
+    items.push({ label: '$(broadcast) Share this terminal with agents', run: run('shareTerminal') });
+  }
+  items.push({ label: '$(output) Show the log', run: run('showLog') });
+  const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'termbridge', matchOnDescription: true });
+  await chosen?.run?.();
+}
+
+async function stopSession(connection: ServerConnection, row: SessionRow): Promise<void> {
+  const stop = 'Stop';
+  const question = `Stop ${plainText(row.title) || 'the session'}? Its programs are ended.`;
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, stop)) === stop) {
+    await connection.request('stop', { sessionId: row.sessionId });
+  }
+}
+
+async function copyTranscript(connection: ServerConnection, row: SessionRow): Promise<void> {
+  const reply = await connection.request('transcript', { sessionId: row.sessionId });
+  const text = textOf(reply, 'text') ?? '';
+  await vscode.env.clipboard.writeText(text);
+  const lines = text === '' ? 0 : text.split('\n').length;
+  void vscode.window.setStatusBarMessage(`$(copy) ${lines} lines copied`, 3_000);
+}
+
+async function shareTerminal({ terminals, sessions, connection }: CommandParts): Promise<void> {
+  const { activeTerminal } = vscode.window;
+  if (activeTerminal === undefined || sessions.isSession(activeTerminal)) {
+    throw new Error('select a terminal of your own first');
+  }
+  if (!vscode.workspace.isTrusted) {
+    throw new Error('trust this workspace first');
+  }
+  await terminals.share(activeTerminal);
+  const name = plainText(activeTerminal.name);
+  const when = connection.state === 'connected' ? 'now' : 'once the server is connected';
+  void vscode.window.setStatusBarMessage(`$(broadcast) Agents can use “${name}” ${when}`, 5_000);
+}
+
+function stopSharing({ terminals }: CommandParts, node: TreeNode | undefined): void {
+  const terminal = node?.kind === 'shared' ? terminals.terminalOf(node.shared) : vscode.window.activeTerminal;
+  if (terminal === undefined || !terminals.isShared(terminal)) {
+    throw new Error('this terminal is not shared');
+  }
+  terminals.unshare(terminal);
+}
+
+async function startServer({ connection }: CommandParts): Promise<void> {
+  if (!vscode.workspace.isTrusted) {
+    throw new Error('trust this workspace first');
+  }
+  await connection.connect({ start: true });
+  if (connection.state !== 'connected' && connection.failure !== '') {
+    throw new Error(connection.failure);
+  }
+}
+
+async function setToken({ secrets, connection }: CommandParts): Promise<void> {
+  const token = await vscode.window.showInputBox({
+    title: 'Token for termbridge.serverUrl',
+    prompt: 'Kept in the editor’s secret storage. Leave it empty to remove the token.',
+    password: true,
+    ignoreFocusOut: true,
+  });
+  if (token === undefined) {
+    return;
+  }
+  await (token === '' ? secrets.delete(TOKEN_KEY) : secrets.store(TOKEN_KEY, token));
+  await connection.reconnect();
+}

@@ -1,0 +1,180 @@
+// Ties the parts together; the only file that knows all of them.
+//
+//     server ◄─ connection ─► store ─► terminals, tree, status bar, password prompts
+//                   └───────► the editor's own terminals
+
+import * as vscode from 'vscode';
+import { TOKEN_KEY, registerCommands } from './commands.js';
+import { findBinary } from './connection/binary.js';
+import { runtimeFolder } from './connection/runtimeFolder.js';
+import { ServerConnection } from './connection/serverConnection.js';
+import { startServer } from './connection/startServer.js';
+import { type Log, reasonOf } from './log.js';
+import { registerMcpServer } from './mcpServer.js';
+import { type Message, textOf } from './protocol/message.js';
+import { readRow } from './protocol/sessionRow.js';
+import { PasswordPrompts } from './sessions/passwordPrompts.js';
+import { SessionStore } from './sessions/sessionStore.js';
+import { SessionTerminals, type ShowTerminals } from './sessions/sessionTerminals.js';
+import { SessionTree } from './sessions/sessionTree.js';
+import { StatusBar } from './sessions/statusBar.js';
+import { POLICY_SETTINGS } from './settings.js';
+import { EditorTerminals } from './terminals/editorTerminals.js';
+import { answerTerminalRequest } from './terminals/terminalRequests.js';
+import { describeWindow, windowId } from './window.js';
+
+const setting = <T>(name: string, otherwise: T): T =>
+  vscode.workspace.getConfiguration('termbridge').get<T>(name, otherwise);
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const log = vscode.window.createOutputChannel('termbridge', { log: true });
+  const version = String((context.extension.packageJSON as { version?: unknown }).version ?? '0');
+  const binary = (): Promise<string> =>
+    findBinary({
+      setting: setting('path', ''),
+      extension: context.extensionPath,
+      searchPath: process.env['PATH'] ?? '',
+    });
+  const connection = new ServerConnection(log, {
+    folder: runtimeFolder(),
+    identity: { window: await windowId(context.workspaceState), editor: vscode.env.appName, version },
+    describe: describeWindow,
+    autoConnect: () => setting('autoConnect', true),
+    mayStart: () => setting('autoStart', true) && vscode.workspace.isTrusted,
+    remote: async () => {
+      const url = setting('serverUrl', '');
+      return url === '' ? undefined : { url, token: await context.secrets.get(TOKEN_KEY) };
+    },
+    start: async (signal) => startServer(await binary(), signal),
+  });
+  const store = new SessionStore();
+  const showTerminals = (): ShowTerminals => setting<ShowTerminals>('showTerminals', 'always');
+  const sessions = new SessionTerminals(store, connection, { showTerminals, memory: context.workspaceState }, log);
+  const terminals = new EditorTerminals(connection, log);
+  const prompts = new PasswordPrompts(store, connection, log);
+
+  connection.handleRequests((type, id, data) =>
+    answerTerminalRequest(
+      terminals,
+      { isTrusted: () => vscode.workspace.isTrusted, showsTerminals: () => showTerminals() === 'always' },
+      { type, id, data },
+    ),
+  );
+
+  context.subscriptions.push(
+    // Disposed of in this order.
+    prompts,
+    sessions,
+    terminals,
+    new SessionTree(store, terminals),
+    new StatusBar(store, connection),
+    connection.onDidConnect((rows) => {
+      store.replaceAll(rows);
+      sessions.online();
+      void terminals.online();
+    }),
+    connection.onDidReceiveNotice((message) => onNotice(message, store, sessions, log)),
+    connection.onDidChangeState((state) => {
+      if (state === 'disconnected') {
+        sessions.offline();
+        store.replaceAll([]);
+      }
+    }),
+    ...contextKeys(connection, store, terminals),
+    ...windowChanges(connection, log),
+    registerMcpServer(binary, version, log),
+    registerCommands({
+      connection,
+      store,
+      sessions,
+      prompts,
+      terminals,
+      secrets: context.secrets,
+      log,
+      extensionId: context.extension.id,
+    }),
+    connection,
+    store,
+    log,
+  );
+
+  if (setting('autoConnect', true)) {
+    // Not awaited: the editor waits for `activate`.
+    void connection.connect();
+  }
+}
+
+function onNotice(message: Message, store: SessionStore, sessions: SessionTerminals, log: Log): void {
+  switch (message.type) {
+    case 'session': {
+      const row = readRow(message.data);
+      if (row === undefined) {
+        log.warn('dropped the notice session: it has no sessionId');
+      } else {
+        store.put(row);
+      }
+      break;
+    }
+    case 'session_gone':
+      store.remove(textOf(message.data, 'sessionId') ?? '');
+      break;
+    case 'dump':
+    case 'output':
+    case 'frame':
+    case 'ended':
+    case 'focus':
+      sessions.onNotice(message);
+      break;
+    default:
+      log.warn(`dropped the notice ${message.type.slice(0, 50)}: its type is not known`);
+  }
+}
+
+/** What the manifest's `when` clauses go by. */
+function contextKeys(
+  connection: ServerConnection,
+  store: SessionStore,
+  terminals: EditorTerminals,
+): vscode.Disposable[] {
+  const set = (key: string, value: unknown): void => {
+    void vscode.commands.executeCommand('setContext', `termbridge.${key}`, value);
+  };
+  let hadSessions = false;
+  set('state', connection.state);
+  return [
+    connection.onDidChangeState((state) => set('state', state)),
+    store.onDidChange(() => {
+      const hasSessions = store.all().length > 0;
+      if (hasSessions !== hadSessions) {
+        hadSessions = hasSessions;
+        set('hasSessions', hasSessions);
+      }
+    }),
+    terminals.onDidChangeShared(() => set('hasShared', terminals.shared().length > 0)),
+  ];
+}
+
+/** Tells the server when this window changes, and connects anew when where to connect changes. */
+function windowChanges(connection: ServerConnection, log: Log): vscode.Disposable[] {
+  const update = (): void => {
+    connection.update().catch((error: unknown) => log.warn(`update: ${reasonOf(error)}`));
+  };
+  const policy = [...POLICY_SETTINGS].flatMap((name) => [`termbridge.${name}`, `terminalMcp.${name}`]);
+  return [
+    vscode.workspace.onDidChangeWorkspaceFolders(update),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      update();
+      if (setting('autoConnect', true)) {
+        void connection.connect();
+      }
+    }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (policy.some((name) => event.affectsConfiguration(name))) {
+        update();
+      }
+      if (['serverUrl', 'autoConnect'].some((name) => event.affectsConfiguration(`termbridge.${name}`))) {
+        void connection.reconnect();
+      }
+    }),
+  ];
+}

@@ -1,0 +1,79 @@
+// What the server reports about one of its sessions.
+
+import { type Fields, isFields, numberOf, textOf } from './message.js';
+
+/** Rows that are read from one `welcome`. */
+const MAX_ROWS = 2_000;
+/** Largest size of a terminal that is believed. */
+const MAX_SIZE = 10_000;
+
+export type SessionState = 'running' | 'needs_input' | 'exited';
+export type Driver = 'agent' | 'person';
+
+export interface SessionRow {
+  readonly sessionId: string;
+  /** The name for people. */
+  readonly title: string;
+  /** Who it is for, in words for people; empty when nobody in particular. */
+  readonly agent: string;
+  readonly folder: string;
+  /** Its folder is one of this window's. */
+  readonly isHere: boolean;
+  readonly state: SessionState;
+  /** The command that runs. */
+  readonly running: string;
+  readonly cwd: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+  readonly cols: number;
+  readonly rows: number;
+  readonly exitCode: number | undefined;
+  readonly signal: string | undefined;
+  readonly driver: Driver;
+  /** The person of this window drives. */
+  readonly isDriver: boolean;
+  /** The line that asks for a password, while the session waits for one. */
+  readonly secret: string | undefined;
+}
+
+/** Reads a row; `undefined` when it lacks what nothing works without. */
+export function readRow(fields: Fields): SessionRow | undefined {
+  const sessionId = textOf(fields, 'sessionId');
+  if (sessionId === undefined || sessionId === '') {
+    return undefined;
+  }
+  const state = textOf(fields, 'state');
+  return {
+    sessionId,
+    title: textOf(fields, 'title') ?? textOf(fields, 'name') ?? sessionId,
+    agent: textOf(fields, 'agent') ?? '',
+    folder: textOf(fields, 'folder') ?? '',
+    isHere: fields['isHere'] === true,
+    state: state === 'needs_input' || state === 'exited' ? state : 'running',
+    running: textOf(fields, 'running') ?? '',
+    cwd: textOf(fields, 'cwd') ?? '',
+    created: numberOf(fields, 'created') ?? 0,
+    cols: sizeOf(fields, 'cols', 80),
+    rows: sizeOf(fields, 'rows', 24),
+    exitCode: numberOf(fields, 'exitCode'),
+    signal: textOf(fields, 'signal'),
+    driver: textOf(fields, 'driver') === 'person' ? 'person' : 'agent',
+    isDriver: fields['isDriver'] === true,
+    secret: textOf(fields, 'secret'),
+  };
+}
+
+/** The rows of a `welcome`, without those that cannot be read. */
+export function readRows(value: unknown): SessionRow[] {
+  if (!Array.isArray(value)) {
+    return [];
+  }
+  const rows = value.slice(0, MAX_ROWS).map((row: unknown) => (isFields(row) ? readRow(row) : undefined));
+  return rows.filter((row) => row !== undefined);
+}
+
+/** A number of columns or rows. */
+export function sizeOf(fields: Fields, name: string, otherwise: number): number {
+  const value = numberOf(fields, name);
+  return value !== undefined && value >= 1 && value <= MAX_SIZE ? Math.floor(value) : otherwise;
+}

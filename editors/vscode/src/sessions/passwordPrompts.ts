@@ -1,0 +1,108 @@
+// Asks the person for a password that a session waits for, in a box of the editor.
+//
+// The text goes to the server by `secret` and nowhere else: it is not logged, not kept, and not part of any error. One box at a
+// time; it closes by itself when the session no longer waits. One that was dismissed is not opened again for the same wait.
+
+import * as vscode from 'vscode';
+import { type Log, reasonOf } from '../log.js';
+import { plainText } from '../plainText.js';
+import type { SessionRow } from '../protocol/sessionRow.js';
+import type { SessionStore } from './sessionStore.js';
+import type { SessionRequests } from './sessionTerminal.js';
+
+interface OpenBox {
+  readonly sessionId: string;
+  readonly box: vscode.InputBox;
+}
+
+export class PasswordPrompts implements vscode.Disposable {
+  private readonly subscription: vscode.Disposable;
+  /** Sessions whose wait was answered or dismissed. */
+  private readonly handled = new Set<string>();
+  private open: OpenBox | undefined;
+
+  constructor(
+    private readonly store: SessionStore,
+    private readonly server: SessionRequests,
+    private readonly log: Log,
+  ) {
+    this.subscription = store.onDidChange(() => this.refresh());
+  }
+
+  /** Asks again, because the person wants to. */
+  ask(row: SessionRow): void {
+    if (row.secret !== undefined) {
+      this.handled.delete(row.sessionId);
+      this.close();
+      this.show(row);
+    }
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.close();
+  }
+
+  private refresh(): void {
+    for (const sessionId of this.handled) {
+      if (this.store.get(sessionId)?.secret === undefined) {
+        this.handled.delete(sessionId);
+      }
+    }
+    if (this.open !== undefined && this.store.get(this.open.sessionId)?.secret === undefined) {
+      this.close();
+    }
+    if (this.open === undefined) {
+      const waiting = this.store
+        .all()
+        .find((row) => row.isHere && row.secret !== undefined && !this.handled.has(row.sessionId));
+      if (waiting !== undefined) {
+        this.show(waiting);
+      }
+    }
+  }
+
+  private show(row: SessionRow): void {
+    const box = vscode.window.createInputBox();
+    this.open = { sessionId: row.sessionId, box };
+    box.password = true;
+    box.ignoreFocusOut = true;
+    box.title = `Password for ${plainText(row.title) || 'a session'}${row.agent === '' ? '' : ` (${plainText(row.agent)})`}`;
+    const command = plainText(row.running, 80);
+    const wanted = plainText(row.secret ?? '', 200).replace(/[\s:.]+$/, '') || 'A password is needed';
+    const asking = command === '' ? wanted : `${wanted} — asked by ${command}`;
+    box.prompt = `${asking}. What you type goes to the program; no agent sees it.`;
+    box.placeholder = wanted;
+    box.onDidAccept(() => {
+      const text = box.value;
+      this.handled.add(row.sessionId);
+      this.close();
+      void this.send(row.sessionId, text);
+      this.refresh();
+    });
+    box.onDidHide(() => {
+      if (this.open?.box === box) {
+        this.handled.add(row.sessionId);
+        this.close();
+        this.refresh();
+      }
+    });
+    box.show();
+    this.log.info(`session ${row.sessionId} waits for a password`);
+  }
+
+  private close(): void {
+    const { open } = this;
+    this.open = undefined;
+    open?.box.dispose();
+  }
+
+  private async send(sessionId: string, text: string): Promise<void> {
+    try {
+      await this.server.request('secret', { sessionId, text });
+    } catch (error) {
+      this.log.warn(`the password for session ${sessionId} was not taken: ${reasonOf(error)}`);
+      void vscode.window.showWarningMessage(`The password was not typed: ${plainText(reasonOf(error), 200)}`);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// What people read about sessions: the groups of the tree, and the words for state, driver and age. No editor API.
+
+import { plainText } from '../plainText.js';
+import type { SessionRow } from '../protocol/sessionRow.js';
+
+export interface SessionGroup {
+  /** The agent, in words for people. */
+  readonly name: string;
+  /** Where the agent works; empty when it is this window's folder. */
+  readonly folder: string;
+  readonly sessions: readonly SessionRow[];
+}
+
+/** Sessions by agent: those of this window first, then by name; the newest session of each first. */
+export function groupByAgent(rows: readonly SessionRow[]): SessionGroup[] {
+  const groups = new Map<string, SessionRow[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.agent, row.isHere ? '' : row.folder]);
+    const group = groups.get(key);
+    if (group === undefined) {
+      groups.set(key, [row]);
+    } else {
+      group.push(row);
+    }
+  }
+  const isElsewhere = (group: SessionGroup): number => (group.sessions[0]?.isHere === true ? 0 : 1);
+  return [...groups.values()]
+    .map((sessions) => {
+      sessions.sort((a, b) => b.created - a.created || a.sessionId.localeCompare(b.sessionId));
+      const [first] = sessions;
+      return {
+        name: plainText(first?.agent ?? '', 80) || 'No agent',
+        folder: first === undefined || first.isHere ? '' : plainText(first.folder, 200),
+        sessions,
+      };
+    })
+    .sort((a, b) => isElsewhere(a) - isElsewhere(b) || a.name.localeCompare(b.name));
+}
+
+/** What a session does, in a few words. */
+export function activityOf(row: SessionRow): string {
+  if (row.secret !== undefined) {
+    return 'waits for a password';
+  }
+  if (row.state === 'exited') {
+    return row.signal === undefined ? `exit code ${row.exitCode ?? '?'}` : plainText(row.signal, 20);
+  }
+  const running = plainText(row.running, 60);
+  if (row.state === 'needs_input') {
+    return running === '' ? 'waits for input' : `${running} · waits for input`;
+  }
+  return running;
+}
+
+/** Who drives, where it is not simply the agent. */
+export function driverOf(row: SessionRow): string {
+  if (row.state === 'exited' || row.driver === 'agent') {
+    return '';
+  }
+  return row.isDriver ? 'you drive' : 'another person drives';
+}
+
+/** How long ago, in one unit. */
+export function ageOf(created: number, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - created) / 1000));
+  if (created <= 0) {
+    return '';
+  }
+  if (seconds < 60) {
+    return 'just now';
+  }
+  if (seconds < 3600) {
+    return `${Math.floor(seconds / 60)} min`;
+  }
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+/** The line beside a session's title. */
+export function describeSession(row: SessionRow, now: number): string {
+  return [activityOf(row), driverOf(row), ageOf(row.created, now)].filter((part) => part !== '').join(' · ');
+}
+
+/** The state's icon and the theme's colour for it. */
+export function iconOf(row: SessionRow): { readonly icon: string; readonly color: string | undefined } {
+  if (row.secret !== undefined) {
+    return { icon: 'key', color: 'list.warningForeground' };
+  }
+  if (row.state === 'exited') {
+    return row.exitCode === 0
+      ? { icon: 'pass', color: 'testing.iconPassed' }
+      : { icon: 'error', color: 'testing.iconFailed' };
+  }
+  if (row.state === 'needs_input') {
+    return { icon: 'question', color: 'list.warningForeground' };
+  }
+  if (row.driver === 'person') {
+    return { icon: 'person', color: 'charts.blue' };
+  }
+  return row.running === '' ? { icon: 'terminal', color: undefined } : { icon: 'play', color: 'charts.green' };
+}
+
+/** What the menus of the tree go by. */
+export function contextOf(row: SessionRow): string {
+  const words = ['session', row.state === 'exited' ? 'over' : 'live', row.isDriver ? 'mine' : 'theirs'];
+  return row.secret === undefined ? words.join(' ') : `${words.join(' ')} secret`;
+}
+
+/** The status bar's text. */
+export function summaryOf(rows: readonly SessionRow[]): { readonly text: string; readonly isUrgent: boolean } {
+  const live = rows.filter((row) => row.isHere && row.state !== 'exited');
+  const count = `${live.length} ${live.length === 1 ? 'session' : 'sessions'}`;
+  if (live.some((row) => row.secret !== undefined)) {
+    return { text: `${count}, password needed`, isUrgent: true };
+  }
+  const isDriving = live.some((row) => row.isDriver);
+  return { text: isDriving ? `${count}, you drive` : count, isUrgent: false };
+}

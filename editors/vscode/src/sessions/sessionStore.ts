@@ -1,0 +1,69 @@
+// The sessions that the server has, as it last reported them. Empty while there is no connection.
+
+import * as vscode from 'vscode';
+import type { SessionRow } from '../protocol/sessionRow.js';
+
+/** Sessions that are kept; the server reports those that are left out again when they change. */
+const MAX_SESSIONS = 2_000;
+
+export interface SessionChange {
+  readonly row: SessionRow;
+  /** What was known before; absent for a new session. */
+  readonly before: SessionRow | undefined;
+}
+
+export class SessionStore implements vscode.Disposable {
+  private readonly rows = new Map<string, SessionRow>();
+  private readonly changed = new vscode.EventEmitter<SessionChange>();
+  private readonly gone = new vscode.EventEmitter<SessionRow>();
+  private readonly reset = new vscode.EventEmitter<void>();
+  private readonly anything = new vscode.EventEmitter<void>();
+  readonly onDidChangeSession = this.changed.event;
+  readonly onDidRemoveSession = this.gone.event;
+  /** All sessions are others: a server was connected to, or lost. */
+  readonly onDidReset = this.reset.event;
+  /** Any of the above, after it. */
+  readonly onDidChange = this.anything.event;
+
+  get(sessionId: string): SessionRow | undefined {
+    return this.rows.get(sessionId);
+  }
+
+  all(): SessionRow[] {
+    return [...this.rows.values()];
+  }
+
+  replaceAll(rows: readonly SessionRow[]): void {
+    this.rows.clear();
+    for (const row of rows.slice(0, MAX_SESSIONS)) {
+      this.rows.set(row.sessionId, row);
+    }
+    this.reset.fire();
+    this.anything.fire();
+  }
+
+  put(row: SessionRow): void {
+    const before = this.rows.get(row.sessionId);
+    if (before === undefined && this.rows.size >= MAX_SESSIONS) {
+      return;
+    }
+    this.rows.set(row.sessionId, row);
+    this.changed.fire({ row, before });
+    this.anything.fire();
+  }
+
+  remove(sessionId: string): void {
+    const row = this.rows.get(sessionId);
+    if (row !== undefined) {
+      this.rows.delete(sessionId);
+      this.gone.fire(row);
+      this.anything.fire();
+    }
+  }
+
+  dispose(): void {
+    for (const emitter of [this.changed, this.gone, this.reset, this.anything]) {
+      emitter.dispose();
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// The view of sessions by agent, and of the terminals that are shared with agents.
+
+import * as vscode from 'vscode';
+import { plainText } from '../plainText.js';
+import type { SessionRow } from '../protocol/sessionRow.js';
+import type { SharedTerminal } from '../terminals/editorTerminals.js';
+import { type SessionGroup, contextOf, describeSession, groupByAgent, iconOf } from './sessionModel.js';
+import type { SessionStore } from './sessionStore.js';
+
+/** How often ages are drawn anew, while the view is seen. */
+const AGE_MS = 60_000;
+/** Changes that come within this time are drawn at once. */
+const REDRAW_MS = 100;
+
+export type TreeNode =
+  | { readonly kind: 'group'; readonly group: SessionGroup }
+  | { readonly kind: 'session'; readonly row: SessionRow }
+  | { readonly kind: 'sharedTerminals' }
+  | { readonly kind: 'shared'; readonly shared: SharedTerminal };
+
+export interface SharedTerminals {
+  readonly onDidChangeShared: vscode.Event<void>;
+  shared(): readonly SharedTerminal[];
+}
+
+export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  readonly onDidChangeTreeData = this.changed.event;
+  private readonly view: vscode.TreeView<TreeNode>;
+  private readonly subscriptions: vscode.Disposable[];
+  private redraw: NodeJS.Timeout | undefined;
+  private ages: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly store: SessionStore,
+    private readonly terminals: SharedTerminals,
+  ) {
+    this.view = vscode.window.createTreeView('termbridge.sessions', { treeDataProvider: this });
+    this.subscriptions = [
+      this.view,
+      store.onDidChange(() => this.redrawSoon()),
+      terminals.onDidChangeShared(() => this.redrawSoon()),
+      this.view.onDidChangeVisibility(({ visible }) => this.onVisibility(visible)),
+    ];
+    this.onVisibility(this.view.visible);
+  }
+
+  getChildren(node?: TreeNode): TreeNode[] {
+    switch (node?.kind) {
+      case undefined: {
+        const groups = groupByAgent(this.store.all()).map((group): TreeNode => ({ kind: 'group', group }));
+        return this.terminals.shared().length === 0 ? groups : [...groups, { kind: 'sharedTerminals' }];
+      }
+      case 'group':
+        return node.group.sessions.map((row) => ({ kind: 'session', row }));
+      case 'sharedTerminals':
+        return this.terminals.shared().map((shared) => ({ kind: 'shared', shared }));
+      default:
+        return [];
+    }
+  }
+
+  getTreeItem(node: TreeNode): vscode.TreeItem {
+    switch (node.kind) {
+      case 'group':
+        return groupItem(node.group);
+      case 'session':
+        return sessionItem(node.row, Date.now());
+      case 'sharedTerminals': {
+        const item = new vscode.TreeItem('Shared with agents', vscode.TreeItemCollapsibleState.Expanded);
+        item.id = 'shared';
+        item.iconPath = new vscode.ThemeIcon('broadcast');
+        return item;
+      }
+      case 'shared': {
+        const item = new vscode.TreeItem(plainText(node.shared.name));
+        item.id = `shared ${node.shared.terminalId}`;
+        item.iconPath = new vscode.ThemeIcon('terminal');
+        item.contextValue = 'shared';
+        return item;
+      }
+    }
+  }
+
+  dispose(): void {
+    clearTimeout(this.redraw);
+    clearInterval(this.ages);
+    vscode.Disposable.from(...this.subscriptions, this.changed).dispose();
+  }
+
+  private redrawSoon(): void {
+    this.redraw ??= setTimeout(() => {
+      this.redraw = undefined;
+      this.changed.fire();
+    }, REDRAW_MS);
+  }
+
+  private onVisibility(isVisible: boolean): void {
+    clearInterval(this.ages);
+    this.ages = isVisible ? setInterval(() => this.redrawSoon(), AGE_MS) : undefined;
+  }
+}
+
+function groupItem(group: SessionGroup): vscode.TreeItem {
+  const item = new vscode.TreeItem(group.name, vscode.TreeItemCollapsibleState.Expanded);
+  item.id = `agent ${group.name} ${group.folder}`;
+  item.iconPath = new vscode.ThemeIcon('hubot');
+  item.description = group.folder;
+  return item;
+}
+
+function sessionItem(row: SessionRow, now: number): vscode.TreeItem {
+  const title = plainText(row.title) || 'session';
+  const description = describeSession(row, now);
+  const { icon, color } = iconOf(row);
+  const item = new vscode.TreeItem(title);
+  item.id = `session ${row.sessionId}`;
+  item.description = description;
+  item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
+  item.contextValue = contextOf(row);
+  item.tooltip = [title, description, plainText(row.cwd, 200), plainText(row.running, 200)]
+    .filter((line) => line !== '')
+    .join('\n');
+  item.accessibilityInformation = { label: `${title}, ${description}` };
+  item.command = { command: 'termbridge.showSession', title: 'Show Session', arguments: [{ kind: 'session', row }] };
+  return item;
+}

@@ -1,0 +1,251 @@
+// The editor's own terminals that agents may use: those created for them, and those that a person shares.
+//
+// No other terminal is ever named to the server. Ids: that of the request for a created one, a new one for a shared one. The
+// server gets to know what happens to them by notices; after a new connection it is told again what is there.
+
+import { randomUUID } from 'node:crypto';
+import * as vscode from 'vscode';
+import { RequestError } from '../connection/channel.js';
+import type { Log } from '../log.js';
+import { RunningExecution } from './execution.js';
+import { shellIntegrationOf } from './shellIntegration.js';
+
+/** Terminals of agents at once. */
+const MAX_TERMINALS = 100;
+/** How long a new terminal's process may take to have a number. */
+const PID_LIMIT_MS = 5_000;
+
+export interface NoticeSink {
+  notify(type: string, data: object): void;
+  unsentBytes(): number;
+}
+
+export interface TerminalRequest {
+  readonly name: string;
+  readonly cwd: string | undefined;
+  readonly env: Record<string, string> | undefined;
+  readonly shell: string | undefined;
+}
+
+export interface SharedTerminal {
+  readonly terminalId: string;
+  readonly name: string;
+}
+
+interface KnownTerminal {
+  readonly terminalId: string;
+  readonly terminal: vscode.Terminal;
+  readonly isShared: boolean;
+  /** When it was created, or shared, in milliseconds since 1970. */
+  readonly since: number;
+  execution: RunningExecution | undefined;
+}
+
+export class EditorTerminals implements vscode.Disposable {
+  private readonly known = new Map<string, KnownTerminal>();
+  private readonly sharedChanged = new vscode.EventEmitter<void>();
+  readonly onDidChangeShared = this.sharedChanged.event;
+  private readonly subscriptions: vscode.Disposable[];
+  private readonly ending = new AbortController();
+  private created = 0;
+
+  constructor(
+    private readonly server: NoticeSink,
+    private readonly log: Log,
+  ) {
+    this.subscriptions = [
+      vscode.window.onDidCloseTerminal((terminal) => this.onClosed(terminal)),
+      vscode.window.onDidChangeTerminalShellIntegration(({ terminal }) => {
+        const known = this.find(terminal);
+        if (known !== undefined) {
+          this.reportIntegration(known);
+        }
+      }),
+    ];
+  }
+
+  /** The name of a terminal for which none was given. */
+  nextName(): string {
+    this.created += 1;
+    return `MCP Terminal ${this.created}`;
+  }
+
+  /** Opens a terminal for an agent. */
+  create(terminalId: string, request: TerminalRequest): vscode.Terminal {
+    if (this.known.has(terminalId)) {
+      throw new RequestError(`Terminal ${terminalId} exists`);
+    }
+    if (this.known.size >= MAX_TERMINALS) {
+      throw new RequestError(`There are ${MAX_TERMINALS} terminals already; close one`, 'too_many');
+    }
+    const terminal = vscode.window.createTerminal({
+      name: request.name,
+      // After a reload nobody would know it by its id any more.
+      isTransient: true,
+      iconPath: new vscode.ThemeIcon('hubot'),
+      ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
+      ...(request.env === undefined ? {} : { env: request.env }),
+      ...(request.shell === undefined ? {} : { shellPath: request.shell }),
+    });
+    this.add(terminalId, terminal, false);
+    return terminal;
+  }
+
+  get(terminalId: string): KnownTerminal {
+    const known = this.known.get(terminalId);
+    if (known === undefined) {
+      throw new RequestError(`Terminal ${terminalId} not found`, 'not_found');
+    }
+    return known;
+  }
+
+  /** Runs a command whose output and end are reported; resolves when it runs. */
+  async execute(terminalId: string, executionId: string, command: string): Promise<void> {
+    const known = this.get(terminalId);
+    if (known.execution !== undefined) {
+      throw new RequestError(`Terminal ${terminalId} runs another command`, 'busy');
+    }
+    const integration = await shellIntegrationOf(known.terminal, known.since, this.ending.signal);
+    if (integration === undefined) {
+      throw new RequestError(
+        `The shell of terminal ${terminalId} has no shell integration: its output cannot be read`,
+        'no_integration',
+      );
+    }
+    // The terminal may have been closed, or another command come first, while the shell started.
+    if (this.known.get(terminalId) !== known || known.execution !== undefined) {
+      throw new RequestError(`Terminal ${terminalId} runs another command, or is closed`, 'busy');
+    }
+    const execution = new RunningExecution(integration, command, {
+      output: (data) => this.server.notify('execution_output', { terminalId, executionId, data }),
+      ended: (exitCode) => {
+        known.execution = undefined;
+        const cwd = known.terminal.shellIntegration?.cwd?.fsPath;
+        this.server.notify('execution_ended', { terminalId, executionId, exitCode: exitCode ?? null, cwd });
+      },
+      unsentBytes: () => this.server.unsentBytes(),
+    });
+    known.execution = execution;
+    await execution.started;
+    // Not before the reply, which names the execution, is on its way.
+    setImmediate(() => execution.report());
+  }
+
+  close(terminalId: string): void {
+    const known = this.get(terminalId);
+    if (known.isShared) {
+      throw new RequestError(`Terminal ${terminalId} is a person's: agents cannot close it`, 'not_yours');
+    }
+    known.terminal.dispose();
+  }
+
+  async pidOf(terminal: vscode.Terminal): Promise<number | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), PID_LIMIT_MS);
+    });
+    try {
+      return await Promise.race([terminal.processId, limit]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A person lets agents use a terminal. */
+  async share(terminal: vscode.Terminal): Promise<void> {
+    if (this.find(terminal) === undefined) {
+      const known = this.add(`shared-${randomUUID()}`, terminal, true);
+      this.sharedChanged.fire();
+      await this.reportShared(known);
+    }
+  }
+
+  /** A person takes a terminal back. */
+  unshare(terminal: vscode.Terminal): void {
+    const known = this.find(terminal);
+    if (known?.isShared === true) {
+      this.forget(known);
+      this.server.notify('terminal_unshared', { terminalId: known.terminalId });
+    }
+  }
+
+  isShared(terminal: vscode.Terminal): boolean {
+    return this.find(terminal)?.isShared === true;
+  }
+
+  /** The terminals that are shared, for people. */
+  shared(): SharedTerminal[] {
+    return this.sharedTerminals().map(({ terminalId, terminal }) => ({ terminalId, name: terminal.name }));
+  }
+
+  terminalOf(shared: SharedTerminal): vscode.Terminal | undefined {
+    return this.known.get(shared.terminalId)?.terminal;
+  }
+
+  /** A server was connected to, which may be another than before. */
+  async online(): Promise<void> {
+    await Promise.all(this.sharedTerminals().map((known) => this.reportShared(known)));
+    for (const known of this.known.values()) {
+      this.reportIntegration(known);
+    }
+  }
+
+  dispose(): void {
+    this.ending.abort();
+    vscode.Disposable.from(...this.subscriptions, this.sharedChanged).dispose();
+    for (const known of this.known.values()) {
+      known.execution?.dispose();
+    }
+    this.known.clear();
+  }
+
+  private sharedTerminals(): KnownTerminal[] {
+    return [...this.known.values()].filter((known) => known.isShared);
+  }
+
+  private find(terminal: vscode.Terminal): KnownTerminal | undefined {
+    return [...this.known.values()].find((known) => known.terminal === terminal);
+  }
+
+  private add(terminalId: string, terminal: vscode.Terminal, isShared: boolean): KnownTerminal {
+    const known: KnownTerminal = { terminalId, terminal, isShared, since: Date.now(), execution: undefined };
+    this.known.set(terminalId, known);
+    this.log.info(`terminal ${terminalId} is ${isShared ? 'shared with agents' : 'created for an agent'}`);
+    return known;
+  }
+
+  private forget(known: KnownTerminal): void {
+    this.known.delete(known.terminalId);
+    known.execution?.dispose();
+    if (known.isShared) {
+      this.sharedChanged.fire();
+    }
+  }
+
+  private onClosed(terminal: vscode.Terminal): void {
+    const known = this.find(terminal);
+    if (known !== undefined) {
+      this.forget(known);
+      const exitCode = terminal.exitStatus?.code ?? null;
+      this.server.notify('terminal_closed', { terminalId: known.terminalId, exitCode });
+    }
+  }
+
+  private reportIntegration({ terminalId, terminal }: KnownTerminal): void {
+    const integration = terminal.shellIntegration;
+    if (integration !== undefined) {
+      const data = { terminalId, shell: terminal.state.shell, cwd: integration.cwd?.fsPath };
+      this.server.notify('terminal_integration', data);
+    }
+  }
+
+  private async reportShared({ terminalId, terminal }: KnownTerminal): Promise<void> {
+    const pid = await this.pidOf(terminal);
+    if (!this.known.has(terminalId)) {
+      return;
+    }
+    const cwd = terminal.shellIntegration?.cwd?.fsPath;
+    const { shell } = terminal.state;
+    this.server.notify('terminal_shared', { terminalId, terminalName: terminal.name, pid, cwd, shell });
+  }
+}

@@ -1,0 +1,345 @@
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { EditorTerminals } from '../src/terminals/editorTerminals.js';
+import { answerTerminalRequest } from '../src/terminals/terminalRequests.js';
+import { recordingLog, settled } from './support.js';
+import { type FakeExecution, editor, window } from './vscode.js';
+
+beforeEach(() => editor.reset());
+
+function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean } = {}) {
+  const notices: { type: string; data: Record<string, unknown> }[] = [];
+  const sink = { unsent: 0 };
+  const terminals = new EditorTerminals(
+    {
+      notify: (type, data) => void notices.push({ type, data: JSON.parse(JSON.stringify(data)) as Record<string, unknown> }),
+      unsentBytes: () => sink.unsent,
+    },
+    recordingLog(),
+  );
+  const request = async (type: string, id: string, data: object = {}) => {
+    const { isTrusted = true, showsTerminals = false } = options;
+    const answer = answerTerminalRequest(
+      terminals,
+      { isTrusted: () => isTrusted, showsTerminals: () => showsTerminals },
+      { type, id, data: data as Record<string, unknown> },
+    );
+    return answer?.catch((error: Error & { code?: string }) => ({ error: error.message, code: error.code }));
+  };
+  const ofType = (type: string) => notices.filter((notice) => notice.type === type).map((notice) => notice.data);
+  return { terminals, notices, ofType, request, sink };
+}
+
+/** A terminal `t1` whose shell can be read. */
+async function readable(world = terminalsWith()) {
+  await world.request('create_terminal', 't1', { terminalName: 'tests' });
+  const terminal = editor.terminal('tests');
+  const integration = terminal.integrate('/work/app');
+  return { ...world, terminal, integration };
+}
+
+function execution(integration: { executions: FakeExecution[] }): FakeExecution {
+  const last = integration.executions.at(-1);
+  if (last === undefined) {
+    throw new Error('nothing was executed');
+  }
+  return last;
+}
+
+describe('create_terminal', () => {
+  test('opens a terminal whose id is that of the request', async () => {
+    const { request } = terminalsWith({ showsTerminals: true });
+    const data = { terminalName: 'tests', cwd: '/work', env: { A: 'b', C: 7 }, shell: '/bin/zsh' };
+    expect(await request('create_terminal', 'r1', data)).toEqual({
+      type: 'terminal_created',
+      data: { terminalId: 'r1', terminalName: 'tests', pid: 4242 },
+    });
+    expect(editor.terminal('tests').creationOptions).toMatchObject({ cwd: '/work', env: { A: 'b' }, shellPath: '/bin/zsh' });
+    expect(editor.terminal('tests').shown).toEqual([{ preserveFocus: true }]);
+  });
+
+  test('names those that have no name', async () => {
+    const { request } = terminalsWith();
+    await request('create_terminal', 'r1');
+    await request('create_terminal', 'r2', { terminalName: '\n' });
+    expect(editor.terminals.map((terminal) => terminal.name)).toEqual(['MCP Terminal 1', 'MCP Terminal 2']);
+    expect(editor.terminals[0]?.shown).toEqual([]);
+  });
+
+  test('does nothing in an untrusted workspace, as every request', async () => {
+    const { request } = terminalsWith({ isTrusted: false });
+    for (const type of ['create_terminal', 'execute', 'send_text', 'show_terminal', 'close_terminal']) {
+      expect(await request(type, 'r', { command: 'ls', terminalId: 'r', text: 'x' })).toMatchObject({ code: 'untrusted' });
+    }
+    expect(editor.terminals).toEqual([]);
+  });
+
+  test('is bounded, and an id is used once', async () => {
+    const { request } = terminalsWith();
+    for (let index = 0; index < 100; index += 1) {
+      await request('create_terminal', `r${index}`);
+    }
+    expect(await request('create_terminal', 'more')).toMatchObject({ code: 'too_many' });
+    expect(await request('create_terminal', 'r0')).toMatchObject({ error: 'Terminal r0 exists' });
+  });
+});
+
+describe('execute without capture', () => {
+  test('types the command and confirms it', async () => {
+    const { request } = terminalsWith();
+    await request('create_terminal', 't1');
+    expect(await request('execute', 'r2', { terminalId: 't1', command: 'npm run build' })).toEqual({
+      type: 'success',
+      data: { output: 'Command executed: npm run build' },
+    });
+    expect(editor.terminals[0]?.sent).toEqual([{ text: 'npm run build', enter: true }]);
+  });
+
+  test('opens a terminal where none is named', async () => {
+    const { request } = terminalsWith();
+    await request('execute', 'r1', { command: 'ls' });
+    await request('execute', 'r2', { command: 'pwd', terminalId: 'r1' });
+    expect(editor.terminals).toHaveLength(1);
+    expect(editor.terminals[0]?.sent.map(({ text }) => text)).toEqual(['ls', 'pwd']);
+  });
+
+  test('names what is missing', async () => {
+    const { request } = terminalsWith();
+    expect(await request('execute', 'r', { command: 'ls', terminalId: 'non-existing-id' })).toEqual({
+      error: 'Terminal non-existing-id not found',
+      code: 'not_found',
+    });
+    expect(await request('execute', 'r', { terminalId: 't' })).toMatchObject({ error: 'command is missing' });
+    expect(await request('fly', 'r')).toBeUndefined();
+  });
+});
+
+describe('execute with capture', () => {
+  test('answers once it runs, then reports output, then the end', async () => {
+    const { request, notices, integration } = await readable();
+    notices.length = 0;
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'make', capture: true });
+    await settled();
+    expect(execution(integration).command).toBe('make');
+    // Printed before the shell reported the start, as fast commands do.
+    execution(integration).print('early ');
+    await settled();
+    expect(notices).toEqual([]);
+    execution(integration).start();
+    expect(await reply).toEqual({ type: 'success', data: { executionId: 'x1' } });
+    execution(integration).print('late');
+    await settled();
+    execution(integration).end(2);
+    await settled();
+    expect(notices).toEqual([
+      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', data: 'early ' } },
+      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', data: 'late' } },
+      { type: 'execution_ended', data: { terminalId: 't1', executionId: 'x1', exitCode: 2, cwd: '/work/app' } },
+    ]);
+  });
+
+  test('a command that is over before it is reported is captured too', async () => {
+    const { request, ofType, integration } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'true', capture: true });
+    await settled();
+    execution(integration).print('all of it');
+    execution(integration).end(0);
+    expect(await reply).toMatchObject({ type: 'success' });
+    await settled();
+    expect(ofType('execution_output').map(({ data }) => data)).toEqual(['all of it']);
+    expect(ofType('execution_ended')).toMatchObject([{ exitCode: 0 }]);
+  });
+
+  test('an exit code that the shell does not report is null', async () => {
+    const { request, ofType, integration } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: '(exit 42)', capture: true });
+    await settled();
+    execution(integration).end(undefined);
+    await reply;
+    await settled();
+    expect(ofType('execution_ended')).toMatchObject([{ exitCode: null }]);
+  });
+
+  test('the next command can only run when the first is over', async () => {
+    const { request, integration } = await readable();
+    const first = request('execute', 'x1', { terminalId: 't1', command: 'sleep 9', capture: true });
+    await settled();
+    execution(integration).start();
+    await first;
+    expect(await request('execute', 'x2', { terminalId: 't1', command: 'ls', capture: true })).toMatchObject({ code: 'busy' });
+    execution(integration).end(0);
+    await settled();
+    const third = request('execute', 'x3', { terminalId: 't1', command: 'ls', capture: true });
+    await settled();
+    execution(integration).start();
+    expect(await third).toMatchObject({ data: { executionId: 'x3' } });
+    expect(integration.executions.map(({ command }) => command)).toEqual(['sleep 9', 'ls']);
+  });
+
+  test('waits for a shell that starts slowly', async () => {
+    const { request } = terminalsWith();
+    await request('create_terminal', 't1', { terminalName: 'slow' });
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'ls', capture: true });
+    await settled();
+    const integration = editor.terminal('slow').integrate();
+    await settled();
+    execution(integration).start();
+    expect(await reply).toMatchObject({ type: 'success' });
+  });
+
+  test('a shell that never reports itself is named within a bounded time, and nothing ran', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { request } = terminalsWith();
+    await request('create_terminal', 't1', { terminalName: 'dash' });
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'ls', capture: true });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await reply).toMatchObject({ code: 'no_integration' });
+    expect(editor.terminal('dash').sent).toEqual([]);
+    // One that is known to be slow is not waited for so long again.
+    const again = request('execute', 'x2', { terminalId: 't1', command: 'ls', capture: true });
+    await vi.advanceTimersByTimeAsync(500);
+    expect(await again).toMatchObject({ code: 'no_integration' });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('a terminal that is closed meanwhile answers all the same', async () => {
+    const { request, terminal, integration, ofType } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'exit', capture: true });
+    await settled();
+    expect(integration.executions).toHaveLength(1);
+    terminal.exitStatus = { code: 0 };
+    terminal.dispose();
+    expect(await reply).toMatchObject({ type: 'success' });
+    expect(ofType('terminal_closed')).toEqual([{ terminalId: 't1', exitCode: 0 }]);
+    expect(ofType('execution_ended')).toEqual([]);
+  });
+
+  test('output is not read on while the server does not take it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { request, ofType, integration, sink } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'yes', capture: true });
+    await settled();
+    execution(integration).start();
+    await reply;
+    sink.unsent = 100_000_000;
+    for (let count = 0; count < 5; count += 1) {
+      execution(integration).print(`chunk ${count}`);
+    }
+    await settled();
+    expect(ofType('execution_output')).toHaveLength(1);
+    sink.unsent = 0;
+    await vi.advanceTimersByTimeAsync(20);
+    expect(ofType('execution_output')).toHaveLength(5);
+  });
+});
+
+describe('the other requests', () => {
+  test('send_text types as it is, show_terminal shows without the focus', async () => {
+    const { request, terminal } = await readable();
+    expect(await request('send_text', 'r', { terminalId: 't1', text: '\x03' })).toEqual({ type: 'success', data: {} });
+    expect(terminal.sent).toEqual([{ text: '\x03', enter: false }]);
+    await request('show_terminal', 'r', { terminalId: 't1' });
+    expect(terminal.shown).toEqual([{ preserveFocus: true }]);
+  });
+
+  test('close_terminal closes, once', async () => {
+    const { request, ofType, terminal } = await readable();
+    expect(await request('close_terminal', 'r', { terminalId: 't1' })).toEqual({
+      type: 'success',
+      data: { output: 'Terminal t1 closed' },
+    });
+    expect(terminal.isClosed).toBe(true);
+    expect(ofType('terminal_closed')).toEqual([{ terminalId: 't1', exitCode: null }]);
+    expect(await request('close_terminal', 'r', { terminalId: 't1' })).toMatchObject({ error: 'Terminal t1 not found' });
+  });
+});
+
+describe('sharing', () => {
+  test('names a terminal of the person until it is taken back', async () => {
+    const { terminals, request, notices, ofType } = terminalsWith();
+    const own = window.createTerminal({ name: 'zsh' });
+    const other = window.createTerminal({ name: 'private' });
+    own.integrate('/home/dev');
+    other.integrate('/home/dev');
+    expect(notices).toEqual([]);
+    await terminals.share(own as never);
+    await terminals.share(own as never);
+    const [shared, ...more] = ofType('terminal_shared');
+    expect(more).toEqual([]);
+    expect(shared).toMatchObject({ terminalName: 'zsh', pid: 4242, cwd: '/home/dev', shell: 'bash' });
+    const terminalId = String(shared?.['terminalId']);
+    expect(terminals.shared()).toEqual([{ terminalId, name: 'zsh' }]);
+
+    await request('send_text', 'r', { terminalId, text: 'ls' });
+    expect(own.sent).toEqual([{ text: 'ls', enter: false }]);
+    expect(await request('close_terminal', 'r', { terminalId })).toMatchObject({ code: 'not_yours' });
+    expect(own.isClosed).toBe(false);
+
+    terminals.unshare(own as never);
+    expect(ofType('terminal_unshared')).toEqual([{ terminalId }]);
+    expect(await request('send_text', 'r', { terminalId, text: 'ls' })).toMatchObject({ code: 'not_found' });
+    own.dispose();
+    other.dispose();
+    expect(ofType('terminal_closed')).toEqual([]);
+    expect(JSON.stringify(notices)).not.toContain('private');
+  });
+
+  test('a new server is told again what it may use', async () => {
+    const { terminals, notices, ofType, terminal } = await readable();
+    const own = window.createTerminal({ name: 'zsh' });
+    await terminals.share(own as never);
+    notices.length = 0;
+    await terminals.online();
+    expect(ofType('terminal_shared')).toMatchObject([{ terminalName: 'zsh' }]);
+    expect(ofType('terminal_integration')).toEqual([{ terminalId: 't1', shell: 'bash', cwd: '/work/app' }]);
+    expect(terminal.isClosed).toBe(false);
+  });
+
+  test('a process that never has a number is not waited for', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { terminals, ofType } = terminalsWith();
+    const own = window.createTerminal({ name: 'zsh' });
+    own.processId = new Promise(() => undefined);
+    const shared = terminals.share(own as never);
+    await vi.advanceTimersByTimeAsync(5_000);
+    await shared;
+    expect(ofType('terminal_shared')).toMatchObject([{ terminalName: 'zsh' }]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+test('a thousand terminals, one after the other, leave nothing', async () => {
+  const { terminals, request, ofType } = terminalsWith();
+  const before = editor.listenerCount();
+  for (let index = 0; index < 1_000; index += 1) {
+    await request('create_terminal', `t${index}`, { terminalName: `t${index}` });
+    const integration = editor.terminals[0]?.integrate();
+    const reply = request('execute', `x${index}`, { terminalId: `t${index}`, command: 'true', capture: true });
+    await settled();
+    integration?.executions[0]?.end(0);
+    await reply;
+    await settled();
+    await request('close_terminal', 'c', { terminalId: `t${index}` });
+  }
+  expect(ofType('execution_ended')).toHaveLength(1_000);
+  expect(ofType('terminal_closed')).toHaveLength(1_000);
+  expect(editor.terminals).toEqual([]);
+  expect(editor.listenerCount()).toBe(before);
+  expect((terminals as unknown as { known: Map<string, unknown> }).known.size).toBe(0);
+});
+
+test('disposing ends what runs and listens to nothing', async () => {
+  const { terminals, request, integration, notices } = await readable();
+  const reply = request('execute', 'x1', { terminalId: 't1', command: 'sleep 9', capture: true });
+  await settled();
+  terminals.dispose();
+  await reply;
+  notices.length = 0;
+  execution(integration).end(0);
+  editor.terminal('tests').dispose();
+  await settled();
+  expect(notices).toEqual([]);
+  expect(editor.listenerCount()).toBe(0);
+});

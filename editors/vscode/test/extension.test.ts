@@ -1,0 +1,339 @@
+// The whole extension, activated against a scripted server on a real socket.
+
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import * as path from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { activate } from '../src/extension.js';
+import { POLICY_SETTINGS } from '../src/settings.js';
+import { type ScriptedServer, type ScriptedServerOptions, wireRow } from './scriptedServer.js';
+import { scriptedServer, settled, temporaryFolder } from './support.js';
+import { editor, window, workspace } from './vscode.js';
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+  contributes: { commands: { command: string }[]; configuration: { properties: Record<string, { scope?: string }> } };
+};
+
+beforeEach(() => editor.reset());
+
+interface Activated {
+  server: ScriptedServer;
+  /** Activates again, as a reloaded window does. */
+  activate(): Promise<{ dispose(): void }>;
+}
+
+async function world(options: ScriptedServerOptions = {}): Promise<Activated> {
+  const runtime = temporaryFolder();
+  vi.stubEnv('XDG_RUNTIME_DIR', runtime);
+  vi.stubEnv('PATH', '');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const server = await scriptedServer(options, path.join(runtime, 'termbridge'));
+  workspace.workspaceFolders = [{ uri: { scheme: 'file', fsPath: '/work' } }, { uri: { scheme: 'vscode-vfs', fsPath: '/x' } }];
+  const values: Record<string, unknown> = {};
+  const context = () => ({
+    subscriptions: [] as { dispose(): void }[],
+    extension: { id: 'termbridge.termbridge', packageJSON: manifest },
+    extensionPath: temporaryFolder(),
+    secrets: { get: async () => undefined },
+    workspaceState: {
+      get: (key: string, otherwise: unknown) => values[key] ?? otherwise,
+      update: async (key: string, value: unknown) => void (values[key] = value),
+    },
+  });
+  return {
+    server,
+    activate: async () => {
+      const activated = context();
+      await activate(activated as never);
+      let isDisposed = false;
+      const dispose = () => {
+        if (!isDisposed) {
+          isDisposed = true;
+          activated.subscriptions.forEach((item) => item.dispose());
+        }
+      };
+      onTestFinished(dispose);
+      return { dispose };
+    },
+  };
+}
+
+test('a session from its appearance to its end', async () => {
+  const { server, activate: open } = await world();
+  await open();
+  const peer = await server.nextPeer();
+  const hello = await peer.next('hello');
+  expect(hello.data).toMatchObject({ editor: 'Fake Code', version: manifest.version, folders: ['/work'], trusted: true });
+
+  peer.notify('session', wireRow('s1', { title: 'tests' }));
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  const terminal = editor.terminal('tests');
+  terminal.pty.open({ columns: 120, rows: 30 });
+  expect((await peer.next('watch')).data).toEqual({ sessionId: 's1', cols: 120, rows: 30 });
+  peer.notify('dump', { sessionId: 's1', cols: 80, rows: 24, data: 'a screen' });
+  await vi.waitFor(() => expect(terminal.written).toContain('a screen'));
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session');
+
+  terminal.pty.handleInput('q');
+  expect((await peer.next('input')).data).toEqual({ sessionId: 's1', data: 'q' });
+  peer.notify('session', wireRow('s1', { title: 'tests', driver: 'person', isDriver: true }));
+  await vi.waitFor(() => expect(terminal.name).toBe('you · tests'));
+  await editor.run('termbridge.handBack');
+  expect((await peer.next('hand_back')).data).toEqual({ sessionId: 's1' });
+
+  peer.notify('ended', { sessionId: 's1', signal: 'SIGTERM' });
+  peer.notify('session', wireRow('s1', { title: 'tests', state: 'exited', signal: 'SIGTERM' }));
+  await vi.waitFor(() => expect(terminal.written).toContain('ended by SIGTERM'));
+  await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(terminal) termbridge: 0 sessions'));
+});
+
+test('nothing that is typed, shown or secret is in the log', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1', { secret: 'Password:' })] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.inputBoxes).toHaveLength(1));
+  editor.inputBoxes[0]?.submit('hunter2');
+  expect((await peer.next('secret')).data['text']).toBe('hunter2');
+  const terminal = editor.terminals[0];
+  terminal?.pty.open(undefined);
+  terminal?.pty.handleInput('my-typing');
+  await peer.next('input');
+  peer.notify('dump', { sessionId: 's1', cols: 80, rows: 24, data: 'screen-contents' });
+  await peer.request('execute', { command: 'echo command-line' });
+  expect(editor.log.lines.length).toBeGreaterThan(5);
+  expect(editor.log.lines.join('\n')).not.toMatch(/hunter2|my-typing|screen-contents|command-line/);
+});
+
+test('a reloaded window has the same id, and each session once', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1')] });
+  const first = await open();
+  const before = (await (await server.nextPeer()).next('hello')).data;
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  first.dispose();
+  expect(editor.terminals).toHaveLength(0);
+  await open();
+  const after = (await (await server.nextPeer()).next('hello')).data;
+  expect(after['window']).toBe(before['window']);
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+});
+
+test('changes of folders, trust and settings are sent', async () => {
+  const { server, activate: open } = await world();
+  workspace.isTrusted = false;
+  await open();
+  const peer = await server.nextPeer();
+  expect((await peer.next('hello')).data).toMatchObject({ trusted: false, settings: {} });
+  await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.state')).toBe('connected'));
+  expect(await peer.request('create_terminal', {})).toMatchObject({ type: 'error', data: { code: 'untrusted' } });
+
+  workspace.isTrusted = true;
+  editor.trustGranted.fire();
+  expect((await peer.next('update')).data).toMatchObject({ trusted: true });
+  editor.configure('termbridge.maxConcurrentSessions', 3);
+  expect((await peer.next('update')).data).toMatchObject({ settings: { maxConcurrentSessions: 3 } });
+  workspace.workspaceFolders = [{ uri: { scheme: 'file', fsPath: '/other' } }];
+  editor.foldersChanged.fire();
+  expect((await peer.next('update')).data).toMatchObject({ folders: ['/other'] });
+  editor.configure('workbench.colorTheme', 'dark');
+  expect(peer.messages.filter((message) => message.type === 'update')).toHaveLength(3);
+});
+
+describe('commands', () => {
+  test('are those of the manifest', async () => {
+    const { activate: open } = await world();
+    await open();
+    const declared = manifest.contributes.commands.map(({ command }) => command).sort();
+    expect([...editor.commands.keys()].sort()).toEqual(declared);
+  });
+
+  test('take over, stop, copy transcript and show act on the session of the tree', async () => {
+    const { server, activate: open } = await world({
+      rows: [wireRow('s1', { title: 'one' }), wireRow('s2', { title: 'two' })],
+      answer: ({ type }) => (type === 'transcript' ? { type: 'success', data: { text: 'a\nb' } } : undefined),
+    });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    const node = { kind: 'session', row: { sessionId: 's2' } };
+    await editor.run('termbridge.takeOver', node);
+    expect((await peer.next('take_over')).data).toMatchObject({ sessionId: 's2' });
+    expect(window.activeTerminal).toBe(editor.terminal('two'));
+
+    await editor.run('termbridge.stopSession', node);
+    expect(peer.messages.some(({ type }) => type === 'stop')).toBe(false);
+    editor.press = 'Stop';
+    await editor.run('termbridge.stopSession', node);
+    expect((await peer.next('stop')).data).toEqual({ sessionId: 's2' });
+
+    await editor.run('termbridge.copyTranscript', node);
+    expect(editor.clipboard).toBe('a\nb');
+
+    editor.terminal('two').dispose();
+    await editor.run('termbridge.showSession', node);
+    expect(editor.terminals.map((terminal) => terminal.name)).toEqual(['one', 'two']);
+  });
+
+  test('from the palette ask which session is meant', async () => {
+    const { server, activate: open } = await world({ rows: [wireRow('s1'), wireRow('s2', { title: '$(bug) two' })] });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    let labels: string[] = [];
+    editor.pick = (items) => {
+      labels = items.map((item) => item.label);
+      return items.find((item) => item.label.includes('two'));
+    };
+    await editor.run('termbridge.takeOver');
+    expect(labels).toContain('$(terminal) \\$(bug) two');
+    expect((await peer.next('take_over')).data).toMatchObject({ sessionId: 's2' });
+  });
+
+  test('say what went wrong', async () => {
+    const { server, activate: open } = await world({
+      rows: [wireRow('s1')],
+      answer: () => ({ type: 'error', data: { error: 'the session is gone', code: 'gone' } }),
+    });
+    await open();
+    await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+    await editor.run('termbridge.takeOver');
+    expect(editor.messages).toEqual(['termbridge: the session is gone']);
+  });
+
+  test('share the terminal in front, and take it back', async () => {
+    const { server, activate: open } = await world();
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.state')).toBe('connected'));
+    await editor.run('termbridge.shareTerminal');
+    expect(editor.messages.at(-1)).toContain('select a terminal');
+    window.createTerminal({ name: 'zsh' }).show();
+    await editor.run('termbridge.shareTerminal');
+    const { data } = await peer.next('terminal_shared');
+    expect(data['terminalName']).toBe('zsh');
+    expect(editor.contextKeys.get('termbridge.hasShared')).toBe(true);
+    await editor.run('termbridge.stopSharingTerminal');
+    expect((await peer.next('terminal_unshared')).data).toEqual({ terminalId: data['terminalId'] });
+  });
+
+  test('the menu lists sessions and what can be done', async () => {
+    const { server, activate: open } = await world({ rows: [wireRow('s1', { title: 'tests', secret: 'P:' })] });
+    await open();
+    await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+    let labels: string[] = [];
+    editor.pick = (items) => {
+      labels = items.map((item) => item.label);
+      return items[1];
+    };
+    await editor.run('termbridge.menu');
+    expect(labels).toEqual(expect.arrayContaining(['$(key) tests', '$(key) Type a password…', '$(debug-stop) Stop a session…']));
+    expect(window.activeTerminal).toBe(editor.terminal('tests'));
+  });
+});
+
+describe('the MCP server for the editor’s own agents', () => {
+  test('is the program that connects to the shared server, in the folder of the workspace', async () => {
+    const { activate: open } = await world();
+    const program = path.join(temporaryFolder(), 'termbridge');
+    writeFileSync(program, '#!/bin/sh\n');
+    chmodSync(program, 0o755);
+    editor.configure('termbridge.path', program);
+    await open();
+    const servers = await editor.mcpProvider?.provideMcpServerDefinitions();
+    expect(servers).toMatchObject([{ label: 'termbridge', command: program, args: ['mcp', '--connect'], cwd: { fsPath: '/work' } }]);
+  });
+
+  test('is not offered without a program, nor in an untrusted workspace', async () => {
+    const { activate: open } = await world();
+    await open();
+    expect(await editor.mcpProvider?.provideMcpServerDefinitions()).toEqual([]);
+    workspace.isTrusted = false;
+    expect(await editor.mcpProvider?.provideMcpServerDefinitions()).toEqual([]);
+  });
+});
+
+test('the program is started where no server runs, and not in an untrusted workspace', async () => {
+  const { server, activate: open } = await world();
+  await server.close();
+  const folder = temporaryFolder();
+  const program = path.join(folder, 'termbridge');
+  writeFileSync(program, `#!/bin/sh\necho "$@" >> ${folder}/called\necho "termbridge: the disk is full" >&2\nexit 1\n`);
+  chmodSync(program, 0o755);
+  editor.configure('termbridge.path', program);
+  workspace.isTrusted = false;
+  await open();
+  await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: no server runs'));
+  workspace.isTrusted = true;
+  editor.trustGranted.fire();
+  await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: the disk is full'));
+  expect(readFileSync(path.join(folder, 'called'), 'utf8')).toBe('start-server\n');
+});
+
+test('the reply that names an execution comes before its output and its end', async () => {
+  const { server, activate: open } = await world();
+  await open();
+  const peer = await server.nextPeer();
+  await peer.request('create_terminal', { terminalName: 'tests' }, 't1');
+  const integration = editor.terminal('tests').integrate();
+  const reply = peer.request('execute', { terminalId: 't1', command: 'ls', capture: true }, 'x1');
+  await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
+  integration.executions[0]?.print('a file');
+  integration.executions[0]?.end(0);
+  await reply;
+  await peer.next('execution_ended');
+  const order = peer.messages.filter((message) => message.id === 'x1' || message.data?.['executionId'] === 'x1');
+  expect(order.map((message) => message.type)).toEqual(['success', 'execution_output', 'execution_ended']);
+});
+
+test('disposing leaves no socket, no timer, no listener and no terminal', async () => {
+  const before = openResources();
+  const { server, activate: open } = await world({ rows: [wireRow('s1', { secret: 'Password:' })] });
+  const extension = await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  editor.treeView.visibility.fire({ visible: true });
+  await peer.request('create_terminal', { terminalName: 'tests' }, 't1');
+  const listeners = editor.listenerCount();
+  const running = peer.request('execute', { terminalId: 't1', command: 'sleep 9', capture: true }).catch(() => undefined);
+  editor.terminal('s1').pty.open(undefined);
+  await peer.next('watch');
+  // The command waits for its shell.
+  await vi.waitFor(() => expect(editor.listenerCount()).toBeGreaterThan(listeners));
+  extension.dispose();
+  await peer.closed();
+  await running;
+  await server.close();
+  expect(editor.terminals.map((terminal) => terminal.name)).toEqual(['tests']);
+  expect(editor.inputBoxes.some((box) => box.isOpen)).toBe(false);
+  expect(editor.listenerCount()).toBe(0);
+  expect(editor.commands.size).toBe(0);
+  // Sockets are closed a few turns after they were told to.
+  const left = () => openResources().filter((name, index, all) => all.indexOf(name) + count(before, name) <= index);
+  for (let turn = 0; turn < 1_000 && left().length > 0; turn += 1) {
+    await settled();
+  }
+  expect(left()).toEqual([]);
+});
+
+/** What keeps a process alive, by kind, sorted. */
+const openResources = () => process.getActiveResourcesInfo().sort();
+const count = (names: string[], wanted: string) => names.filter((name) => name === wanted).length;
+
+test('settings that name a program or a server cannot be set by a workspace', () => {
+  const { properties } = manifest.contributes.configuration;
+  expect(properties['termbridge.path']?.scope).toBe('machine');
+  expect(properties['termbridge.serverUrl']?.scope).toBe('machine');
+  for (const name of POLICY_SETTINGS) {
+    expect(properties).toHaveProperty([`termbridge.${name}`]);
+  }
+});
+
+test('a runtime folder that is not safe is named in the status bar', async () => {
+  const { server, activate: open } = await world();
+  await server.close();
+  mkdirSync(server.folder, { recursive: true });
+  chmodSync(server.folder, 0o777);
+  await open();
+  await vi.waitFor(() => expect(editor.statusBar.tooltip).toContain('is open to others'));
+});

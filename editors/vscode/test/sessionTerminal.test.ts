@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SessionTerminal } from '../src/sessions/sessionTerminal.js';
+import { RecordedRequests, recordingLog, sessionRow, settled } from './support.js';
+import { FakeTerminal } from './vscode.js';
+
+const PANEL = { columns: 100, rows: 30 };
+const RESET = '\x1bc';
+
+function openTerminal(fields: object = {}) {
+  const server = new RecordedRequests();
+  const log = recordingLog();
+  const row = (changes: object = {}) => sessionRow('s1', { title: 'build', ...fields, ...changes });
+  const pty = new SessionTerminal(row(), server, log);
+  const terminal = new FakeTerminal({ name: pty.currentName, pty: pty as never });
+  pty.open(PANEL);
+  return { pty, terminal, server, log, row };
+}
+
+const dump = (data: string, cols = 80, rows = 24) => ({ sessionId: 's1', cols, rows, data });
+
+test('dump, output, take over, resize, hand back, ended', async () => {
+  const { pty, terminal, server, row } = openTerminal();
+  expect(server.requests).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 100, rows: 30 } }]);
+  expect(terminal.name).toBe('build');
+
+  pty.onNotice('dump', dump('screen'));
+  pty.onNotice('output', { sessionId: 's1', data: ' and more' });
+  expect(terminal.written).toBe(`${RESET}screen and more`);
+  expect(terminal.overrides).toEqual([{ columns: 80, rows: 24 }]);
+
+  pty.handleInput('l');
+  await settled();
+  expect(server.ofType('input')).toEqual([{ sessionId: 's1', data: 'l' }]);
+  pty.update(row({ driver: 'person', isDriver: true, cols: 100, rows: 30 }));
+  expect(terminal.name).toBe('you · build');
+  expect(terminal.overrides.at(-1)).toBeUndefined();
+  pty.onNotice('dump', dump('as large as the panel', 100, 30));
+  expect(terminal.overrides).toHaveLength(2);
+
+  pty.setDimensions({ columns: 120, rows: 40 });
+  pty.setDimensions({ columns: 120, rows: 40 });
+  expect(server.ofType('resize')).toEqual([{ sessionId: 's1', cols: 120, rows: 40 }]);
+
+  pty.update(row({}));
+  pty.onNotice('dump', dump('own size again'));
+  expect(terminal.name).toBe('build');
+  expect(terminal.overrides.at(-1)).toEqual({ columns: 80, rows: 24 });
+
+  pty.onNotice('ended', { sessionId: 's1', exitCode: 3 });
+  expect(terminal.name).toBe('ended · build');
+  expect(terminal.written).toContain('ended with exit code 3');
+  expect(terminal.isClosed).toBe(false);
+  pty.handleInput('x');
+  expect(terminal.isClosed).toBe(true);
+  expect(server.ofType('input')).toHaveLength(1);
+  expect(server.ofType('unwatch')).toHaveLength(0);
+});
+
+test('another person who drives is named', () => {
+  const { pty, terminal, row } = openTerminal();
+  pty.update(row({ driver: 'person' }));
+  expect(terminal.name).toBe('another person · build');
+});
+
+test('titles of programs cannot break the name', () => {
+  const { pty, terminal, row } = openTerminal();
+  pty.update(row({ title: 'a\x1b]0;b\x07\n\u202e'.padEnd(500, 'x'), isDriver: true, driver: 'person' }));
+  expect(terminal.name).not.toMatch(/[\p{Cc}\u202e]/u);
+  expect([...terminal.name].length).toBeLessThanOrEqual(46);
+});
+
+describe('the size of the view', () => {
+  test('is that of the session only where the panel is large enough', () => {
+    const { pty, terminal } = openTerminal();
+    pty.onNotice('dump', dump('x', 101, 30));
+    pty.onNotice('dump', dump('x', 100, 31));
+    pty.onNotice('dump', dump('x', 100, 30));
+    expect(terminal.overrides).toEqual([]);
+    pty.onNotice('dump', dump('x', 99, 30));
+    expect(terminal.overrides).toEqual([{ columns: 99, rows: 30 }]);
+  });
+
+  test('is the panel for frames, which replace what was shown and leave no scrollback', () => {
+    const { pty, terminal } = openTerminal();
+    pty.onNotice('dump', dump('whole'));
+    terminal.written = '';
+    pty.onNotice('frame', { sessionId: 's1', data: 'part 1' });
+    pty.onNotice('frame', { sessionId: 's1', data: 'part 2' });
+    expect(terminal.overrides.at(-1)).toBeUndefined();
+    expect(terminal.written).toBe(`${RESET}part 1\x1b[3Jpart 2\x1b[3J`);
+  });
+
+  test('changes with the dump, not with the row that comes before it', () => {
+    const { pty, terminal, row } = openTerminal();
+    pty.onNotice('dump', dump('x'));
+    pty.update(row({ cols: 90, rows: 20 }));
+    expect(terminal.overrides).toEqual([{ columns: 80, rows: 24 }]);
+    pty.onNotice('dump', dump('x', 90, 20));
+    expect(terminal.overrides.at(-1)).toEqual({ columns: 90, rows: 20 });
+  });
+});
+
+describe('another size of the panel', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('asks for the screen anew while an agent drives, once for many changes', async () => {
+    const { pty, terminal, server } = openTerminal();
+    pty.onNotice('dump', dump('x'));
+    for (let columns = 99; columns >= 60; columns -= 1) {
+      pty.setDimensions({ columns, rows: 30 });
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(terminal.overrides).toEqual([{ columns: 80, rows: 24 }, undefined]);
+    expect(server.requests).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(server.requests.slice(1)).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
+  });
+
+  test('is followed at once while the person drives', () => {
+    const { pty, server } = openTerminal({ driver: 'person', isDriver: true });
+    pty.setDimensions({ columns: 60, rows: 30 });
+    expect(server.requests.slice(1)).toEqual([{ type: 'resize', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('typing', () => {
+  test('keeps its order and goes with the next message while one is under way', async () => {
+    const { pty, server } = openTerminal();
+    server.hold();
+    for (const key of 'abcdef') {
+      pty.handleInput(key);
+    }
+    expect(server.ofType('input')).toEqual([{ sessionId: 's1', data: 'a' }]);
+    server.release();
+    await settled();
+    expect(server.ofType('input').map(({ data }) => data)).toEqual(['a', 'bcdef']);
+  });
+
+  test('a large paste is cut and arrives whole', async () => {
+    const { pty, server } = openTerminal();
+    const paste = 'x'.repeat(300_000) + 'end';
+    pty.handleInput(paste);
+    await settled();
+    const parts = server.ofType('input').map(({ data }) => String(data));
+    expect(parts.length).toBe(2);
+    expect(parts.join('')).toBe(paste);
+  });
+
+  test('answers of the view are not typing', () => {
+    const { pty, server } = openTerminal();
+    pty.handleInput('\x1b[?1;2c');
+    pty.handleInput('\x1b[I');
+    expect(server.ofType('input')).toEqual([]);
+  });
+
+  test('that the server refuses beeps, is not repeated and not logged', async () => {
+    const { pty, server, terminal, log } = openTerminal();
+    server.failing.set('input', new Error('denied'));
+    pty.handleInput('my-typing');
+    await settled();
+    expect(terminal.written).toBe('\x07');
+    server.failing.clear();
+    pty.handleInput('b');
+    await settled();
+    expect(server.ofType('input').at(-1)).toEqual({ sessionId: 's1', data: 'b' });
+    expect(log.lines.join()).toContain('denied');
+    expect(log.lines.join()).not.toContain('my-typing');
+  });
+});
+
+describe('without a connection', () => {
+  test('what is shown stays, nothing is sent, and the screen comes with the next server', async () => {
+    const { pty, terminal, server, row } = openTerminal();
+    pty.onNotice('dump', dump('before'));
+    pty.goOffline();
+    expect(terminal.name).toBe('offline · build');
+    server.requests.length = 0;
+    pty.handleInput('x');
+    pty.setDimensions({ columns: 70, rows: 20 });
+    await settled();
+    expect(server.requests).toEqual([]);
+    expect(terminal.written).toBe(`${RESET}before\x07`);
+
+    pty.goOnline(row());
+    expect(server.requests).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 70, rows: 20 } }]);
+    pty.onNotice('output', { sessionId: 's1', data: 'too early: no dump yet' });
+    pty.onNotice('dump', dump('after'));
+    expect(terminal.written.endsWith(`${RESET}after`)).toBe(true);
+    expect(terminal.written).not.toContain('too early');
+    expect(terminal.name).toBe('build');
+  });
+});
+
+test('closing the view ends the notices and nothing else', () => {
+  const { pty, server } = openTerminal();
+  const closed = vi.fn();
+  pty.onDidCloseView(closed);
+  pty.close();
+  expect(server.requests.map(({ type }) => type)).toEqual(['watch', 'unwatch']);
+  expect(closed).toHaveBeenCalledOnce();
+});
+
+describe('output faster than an editor draws', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('is skipped, and the screen as it is then is asked for', async () => {
+    const { pty, terminal, server } = openTerminal();
+    pty.onNotice('dump', dump(''));
+    const chunk = { sessionId: 's1', data: 'x'.repeat(100_000) };
+    for (let count = 0; count < 100; count += 1) {
+      pty.onNotice('output', chunk);
+    }
+    expect(terminal.written.length).toBeLessThan(1_100_000);
+    expect(server.ofType('watch')).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(server.ofType('watch')).toHaveLength(2);
+    pty.onNotice('dump', dump('the end of it'));
+    expect(terminal.written.endsWith('the end of it')).toBe(true);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is drawn when it is slow enough', async () => {
+    const { pty, terminal, server } = openTerminal();
+    pty.onNotice('dump', dump(''));
+    for (let count = 0; count < 20; count += 1) {
+      pty.onNotice('output', { sessionId: 's1', data: 'x'.repeat(200_000) });
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(terminal.written.length).toBe(4_000_000 + RESET.length);
+    expect(server.ofType('watch')).toHaveLength(1);
+  });
+
+  test('leaves no timer when the view is closed meanwhile', () => {
+    const { pty } = openTerminal();
+    pty.onNotice('dump', dump(''));
+    pty.onNotice('output', { sessionId: 's1', data: 'x'.repeat(2_000_000) });
+    pty.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
