@@ -92,7 +92,10 @@ impl SessionTask {
             return Err(SessionError::Invalid(why.to_owned()));
         }
         self.touch();
-        self.type_bytes([text.as_bytes(), b"\r"].concat())
+        self.type_bytes([text.as_bytes(), b"\r"].concat())?;
+        // One that was wrong is asked for again, and that is news.
+        self.notices.secret_given();
+        Ok(())
     }
 
     fn hand_back(&mut self) {

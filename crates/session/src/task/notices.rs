@@ -42,6 +42,11 @@ struct Shown {
 }
 
 impl Notices {
+    /// The line that asked has its answer.
+    pub(super) fn secret_given(&mut self) {
+        self.secret = None;
+    }
+
     pub(super) fn secret(&self) -> Option<&str> {
         self.secret.as_deref()
     }

@@ -1,6 +1,7 @@
 //! What a window sees and does.
 
 use serde_json::{Value, json};
+use termbridge_bridge::{Caller, NewSession};
 use termbridge_session::vt::Size;
 use termbridge_session::{Launch, SessionError, Wait};
 
@@ -110,21 +111,32 @@ async fn two_windows_see_their_own_and_one_that_does_not_read_stops_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_password_is_asked_of_the_person() {
+async fn a_password_is_asked_of_the_person_and_asked_again_when_it_is_wrong() {
     let bed = Bed::new();
     let (mut window, _) = bed.window("w1", &["/"]).await;
-    let session = bed
-        .script(
-            "printf 'Passphrase: '; stty -echo; read a; stty echo; echo; echo len ${#a}; read b",
-        )
-        .await;
+    let asks = "stty -echo; for i in 1 2; do printf 'Passphrase: '; read a; echo; done; stty echo; echo len ${#a}; read b";
+    let session = bed.script(asks).await;
     let id = session.id().to_string();
-    let row = window.told(|kind, data| kind == "session" && data["secret"].is_string()).await;
-    assert_eq!((&row["secret"], &row["state"]), (&json!("Passphrase:"), &json!("needs_input")));
-    window.does("secret", json!({"sessionId": id, "text": "tr\u{e9}s"})).await;
+    for text in ["wrong", "tr\u{e9}s"] {
+        let row = window.told(|kind, data| kind == "session" && data["secret"].is_string()).await;
+        assert_eq!((&row["secret"], &row["state"]), (&json!("Passphrase:"), &json!("needs_input")));
+        window.does("secret", json!({"sessionId": id, "text": text})).await;
+        let row = window.told(|kind, data| kind == "session" && data["secret"].is_null()).await;
+        assert_eq!(row["driver"], "agent");
+    }
     session.wait(Wait::text("len")).await.expect("read");
-    let row = window.told(|kind, data| kind == "session" && data["secret"].is_null()).await;
-    assert_eq!(row["driver"], "agent");
     let refused = window.ask("secret", json!({"sessionId": id, "text": "again"})).await;
     assert_eq!(refused["type"], "error", "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_agent_makes_its_current_session_is_brought_to_the_front() {
+    let bed = Bed::new();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let caller = Caller::default();
+    let made = bed.bridge.create_session(&caller, NewSession::default()).await.expect("made");
+    window.told(|kind, data| kind == "session" && data["sessionId"] == *made.id.to_string()).await;
+    bed.bridge.switch_session(&caller, &made.id).await.expect("switched");
+    let focus = window.told(|kind, _| kind == "focus").await;
+    assert_eq!(focus["sessionId"], *made.id.to_string());
 }
