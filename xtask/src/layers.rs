@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// What each crate may use of ours; one that is not named may use all.
-const INTERNAL: [(&str, &[&str]); 15] = [
+const INTERNAL: [(&str, &[&str]); 16] = [
     ("termbridge-vt", &[]),
     ("termbridge-pty", &[]),
     ("termbridge-shell", &[]),
@@ -33,11 +33,18 @@ const INTERNAL: [(&str, &[&str]); 15] = [
             "termbridge-store",
         ],
     ),
+    ("termbridge-viewers", &["termbridge-bridge", "termbridge-editor", "termbridge-session"]),
     ("termbridge-mcp", &["termbridge-bridge", "termbridge-session"]),
     ("termbridge-web", &["termbridge-bridge", "termbridge-mcp"]),
     (
         "termbridge",
-        &["termbridge-bridge", "termbridge-mcp", "termbridge-session", "termbridge-web"],
+        &[
+            "termbridge-bridge",
+            "termbridge-mcp",
+            "termbridge-session",
+            "termbridge-viewers",
+            "termbridge-web",
+        ],
     ),
     ("termbridge-testkit", &["termbridge-mcp"]),
 ];

@@ -8,9 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use termbridge_bridge::editor::{
-    EditorListener, EditorService, NoSessionsShown, ServerSettings, TlsAccept,
+    self, Admission, EditorListener, EditorService, ServerSettings, TlsAccept,
 };
-use termbridge_bridge::{EditorTerminals, NativeBackend, TerminalBackend};
+use termbridge_bridge::{Bridge, EditorTerminals, NativeBackend, TerminalBackend};
+use termbridge_mcp::socket::EditorDoor;
+use termbridge_viewers::SessionWindows;
 use termbridge_web::TokenStore;
 use tokio_util::sync::CancellationToken;
 
@@ -25,38 +27,74 @@ pub(super) enum Listening {
     WhenUsed,
 }
 
-/// The backends of a server: its own terminals, and those of editors where they can connect. Listens until `stop`.
-pub(super) fn backends(
-    native: NativeBackend,
-    config: &EditorConfig,
-    listening: Listening,
-    tls: Option<Arc<dyn TlsAccept>>,
-    stop: &CancellationToken,
-) -> Vec<Arc<dyn TerminalBackend>> {
-    let native: Arc<dyn TerminalBackend> = Arc::new(native);
-    if !config.is_enabled {
-        return vec![native];
+/// The terminals of editors, where they can connect.
+pub(super) struct Editors {
+    terminals: EditorTerminals,
+    config: EditorConfig,
+}
+
+impl Editors {
+    /// `None` where they cannot.
+    pub(super) fn new(config: &EditorConfig) -> Option<Self> {
+        let config = config.clone();
+        config.is_enabled.then(|| Self { terminals: EditorTerminals::new(), config })
     }
-    let terminals = EditorTerminals::new();
-    // Without a home there are none, and none is valid.
-    let tokens = token::store().ok();
-    let service = EditorService {
-        windows: Arc::new(NoSessionsShown { version: env!("CARGO_PKG_VERSION").to_owned() }),
-        terminals: Arc::new(terminals.clone()),
-        is_valid_token: Arc::new(move |text| {
-            let verify =
-                |tokens: &TokenStore| tokens.verify(text).is_ok_and(|token| token.is_some());
-            tokens.as_ref().is_some_and(verify)
-        }),
-    };
-    let settings = ServerSettings { require_token: config.require_token, tls };
-    let door =
-        Door { port: config.port, settings, service, stop: stop.clone(), is_open: Arc::default() };
-    if listening == Listening::AtOnce || config.listens_at_once {
-        door.open();
+
+    /// The backends of a server: its own terminals, and those of editors.
+    pub(super) fn beside(
+        this: Option<&Self>,
+        native: NativeBackend,
+    ) -> Vec<Arc<dyn TerminalBackend>> {
+        let native: Arc<dyn TerminalBackend> = Arc::new(native);
+        let others = this.map(|editors| Arc::new(editors.terminals.clone()) as Arc<_>);
+        std::iter::once(native).chain(others).collect()
     }
-    // The door and the terminals hold each other as long as the process lives.
-    vec![native, Arc::new(terminals.on_use(Box::new(move || door.open())))]
+
+    /// Lets editors connect, until `stop`. Their windows see the sessions of the hub.
+    pub(super) fn open(
+        self,
+        bridge: Bridge,
+        listening: Listening,
+        tls: Option<Arc<dyn TlsAccept>>,
+        stop: &CancellationToken,
+    ) -> EditorService {
+        // Without a home there are none, and none is valid.
+        let tokens = token::store().ok();
+        let service = EditorService {
+            windows: Arc::new(SessionWindows::new(bridge, env!("CARGO_PKG_VERSION"))),
+            terminals: Arc::new(self.terminals.clone()),
+            is_valid_token: Arc::new(move |text| {
+                let verify =
+                    |tokens: &TokenStore| tokens.verify(text).is_ok_and(|token| token.is_some());
+                tokens.as_ref().is_some_and(verify)
+            }),
+        };
+        let settings = ServerSettings { require_token: self.config.require_token, tls };
+        let door = Door {
+            port: self.config.port,
+            settings,
+            service: service.clone(),
+            stop: stop.clone(),
+            is_open: Arc::default(),
+        };
+        if listening == Listening::AtOnce || self.config.listens_at_once {
+            door.open();
+        }
+        // The door and the terminals hold each other as long as the process lives.
+        let _ = self.terminals.on_use(Box::new(move || door.open()));
+        service
+    }
+}
+
+/// Windows of our own extension come by the server's socket.
+pub(super) fn socket_door(service: EditorService, stop: &CancellationToken) -> EditorDoor {
+    let stop = stop.clone();
+    Arc::new(move |(reader, writer)| {
+        let (service, stop) = (service.clone(), stop.clone());
+        Box::pin(async move {
+            editor::serve(editor::lines(reader, writer), Admission::Windows, &service, &stop).await;
+        })
+    })
 }
 
 /// Where editors connect.

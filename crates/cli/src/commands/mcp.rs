@@ -10,7 +10,7 @@ use termbridge_mcp::McpServer;
 use termbridge_session::Sessions;
 use tokio_util::sync::CancellationToken;
 
-use super::editors::{self, Listening};
+use super::editors::{Editors, Listening};
 use super::{EndingSignals, tell};
 use crate::args::McpArguments;
 use crate::config::Config;
@@ -40,10 +40,14 @@ async fn serve(config: &Config) -> Result<ExitCode> {
     let (settings, history) = (config.bridge.clone(), config.history.clone());
     let stop = CancellationToken::new();
     let native = NativeBackend::new(sessions.clone());
-    let backends = editors::backends(native, &config.editor, Listening::WhenUsed, None, &stop);
+    let editors = Editors::new(&config.editor);
+    let backends = Editors::beside(editors.as_ref(), native);
     // There is one at least.
     let bridge = Bridge::with_backends(backends, settings, config.policy()?, history)
         .context("there are no terminals")?;
+    if let Some(editors) = editors {
+        editors.open(bridge.clone(), Listening::WhenUsed, None, &stop);
+    }
     let server = McpServer::new(bridge.clone(), config.offer()?)?;
     let ending = server.clone();
     let sweep = tokio::spawn(async {

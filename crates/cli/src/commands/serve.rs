@@ -24,7 +24,7 @@ use termbridge_session::{Claim, Keeper, KeeperLoss, Lasting, Sessions, Signal, S
 use termbridge_web::{NewToken, TokenStore, WebError, WebListener, WebServer, editor_tls};
 use tokio_util::sync::CancellationToken;
 
-use super::editors::{self, Listening};
+use super::editors::{Editors, Listening, socket_door};
 use super::{EndingSignals, tell, token};
 use crate::args::ServeArguments;
 use crate::config::{Config, ServeConfig, variable};
@@ -80,13 +80,16 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let listening = if started_by_client { Listening::WhenUsed } else { Listening::AtOnce };
     let tls = serving.web.tls.as_ref().map(editor_tls).transpose()?;
     let native = NativeBackend::new(sessions.clone());
-    let backends = editors::backends(native, &config.editor, listening, tls, &stop);
+    let editors = Editors::new(&config.editor);
+    let backends = Editors::beside(editors.as_ref(), native);
     // There is one at least.
     let bridge = Bridge::with_backends(backends, settings, config.policy()?, history)
         .context("there are no terminals")?;
     let calls = Calls::open(&folder.calls());
     let server = McpServer::new(bridge.clone(), config.offer()?)?.with_calls(Arc::new(calls));
     adopt(&sessions, &bridge, &folder).await?;
+    // Not before what an earlier server left can be shown.
+    let editors = editors.map(|editors| editors.open(bridge.clone(), listening, tls, &stop));
     let tokens = Arc::new(token::store()?);
     let web = listener.map(|listener| {
         let endpoint = Arc::new(HttpEndpoint::new(server.clone(), &serving.http));
@@ -109,7 +112,10 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let sweep = tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders);
     // Kept until the process ends: the next server begins when everything is left in order.
     std::mem::forget(socket.lock());
-    let socket = SocketServer::new(socket);
+    let mut socket = SocketServer::new(socket);
+    if let Some(service) = editors {
+        socket = socket.with_editors(socket_door(service, &stop));
+    }
     let serving = tokio::spawn({
         let (server, stop) = (server.clone(), stop.clone());
         let web = async {

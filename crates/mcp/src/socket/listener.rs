@@ -252,6 +252,8 @@ async fn serve_one(
                 return Err(NO_EDITORS.to_owned());
             };
             writer.write_all(&answer(server.metrics().clients(), 0)).await.map_err(text)?;
+            // A window needs the server as much as an agent does.
+            let _connected = server.metrics().connected();
             editors((reader, writer)).await;
             return Ok(());
         }
