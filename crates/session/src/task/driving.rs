@@ -55,9 +55,8 @@ impl SessionTask {
             Deed::TypeSecret(text) => self.person_types_secret(&text),
             Deed::TakeOver => self.running().map(|()| self.driven_by(person).said_so = true),
             Deed::Fit(size) => {
-                if self.driver.as_ref().is_some_and(|driver| driver.person == person) {
-                    let (ignored, _) = oneshot::channel();
-                    self.resizing.ask(size, ignored);
+                if self.driver() == Some(&person) {
+                    self.resize_to(size);
                 }
                 Ok(())
             }
@@ -100,9 +99,14 @@ impl SessionTask {
 
     fn hand_back(&mut self) {
         let Some(driver) = self.driver.take() else { return };
-        if driver.before != self.terminal.size() && self.ended.is_none() {
+        self.resize_to(driver.before);
+    }
+
+    /// Each new size is a new picture for those who watch; the same is none.
+    fn resize_to(&mut self, size: Size) {
+        if size.clamped() != self.terminal.size() && self.ended.is_none() {
             let (ignored, _) = oneshot::channel();
-            self.resizing.ask(driver.before, ignored);
+            self.resizing.ask(size, ignored);
         }
     }
 
