@@ -99,11 +99,12 @@ fn judge(data: Value, admission: Admission, is_valid_token: &TokenCheck) -> Resu
     match &hello.token {
         Some(token) if !is_valid_token(token) => Err(refused(
             "wrong_token",
-            "the token is not valid: make one with termbridge token new",
+            "the token is not valid: make one with `termbridge token create`",
         )),
-        None if admission == Admission::Token => {
-            Err(refused("token_needed", "a token is needed: make one with termbridge token new"))
-        }
+        None if admission == Admission::Token => Err(refused(
+            "token_needed",
+            "a token is needed: make one with `termbridge token create`",
+        )),
         _ => Ok(Hello { token: None, ..hello }),
     }
 }
