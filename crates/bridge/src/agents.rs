@@ -43,6 +43,8 @@ pub(crate) struct Needs {
     pub(crate) name: Option<String>,
     /// What a new one is called.
     pub(crate) label: Option<String>,
+    /// Only a session of this backend will do.
+    pub(crate) at: Option<BackendIndex>,
     /// A spare session may change its directory for it, where that is on this machine.
     pub(crate) may_move: bool,
 }
@@ -304,6 +306,7 @@ impl Agents {
             project: current.and_then(|current| current.project),
             keep_history: settings.keep_shell_history,
             size: None,
+            workspace: Some(settings.start_folder(&needs.caller).to_owned()),
             target: None,
         };
         let (info, reservation) =
@@ -355,7 +358,7 @@ impl Agents {
         let env = needs.env.clone().or_else(|| held.map(|held| held.env.clone()));
         let cwd = needs.cwd.clone().or_else(|| current.map(|info| info.cwd.clone()));
         Pattern {
-            at: held.map(|held| held.at).unwrap_or_default(),
+            at: needs.at.or(held.map(|held| held.at)).unwrap_or_default(),
             shell,
             env: env.unwrap_or_default(),
             cwd: cwd.unwrap_or_else(|| settings.start_folder(&needs.caller).to_owned()),

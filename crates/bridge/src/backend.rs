@@ -182,6 +182,8 @@ pub struct NewSession {
     pub keep_history: bool,
     /// Columns and rows; 120×40 by default.
     pub size: Option<(u16, u16)>,
+    /// Where its caller works, where that is known: an editor that has it open is preferred.
+    pub workspace: Option<PathBuf>,
     /// Which backend makes it, by its [`target`](TerminalBackend::target); the first by default.
     pub target: Option<String>,
 }

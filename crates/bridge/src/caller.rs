@@ -172,6 +172,7 @@ impl Caller {
             return Access::None;
         }
         let is_own = match (&self.agent, &owner.agent) {
+            _ if owner.is_everyone() => true,
             (Some(own), Some(other)) => own == other,
             // A call that names no agent can use what its client made for one, and the other way round.
             _ => *self.label == *owner.client,

@@ -14,6 +14,7 @@ use termbridge_store::{Entry, State};
 
 use crate::agents::{Choice, Needs, Room, same_directory};
 use crate::backend::{Awaited, Until};
+use crate::backends::BackendIndex;
 use crate::caller::Caller;
 use crate::error::BridgeError;
 use crate::guard::dialect_of;
@@ -54,6 +55,8 @@ pub struct Execute {
     pub shell: Option<String>,
     /// Who asks.
     pub caller: Caller,
+    /// Where a session is picked or made, by the backend's target; as the current one by default.
+    pub target: Option<String>,
     /// The request's name, by which the command is found again at the next server.
     pub key: Option<String>,
 }
@@ -96,12 +99,15 @@ impl Bridge {
         let longest = patience;
         let patience = patience.min(shared.settings.shell_start);
         let caller = &request.caller;
+        let target = request.target.as_deref().filter(|_| request.session.is_none());
+        let wanted = target.map(|target| self.backends().target(Some(target))).transpose()?;
         let known = match &request.session {
             Some(id) => Some(self.session(caller, id).await?),
-            None => shared.agents.live_current(self.backends(), caller).await?,
+            None => self.current_at(caller, wanted).await?,
         };
         let base = known.as_ref().map(|info| info.cwd.as_path());
-        let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).unwrap_or_default();
+        let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
+        let at = at.unwrap_or_default();
         let asked =
             request.cwd.as_ref().map(|cwd| self.directory(caller, cwd, base, at)).transpose()?;
         let cwd = asked.as_deref().or(base).unwrap_or(shared.settings.start_folder(caller));
@@ -129,9 +135,23 @@ impl Bridge {
             }
             (_, current) => {
                 let room = Room::new(&shared.agents, self.backends(), at, longest);
-                self.start_anywhere(&request, &place, asked, current, room, patience).await
+                self.start_anywhere(&request, &place, asked, (wanted, current), room, patience)
+                    .await
             }
         }
+    }
+
+    /// The caller's current session, if it lives and is where one is wanted.
+    async fn current_at(
+        &self,
+        caller: &Caller,
+        wanted: Option<BackendIndex>,
+    ) -> Result<Option<SessionInfo>, BridgeError> {
+        let current = self.shared.agents.live_current(self.backends(), caller).await?;
+        let fits = |info: &SessionInfo| {
+            wanted.is_none_or(|wanted| self.backends().index_of(&info.id) == wanted)
+        };
+        Ok(current.filter(fits))
     }
 
     /// Whether a shell may run a command there. A long one is judged beside the other calls.
@@ -174,7 +194,7 @@ impl Bridge {
         request: &Execute,
         place: &Judged,
         cwd: Option<PathBuf>,
-        mut current: Option<SessionInfo>,
+        (wanted, mut current): (Option<BackendIndex>, Option<SessionInfo>),
         mut room: Room<'_>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
@@ -186,6 +206,7 @@ impl Bridge {
             shell: request.shell.clone(),
             name: request.name.clone(),
             label: request.label.clone(),
+            at: wanted,
             may_move: request.label.is_none(),
         };
         let mut attempts = 1..ATTEMPTS;
@@ -228,7 +249,7 @@ impl Bridge {
             if !again {
                 return started;
             }
-            current = shared.agents.live_current(self.backends(), &request.caller).await?;
+            current = self.current_at(&request.caller, wanted).await?;
         }
     }
 

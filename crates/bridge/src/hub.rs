@@ -166,6 +166,7 @@ impl Bridge {
         shared.guard.directory(&new.cwd, caller)?;
         self.check_session(caller, &new.shell, &new.env, &new.cwd)?;
         new.keep_history = shared.settings.keep_shell_history;
+        new.workspace = Some(shared.settings.start_folder(caller).to_owned());
         let asked = new.env.clone();
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
@@ -188,7 +189,18 @@ impl Bridge {
         caller: &Caller,
         launch: Launch,
     ) -> Result<ScreenHandle, BridgeError> {
-        let session = self.launch_at(BackendIndex::default(), caller, launch).await?;
+        self.launch_target(caller, launch, None).await
+    }
+
+    /// The same at a target.
+    pub async fn launch_target(
+        &self,
+        caller: &Caller,
+        launch: Launch,
+        target: Option<&str>,
+    ) -> Result<ScreenHandle, BridgeError> {
+        let at = self.backends().target(target)?;
+        let session = self.launch_at(at, caller, launch).await?;
         Ok(ScreenHandle::new(session))
     }
 

@@ -24,6 +24,7 @@ mod backend;
 mod backends;
 mod caller;
 pub mod debug;
+mod editor_terminals;
 mod error;
 mod execute;
 mod files;
@@ -46,6 +47,7 @@ pub use debug::{
     Debuggers, Debugging, EditorBackend, Installed, MAX_DEBUGGERS, NativeDebugger, Progress,
     UnknownBackend,
 };
+pub use editor_terminals::{EDITOR_TARGET, EditorTerminals, FirstUse};
 pub use error::BridgeError;
 pub use execute::{Execute, Started};
 pub use files::{FileContents, FileEntry, MAX_DIRECTORY, MAX_FILE};
@@ -60,6 +62,7 @@ pub use settings::{BridgeSettings, SHELLS};
 pub use termbridge_catalog as catalog;
 pub use termbridge_code as code;
 pub use termbridge_dap as dap;
+pub use termbridge_editor as editor;
 pub use termbridge_policy as policy;
 pub use termbridge_session as session;
 pub use termbridge_store as store;

@@ -44,6 +44,7 @@ pub(crate) enum Code {
     RateLimited,
     Forbidden,
     Timeout,
+    BackendUnavailable,
     /// The server was restarted during the call.
     ServerRestarted,
 }
@@ -64,6 +65,7 @@ impl Code {
             Self::RateLimited => "RATE_LIMITED",
             Self::Forbidden => "FORBIDDEN",
             Self::Timeout => "TIMEOUT",
+            Self::BackendUnavailable => "BACKEND_UNAVAILABLE",
             Self::ServerRestarted => "SERVER_RESTARTED",
         }
     }
@@ -316,6 +318,12 @@ impl From<SessionError> for ToolError {
                 Code::InternalError,
                 "Other sessions are not affected: list_sessions shows them. The server's log has more.",
                 &["list_sessions"],
+            ),
+            SessionError::NotSupported(_) => (Code::NotSupported, "", &[]),
+            SessionError::Unavailable(_) => (
+                Code::BackendUnavailable,
+                "Leave `target` out to use a terminal of the server's own, or ask the user to open the editor.",
+                &[],
             ),
             SessionError::Changing(_) => (Code::Busy, "Try again when that is done.", &[]),
             _ => (Code::InternalError, "See the server's log.", &[]),

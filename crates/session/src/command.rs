@@ -113,6 +113,8 @@ pub enum CommandState {
     /// It is over, as the shell's prompt shows, but the shell's word on it was lost: another program
     /// took it, or an interrupt.
     Lost,
+    /// It was given to a terminal that cannot be read: what it prints and how it ends is not known.
+    Sent,
     /// The text is not a whole command (an open quote, say). What stood in lines before the
     /// unfinished part may have run, and is the output; the rest did not.
     Incomplete,

@@ -103,6 +103,12 @@ pub enum SessionError {
     /// The session is being restarted or stopped by another request.
     #[error("session {0} is being restarted or stopped")]
     Changing(SessionId),
+    /// The session's place cannot do that.
+    #[error("{0}")]
+    NotSupported(String),
+    /// The session's place cannot be reached, or not now.
+    #[error("{0}")]
+    Unavailable(String),
     /// The system refused something it usually grants.
     #[error("{0}")]
     System(String),

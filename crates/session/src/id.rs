@@ -13,7 +13,7 @@ const LENGTH: usize = 12;
 
 impl SessionId {
     /// A new random id.
-    pub(crate) fn random() -> Result<Self, getrandom::Error> {
+    pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; LENGTH];
         getrandom::fill(&mut bytes)?;
         let letter = |byte: &u8| ALPHABET[usize::from(byte % 32)] as char;

@@ -67,4 +67,4 @@ pub use termbridge_pty::{
 };
 pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;
-pub use wait::{Fired, Look, Wait, Waited};
+pub use wait::{DEFAULT_TIMEOUT, Fired, Look, Wait, Waited};

@@ -10,3 +10,18 @@ pub struct Owner {
     /// The agent that it was made for, where the client tells its agents apart.
     pub agent: Option<String>,
 }
+
+/// The client of what is shared with all clients of a principal. One that calls itself so shares what it makes.
+const EVERYONE: &str = "everyone (shared by a person)";
+
+impl Owner {
+    /// All clients and agents of the principal without a name: the user that the server runs as.
+    pub fn everyone() -> Self {
+        Self { client: EVERYONE.to_owned(), ..Self::default() }
+    }
+
+    /// Whether it is what [`everyone`](Self::everyone) made.
+    pub fn is_everyone(&self) -> bool {
+        self.client == EVERYONE
+    }
+}

@@ -463,7 +463,7 @@ impl From<&CommandState> for SavedCommandState {
             CommandState::Running => Self::Running,
             CommandState::Done { exit_code } => Self::Done(*exit_code),
             CommandState::SessionEnded { exit_code } => Self::SessionEnded(*exit_code),
-            CommandState::Lost => Self::Lost,
+            CommandState::Lost | CommandState::Sent => Self::Lost,
             CommandState::Incomplete => Self::Incomplete,
             CommandState::NotTaken => Self::NotTaken,
             CommandState::Replaced { program } => Self::Replaced(program.clone()),

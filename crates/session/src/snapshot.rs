@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use termbridge_vt::input::InputModes;
-use termbridge_vt::{Screen, Seq, Since, Size};
+use termbridge_vt::{Screen, Seq, Since, Size, Terminal};
 
 use crate::info::State;
 
@@ -23,6 +23,27 @@ pub struct Scrollback {
     pub text: String,
     /// How many lines there are in all.
     pub total_lines: usize,
+}
+
+impl Scrollback {
+    /// The last `lines` lines of a terminal.
+    pub fn of(terminal: &Terminal, lines: usize) -> Self {
+        let screen = terminal.screen();
+        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
+        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
+        let history = terminal.history_len();
+        let total_lines = history + used;
+        let first = total_lines.saturating_sub(lines);
+        let old = (first..history).filter_map(|index| terminal.history_row(index));
+        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
+        let mut text = String::new();
+        for row in old.chain(visible) {
+            text.push_str(&row.text());
+            text.push('\n');
+        }
+        text.truncate(text.trim_end_matches('\n').len());
+        Self { text, total_lines }
+    }
 }
 
 /// A session at one moment.

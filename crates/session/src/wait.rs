@@ -79,7 +79,7 @@ pub enum Look {
 pub(crate) const UNCHANGED_GRACE: Duration = Duration::from_millis(150);
 
 /// Longest wait without a limit of its own.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Wait {
     /// Waits until `text` is visible.
@@ -174,7 +174,7 @@ impl Wait {
     }
 
     /// Judges the conditions on text. `changed` tells whether a row is newer than `after`.
-    pub(crate) fn find(&self, haystack: &Haystack, changed: impl Fn(u16) -> bool) -> Option<Fired> {
+    pub fn find(&self, haystack: &Haystack, changed: impl Fn(u16) -> bool) -> Option<Fired> {
         let hit = |range: std::ops::Range<usize>| {
             let found = haystack.locate(range);
             changed(found.row).then_some(found)

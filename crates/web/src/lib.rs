@@ -12,7 +12,6 @@ mod gate;
 mod hosts;
 mod limits;
 mod metrics;
-mod port_holder;
 mod principals;
 mod server;
 mod tls;
@@ -21,5 +20,5 @@ mod websocket;
 
 pub use limits::Limits;
 pub use server::{WebError, WebListener, WebServer, WebSettings};
-pub use tls::{TlsError, TlsFiles};
+pub use tls::{TlsError, TlsFiles, editor_tls};
 pub use tokens::{NewToken, Token, TokenError, TokenStore};

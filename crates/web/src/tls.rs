@@ -1,8 +1,12 @@
 //! TLS from the certificate and key that the user gives.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use termbridge_bridge::editor::{Stream, TlsAccept};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -32,6 +36,20 @@ pub enum TlsError {
     /// The key is not the certificate's, or of a kind that is not supported.
     #[error("the certificate and the key cannot be used: {0}")]
     Unusable(#[from] rustls::Error),
+}
+
+/// TLS for the connections of editors, with the server's certificate.
+pub fn editor_tls(files: &TlsFiles) -> Result<Arc<dyn TlsAccept>, TlsError> {
+    Ok(Arc::new(EditorTls(acceptor(files)?)))
+}
+
+struct EditorTls(TlsAcceptor);
+
+#[async_trait]
+impl TlsAccept for EditorTls {
+    async fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Stream>> {
+        Ok(Box::new(self.0.accept(stream).await?))
+    }
 }
 
 pub(crate) fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, TlsError> {

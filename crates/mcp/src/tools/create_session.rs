@@ -31,6 +31,8 @@ pub(crate) struct Arguments {
     rows: u16,
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
+    /// vscode: the editor's terminal
+    target: Option<String>,
 }
 
 fn default_cols() -> u16 {
@@ -73,6 +75,7 @@ impl Tool for CreateSession {
             name: arguments.name,
             project: arguments.project_id,
             size: Some((arguments.cols, arguments.rows)),
+            target: arguments.target,
             ..NewSession::default()
         };
         let info = context.bridge.create_session(&context.caller, new).await?;

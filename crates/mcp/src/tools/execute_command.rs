@@ -43,6 +43,8 @@ pub(crate) struct Arguments {
     /// Who you are, where several agents share the server
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
+    /// As in create_session
+    target: Option<String>,
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]
     max_bytes: usize,
@@ -102,6 +104,7 @@ impl Tool for ExecuteCommand {
             env: arguments.env,
             name: arguments.name,
             shell: arguments.shell,
+            target: arguments.target,
             ..Execute::default()
         };
         match arguments.session_ids {

@@ -38,6 +38,8 @@ pub(crate) struct Arguments {
     name: Option<String>,
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
+    /// As in create_session
+    target: Option<String>,
     /// As in `wait_for`. Default: first paint; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
@@ -107,7 +109,8 @@ impl Tool for LaunchApp {
             launch = launch.name(name);
         }
         context.bridge.check_launch(&context.caller, &launch)?;
-        let session = context.bridge.launch(&context.caller, launch).await?;
+        let target = arguments.target.as_deref();
+        let session = context.bridge.launch_target(&context.caller, launch, target).await?;
         context.note_done(|| format!("it was launched as session {}", session.id()));
         let mut is_at_work = false;
         let (wait, view) = match asked {

@@ -11,7 +11,7 @@ use crate::tool::Context;
 /// Whether a command is over, and how it ended.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Standing {
-    /// `done`, `running`, `needs_input` (it reads a line) or `interactive` (it waits for keys).
+    /// `done`, `running`, `needs_input` (it reads a line), `interactive` (it waits for keys) or `sent` (not readable).
     pub(crate) state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exit_code: Option<i32>,
@@ -77,6 +77,7 @@ impl Standing {
                     standing.note.clone_from(&report.notice);
                 }
             }
+            (CommandState::Sent, _) => standing.state = "sent",
             (CommandState::Lost, _) => {
                 standing.note = Some("it is over, but how it ended is not known".into());
             }

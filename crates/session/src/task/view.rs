@@ -15,30 +15,12 @@ impl SessionTask {
             scrolled: changed.as_ref().map_or(0, |(_, rows)| *rows),
             changed: changed.map(|(rows, _)| rows),
             came_back: request.since.is_some_and(|since| self.terminal.came_back_since(since)),
-            scrollback: request.scrollback.map(|lines| self.scrollback(lines)),
+            scrollback: request.scrollback.map(|lines| Scrollback::of(&self.terminal, lines)),
             size: self.terminal.size(),
             state: self.state(),
             modes: self.terminal.input_modes(),
             quiet: self.last_output.elapsed(),
         }
-    }
-
-    fn scrollback(&self, lines: usize) -> Scrollback {
-        let screen = self.terminal.screen();
-        let used = screen.rows.iter().rposition(|row| row.visible_len() > 0).map_or(0, |at| at + 1);
-        let used = used.max(usize::from(screen.cursor.row) + 1).min(screen.rows.len());
-        let history = self.terminal.history_len();
-        let total_lines = history + used;
-        let first = total_lines.saturating_sub(lines);
-        let old = (first..history).filter_map(|index| self.terminal.history_row(index));
-        let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
-        let mut text = String::new();
-        for row in old.chain(visible) {
-            text.push_str(&row.text());
-            text.push('\n');
-        }
-        text.truncate(text.trim_end_matches('\n').len());
-        Scrollback { text, total_lines }
     }
 
     pub(super) fn info(&self) -> SessionInfo {

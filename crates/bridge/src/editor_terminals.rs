@@ -1,0 +1,623 @@
+//! [`EditorTerminals`]: the terminals of connected editors as sessions, the target `vscode`.
+//!
+//! ```text
+//! hub ──► EditorTerminals ──► a terminal: commands, a screen ◄── what its window reports (Terminals)
+//!                └──► windows: requests to the editor that has it
+//! ```
+//!
+//! A window of our own extension reports what commands print and how they end; the screen is a terminal of ours that is
+//! fed with it. A plain extension confirms that it was sent a command, and that is all that is known of it
+//! ([`CommandState::Sent`]).
+//!
+//! Invariants:
+//! - A command is given to the editor at most once; it is sent again only if it was never written.
+//! - A window can speak of its own terminals only.
+//! - A terminal that is closed in the editor, or whose editor stays away for [`GONE_LIMIT`], is an ended session.
+//! - Bounds: [`MAX_TERMINALS`] that live, [`MAX_ENDED`] that can still be read.
+
+mod command;
+mod screen;
+mod terminal;
+mod waiting;
+mod windows;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use termbridge_editor::{Peer, Reply, TerminalEvent, Terminals};
+use termbridge_session::{
+    CommandReport, CommandState, EndReason, Fired, Launch, Owner, Scrollback, SessionError,
+    SessionId, SessionInfo, State, Wait,
+};
+use tokio::time::Instant;
+
+use self::screen::EditorScreen;
+use self::terminal::{EditorTerminal, Integration, NewTerminal, Purpose};
+use self::windows::{ConnectedWindows, Failure, WindowKey};
+use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
+use crate::screens::{ScreenSession, Screens};
+
+/// The name of the target.
+pub const EDITOR_TARGET: &str = "vscode";
+/// Terminals that live at once.
+const MAX_TERMINALS: usize = 64;
+/// Terminals that have ended and can still be read.
+const MAX_ENDED: usize = 32;
+/// How long a shell may take until the editor can read it.
+const INTEGRATION_LIMIT: Duration = Duration::from_secs(5);
+/// How long an editor may stay away before its terminals are given up.
+const GONE_LIMIT: Duration = Duration::from_mins(1);
+/// What is fed to a screen at once.
+const PIECE: usize = 64 * 1024;
+
+/// What is called when the target is used for the first time.
+pub type FirstUse = Box<dyn Fn() + Send + Sync>;
+
+/// The terminals of editors. Clones are the same.
+#[derive(Clone)]
+pub struct EditorTerminals {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    windows: ConnectedWindows,
+    open: Mutex<Open>,
+    first_use: OnceLock<FirstUse>,
+}
+
+#[derive(Default)]
+struct Open {
+    /// In the order of their start.
+    terminals: Vec<Arc<EditorTerminal>>,
+    /// Windows with terminals that have disconnected, and since when.
+    gone: HashMap<WindowKey, Instant>,
+}
+
+impl Default for EditorTerminals {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl EditorTerminals {
+    /// No terminals yet.
+    pub fn new() -> Self {
+        let shared = Shared {
+            windows: ConnectedWindows::new(),
+            open: Mutex::default(),
+            first_use: OnceLock::new(),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Has this called before each search for an editor, for servers that listen only then.
+    #[must_use]
+    pub fn on_use(self, call: FirstUse) -> Self {
+        let _ = self.shared.first_use.set(call);
+        self
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Open> {
+        self.shared.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn find(&self, id: &SessionId) -> Option<Arc<EditorTerminal>> {
+        self.lock().terminals.iter().find(|terminal| terminal.id == *id).cloned()
+    }
+
+    fn terminal(&self, id: &SessionId) -> Result<Arc<EditorTerminal>, SessionError> {
+        self.sweep();
+        self.find(id).ok_or_else(|| SessionError::NotFound(id.clone()))
+    }
+
+    fn of_window(&self, window: &WindowKey, terminal_id: &str) -> Option<Arc<EditorTerminal>> {
+        let open = self.lock();
+        let fits = |terminal: &&Arc<EditorTerminal>| {
+            terminal.window == *window
+                && terminal.terminal_id == terminal_id
+                && terminal.lock().ended.is_none()
+        };
+        open.terminals.iter().find(fits).cloned()
+    }
+
+    /// Ends the terminals of editors that stay away, and forgets the oldest that have ended.
+    fn sweep(&self) {
+        let mut open = self.lock();
+        let now = Instant::now();
+        let gone: Vec<WindowKey> = { open.gone.iter() }
+            .filter(|(_, since)| now.duration_since(**since) > GONE_LIMIT)
+            .map(|(window, _)| window.clone())
+            .collect();
+        for terminal in open.terminals.iter().filter(|one| gone.contains(&one.window)) {
+            terminal.end(None, EndReason::Itself);
+        }
+        open.gone.retain(|window, _| !gone.contains(window));
+        let has_ended = |terminal: &Arc<EditorTerminal>| terminal.lock().ended.is_some();
+        let ended = open.terminals.iter().filter(|terminal| has_ended(terminal)).count();
+        let mut surplus = ended.saturating_sub(MAX_ENDED);
+        open.terminals.retain(|terminal| {
+            let goes = surplus > 0 && has_ended(terminal);
+            surplus -= usize::from(goes);
+            !goes
+        });
+    }
+
+    fn add(&self, new: NewTerminal) -> Result<Arc<EditorTerminal>, SessionError> {
+        let id = SessionId::random()
+            .map_err(|error| SessionError::System(format!("no random numbers: {error}")))?;
+        let terminal = Arc::new(EditorTerminal::new(id, new));
+        self.lock().terminals.push(Arc::clone(&terminal));
+        Ok(terminal)
+    }
+
+    /// Has an editor open a terminal.
+    async fn open(&self, opening: Opening) -> Result<Arc<EditorTerminal>, SessionError> {
+        self.sweep();
+        let living = self.lock().terminals.iter().filter(|one| one.lock().ended.is_none()).count();
+        if living >= MAX_TERMINALS {
+            return Err(SessionError::TooManySessions { limit: MAX_TERMINALS });
+        }
+        if let Some(first_use) = self.shared.first_use.get() {
+            first_use();
+        }
+        let Opening { name, owner, project, cwd, workspace, env, shell, program } = opening;
+        let peer = self.shared.windows.choose(&workspace, &cwd).await?;
+        let window = WindowKey::of(&peer);
+        if program.is_some() && !window.is_ours() {
+            let why = "this editor's extension cannot show screens: run it with execute_command, or leave `target` out";
+            return Err(SessionError::NotSupported(why.into()));
+        }
+        let mut data = json!({});
+        if let Some(name) = &name {
+            data["terminalName"] = json!(name);
+        }
+        if window.is_ours() {
+            data["cwd"] = json!(cwd);
+            data["env"] = json!(env);
+            data["shell"] = json!(shell);
+        }
+        let created = self.shared.windows.request(&window, "create_terminal", data).await?;
+        let Reply::TerminalCreated { terminal_id, terminal_name, pid } = created else {
+            return Err(SessionError::Unavailable("the editor made no terminal".into()));
+        };
+        self.add(NewTerminal {
+            owner,
+            window,
+            terminal_id,
+            purpose: if program.is_some() { Purpose::Program } else { Purpose::Shell },
+            name: name.or(Some(terminal_name)),
+            project,
+            command: program.unwrap_or(shell),
+            cwd,
+            pid,
+        })
+    }
+
+    async fn try_request(
+        &self,
+        terminal: &EditorTerminal,
+        kind: &str,
+        data: Value,
+    ) -> Result<Reply, Failure> {
+        let result = self.shared.windows.request(&terminal.window, kind, data).await;
+        if let Err(Failure::Refused { message, .. }) = &result
+            && message.contains("not found")
+        {
+            // The editor does not know it any more.
+            terminal.end(None, EndReason::Itself);
+        }
+        result
+    }
+
+    async fn request(
+        &self,
+        terminal: &EditorTerminal,
+        kind: &str,
+        data: Value,
+    ) -> Result<Reply, SessionError> {
+        let reply = self.try_request(terminal, kind, data).await;
+        reply.map_err(|failure| terminal.check_alive().err().unwrap_or_else(|| failure.into()))
+    }
+
+    /// Gives a terminal a command.
+    async fn run(
+        &self,
+        terminal: &Arc<EditorTerminal>,
+        command: &str,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        terminal.check_alive()?;
+        let number = terminal.change(|state| match state.running() {
+            Some(_) => Err(SessionError::ShellBusy(terminal.id.clone())),
+            None => Ok(state.begin(command)),
+        })?;
+        let mut starting = Starting { terminal, number, is_over: false };
+        let given = self.give(terminal, number, command, patience).await;
+        starting.is_over = true;
+        if given.is_err() {
+            terminal.change(|state| state.take_back(number));
+        }
+        given.map(|()| number)
+    }
+
+    async fn give(
+        &self,
+        terminal: &EditorTerminal,
+        number: u64,
+        command: &str,
+        patience: Duration,
+    ) -> Result<(), SessionError> {
+        let plain = json!({ "command": command, "terminalId": terminal.terminal_id });
+        let mut captured = plain.clone();
+        captured["capture"] = json!(true);
+        let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
+        let is_missing = || terminal.lock().integration == Integration::Missing;
+        while terminal.window.is_ours() && !is_missing() {
+            let reply = self.try_request(terminal, "execute", captured.clone()).await;
+            match reply {
+                Ok(Reply::Success(data)) if data["executionId"].is_string() => {
+                    terminal.change(|state| {
+                        state.integration = Integration::Works;
+                        let execution = data["executionId"].as_str().unwrap_or_default();
+                        let started = state.commands.iter_mut().find(|it| it.id == number);
+                        if let Some(started) = started {
+                            started.execution.get_or_insert_with(|| execution.to_owned());
+                        }
+                    });
+                    return Ok(());
+                }
+                Ok(_) => break,
+                // It did not run.
+                Err(Failure::Refused { code: Some(code), .. }) if code == "no_integration" => {
+                    if !integrated(terminal, deadline).await {
+                        terminal.change(|state| state.integration = Integration::Missing);
+                    }
+                }
+                Err(failure) => {
+                    return Err(terminal.check_alive().err().unwrap_or_else(|| failure.into()));
+                }
+            }
+        }
+        if terminal.purpose == Purpose::Program {
+            let why = "the editor cannot read this shell, so what the program shows cannot be seen";
+            return Err(SessionError::NotSupported(why.into()));
+        }
+        self.request(terminal, "execute", plain).await?;
+        let why = if terminal.window.is_ours() {
+            "its shell has no integration"
+        } else {
+            "its extension cannot"
+        };
+        terminal.change(|state| {
+            if let Some(sent) = state.commands.iter_mut().find(|it| it.id == number) {
+                sent.notice = Some(format!(
+                    "the editor confirms that it was sent to the terminal; output and exit code cannot be captured: {why}"
+                ));
+                sent.end(CommandState::Sent);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// A command that is on its way. Where nobody sees to its start any more, it is not known what became of it.
+struct Starting<'a> {
+    terminal: &'a EditorTerminal,
+    number: u64,
+    is_over: bool,
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let number = self.number;
+            self.terminal.change(|state| {
+                let command = state.commands.iter_mut().find(|it| it.id == number);
+                if let Some(command) = command.filter(|command| command.is_running()) {
+                    command.end(CommandState::Lost);
+                }
+            });
+        }
+    }
+}
+
+/// Waits until the editor can read the shell.
+async fn integrated(terminal: &EditorTerminal, deadline: Instant) -> bool {
+    let mut changed = terminal.changed.subscribe();
+    let works = async {
+        while terminal.lock().integration != Integration::Works {
+            // The sender is the terminal's.
+            if changed.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout_at(deadline, works).await.is_ok()
+}
+
+/// A terminal to open.
+struct Opening {
+    name: Option<String>,
+    owner: Owner,
+    project: Option<String>,
+    cwd: PathBuf,
+    workspace: PathBuf,
+    env: std::collections::BTreeMap<String, String>,
+    shell: String,
+    program: Option<String>,
+}
+
+impl WindowKey {
+    fn is_ours(&self) -> bool {
+        matches!(self, Self::Window(_))
+    }
+}
+
+#[async_trait]
+impl Terminals for EditorTerminals {
+    fn joined(&self, peer: &Peer) {
+        self.lock().gone.remove(&WindowKey::of(peer));
+        self.shared.windows.add(peer);
+    }
+
+    async fn event(&self, peer: &Peer, event: TerminalEvent) {
+        let window = WindowKey::of(peer);
+        let known = self.of_window(&window, event.terminal_id());
+        match (event, known) {
+            (TerminalEvent::ExecutionOutput { execution_id, data, .. }, Some(terminal)) => {
+                let mut rest = data.as_str();
+                while !rest.is_empty() {
+                    let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
+                    terminal.change(|state| state.feed(&execution_id, piece));
+                    rest = more;
+                    tokio::task::yield_now().await;
+                }
+            }
+            (
+                TerminalEvent::ExecutionEnded { execution_id, exit_code, cwd, .. },
+                Some(terminal),
+            ) => execution_ended(&terminal, &execution_id, exit_code, cwd),
+            (TerminalEvent::TerminalClosed { exit_code, .. }, Some(terminal)) => {
+                terminal.end(exit_code, EndReason::Itself);
+            }
+            (TerminalEvent::TerminalIntegration { cwd, .. }, Some(terminal)) => {
+                terminal.change(|state| {
+                    state.integration = Integration::Works;
+                    state.cwd = cwd.unwrap_or_else(|| state.cwd.clone());
+                });
+            }
+            (TerminalEvent::TerminalUnshared { .. }, Some(terminal)) => {
+                if terminal.owner.is_everyone() {
+                    terminal.end(None, EndReason::Itself);
+                }
+            }
+            (
+                TerminalEvent::TerminalShared { terminal_id, terminal_name, pid, cwd, shell },
+                None,
+            ) => {
+                let shared = NewTerminal {
+                    owner: Owner::everyone(),
+                    window,
+                    terminal_id,
+                    purpose: Purpose::Shell,
+                    name: Some(terminal_name),
+                    project: None,
+                    command: shell.unwrap_or_else(|| "sh".to_owned()),
+                    cwd: cwd.unwrap_or_else(|| Path::new("/").to_owned()),
+                    pid,
+                };
+                if let Err(error) = self.add(shared) {
+                    tracing::warn!(%error, "a terminal that was shared is not used");
+                }
+            }
+            // Shared again, after a reconnect.
+            (TerminalEvent::TerminalShared { .. }, Some(_)) => {}
+            (event, None) => {
+                tracing::debug!(
+                    terminal = event.terminal_id(),
+                    "a report on a terminal that is not known"
+                );
+            }
+        }
+    }
+
+    fn left(&self, peer: &Peer) {
+        self.shared.windows.remove(peer);
+        let window = WindowKey::of(peer);
+        if !self.shared.windows.is_connected(&window) {
+            self.lock().gone.insert(window, Instant::now());
+        }
+    }
+}
+
+fn execution_ended(
+    terminal: &EditorTerminal,
+    execution: &str,
+    exit_code: Option<i32>,
+    cwd: Option<PathBuf>,
+) {
+    let ended = terminal.change(|state| {
+        let Some(command) = state.execution(execution) else { return false };
+        command.cwd.clone_from(&cwd);
+        match exit_code {
+            Some(exit_code) => command.end(CommandState::Done { exit_code }),
+            None => command.end(CommandState::Lost),
+        }
+        if let Some(cwd) = cwd {
+            state.cwd = cwd;
+        }
+        true
+    });
+    if ended && terminal.purpose == Purpose::Program {
+        terminal.end(exit_code, EndReason::Itself);
+    }
+}
+
+#[async_trait]
+impl Screens for EditorTerminals {
+    async fn launch(&self, launch: Launch) -> Result<Arc<dyn ScreenSession>, SessionError> {
+        let cwd = launch.directory();
+        let env = launch.variables().map(|(name, value)| (name.into_owned(), value.into_owned()));
+        let line = launch.command_line();
+        let opening = Opening {
+            name: launch.named().map(str::to_owned),
+            owner: launch.owned_by().clone(),
+            project: None,
+            workspace: cwd.clone(),
+            cwd,
+            env: env.collect(),
+            // The words are quoted for a POSIX shell.
+            shell: "bash".to_owned(),
+            program: Some(line.clone()),
+        };
+        let terminal = self.open(opening).await?;
+        if let Err(error) = self.run(&terminal, &line, INTEGRATION_LIMIT).await {
+            let data = json!({ "terminalId": terminal.terminal_id });
+            let _ = self.try_request(&terminal, "close_terminal", data).await;
+            self.lock().terminals.retain(|one| one.id != terminal.id);
+            return Err(error);
+        }
+        Ok(Arc::new(EditorScreen { terminal, editors: self.clone() }))
+    }
+
+    fn get(&self, id: &SessionId) -> Result<Arc<dyn ScreenSession>, SessionError> {
+        let terminal = self.terminal(id)?;
+        Ok(Arc::new(EditorScreen { terminal, editors: self.clone() }))
+    }
+}
+
+#[async_trait]
+impl TerminalBackend for EditorTerminals {
+    async fn create_session(&self, new: NewSession) -> Result<SessionInfo, SessionError> {
+        let terminal = self
+            .open(Opening {
+                name: new.name,
+                owner: new.owner,
+                project: new.project,
+                workspace: new.workspace.unwrap_or_else(|| new.cwd.clone()),
+                cwd: new.cwd,
+                env: new.env,
+                shell: new.shell,
+                program: None,
+            })
+            .await?;
+        Ok(terminal.info())
+    }
+
+    async fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError> {
+        self.sweep();
+        let terminals = self.lock().terminals.clone();
+        Ok(terminals.iter().map(|terminal| terminal.info()).collect())
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<SessionInfo, SessionError> {
+        Ok(self.terminal(id)?.info())
+    }
+
+    async fn start_command(
+        &self,
+        id: &SessionId,
+        command: &str,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        let terminal = self.terminal(id)?;
+        if terminal.purpose == Purpose::Program {
+            return Err(SessionError::TakesNoCommands(id.clone()));
+        }
+        self.run(&terminal, command, patience).await
+    }
+
+    async fn wait_command(
+        &self,
+        id: &SessionId,
+        command: u64,
+        _awaited: Awaited,
+        timeout: Duration,
+    ) -> Result<Until, SessionError> {
+        let wait = Wait { command: Some(command), ..Wait::default() };
+        until(&self.terminal(id)?, wait.timeout(timeout)).await
+    }
+
+    async fn wait_output(
+        &self,
+        id: &SessionId,
+        command: Option<u64>,
+        printed: u64,
+        timeout: Duration,
+    ) -> Result<Until, SessionError> {
+        let printed_after = Some(printed).filter(|_| !timeout.is_zero());
+        let wait = Wait { command, printed_after, ..Wait::default() };
+        until(&self.terminal(id)?, wait.timeout(timeout)).await
+    }
+
+    async fn command(
+        &self,
+        id: &SessionId,
+        command: u64,
+        from: u64,
+        most: u64,
+    ) -> Result<Option<CommandReport>, SessionError> {
+        let terminal = self.terminal(id)?;
+        let mut state = terminal.lock();
+        let seq = state.screen.look();
+        Ok(state.command(command).map(|command| command.report(from, most, seq)))
+    }
+
+    async fn terminal_text(
+        &self,
+        id: &SessionId,
+        lines: usize,
+    ) -> Result<Scrollback, SessionError> {
+        let terminal = self.terminal(id)?;
+        if !terminal.window.is_ours() {
+            let why = "this editor's extension cannot read its terminals";
+            return Err(SessionError::NotSupported(why.into()));
+        }
+        let state = terminal.lock();
+        Ok(Scrollback::of(&state.screen, lines))
+    }
+
+    async fn interrupt(&self, id: &SessionId, command: u64) -> Result<(), SessionError> {
+        let terminal = self.terminal(id)?;
+        let runs = terminal.lock().running().is_some_and(|running| running.id == command);
+        if runs {
+            let data = json!({ "terminalId": terminal.terminal_id, "text": "\u{3}" });
+            self.request(&terminal, "send_text", data).await?;
+        }
+        Ok(())
+    }
+
+    async fn show_session(&self, id: &SessionId) -> Result<(), SessionError> {
+        let terminal = self.terminal(id)?;
+        if terminal.window.is_ours() {
+            let data = json!({ "terminalId": terminal.terminal_id });
+            self.request(&terminal, "show_terminal", data).await?;
+        }
+        Ok(())
+    }
+
+    fn target(&self) -> &str {
+        EDITOR_TARGET
+    }
+
+    fn has(&self, id: &SessionId) -> bool {
+        self.find(id).is_some()
+    }
+
+    fn screens(&self) -> Option<&dyn Screens> {
+        Some(self)
+    }
+}
+
+async fn until(terminal: &Arc<EditorTerminal>, wait: Wait) -> Result<Until, SessionError> {
+    let waited = waiting::begin(terminal, wait)?.await?;
+    Ok(match (waited.fired, waited.state) {
+        (Some(Fired::Printed), _) => Until::Printed,
+        (None, State::Running) => Until::TimedOut,
+        _ => Until::Over,
+    })
+}

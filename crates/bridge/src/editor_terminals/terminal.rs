@@ -1,0 +1,304 @@
+//! One terminal of an editor as a session: its commands, and a screen that is fed from their output.
+//!
+//! The editor shows neither its screen nor its size. The screen here is fed with what commands print, so it lacks the
+//! prompts between them; the size is that of the shell's own terminal device, and without one there is no screen.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use termbridge_editor::terminal_size_of;
+use termbridge_session::vt::{Event, Options, Size, Terminal};
+use termbridge_session::{
+    CommandState, EndReason, Ended, ExitStatus, Owner, Scrollback, SessionError, SessionId,
+    SessionInfo, Shell, ShellInfo, Snapshot, SnapshotRequest, State,
+};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::command::EditorCommand;
+use super::windows::WindowKey;
+
+/// Commands of a terminal that are kept.
+const KEPT_COMMANDS: usize = 100;
+/// The size that output is read with where the real one is not known.
+const ASSUMED_SIZE: Size = Size { cols: 120, rows: 40 };
+
+/// Whether the editor can read a terminal's shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Integration {
+    /// It has not said yet.
+    Unknown,
+    /// It can.
+    Works,
+    /// It cannot, and did not within the time that it had.
+    Missing,
+}
+
+/// What a terminal was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// Commands.
+    Shell,
+    /// One program, with which the session ends.
+    Program,
+}
+
+/// A terminal.
+pub(super) struct EditorTerminal {
+    pub(super) id: SessionId,
+    pub(super) owner: Owner,
+    pub(super) window: WindowKey,
+    /// What the editor calls it.
+    pub(super) terminal_id: String,
+    pub(super) purpose: Purpose,
+    pub(super) name: Option<String>,
+    pub(super) project: Option<String>,
+    /// The shell, or the program's command line.
+    pub(super) command: String,
+    created: SystemTime,
+    state: Mutex<TerminalState>,
+    /// Moves with every change.
+    pub(super) changed: watch::Sender<()>,
+}
+
+pub(super) struct TerminalState {
+    pub(super) pid: Option<u32>,
+    pub(super) screen: Terminal,
+    pub(super) integration: Integration,
+    pub(super) ended: Option<Ended>,
+    pub(super) commands: VecDeque<EditorCommand>,
+    next_command: u64,
+    pub(super) cwd: PathBuf,
+    last_active: SystemTime,
+    pub(super) last_output: Instant,
+    pub(super) printed: u64,
+    pub(super) bells: u64,
+    /// Bells up to the last input, which no later wait is for.
+    pub(super) bells_heard: u64,
+}
+
+/// A terminal to keep as a session.
+pub(super) struct NewTerminal {
+    pub(super) owner: Owner,
+    pub(super) window: WindowKey,
+    pub(super) terminal_id: String,
+    pub(super) purpose: Purpose,
+    pub(super) name: Option<String>,
+    pub(super) project: Option<String>,
+    pub(super) command: String,
+    pub(super) cwd: PathBuf,
+    pub(super) pid: Option<u32>,
+}
+
+impl EditorTerminal {
+    pub(super) fn new(id: SessionId, new: NewTerminal) -> Self {
+        let NewTerminal { owner, window, terminal_id, purpose, name, project, command, cwd, pid } =
+            new;
+        let state = TerminalState {
+            pid,
+            screen: Terminal::new(ASSUMED_SIZE, Options::default()),
+            integration: Integration::Unknown,
+            ended: None,
+            commands: VecDeque::new(),
+            next_command: 1,
+            cwd,
+            last_active: SystemTime::now(),
+            last_output: Instant::now(),
+            printed: 0,
+            bells: 0,
+            bells_heard: 0,
+        };
+        Self {
+            id,
+            owner,
+            window,
+            terminal_id,
+            purpose,
+            name,
+            project,
+            command,
+            created: SystemTime::now(),
+            state: Mutex::new(state),
+            changed: watch::channel(()).0,
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, TerminalState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes something and wakes whoever waits for it.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut TerminalState) -> T) -> T {
+        let result = change(&mut self.lock());
+        self.changed.send_replace(());
+        result
+    }
+
+    /// The shell that reads its commands.
+    pub(super) fn shell(&self) -> Shell {
+        let name = self.command.rsplit('/').next().unwrap_or_default();
+        Shell::known(name).unwrap_or(Shell::Posix)
+    }
+
+    /// Refuses what only a living terminal can do.
+    pub(super) fn check_alive(&self) -> Result<(), SessionError> {
+        match &self.lock().ended {
+            None => Ok(()),
+            Some(ended) => Err(SessionError::Dead { id: self.id.clone(), how: ended.to_string() }),
+        }
+    }
+
+    /// The terminal is gone, or what it was made for is.
+    pub(super) fn end(&self, exit_code: Option<i32>, reason: EndReason) -> (Ended, bool) {
+        self.change(|state| {
+            if let Some(ended) = &state.ended {
+                return (ended.clone(), true);
+            }
+            let status = exit_code.map_or(ExitStatus::Lost, ExitStatus::Code);
+            let ended = Ended { status, reason, at: SystemTime::now() };
+            state.ended = Some(ended.clone());
+            if let Some(command) = state.running_mut() {
+                command.end(CommandState::SessionEnded { exit_code });
+            }
+            (ended, false)
+        })
+    }
+
+    pub(super) fn info(&self) -> SessionInfo {
+        let mut state = self.lock();
+        let size = state.follow_size().unwrap_or(ASSUMED_SIZE);
+        let running = state.running().map(|command| command.id);
+        let kept = state.commands.front().zip(state.commands.back());
+        let shell = ShellInfo {
+            shell: self.shell(),
+            running,
+            idle: running.is_none() && state.ended.is_none(),
+            kept: kept.map(|(first, last)| (first.id, last.id)),
+        };
+        SessionInfo {
+            name: self.name.clone(),
+            owner: self.owner.clone(),
+            project: self.project.clone(),
+            pid: state.pid.map(|pid| pid as i32),
+            shell: (self.purpose == Purpose::Shell).then_some(shell),
+            size,
+            state: state.state(),
+            is_shell: self.purpose == Purpose::Shell,
+            created: self.created,
+            last_active: state.last_active,
+            title: state.screen.title().to_owned(),
+            printed: state.printed,
+            ..SessionInfo::new(self.id.clone(), self.command.clone(), state.cwd.clone())
+        }
+    }
+
+    /// A copy of the screen.
+    pub(super) fn snapshot(&self, request: SnapshotRequest) -> Result<Snapshot, SessionError> {
+        let mut state = self.lock();
+        state.known_size()?;
+        Ok(state.snapshot(request))
+    }
+}
+
+impl TerminalState {
+    pub(super) fn state(&self) -> State {
+        self.ended.clone().map_or(State::Running, State::Exited)
+    }
+
+    pub(super) fn running(&self) -> Option<&EditorCommand> {
+        self.commands.back().filter(|command| command.is_running())
+    }
+
+    pub(super) fn running_mut(&mut self) -> Option<&mut EditorCommand> {
+        self.commands.back_mut().filter(|command| command.is_running())
+    }
+
+    pub(super) fn command(&self, id: u64) -> Option<&EditorCommand> {
+        self.commands.iter().find(|command| command.id == id)
+    }
+
+    /// A command is about to be given to the shell.
+    pub(super) fn begin(&mut self, text: &str) -> u64 {
+        let size = self.follow_size().unwrap_or(ASSUMED_SIZE);
+        let id = self.next_command;
+        self.next_command += 1;
+        let (row, _) = self.screen.cursor_position();
+        self.commands.push_back(EditorCommand::new(id, text, size, row));
+        while self.commands.len() > KEPT_COMMANDS {
+            self.commands.pop_front();
+        }
+        self.last_active = SystemTime::now();
+        id
+    }
+
+    /// The command was not given to the shell after all.
+    pub(super) fn take_back(&mut self, id: u64) {
+        self.commands.retain(|command| command.id != id);
+    }
+
+    /// The running command, if it is the one that our extension calls so. One whose name is not known yet is: a
+    /// terminal runs one at a time, and what it prints may overtake the reply that names it.
+    pub(super) fn execution(&mut self, execution: &str) -> Option<&mut EditorCommand> {
+        let command = self.running_mut()?;
+        let known = command.execution.get_or_insert_with(|| execution.to_owned());
+        (known == execution).then_some(command)
+    }
+
+    pub(super) fn feed(&mut self, execution: &str, text: &str) {
+        self.follow_size();
+        let Some(command) = self.execution(execution) else {
+            return tracing::debug!(execution, "output of a command that is not ours");
+        };
+        command.feed(text.as_bytes());
+        self.screen.feed(text.as_bytes());
+        // The editor's own terminal answers what the program asks.
+        drop(self.screen.take_replies());
+        let events = self.screen.take_events();
+        self.bells += events.iter().filter(|event| **event == Event::Bell).count() as u64;
+        self.printed += text.len() as u64;
+        self.last_output = Instant::now();
+        self.last_active = SystemTime::now();
+    }
+
+    /// The size of the shell's own terminal, which the screen takes over.
+    pub(super) fn follow_size(&mut self) -> Option<Size> {
+        let (cols, rows) = terminal_size_of(self.pid?)?;
+        let size = Size { cols, rows }.clamped();
+        if self.ended.is_none() && size != self.screen.size() {
+            self.screen.resize(size);
+            let (row, _) = self.screen.cursor_position();
+            if let Some(command) = self.running_mut() {
+                command.resize(size, row);
+            }
+        }
+        Some(self.screen.size())
+    }
+
+    /// The same for whoever needs it to be right. The last size of a terminal that has ended is as good.
+    pub(super) fn known_size(&mut self) -> Result<Size, SessionError> {
+        if self.ended.is_some() {
+            return Ok(self.screen.size());
+        }
+        let why = "the editor does not show this terminal's screen: the size of its shell's terminal is not known";
+        self.follow_size().ok_or_else(|| SessionError::NotSupported(why.into()))
+    }
+
+    pub(super) fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
+        let seq = self.screen.look();
+        let changed = request.since.map(|since| self.screen.rows_since(since));
+        Snapshot {
+            screen: self.screen.screen(),
+            seq,
+            scrolled: changed.as_ref().map_or(0, |(_, rows)| *rows),
+            changed: changed.map(|(rows, _)| rows),
+            came_back: request.since.is_some_and(|since| self.screen.came_back_since(since)),
+            scrollback: request.scrollback.map(|lines| Scrollback::of(&self.screen, lines)),
+            size: self.screen.size(),
+            state: self.state(),
+            modes: self.screen.input_modes(),
+            quiet: self.last_output.elapsed(),
+        }
+    }
+}

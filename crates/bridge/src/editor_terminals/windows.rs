@@ -1,0 +1,171 @@
+//! The editors that are connected: which one gets a new terminal, and requests to the one that has it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use termbridge_editor::{Peer, PeerError, Reply};
+use termbridge_session::SessionError;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// How long a request waits for an editor to connect. Extensions try again every 5 s.
+pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(6);
+/// How often a request that was never written is sent to the next connection of the same window.
+const ATTEMPTS: u32 = 3;
+/// Editors that an error names.
+const MAX_NAMED: usize = 8;
+
+/// What a window is known by, from one connection to the next.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum WindowKey {
+    /// A window of our own extension.
+    Window(String),
+    /// An extension that says nothing of itself.
+    Plain,
+}
+
+impl WindowKey {
+    pub(super) fn of(peer: &Peer) -> Self {
+        peer.hello().map_or(Self::Plain, |hello| Self::Window(hello.window.clone()))
+    }
+}
+
+/// Why a request was not done.
+pub(super) enum Failure {
+    /// The editor has said no.
+    Refused { message: String, code: Option<String> },
+    /// Nobody was there, or nobody replied.
+    Unavailable(SessionError),
+}
+
+impl From<Failure> for SessionError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Refused { message, .. } => {
+                Self::Unavailable(format!("the editor refused: {message}"))
+            }
+            Failure::Unavailable(error) => error,
+        }
+    }
+}
+
+/// The editors that are connected.
+pub(super) struct ConnectedWindows(watch::Sender<Vec<Peer>>);
+
+impl ConnectedWindows {
+    pub(super) fn new() -> Self {
+        Self(watch::channel(Vec::new()).0)
+    }
+
+    pub(super) fn add(&self, peer: &Peer) {
+        self.0.send_modify(|peers| peers.push(peer.clone()));
+    }
+
+    pub(super) fn remove(&self, peer: &Peer) {
+        self.0.send_modify(|peers| peers.retain(|known| known.id() != peer.id()));
+    }
+
+    pub(super) fn is_connected(&self, key: &WindowKey) -> bool {
+        find(&self.0.borrow(), key).is_some()
+    }
+
+    /// The editor for a new terminal: the one that has the workspace open, or else the only one.
+    pub(super) async fn choose(&self, workspace: &Path, cwd: &Path) -> Result<Peer, SessionError> {
+        let some = self.wait_for(|peers| peers.iter().any(Peer::is_open).then_some(())).await;
+        if some.is_none() {
+            let limit = CONNECT_LIMIT.as_secs();
+            let why = format!(
+                "no editor has connected within {limit} s: is one open that has the extension?"
+            );
+            return Err(SessionError::Unavailable(why));
+        }
+        let peers: Vec<Peer> =
+            self.0.borrow().iter().filter(|peer| peer.is_open()).cloned().collect();
+        let has = |folder: &Path| {
+            // The folder that is nearest.
+            let depth = |peer: &&Peer| nearest(peer, folder);
+            peers.iter().filter(|peer| nearest(peer, folder).is_some()).max_by_key(depth)
+        };
+        match (has(workspace).or_else(|| has(cwd)), peers.as_slice()) {
+            (Some(peer), _) | (None, [peer]) => Ok(peer.clone()),
+            (None, peers) => {
+                let names: Vec<String> = peers.iter().take(MAX_NAMED).map(name).collect();
+                Err(SessionError::Unavailable(format!(
+                    "{} editors are connected, and none of them has {} open: {}; give a `cwd` in one of their folders",
+                    peers.len(),
+                    workspace.display(),
+                    names.join("; ")
+                )))
+            }
+        }
+    }
+
+    /// Sends a request to a window. One that was never written is sent to its next connection.
+    pub(super) async fn request(
+        &self,
+        key: &WindowKey,
+        kind: &str,
+        data: Value,
+    ) -> Result<Reply, Failure> {
+        let mut attempts = 1..ATTEMPTS;
+        loop {
+            let Some(peer) = self.wait_for(|peers| find(peers, key)).await else {
+                let why = "the editor that has this terminal is not connected";
+                return Err(Failure::Unavailable(SessionError::Unavailable(why.into())));
+            };
+            match peer.request(kind, data.clone()).await {
+                Ok(reply) => return Ok(reply),
+                Err(PeerError::NotSent) if attempts.next().is_some() => {}
+                Err(PeerError::Refused { message, code }) => {
+                    return Err(Failure::Refused { message, code });
+                }
+                Err(error) => {
+                    let again = match error.was_written() && kind == "execute" {
+                        true => "; the command may have run, and is not sent again",
+                        false => "",
+                    };
+                    let why = SessionError::Unavailable(format!("{error}{again}"));
+                    return Err(Failure::Unavailable(why));
+                }
+            }
+        }
+    }
+
+    /// What is looked for among the editors, at most [`CONNECT_LIMIT`] from now.
+    async fn wait_for<T>(&self, look: impl Fn(&[Peer]) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + CONNECT_LIMIT;
+        let mut changes = self.0.subscribe();
+        loop {
+            if let Some(found) = look(&changes.borrow_and_update()) {
+                return Some(found);
+            }
+            // The sender is ours, so only time ends this.
+            tokio::time::timeout_at(deadline, changes.changed()).await.ok()?.ok()?;
+        }
+    }
+}
+
+/// The newest connection of a window.
+fn find(peers: &[Peer], key: &WindowKey) -> Option<Peer> {
+    let fits = |peer: &&Peer| peer.is_open() && WindowKey::of(peer) == *key;
+    peers.iter().rev().find(fits).cloned()
+}
+
+/// How deep the deepest of a window's folders is that has this one in it.
+fn nearest(peer: &Peer, folder: &Path) -> Option<usize> {
+    let hello = peer.hello()?;
+    let around = hello.folders.iter().filter(|around| folder.starts_with(around));
+    around.map(|around| around.components().count()).max()
+}
+
+/// A window for people.
+fn name(peer: &Peer) -> String {
+    let Some(hello) = peer.hello() else { return "an editor that says nothing of itself".into() };
+    let folders: Vec<String> =
+        hello.folders.iter().map(|folder| folder.display().to_string()).collect();
+    match folders.is_empty() {
+        true => format!("{} without a folder", hello.editor),
+        false => format!("{} with {}", hello.editor, folders.join(", ")),
+    }
+}

@@ -1,0 +1,401 @@
+//! The terminals of editors: a plain extension, and a scripted window of ours.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use termbridge_bridge::editor::{
+    Admission, EditorService, NoSessionsShown, REPLY_LIMIT, lines, serve,
+};
+use termbridge_bridge::session::vt::Size;
+use termbridge_bridge::session::{
+    CommandState, Fired, Input, Launch, Owner, SessionError, SessionId, SessionInfo, Sessions,
+    Settings, Signal, SnapshotRequest, State, Wait,
+};
+use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalBackend, Until};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio_util::sync::CancellationToken;
+
+const LIMIT: Duration = Duration::from_mins(1);
+
+/// An editor at the other end of a connection.
+struct Editor {
+    reader: BufReader<ReadHalf<DuplexStream>>,
+    writer: WriteHalf<DuplexStream>,
+}
+
+impl Editor {
+    fn connect(terminals: &EditorTerminals) -> Self {
+        let service = EditorService {
+            windows: Arc::new(NoSessionsShown::default()),
+            terminals: Arc::new(terminals.clone()),
+            is_valid_token: Arc::new(|_| false),
+        };
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        tokio::spawn(async move {
+            let (reader, writer) = tokio::io::split(theirs);
+            let stop = CancellationToken::new();
+            serve(lines(reader, writer), Admission::Anyone, &service, &stop).await;
+        });
+        let (reader, writer) = tokio::io::split(ours);
+        Self { reader: BufReader::new(reader), writer }
+    }
+
+    async fn plain(terminals: &EditorTerminals) -> Self {
+        let mut editor = Self::connect(terminals);
+        let (id, _) = editor.expect("ping").await;
+        editor.send(json!({"type": "pong", "id": id})).await;
+        editor
+    }
+
+    async fn window(terminals: &EditorTerminals, window: &str, folder: &str) -> Self {
+        let mut editor = Self::connect(terminals);
+        let data = json!({"protocol": 1, "window": window, "editor": "Code", "folders": [folder]});
+        editor.send(json!({"type": "hello", "id": "h", "data": data})).await;
+        editor.expect("welcome").await;
+        editor
+    }
+
+    async fn send(&mut self, message: Value) {
+        let line = format!("{message}\n");
+        self.writer.write_all(line.as_bytes()).await.expect("sent");
+    }
+
+    async fn notice(&mut self, kind: &str, data: Value) {
+        self.send(json!({"type": kind, "data": data})).await;
+    }
+
+    /// The next message, which has to be of this type.
+    async fn expect(&mut self, kind: &str) -> (String, Value) {
+        let mut line = String::new();
+        let read = tokio::time::timeout(LIMIT, self.reader.read_line(&mut line)).await;
+        assert_ne!(read.expect("in time").expect("read"), 0, "closed before {kind}");
+        let message: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!(message["type"], kind, "{message}");
+        (message["id"].as_str().unwrap_or_default().to_owned(), message["data"].clone())
+    }
+
+    async fn reply(&mut self, kind: &str, id: &str, data: Value) {
+        self.send(json!({"type": kind, "id": id, "data": data})).await;
+    }
+
+    /// Makes the terminal that is asked for; what was asked.
+    async fn create(&mut self, pid: Option<i32>) -> Value {
+        let (id, asked) = self.expect("create_terminal").await;
+        let data = json!({"terminalId": id, "terminalName": "Terminal 1", "pid": pid});
+        self.reply("terminal_created", &id, data).await;
+        asked
+    }
+
+    /// Runs a command: what it prints, and how it ends.
+    async fn run(&mut self, output: &[&str], exit_code: Option<i32>) -> Value {
+        let (id, asked) = self.expect("execute").await;
+        assert_eq!(asked["capture"], true);
+        let terminal = asked["terminalId"].clone();
+        self.reply("success", &id, json!({"executionId": id})).await;
+        for data in output {
+            let data = json!({"terminalId": terminal, "executionId": id, "data": data});
+            self.notice("execution_output", data).await;
+        }
+        let ended = json!({"terminalId": terminal, "executionId": id, "exitCode": exit_code, "cwd": "/tmp"});
+        self.notice("execution_ended", ended).await;
+        asked
+    }
+}
+
+fn new_session(cwd: &str) -> NewSession {
+    NewSession {
+        shell: "bash".into(),
+        cwd: cwd.into(),
+        workspace: Some(cwd.into()),
+        ..NewSession::default()
+    }
+}
+
+/// A session in a window, and its terminal's id.
+async fn session(
+    terminals: &EditorTerminals,
+    editor: &mut Editor,
+    pid: Option<i32>,
+) -> (SessionInfo, Value) {
+    let (made, asked) =
+        tokio::join!(terminals.create_session(new_session("/work")), editor.create(pid));
+    (made.expect("a session"), asked)
+}
+
+async fn finished(terminals: &EditorTerminals, id: &SessionId, command: u64) {
+    let until = terminals.wait_command(id, command, Awaited::End, LIMIT).await;
+    assert_eq!(until.expect("a wait"), Until::Over);
+}
+
+#[tokio::test]
+async fn a_plain_editor_confirms_and_nothing_else() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::plain(&terminals).await;
+    let (info, asked) = session(&terminals, &mut editor, None).await;
+    assert_eq!(asked, json!({}), "a plain extension is told what it knows");
+    assert_eq!(info.name.as_deref(), Some("Terminal 1"));
+    let starting = terminals.start_command(&info.id, "npm install", LIMIT);
+    let confirming = async {
+        let (id, asked) = editor.expect("execute").await;
+        assert_eq!(asked["command"], "npm install");
+        assert_eq!(asked.as_object().map(serde_json::Map::len), Some(2));
+        editor.reply("success", &id, json!({"output": "Command executed: npm install"})).await;
+    };
+    let (command, ()) = tokio::join!(starting, confirming);
+    let command = command.expect("started");
+    finished(&terminals, &info.id, command).await;
+    let report = terminals.command(&info.id, command, 0, 1000).await.expect("a report");
+    let report = report.expect("a report");
+    assert_eq!((report.state, report.output.as_str()), (CommandState::Sent, ""));
+    assert!(report.notice.is_some_and(|notice| notice.contains("cannot be captured")));
+
+    let screen = terminals.get(&info.id).expect("a session");
+    let seen = screen.snapshot(SnapshotRequest::default()).await;
+    assert!(matches!(seen, Err(SessionError::NotSupported(_))));
+    let typed = screen.send(vec![Input::Text("x".into())]).await;
+    assert!(matches!(typed, Err(SessionError::NotSupported(_))));
+    let launched = terminals.launch(Launch::new("vim")).await.err().expect("refused");
+    assert!(matches!(launched, SessionError::NotSupported(_)), "{launched}");
+
+    let closing = screen.stop(Signal::TERM, LIMIT);
+    let confirming = async {
+        let (id, _) = editor.expect("close_terminal").await;
+        editor.reply("success", &id, json!({"output": "closed"})).await;
+    };
+    let (stopped, ()) = tokio::join!(closing, confirming);
+    assert!(!stopped.expect("stopped").already);
+    let listed = terminals.list_sessions().await.expect("a list");
+    assert!(matches!(listed[0].state, State::Exited(_)));
+}
+
+#[tokio::test]
+async fn a_window_captures_output_exit_code_and_directory() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let (info, asked) = session(&terminals, &mut editor, None).await;
+    assert_eq!(asked, json!({"cwd": "/work", "env": {}, "shell": "bash"}));
+    let output = ["\u{1b}[31mred\u{1b}[0m\r\n", "10%\r100%\r\n"];
+    let (command, _) = tokio::join!(
+        terminals.start_command(&info.id, "false", LIMIT),
+        editor.run(&output, Some(1))
+    );
+    let command = command.expect("started");
+    finished(&terminals, &info.id, command).await;
+    let report = terminals.command(&info.id, command, 0, 1000).await.expect("a report");
+    let report = report.expect("a report");
+    assert_eq!(report.output, "red\n100%\n");
+    assert_eq!((report.exit_code(), report.cwd.as_deref()), (Some(1), Some(Path::new("/tmp"))));
+    assert_eq!(terminals.session(&info.id).await.expect("a session").cwd, Path::new("/tmp"));
+    let text = terminals.terminal_text(&info.id, 100).await.expect("text").text;
+    assert!(text.contains("red") && text.contains("100%"), "{text}");
+
+    // One at a time.
+    let (first, asked) = tokio::join!(terminals.start_command(&info.id, "sleep 9", LIMIT), async {
+        let (id, asked) = editor.expect("execute").await;
+        editor.reply("success", &id, json!({"executionId": "e2"})).await;
+        asked
+    });
+    let busy = terminals.start_command(&info.id, "true", LIMIT).await;
+    assert!(matches!(busy, Err(SessionError::ShellBusy(_))));
+    // Closed in the editor: the session and its command end.
+    let closed = json!({"terminalId": asked["terminalId"], "exitCode": 7});
+    editor.notice("terminal_closed", closed).await;
+    let command = first.expect("started");
+    finished(&terminals, &info.id, command).await;
+    let report = terminals.command(&info.id, command, 0, 0).await.expect("a report");
+    let ended = CommandState::SessionEnded { exit_code: Some(7) };
+    assert_eq!(report.expect("a report").state, ended);
+    let dead = terminals.start_command(&info.id, "true", LIMIT).await;
+    assert!(matches!(dead, Err(SessionError::Dead { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shell_that_cannot_be_read_yet_is_waited_for() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let (info, _) = session(&terminals, &mut editor, None).await;
+    let refused = json!({"error": "no shell integration", "code": "no_integration"});
+    let late = async {
+        let (id, asked) = editor.expect("execute").await;
+        editor.reply("error", &id, refused.clone()).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let data = json!({"terminalId": asked["terminalId"], "shell": "bash", "cwd": "/work"});
+        editor.notice("terminal_integration", data).await;
+        editor.run(&["hi\r\n"], Some(0)).await;
+    };
+    let (command, ()) = tokio::join!(terminals.start_command(&info.id, "echo hi", LIMIT), late);
+    let command = command.expect("started");
+    finished(&terminals, &info.id, command).await;
+    let report = terminals.command(&info.id, command, 0, 100).await.expect("a report");
+    assert_eq!(report.expect("a report").output, "hi\n");
+
+    // Another shell never can: it is given the command all the same.
+    let (info, _) = session(&terminals, &mut editor, None).await;
+    let never = async {
+        let (id, _) = editor.expect("execute").await;
+        editor.reply("error", &id, refused).await;
+        let (id, asked) = editor.expect("execute").await;
+        assert_eq!(asked["capture"], Value::Null);
+        editor.reply("success", &id, json!({"output": "sent"})).await;
+    };
+    let (command, ()) = tokio::join!(terminals.start_command(&info.id, "echo hi", LIMIT), never);
+    let report = terminals.command(&info.id, command.expect("started"), 0, 100).await;
+    let report = report.expect("a report").expect("a report");
+    assert_eq!(report.state, CommandState::Sent);
+    assert!(report.notice.is_some_and(|notice| notice.contains("integration")));
+}
+
+#[tokio::test]
+async fn shared_terminals_are_everyones_until_they_are_taken_back() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let shared = json!({"terminalId": "t", "terminalName": "zsh", "pid": null, "cwd": "/work", "shell": "/bin/zsh"});
+    editor.notice("terminal_shared", shared.clone()).await;
+    editor.notice("terminal_shared", shared).await;
+    let info = loop {
+        let listed = terminals.list_sessions().await.expect("a list");
+        assert!(listed.len() < 2, "shared twice is shared once");
+        if let Some(info) = listed.into_iter().next() {
+            break info;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!((info.name.as_deref(), &info.owner), (Some("zsh"), &Owner::everyone()));
+    let caller = termbridge_bridge::Caller::default();
+    assert_eq!(caller.access(&info.owner), termbridge_bridge::Access::Own);
+    let (command, _) =
+        tokio::join!(terminals.start_command(&info.id, "true", LIMIT), editor.run(&[], Some(0)));
+    finished(&terminals, &info.id, command.expect("started")).await;
+    editor.notice("terminal_unshared", json!({"terminalId": "t"})).await;
+    let wait = terminals.get(&info.id).expect("a session").wait(Wait::exit().timeout(LIMIT)).await;
+    assert_eq!(wait.expect("a wait").fired, Some(Fired::Exit));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_window_that_has_the_folder_is_used() {
+    let terminals = EditorTerminals::new();
+    let nobody = terminals.create_session(new_session("/work")).await;
+    assert!(matches!(nobody, Err(SessionError::Unavailable(why)) if why.contains("6 s")));
+
+    // One that comes while it is waited for will do.
+    let (made, mut first) =
+        tokio::join!(terminals.create_session(new_session("/elsewhere")), async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let mut first = Editor::window(&terminals, "w1", "/work/one").await;
+            first.create(None).await;
+            first
+        });
+    made.expect("the only window");
+
+    let mut second = Editor::window(&terminals, "w2", "/work/two").await;
+    let two = terminals.create_session(new_session("/work/two/src"));
+    let (made, _) = tokio::join!(two, second.create(None));
+    made.expect("in the second");
+    let (made, _) =
+        tokio::join!(terminals.create_session(new_session("/work/one")), first.create(None));
+    made.expect("in the first");
+    let Err(SessionError::Unavailable(why)) =
+        terminals.create_session(new_session("/elsewhere")).await
+    else {
+        panic!("which one?")
+    };
+    assert!(why.contains("Code with /work/one") && why.contains("/work/two"), "{why}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_is_given_once_whatever_becomes_of_the_connection() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let (info, _) = session(&terminals, &mut editor, None).await;
+    let starting = terminals.start_command(&info.id, "make", LIMIT);
+    let leaving = async move {
+        editor.expect("execute").await;
+        drop(editor);
+    };
+    let (lost, ()) = tokio::join!(starting, leaving);
+    assert!(matches!(lost, Err(SessionError::Unavailable(why)) if why.contains("not sent again")));
+
+    // The window comes back while the next command waits for it, and gets that one only.
+    let (command, mut editor) =
+        tokio::join!(terminals.start_command(&info.id, "make test", LIMIT), async {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            let mut editor = Editor::window(&terminals, "w", "/work").await;
+            let asked = editor.run(&["ok\r\n"], Some(0)).await;
+            assert_eq!(asked["command"], "make test");
+            editor
+        });
+    finished(&terminals, &info.id, command.expect("started")).await;
+
+    // No reply: it may have run.
+    let starting = terminals.start_command(&info.id, "make", LIMIT);
+    let silent = async {
+        editor.expect("execute").await;
+        let (id, _) = editor.expect("ping").await;
+        editor.reply("pong", &id, Value::Null).await;
+    };
+    let (late, ()) = tokio::join!(starting, silent);
+    let limit = format!("within {} s", REPLY_LIMIT.as_secs());
+    assert!(matches!(late, Err(SessionError::Unavailable(why)) if why.contains(&limit)));
+
+    // An editor that stays away takes its terminals with it.
+    drop(editor);
+    tokio::time::sleep(Duration::from_secs(90)).await;
+    let info = terminals.session(&info.id).await.expect("a session");
+    assert!(matches!(info.state, State::Exited(_)));
+}
+
+#[tokio::test]
+async fn a_program_is_seen_and_typed_to() {
+    // Its terminal is the one whose size counts.
+    let sessions = Sessions::new(Settings::default());
+    let other =
+        sessions.launch(Launch::new("sleep").arg("600").size(40, 10)).await.expect("a program");
+    let pid = other.info().await.expect("its row").pid;
+
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let launch = Launch::new("vim").arg("a file").cwd("/work").env("A", "b");
+    let starting = async {
+        let asked = editor.create(pid).await;
+        assert_eq!(asked["env"], json!({"A": "b"}));
+        let (id, asked) = editor.expect("execute").await;
+        assert_eq!(asked["command"], "vim 'a file'");
+        editor.reply("success", &id, json!({"executionId": "e"})).await;
+        asked["terminalId"].clone()
+    };
+    let (screen, terminal) = tokio::join!(terminals.launch(launch), starting);
+    let screen = screen.expect("launched");
+    assert_eq!(screen.size().await.expect("a size"), Size { cols: 40, rows: 10 });
+    let output = |data: &str| json!({"terminalId": terminal, "executionId": "e", "data": data});
+    editor.notice("execution_output", output("\u{1b}[?1049h\u{1b}[2J\u{1b}[3;5Hhello")).await;
+    let waited = screen.wait(Wait::text("hello").timeout(LIMIT)).await.expect("a wait");
+    assert!(matches!(waited.fired, Some(Fired::Text(found)) if (found.row, found.col) == (2, 4)));
+    let snapshot = screen.snapshot(SnapshotRequest::default()).await.expect("a screen");
+    assert!(snapshot.screen.alternate && snapshot.contains("hello"));
+
+    let wait = Wait { change: true, ..Wait::default() }.timeout(LIMIT);
+    let typing = screen.send_then_wait(vec![Input::Text("ZQ".into())], wait);
+    let answering = async {
+        let (id, asked) = editor.expect("send_text").await;
+        assert_eq!(asked["text"], "ZQ");
+        editor.reply("success", &id, json!({})).await;
+        editor.notice("execution_output", output("\u{1b}[?1049l")).await;
+    };
+    let (typed, ()) = tokio::join!(typing, answering);
+    let (sent, waiting) = typed.expect("typed");
+    assert_eq!(sent.bytes, 2);
+    assert_eq!(waiting.await.expect("a wait").fired, Some(Fired::Change));
+    let ended = json!({"terminalId": terminal, "executionId": "e", "exitCode": 0, "cwd": null});
+    editor.notice("execution_ended", ended).await;
+    let waited = screen.wait(Wait::exit().timeout(LIMIT)).await.expect("a wait");
+    assert_eq!(waited.fired, Some(Fired::Exit));
+    let State::Exited(ended) = waited.state else { panic!("it runs") };
+    assert_eq!(ended.exit_code(), Some(0));
+    assert!(matches!(
+        screen.resize(Size { cols: 9, rows: 9 }).await,
+        Err(SessionError::NotSupported(_))
+    ));
+    sessions.shutdown().await;
+}
