@@ -164,11 +164,29 @@ pub(crate) struct McpArguments {
     #[arg(long, env = "TERMBRIDGE_NO_HISTORY", value_name = "BOOL", num_args = 0..=1, require_equals = true,
         default_missing_value = "true", value_parser = BoolishValueParser::new())]
     pub(crate) no_history: Option<bool>,
-    /// Never debug in an open editor; short for --debug-backend native
-    #[arg(long, conflicts_with = "debug_backend")]
+    #[command(flatten)]
+    pub(crate) editor: EditorArguments,
+    /// No editor: none connects, and none debugs (--debug-backend native)
+    #[arg(long, conflicts_with_all = ["debug_backend", "editor"])]
     pub(crate) no_editor: bool,
     #[command(flatten)]
     pub(crate) log: LogArguments,
+}
+
+/// How editors connect.
+#[derive(Debug, Default, Args)]
+pub(crate) struct EditorArguments {
+    /// Listen for editors at once; otherwise `mcp` does when an agent first uses one, and `serve` always
+    #[arg(long, env = "TERMBRIDGE_EDITOR", value_name = "BOOL", num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) editor: Option<bool>,
+    /// Port on which editors connect [default: 3000]
+    #[arg(long, env = "TERMBRIDGE_EDITOR_PORT", value_name = "PORT")]
+    pub(crate) editor_port: Option<u16>,
+    /// Let in only editors that bring a token; otherwise all that run as this user
+    #[arg(long, env = "TERMBRIDGE_REQUIRE_EDITOR_TOKEN", value_name = "BOOL", num_args = 0..=1,
+        require_equals = true, default_missing_value = "true", value_parser = BoolishValueParser::new())]
+    pub(crate) require_editor_token: Option<bool>,
 }
 
 /// Where and how programs are debugged.

@@ -5,6 +5,7 @@ pub(crate) mod connect;
 pub(crate) mod debug;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+mod editors;
 pub(crate) mod history;
 pub(crate) mod logs;
 pub(crate) mod ls;

@@ -4,6 +4,7 @@
 //! what they leave open comes from the file. An unknown or malformed entry is an error that names
 //! file and line, never silently dropped.
 
+mod editor;
 mod serve;
 
 use std::collections::BTreeMap;
@@ -58,6 +59,7 @@ impl<'de> Deserialize<'de> for Whole {
     }
 }
 
+pub(crate) use editor::{EditorConfig, EditorTable};
 pub(crate) use serve::{ServeConfig, ServeTable};
 
 /// Everything that can be set.
@@ -75,6 +77,8 @@ pub(crate) struct Config {
     pub(crate) port: Option<u16>,
     /// The rest of the shared server's settings.
     pub(crate) serve: ServeTable,
+    /// How editors connect.
+    pub(crate) editor: EditorConfig,
 }
 
 /// Where logs go.
@@ -114,6 +118,8 @@ struct File {
     policy: PolicyConfig,
     #[serde(default)]
     serve: ServeTable,
+    #[serde(default)]
+    editor: EditorTable,
     log_level: Option<String>,
     log_format: Option<LogFormat>,
     log_file: Option<PathBuf>,
@@ -272,7 +278,8 @@ impl Config {
         // Within the bounds of a port.
         let port = port.map(|port| port as u16);
         let (policy, serve) = (file.policy, file.serve);
-        Ok(Self { settings, offer, bridge, policy, history, log, port, serve })
+        let editor = EditorConfig::new(arguments.editor, arguments.no_editor, file.editor)?;
+        Ok(Self { settings, offer, bridge, policy, history, log, port, serve, editor })
     }
 }
 

@@ -70,6 +70,8 @@ impl TestEnvironment {
             .env("LANG", "C.UTF-8")
             .env("PS1", "$ ")
             .env("LOG_LEVEL", "warn")
+            // Any free one: servers under test are not in each other's way, nor in that of the user's.
+            .env("TERMBRIDGE_EDITOR_PORT", "0")
             .current_dir(self.path());
         // Toolchains on the search path keep their files in the home of whoever installed them.
         let home = std::env::home_dir().unwrap_or_default();

@@ -2,14 +2,15 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::McpServer;
 use termbridge_session::Sessions;
+use tokio_util::sync::CancellationToken;
 
+use super::editors::{self, Listening};
 use super::{EndingSignals, tell};
 use crate::args::McpArguments;
 use crate::config::Config;
@@ -36,9 +37,13 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
 
 async fn serve(config: &Config) -> Result<ExitCode> {
     let sessions = Sessions::new(config.settings.clone());
-    let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let (settings, history) = (config.bridge.clone(), config.history.clone());
-    let bridge = Bridge::new(backend, settings, config.policy()?, history);
+    let stop = CancellationToken::new();
+    let native = NativeBackend::new(sessions.clone());
+    let backends = editors::backends(native, &config.editor, Listening::WhenUsed, None, &stop);
+    // There is one at least.
+    let bridge = Bridge::with_backends(backends, settings, config.policy()?, history)
+        .context("there are no terminals")?;
     let server = McpServer::new(bridge.clone(), config.offer()?)?;
     let ending = server.clone();
     let sweep = tokio::spawn(async {
@@ -54,6 +59,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
         code = signals.next() => Ok(code),
     };
     sweep.abort();
+    stop.cancel();
     ending.end_debugging().await;
     sessions.shutdown().await;
     bridge.close().await;

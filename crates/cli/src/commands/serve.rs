@@ -21,9 +21,10 @@ use termbridge_mcp::socket::{
 };
 use termbridge_mcp::{Calls, McpServer};
 use termbridge_session::{Claim, Keeper, KeeperLoss, Lasting, Sessions, Signal, State};
-use termbridge_web::{NewToken, TokenStore, WebError, WebListener, WebServer};
+use termbridge_web::{NewToken, TokenStore, WebError, WebListener, WebServer, editor_tls};
 use tokio_util::sync::CancellationToken;
 
+use super::editors::{self, Listening};
 use super::{EndingSignals, tell, token};
 use crate::args::ServeArguments;
 use crate::config::{Config, ServeConfig, variable};
@@ -74,13 +75,18 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let keeper = Lasting { claim: Claim::TakeOver, ..Lasting::new(folder.keeper()) };
     let keeper = Keeper::lasting(keeper).await.context("no keeper for the sessions")?;
     let sessions = Sessions::lasting(config.settings.clone(), keeper.clone(), folder.sessions());
-    let backend = Arc::new(NativeBackend::new(sessions.clone()));
     let (settings, history) = (config.bridge.clone(), config.history.clone());
-    let bridge = Bridge::new(backend, settings, config.policy()?, history);
+    let stop = CancellationToken::new();
+    let listening = if started_by_client { Listening::WhenUsed } else { Listening::AtOnce };
+    let tls = serving.web.tls.as_ref().map(editor_tls).transpose()?;
+    let native = NativeBackend::new(sessions.clone());
+    let backends = editors::backends(native, &config.editor, listening, tls, &stop);
+    // There is one at least.
+    let bridge = Bridge::with_backends(backends, settings, config.policy()?, history)
+        .context("there are no terminals")?;
     let calls = Calls::open(&folder.calls());
     let server = McpServer::new(bridge.clone(), config.offer()?)?.with_calls(Arc::new(calls));
     adopt(&sessions, &bridge, &folder).await?;
-    let stop = CancellationToken::new();
     let tokens = Arc::new(token::store()?);
     let web = listener.map(|listener| {
         let endpoint = Arc::new(HttpEndpoint::new(server.clone(), &serving.http));

@@ -7,6 +7,7 @@ mod commands;
 mod compat;
 mod configuration;
 mod debug;
+mod editor_target;
 mod editors;
 mod endings;
 mod examples;
