@@ -174,7 +174,7 @@ async fn read(reader: &mut impl MessageReader, dispatch: Dispatch<'_>) {
                 }
             },
             Ok(Received::Skipped(what)) => {
-                tracing::warn!(%peer, what, "dropped what is no message")
+                tracing::warn!(%peer, what, "dropped what is no message");
             }
             Ok(Received::TooLong) => {
                 return tracing::warn!(%peer, "an editor sent a message that is too long");
@@ -239,7 +239,7 @@ fn update(peer: &Peer, data: &Value) {
     match folders {
         Some(Ok(folders)) => hello.folders = folders,
         Some(Err(error)) => {
-            tracing::warn!(peer = %peer.id(), %error, "malformed folders of a window")
+            tracing::warn!(peer = %peer.id(), %error, "malformed folders of a window");
         }
         None => {}
     }

@@ -97,7 +97,7 @@ pub struct EditorListener {
 }
 
 impl EditorListener {
-    /// Listens on 127.0.0.1 and, where there is one, on ::1.
+    /// Listens on 127.0.0.1 and, where there is one, on `::1`.
     pub async fn bind(port: u16) -> Result<Self, ListenError> {
         let first = match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
             Ok(listener) => listener,
@@ -211,6 +211,7 @@ async fn welcome(
         let mut config = WebSocketConfig::default();
         config.max_message_size = Some(MAX_MESSAGE);
         config.max_frame_size = Some(MAX_MESSAGE);
+        #[expect(clippy::result_large_err, reason = "the library's type")]
         let check = |request: &Request, response: Response| check(request, response, port);
         let opened =
             tokio_tungstenite::accept_hdr_async_with_config(stream, check, Some(config)).await;

@@ -123,7 +123,7 @@ pub(crate) struct CursorPlace {
     pub(crate) visible: bool,
 }
 
-/// Something that stands out by its background, such as a selected entry.
+/// What its background marks, such as a selected entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct HighlightedText {
     row: u16,

@@ -175,10 +175,11 @@ fn bad_arguments_name_the_argument() {
         ("launch_app", json!({"command": "no-such-program"}), &["not found", "no-such-program"]),
         ("launch_app", json!({"command": "cat -A"}), &["not found", "`args`"]),
         ("launch_app", json!({"command": "cat", "cwd": "/nowhere"}), &["/nowhere", "`cwd`"]),
+        ("launch_app", json!({"command": "cat", "host": "ssh://x"}), &["unknown argument `host`"]),
         (
             "launch_app",
             json!({"command": "cat", "target": "ssh://x"}),
-            &["unknown argument `target`"],
+            &["no target \"ssh://x\"", "local, vscode"],
         ),
         ("view_screen", json!({"session_id": id, "format": "jpeg"}), &["`format`", "plain, raw"]),
         (

@@ -138,7 +138,7 @@ pub(super) fn no_prompt(program: &str) -> ToolError {
 /// What came of a wait.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Outcome {
-    /// The condition that came true; none when time ran out or the program ended first.
+    /// What came true; none on time-out or if the program ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     fired: Option<&'static str>,
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,7 @@ pub(crate) struct Outcome {
     state: String,
     seq: u64,
     elapsed_ms: u64,
-    /// Echo of the terminal when input is needed: off means a password.
+    /// When input is needed; off: a password.
     #[serde(skip_serializing_if = "Option::is_none")]
     echo: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]

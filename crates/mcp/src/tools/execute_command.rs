@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     /// Who you are, where several agents share the server
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
-    /// As in create_session
+    /// Or vscode
     target: Option<String>,
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     name: Option<String>,
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
-    /// As in create_session
+    /// Or vscode
     target: Option<String>,
     /// As in `wait_for`. Default: first paint; {}: none
     #[schemars(with = "Option<AnyObject>")]

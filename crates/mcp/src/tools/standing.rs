@@ -11,7 +11,7 @@ use crate::tool::Context;
 /// Whether a command is over, and how it ended.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Standing {
-    /// `done`, `running`, `needs_input` (it reads a line), `interactive` (it waits for keys) or `sent` (not readable).
+    /// `done`, `running`, `sent`, `needs_input` (it reads a line) or `interactive` (it waits for keys).
     pub(crate) state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) exit_code: Option<i32>,
