@@ -72,7 +72,8 @@ export async function startEditor(target, { settings = {}, name = 'editor', isTr
       ...['--disable-update-check', '--disable-getting-started-override'],
       ...(isTrusted ? ['--disable-workspace-trust'] : []),
     ],
-    { env, stdio: ['ignore', 'pipe', 'pipe'] },
+    // In a group of its own, so that nothing of it goes on writing once it is ended.
+    { env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   const log = createWriteStream(path.join(target, 'logs', `${name}.log`));
   server.stdout.pipe(log);
@@ -80,7 +81,7 @@ export async function startEditor(target, { settings = {}, name = 'editor', isTr
   try {
     await listening(server.stdout);
   } catch (error) {
-    server.kill('SIGKILL');
+    process.kill(-server.pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
     throw error;
   }
@@ -140,7 +141,12 @@ class Editor {
     await this.browser.close();
     this.server.kill('SIGTERM');
     await new Promise((resolve) => this.server.once('exit', resolve));
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    try {
+      process.kill(-this.server.pid, 'SIGKILL');
+    } catch {
+      // All of it has ended.
+    }
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -27,8 +27,11 @@ export async function skip() {
     const answer = await probe(path.join(runtime, 'termbridge', 'server.sock'));
     return answer.includes('"welcome"') ? undefined : 'this server does not speak the editor protocol';
   } finally {
+    const socket = path.join(runtime, 'termbridge', 'server.sock');
     stopServer(runtime);
-    rmSync(runtime, { recursive: true, force: true, maxRetries: 5 });
+    // It removes its socket when it ends.
+    await until(() => !existsSync(socket), 'the server has ended');
+    rmSync(runtime, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

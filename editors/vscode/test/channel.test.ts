@@ -94,6 +94,17 @@ test('requests of the server are answered with what the handler returns, or its 
   ]);
 });
 
+test('a request of the server with the id of one of ours is not taken for its reply', async () => {
+  const { channel, sent } = channelWith({ onRequest: () => Promise.resolve({ type: 'success', data: {} }) });
+  const request = channel.request('stop', {});
+  const id = sent[0]?.id;
+  channel.onMessage(JSON.stringify({ type: 'show_terminal', id, data: {} }));
+  await flush();
+  expect(sent.at(-1)).toEqual({ type: 'success', id, data: {} });
+  channel.onMessage(JSON.stringify({ type: 'success', id, data: { mine: true } }));
+  expect((await request).data).toEqual({ mine: true });
+});
+
 test('both sides may have so many requests open and no more', async () => {
   const { channel, sent } = channelWith({ onRequest: () => new Promise(() => undefined) });
   const open = Array.from({ length: MAX_OPEN_REQUESTS }, () => channel.request('stop', {}).catch(() => undefined));

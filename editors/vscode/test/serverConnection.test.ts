@@ -229,6 +229,24 @@ describe('a server that is not there', () => {
     expect(connection.state).toBe('connected');
   });
 
+  test('is started again at once when it was killed soon after its start, but not for ever', async () => {
+    const folder = runtimeFolder();
+    let server: ScriptedServer | undefined;
+    const start = vi.fn(async () => void (server = await scriptedServer({}, folder)));
+    const { connection } = connectionTo(folder, { mayStart: () => true, start });
+    for (let times = 1; times <= 3; times += 1) {
+      await connection.connect();
+      expect(connection.state).toBe('connected');
+      expect(start).toHaveBeenCalledTimes(times);
+      const lost = nextEvent(connection.onDidChangeState);
+      await server?.kill();
+      await lost;
+    }
+    await connection.connect();
+    expect(connection.state).toBe('disconnected');
+    expect(start).toHaveBeenCalledTimes(3);
+  });
+
   test('that does not start is not tried again at once', async () => {
     const start = vi.fn(() => Promise.reject(new Error('termbridge is not installed')));
     const { connection, log } = connectionTo(runtimeFolder(), { mayStart: () => true, start });

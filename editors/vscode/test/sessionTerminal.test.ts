@@ -56,6 +56,58 @@ test('dump, output, take over, resize, hand back, ended', async () => {
   expect(server.ofType('unwatch')).toHaveLength(0);
 });
 
+describe('the end', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('is written after the last output, though the list knows of it before', async () => {
+    const { pty, terminal, row } = openTerminal();
+    pty.onNotice('dump', dump('a'));
+    pty.update(row({ state: 'exited', exitCode: 1 }));
+    pty.onNotice('output', { sessionId: 's1', data: ' last words' });
+    pty.onNotice('ended', { sessionId: 's1', exitCode: 1 });
+    expect(terminal.written).toMatch(/a last words.*ended with exit code 1/s);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(terminal.written.match(/ended/g)).toHaveLength(1);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is written all the same where the server does not report it', async () => {
+    const { pty, terminal, row } = openTerminal();
+    pty.onNotice('dump', dump('a'));
+    pty.update(row({ state: 'exited', signal: 'SIGKILL' }));
+    pty.endSoon('ended');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(terminal.written).toContain('ended by SIGKILL');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a session that cannot be watched', () => {
+  test('shows what it printed, where it is over', async () => {
+    const server = new RecordedRequests();
+    server.failing.set('watch', new Error('the session is dead'));
+    server.answers.set('transcript', { text: 'one\ntwo\n\n' });
+    const pty = new SessionTerminal(sessionRow('s1', { state: 'exited', exitCode: 4 }), server, recordingLog());
+    const terminal = new FakeTerminal({ name: pty.currentName, pty: pty as never });
+    pty.open(PANEL);
+    await settled();
+    expect(terminal.written).toMatch(/one\r\ntwo.*ended with exit code 4/s);
+    expect(terminal.name).toBe('ended · s1');
+  });
+
+  test('says why, where it is not', async () => {
+    const server = new RecordedRequests();
+    server.failing.set('watch', new Error('256 sessions are watched'));
+    server.failing.set('transcript', new Error('no'));
+    const pty = new SessionTerminal(sessionRow('s1'), server, recordingLog());
+    const terminal = new FakeTerminal({ name: pty.currentName, pty: pty as never });
+    pty.open(PANEL);
+    await settled();
+    expect(terminal.written).toContain('not shown: 256 sessions are watched');
+  });
+});
+
 test('another person who drives is named', () => {
   const { pty, terminal, row } = openTerminal();
   pty.update(row({ driver: 'person' }));

@@ -48,6 +48,8 @@ export class RecordedRequests {
   readonly requests: { type: string; data: Record<string, unknown> }[] = [];
   /** Fails the next requests of these types. */
   readonly failing = new Map<string, Error>();
+  /** What requests of these types are answered with. */
+  readonly answers = new Map<string, Record<string, unknown>>();
   private held: (() => void)[] | undefined;
 
   request = async (type: string, data: object): Promise<Record<string, unknown>> => {
@@ -59,7 +61,7 @@ export class RecordedRequests {
     if (this.held !== undefined) {
       await new Promise<void>((resolve) => this.held?.push(resolve));
     }
-    return {};
+    return this.answers.get(type) ?? {};
   };
 
   /** Answers nothing until `release`. */

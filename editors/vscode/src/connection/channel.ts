@@ -17,6 +17,9 @@ export const SILENCE_LIMIT_MS = 95_000;
 /** Requests of ours that may be open at once, and of the server's. */
 export const MAX_OPEN_REQUESTS = 64;
 
+/** The types of the server's replies. */
+const REPLIES: ReadonlySet<string> = new Set(['welcome', 'success', 'error']);
+
 /** The server answered with `error`. */
 export class ServerError extends Error {
   constructor(message: string, readonly code: string | undefined) {
@@ -155,14 +158,27 @@ export class Channel implements TransportEvents {
   }
 
   private onMessageWithId(message: Message, id: string): void {
+    // By its type, because both sides choose the ids of their requests.
+    if (REPLIES.has(message.type)) {
+      this.onReply(message, id);
+    } else {
+      this.onRequest(message, id);
+    }
+  }
+
+  private onReply(message: Message, id: string): void {
     const request = this.open.get(id);
-    if (request !== undefined) {
+    if (request === undefined) {
+      this.log.warn(`dropped ${message.type} ${id}: no request of this id is open`);
+    } else {
       this.open.delete(id);
       clearTimeout(request.timer);
       this.log.debug(`← ${message.type} ${id}`);
       request.resolve(message);
-      return;
     }
+  }
+
+  private onRequest(message: Message, id: string): void {
     if (this.answering >= MAX_OPEN_REQUESTS) {
       this.log.warn(`refused ${message.type} ${id}: too many requests are open`);
       this.reply(id, { type: 'error', data: { error: 'too many requests are open', code: 'busy' } });
@@ -170,7 +186,7 @@ export class Channel implements TransportEvents {
     }
     const answer = this.handlers.onRequest(message.type, id, message.data);
     if (answer === undefined) {
-      this.log.warn(`dropped ${message.type} ${id}: neither a reply to an open request nor a known request`);
+      this.log.warn(`dropped ${message.type.slice(0, 50)} ${id}: its type is not known`);
       return;
     }
     this.log.debug(`← ${message.type} ${id}`);

@@ -18,8 +18,9 @@ import { connectWebSocket } from './webSocketTransport.js';
 
 /** Time between two attempts to connect. */
 export const RECONNECT_MS = 5_000;
-/** Time between two attempts to start a server that does not start. */
-const START_AGAIN_MS = 60_000;
+/** Starts in this time are counted: one that failed is not tried again within it, and one that dies each time only so often. */
+const START_WINDOW_MS = 60_000;
+const MAX_STARTS = 3;
 /** Notices that are kept until the `welcome` before them is handled. */
 const MAX_EARLY_NOTICES = 1_000;
 
@@ -67,7 +68,9 @@ export class ServerConnection implements vscode.Disposable {
   /** Notices that came with the `welcome`, before it was handled. */
   private readonly early: Message[] = [];
   private mayStartUnasked = true;
-  private startNotBefore = 0;
+  /** When servers were started of late, in milliseconds since 1970. */
+  private starts: number[] = [];
+  private hasStartFailed = false;
   private lastFailure = '';
   private isDisposed = false;
 
@@ -245,7 +248,8 @@ export class ServerConnection implements vscode.Disposable {
     if (isWish) {
       return true;
     }
-    if (!this.options.mayStart() || Date.now() < this.startNotBefore) {
+    this.starts = this.starts.filter((start) => start > Date.now() - START_WINDOW_MS);
+    if (!this.options.mayStart() || this.starts.length >= (this.hasStartFailed ? 1 : MAX_STARTS)) {
       return false;
     }
     return this.mayStartUnasked || (await hasStaleSocket(folder));
@@ -253,8 +257,10 @@ export class ServerConnection implements vscode.Disposable {
 
   private async start(signal: AbortSignal): Promise<void> {
     this.log.info('no server runs: starting one');
-    this.startNotBefore = Date.now() + START_AGAIN_MS;
+    this.starts.push(Date.now());
+    this.hasStartFailed = true;
     await this.options.start(signal);
+    this.hasStartFailed = false;
   }
 
   private async hello(channel: Channel, token: string | undefined): Promise<SessionRow[]> {

@@ -32,6 +32,8 @@ const BURST_MS = 250;
 const CATCH_UP_MS = 500;
 /** How long the panel keeps its size before the screen is asked for anew: a person who drags its edge changes it often. */
 const RESIZED_MS = 100;
+/** How long the last output of a session may take to come after its end was reported. */
+const ENDED_MS = 1_000;
 
 /** RIS: nothing of what was shown before is left, scrollback and modes included. */
 const RESET = '\x1bc';
@@ -72,6 +74,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private isSending = false;
   private burst = { since: 0, length: 0 };
   private watchTimer: NodeJS.Timeout | undefined;
+  private endTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private row: SessionRow,
@@ -106,7 +109,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.send('unwatch', {});
     }
     this.isOpen = false;
-    clearTimeout(this.watchTimer);
+    this.clearTimers();
     this.closed.fire();
   }
 
@@ -150,6 +153,18 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.row = row;
     this.resizeView();
     this.rename();
+    if (row.state === 'exited') {
+      this.endSoon(endingOf(row.exitCode, row.signal));
+    }
+  }
+
+  /** The session is over, but what it printed last may still be under way: `ended` follows that. */
+  endSoon(how: string): void {
+    if (!this.isOpen || this.view === 'nothing') {
+      this.end(how);
+    } else if (!this.hasEnded) {
+      this.endTimer ??= setTimeout(() => this.end(how), ENDED_MS);
+    }
   }
 
   /** A notice about this session. */
@@ -193,6 +208,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     if (this.hasEnded) {
       return;
     }
+    this.clearTimers();
     this.ending = how;
     // Out of the alternate screen, whose program can no longer leave it; a grey line; no cursor.
     this.writing.fire(`\x1b[?1049l\x1b[0m\r\n\x1b[2m[${how}; press any key to close]\x1b[0m\x1b[?25l`);
@@ -204,7 +220,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   dispose(): void {
-    clearTimeout(this.watchTimer);
+    this.clearTimers();
     for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed]) {
       emitter.dispose();
     }
@@ -262,7 +278,33 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       return;
     }
     this.view = 'nothing';
-    this.send('watch', this.panelSize());
+    this.server.request('watch', { sessionId: this.sessionId, ...this.panelSize() }).catch((error: unknown) => {
+      this.log.warn(`watch of session ${this.sessionId}: ${reasonOf(error)}`);
+      // A lost connection is shown by the name, and is followed by another `watch`.
+      if (this.isOnline && this.isOpen) {
+        void this.showTranscript(reasonOf(error));
+      }
+    });
+  }
+
+  /** A session that is over may not be watched any more; what it printed can still be read. */
+  private async showTranscript(reason: string): Promise<void> {
+    let text = '';
+    try {
+      const reply = await this.server.request('transcript', { sessionId: this.sessionId });
+      text = textOf(reply, 'text') ?? '';
+    } catch (error) {
+      this.log.warn(`transcript of session ${this.sessionId}: ${reasonOf(error)}`);
+    }
+    this.writing.fire(RESET + text.trimEnd().replace(/\r?\n/g, '\r\n'));
+    const { state, exitCode, signal } = this.row;
+    this.end(state === 'exited' ? endingOf(exitCode, signal) : `not shown: ${plainText(reason, 200)}`);
+  }
+
+  private clearTimers(): void {
+    clearTimeout(this.watchTimer);
+    clearTimeout(this.endTimer);
+    this.endTimer = undefined;
   }
 
   private watchAfter(milliseconds: number): void {

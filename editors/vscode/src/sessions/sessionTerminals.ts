@@ -10,7 +10,7 @@ import type { Message } from '../protocol/message.js';
 import { textOf } from '../protocol/message.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
 import type { SessionStore } from './sessionStore.js';
-import { SessionTerminal, type SessionRequests, endingOf } from './sessionTerminal.js';
+import { SessionTerminal, type SessionRequests } from './sessionTerminal.js';
 
 /** Terminals that are opened unasked. */
 const MAX_UNASKED = 32;
@@ -46,7 +46,7 @@ export class SessionTerminals implements vscode.Disposable {
     this.closedByPerson = new Set(options.memory.get<string[]>(CLOSED_KEY, []));
     this.subscriptions = [
       store.onDidChangeSession(({ row, before }) => this.onChanged(row, before)),
-      store.onDidRemoveSession((row) => this.shown.get(row.sessionId)?.pty.end('ended')),
+      store.onDidRemoveSession((row) => this.shown.get(row.sessionId)?.pty.endSoon('ended')),
     ];
   }
 
@@ -127,7 +127,6 @@ export class SessionTerminals implements vscode.Disposable {
     if (shown !== undefined) {
       shown.pty.update(row);
       if (row.state === 'exited') {
-        shown.pty.end(endingOf(row.exitCode, row.signal));
         this.closeOldest();
       }
       return;
