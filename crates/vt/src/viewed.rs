@@ -260,7 +260,7 @@ mod tests {
         }
         assert_eq!(out, picture.as_bytes());
         // Without an end, too.
-        filter.feed(&vec![b'x'; 10], &mut out);
+        filter.feed(&[b'x'; 10], &mut out);
         filter.feed(format!("\x1b[{}", "1;".repeat(10_000)).as_bytes(), &mut out);
         assert!(filter.held.len() <= MAX_HELD + 1);
     }
