@@ -97,7 +97,7 @@ async fn what_a_list_shows_is_told_and_nothing_else() {
     let sessions = sessions();
     let mut changes = sessions.changes();
     let shell = start(&sessions, bash()).await;
-    listed(&sessions, &mut changes, &shell, |info| info.is_idle_shell()).await;
+    listed(&sessions, &mut changes, &shell, SessionInfo::is_idle_shell).await;
     let command = shell.submit("printf '\\033]2;busy\\007'; read line").await.expect("given");
     listed(&sessions, &mut changes, &shell, |info| {
         info.shell.is_some_and(|shell| shell.running == Some(command)) && info.title == "busy"
