@@ -7,7 +7,7 @@
 //!
 //! A window of our own extension reports what commands print and how they end; the screen is a terminal of ours that is
 //! fed with it. A plain extension confirms that it was sent a command, and that is all that is known of it
-//! ([`CommandState::Sent`]).
+//! ([`Sent`](termbridge_session::CommandState::Sent)).
 //!
 //! Invariants:
 //! - A command is given to the editor at most once; it is sent again only if it was never written.
@@ -16,27 +16,30 @@
 //! - Bounds: [`MAX_TERMINALS`] that live, [`MAX_ENDED`] that can still be read.
 
 mod command;
+mod execution;
+mod reports;
 mod screen;
 mod terminal;
 mod waiting;
 mod windows;
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use termbridge_editor::{Peer, Reply, TerminalEvent, Terminals};
+use termbridge_editor::Reply;
 use termbridge_session::{
-    CommandReport, CommandState, EndReason, Fired, Launch, Owner, Scrollback, SessionError,
-    SessionId, SessionInfo, State, Wait,
+    CommandReport, EndReason, Fired, Launch, Owner, Scrollback, SessionError, SessionId,
+    SessionInfo, State, Wait,
 };
 use tokio::time::Instant;
 
+use self::execution::INTEGRATION_LIMIT;
 use self::screen::EditorScreen;
-use self::terminal::{EditorTerminal, Integration, NewTerminal, Purpose};
+use self::terminal::{EditorTerminal, NewTerminal, Purpose};
 use self::windows::{ConnectedWindows, Failure, WindowKey};
 use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
 use crate::screens::{ScreenSession, Screens};
@@ -47,12 +50,8 @@ pub const EDITOR_TARGET: &str = "vscode";
 const MAX_TERMINALS: usize = 64;
 /// Terminals that have ended and can still be read.
 const MAX_ENDED: usize = 32;
-/// How long a shell may take until the editor can read it.
-const INTEGRATION_LIMIT: Duration = Duration::from_secs(5);
 /// How long an editor may stay away before its terminals are given up.
 const GONE_LIMIT: Duration = Duration::from_mins(1);
-/// What is fed to a screen at once.
-const PIECE: usize = 64 * 1024;
 
 /// What is called when the target is used for the first time.
 pub type FirstUse = Box<dyn Fn() + Send + Sync>;
@@ -222,121 +221,6 @@ impl EditorTerminals {
         let reply = self.try_request(terminal, kind, data).await;
         reply.map_err(|failure| terminal.check_alive().err().unwrap_or_else(|| failure.into()))
     }
-
-    /// Gives a terminal a command.
-    async fn run(
-        &self,
-        terminal: &Arc<EditorTerminal>,
-        command: &str,
-        patience: Duration,
-    ) -> Result<u64, SessionError> {
-        terminal.check_alive()?;
-        let number = terminal.change(|state| match state.running() {
-            Some(_) => Err(SessionError::ShellBusy(terminal.id.clone())),
-            None => Ok(state.begin(command)),
-        })?;
-        let mut starting = Starting { terminal, number, is_over: false };
-        let given = self.give(terminal, number, command, patience).await;
-        starting.is_over = true;
-        if given.is_err() {
-            terminal.change(|state| state.take_back(number));
-        }
-        given.map(|()| number)
-    }
-
-    async fn give(
-        &self,
-        terminal: &EditorTerminal,
-        number: u64,
-        command: &str,
-        patience: Duration,
-    ) -> Result<(), SessionError> {
-        let plain = json!({ "command": command, "terminalId": terminal.terminal_id });
-        let mut captured = plain.clone();
-        captured["capture"] = json!(true);
-        let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
-        let is_missing = || terminal.lock().integration == Integration::Missing;
-        while terminal.window.is_ours() && !is_missing() {
-            let reply = self.try_request(terminal, "execute", captured.clone()).await;
-            match reply {
-                Ok(Reply::Success(data)) if data["executionId"].is_string() => {
-                    terminal.change(|state| {
-                        state.integration = Integration::Works;
-                        let execution = data["executionId"].as_str().unwrap_or_default();
-                        let started = state.commands.iter_mut().find(|it| it.id == number);
-                        if let Some(started) = started {
-                            started.execution.get_or_insert_with(|| execution.to_owned());
-                        }
-                    });
-                    return Ok(());
-                }
-                Ok(_) => break,
-                // It did not run.
-                Err(Failure::Refused { code: Some(code), .. }) if code == "no_integration" => {
-                    if !integrated(terminal, deadline).await {
-                        terminal.change(|state| state.integration = Integration::Missing);
-                    }
-                }
-                Err(failure) => {
-                    return Err(terminal.check_alive().err().unwrap_or_else(|| failure.into()));
-                }
-            }
-        }
-        if terminal.purpose == Purpose::Program {
-            let why = "the editor cannot read this shell, so what the program shows cannot be seen";
-            return Err(SessionError::NotSupported(why.into()));
-        }
-        self.request(terminal, "execute", plain).await?;
-        let why = if terminal.window.is_ours() {
-            "its shell has no integration"
-        } else {
-            "its extension cannot"
-        };
-        terminal.change(|state| {
-            if let Some(sent) = state.commands.iter_mut().find(|it| it.id == number) {
-                sent.notice = Some(format!(
-                    "the editor confirms that it was sent to the terminal; output and exit code cannot be captured: {why}"
-                ));
-                sent.end(CommandState::Sent);
-            }
-        });
-        Ok(())
-    }
-}
-
-/// A command that is on its way. Where nobody sees to its start any more, it is not known what became of it.
-struct Starting<'a> {
-    terminal: &'a EditorTerminal,
-    number: u64,
-    is_over: bool,
-}
-
-impl Drop for Starting<'_> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            let number = self.number;
-            self.terminal.change(|state| {
-                let command = state.commands.iter_mut().find(|it| it.id == number);
-                if let Some(command) = command.filter(|command| command.is_running()) {
-                    command.end(CommandState::Lost);
-                }
-            });
-        }
-    }
-}
-
-/// Waits until the editor can read the shell.
-async fn integrated(terminal: &EditorTerminal, deadline: Instant) -> bool {
-    let mut changed = terminal.changed.subscribe();
-    let works = async {
-        while terminal.lock().integration != Integration::Works {
-            // The sender is the terminal's.
-            if changed.changed().await.is_err() {
-                return;
-            }
-        }
-    };
-    tokio::time::timeout_at(deadline, works).await.is_ok()
 }
 
 /// A terminal to open.
@@ -354,106 +238,6 @@ struct Opening {
 impl WindowKey {
     fn is_ours(&self) -> bool {
         matches!(self, Self::Window(_))
-    }
-}
-
-#[async_trait]
-impl Terminals for EditorTerminals {
-    fn joined(&self, peer: &Peer) {
-        self.lock().gone.remove(&WindowKey::of(peer));
-        self.shared.windows.add(peer);
-    }
-
-    async fn event(&self, peer: &Peer, event: TerminalEvent) {
-        let window = WindowKey::of(peer);
-        let known = self.of_window(&window, event.terminal_id());
-        match (event, known) {
-            (TerminalEvent::ExecutionOutput { execution_id, data, .. }, Some(terminal)) => {
-                let mut rest = data.as_str();
-                while !rest.is_empty() {
-                    let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
-                    terminal.change(|state| state.feed(&execution_id, piece));
-                    rest = more;
-                    tokio::task::yield_now().await;
-                }
-            }
-            (
-                TerminalEvent::ExecutionEnded { execution_id, exit_code, cwd, .. },
-                Some(terminal),
-            ) => execution_ended(&terminal, &execution_id, exit_code, cwd),
-            (TerminalEvent::TerminalClosed { exit_code, .. }, Some(terminal)) => {
-                terminal.end(exit_code, EndReason::Itself);
-            }
-            (TerminalEvent::TerminalIntegration { cwd, .. }, Some(terminal)) => {
-                terminal.change(|state| {
-                    state.integration = Integration::Works;
-                    state.cwd = cwd.unwrap_or_else(|| state.cwd.clone());
-                });
-            }
-            (TerminalEvent::TerminalUnshared { .. }, Some(terminal)) => {
-                if terminal.owner.is_everyone() {
-                    terminal.end(None, EndReason::Itself);
-                }
-            }
-            (
-                TerminalEvent::TerminalShared { terminal_id, terminal_name, pid, cwd, shell },
-                None,
-            ) => {
-                let shared = NewTerminal {
-                    owner: Owner::everyone(),
-                    window,
-                    terminal_id,
-                    purpose: Purpose::Shell,
-                    name: Some(terminal_name),
-                    project: None,
-                    command: shell.unwrap_or_else(|| "sh".to_owned()),
-                    cwd: cwd.unwrap_or_else(|| Path::new("/").to_owned()),
-                    pid,
-                };
-                if let Err(error) = self.add(shared) {
-                    tracing::warn!(%error, "a terminal that was shared is not used");
-                }
-            }
-            // Shared again, after a reconnect.
-            (TerminalEvent::TerminalShared { .. }, Some(_)) => {}
-            (event, None) => {
-                tracing::debug!(
-                    terminal = event.terminal_id(),
-                    "a report on a terminal that is not known"
-                );
-            }
-        }
-    }
-
-    fn left(&self, peer: &Peer) {
-        self.shared.windows.remove(peer);
-        let window = WindowKey::of(peer);
-        if !self.shared.windows.is_connected(&window) {
-            self.lock().gone.insert(window, Instant::now());
-        }
-    }
-}
-
-fn execution_ended(
-    terminal: &EditorTerminal,
-    execution: &str,
-    exit_code: Option<i32>,
-    cwd: Option<PathBuf>,
-) {
-    let ended = terminal.change(|state| {
-        let Some(command) = state.execution(execution) else { return false };
-        command.cwd.clone_from(&cwd);
-        match exit_code {
-            Some(exit_code) => command.end(CommandState::Done { exit_code }),
-            None => command.end(CommandState::Lost),
-        }
-        if let Some(cwd) = cwd {
-            state.cwd = cwd;
-        }
-        true
-    });
-    if ended && terminal.purpose == Purpose::Program {
-        terminal.end(exit_code, EndReason::Itself);
     }
 }
 

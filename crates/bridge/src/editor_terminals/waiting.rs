@@ -14,6 +14,7 @@ use termbridge_session::{
 };
 use tokio::time::Instant;
 
+use super::command::EditorCommand;
 use super::terminal::{EditorTerminal, Integration, TerminalState};
 
 /// How long the screen stays the same when a program has settled.
@@ -102,7 +103,7 @@ fn judge(
     let title = state.screen.title();
     if wait.exit && state.ended.is_some() {
         Some(Fired::Exit)
-    } else if wait.command.is_some_and(|id| !state.command(id).is_some_and(|it| it.is_running())) {
+    } else if wait.command.is_some_and(|id| is_over(state, id)) {
         Some(Fired::Command)
     } else if wait.free && is_free {
         Some(Fired::Free)
@@ -129,6 +130,11 @@ fn judge(
     } else {
         None
     }
+}
+
+/// Whether a command runs no more, or is not known any more.
+fn is_over(state: &TerminalState, command: u64) -> bool {
+    !state.command(command).is_some_and(EditorCommand::is_running)
 }
 
 fn waited(

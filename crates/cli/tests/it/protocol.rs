@@ -159,7 +159,7 @@ fn bad_arguments_name_the_argument() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);
     let id = server.launch(json!({"command": "cat"}));
-    let table: [(&str, Value, &[&str]); 26] = [
+    let table: [(&str, Value, &[&str]); 27] = [
         ("launch_app", json!({}), &["`command` is missing", "string"]),
         ("launch_app", json!({"command": 5}), &["`command`", "the number 5", "a string"]),
         (

@@ -138,7 +138,7 @@ pub(super) fn no_prompt(program: &str) -> ToolError {
 /// What came of a wait.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Outcome {
-    /// What came true; none on time-out or if the program ended.
+    /// What came true; none after a time-out or exit.
     #[serde(skip_serializing_if = "Option::is_none")]
     fired: Option<&'static str>,
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     rows: u16,
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
-    /// vscode: the editor's terminal
+    /// vscode: in the editor
     target: Option<String>,
 }
 

@@ -126,7 +126,7 @@ async fn a_peer_that_reconnects_in_mid_request_is_another() {
     client.greet().await;
     let first = seen.joined().await;
     let request = first.request("execute", json!({"command": "true", "terminalId": "t"}));
-    let leaving = async {
+    let leaving = Box::pin(async {
         let (_, id) = client.next_with_id().await;
         drop(client);
         let mut client = PlainClient::connect(server.port).await;
@@ -134,7 +134,7 @@ async fn a_peer_that_reconnects_in_mid_request_is_another() {
         // The reply comes on the new connection, which has not asked for it.
         client.send(&format!(r#"{{"type":"success","id":"{id}","data":{{"output":""}}}}"#)).await;
         client
-    };
+    });
     let (outcome, mut client) = limited(async { tokio::join!(request, leaving) }).await;
     assert_eq!(outcome, Err(PeerError::Lost));
     assert_eq!(seen.left().await, first.id());

@@ -1,0 +1,133 @@
+//! Giving a command to an editor's terminal: captured where the shell can be read, else merely sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use termbridge_editor::Reply;
+use termbridge_session::{CommandState, SessionError};
+use tokio::time::Instant;
+
+use super::EditorTerminals;
+use super::terminal::{EditorTerminal, Integration, Purpose};
+use super::windows::Failure;
+
+/// How long a shell may take until the editor can read it.
+pub(super) const INTEGRATION_LIMIT: Duration = Duration::from_secs(5);
+
+impl EditorTerminals {
+    /// Gives a terminal a command.
+    pub(super) async fn run(
+        &self,
+        terminal: &Arc<EditorTerminal>,
+        command: &str,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
+        terminal.check_alive()?;
+        let number = terminal.change(|state| match state.running() {
+            Some(_) => Err(SessionError::ShellBusy(terminal.id.clone())),
+            None => Ok(state.begin(command)),
+        })?;
+        let mut starting = Starting { terminal, number, is_over: false };
+        let given = self.give(terminal, number, command, patience).await;
+        starting.is_over = true;
+        if given.is_err() {
+            terminal.change(|state| state.take_back(number));
+        }
+        given.map(|()| number)
+    }
+
+    async fn give(
+        &self,
+        terminal: &EditorTerminal,
+        number: u64,
+        command: &str,
+        patience: Duration,
+    ) -> Result<(), SessionError> {
+        let plain = json!({ "command": command, "terminalId": terminal.terminal_id });
+        let mut captured = plain.clone();
+        captured["capture"] = json!(true);
+        let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
+        let is_missing = || terminal.lock().integration == Integration::Missing;
+        while terminal.window.is_ours() && !is_missing() {
+            let reply = self.try_request(terminal, "execute", captured.clone()).await;
+            match reply {
+                Ok(Reply::Success(data)) if data["executionId"].is_string() => {
+                    terminal.change(|state| {
+                        state.integration = Integration::Works;
+                        let execution = data["executionId"].as_str().unwrap_or_default();
+                        let started = state.commands.iter_mut().find(|it| it.id == number);
+                        if let Some(started) = started {
+                            started.execution.get_or_insert_with(|| execution.to_owned());
+                        }
+                    });
+                    return Ok(());
+                }
+                Ok(_) => break,
+                // It did not run.
+                Err(Failure::Refused { code: Some(code), .. }) if code == "no_integration" => {
+                    if !integrated(terminal, deadline).await {
+                        terminal.change(|state| state.integration = Integration::Missing);
+                    }
+                }
+                Err(failure) => {
+                    return Err(terminal.check_alive().err().unwrap_or_else(|| failure.into()));
+                }
+            }
+        }
+        if terminal.purpose == Purpose::Program {
+            let why = "the editor cannot read this shell, so what the program shows cannot be seen";
+            return Err(SessionError::NotSupported(why.into()));
+        }
+        self.request(terminal, "execute", plain).await?;
+        let why = if terminal.window.is_ours() {
+            "its shell has no integration"
+        } else {
+            "its extension cannot"
+        };
+        terminal.change(|state| {
+            if let Some(sent) = state.commands.iter_mut().find(|it| it.id == number) {
+                sent.notice = Some(format!(
+                    "the editor confirms that it was sent to the terminal; output and exit code cannot be captured: {why}"
+                ));
+                sent.end(CommandState::Sent);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// A command that is on its way. Where nobody sees to its start any more, it is not known what became of it.
+struct Starting<'a> {
+    terminal: &'a EditorTerminal,
+    number: u64,
+    is_over: bool,
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            let number = self.number;
+            self.terminal.change(|state| {
+                let command = state.commands.iter_mut().find(|it| it.id == number);
+                if let Some(command) = command.filter(|command| command.is_running()) {
+                    command.end(CommandState::Lost);
+                }
+            });
+        }
+    }
+}
+
+/// Waits until the editor can read the shell.
+async fn integrated(terminal: &EditorTerminal, deadline: Instant) -> bool {
+    let mut changed = terminal.changed.subscribe();
+    let works = async {
+        while terminal.lock().integration != Integration::Works {
+            // The sender is the terminal's.
+            if changed.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout_at(deadline, works).await.is_ok()
+}

@@ -1,0 +1,115 @@
+//! What editors report: who is there, and what happens in their terminals.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use termbridge_editor::{Peer, TerminalEvent, Terminals};
+use termbridge_session::{CommandState, EndReason, Owner};
+use tokio::time::Instant;
+
+use super::EditorTerminals;
+use super::terminal::{EditorTerminal, Integration, NewTerminal, Purpose};
+use super::windows::WindowKey;
+
+/// What is fed to a screen at once.
+const PIECE: usize = 64 * 1024;
+
+#[async_trait]
+impl Terminals for EditorTerminals {
+    fn joined(&self, peer: &Peer) {
+        self.lock().gone.remove(&WindowKey::of(peer));
+        self.shared.windows.add(peer);
+    }
+
+    async fn event(&self, peer: &Peer, event: TerminalEvent) {
+        let window = WindowKey::of(peer);
+        let known = self.of_window(&window, event.terminal_id());
+        match (event, known) {
+            (TerminalEvent::ExecutionOutput { execution_id, data, .. }, Some(terminal)) => {
+                let mut rest = data.as_str();
+                while !rest.is_empty() {
+                    let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
+                    terminal.change(|state| state.feed(&execution_id, piece));
+                    rest = more;
+                    tokio::task::yield_now().await;
+                }
+            }
+            (
+                TerminalEvent::ExecutionEnded { execution_id, exit_code, cwd, .. },
+                Some(terminal),
+            ) => execution_ended(&terminal, &execution_id, exit_code, cwd),
+            (TerminalEvent::TerminalClosed { exit_code, .. }, Some(terminal)) => {
+                terminal.end(exit_code, EndReason::Itself);
+            }
+            (TerminalEvent::TerminalIntegration { cwd, .. }, Some(terminal)) => {
+                terminal.change(|state| {
+                    state.integration = Integration::Works;
+                    state.cwd = cwd.unwrap_or_else(|| state.cwd.clone());
+                });
+            }
+            (TerminalEvent::TerminalUnshared { .. }, Some(terminal)) => {
+                if terminal.owner.is_everyone() {
+                    terminal.end(None, EndReason::Itself);
+                }
+            }
+            (
+                TerminalEvent::TerminalShared { terminal_id, terminal_name, pid, cwd, shell },
+                None,
+            ) => {
+                let shared = NewTerminal {
+                    owner: Owner::everyone(),
+                    window,
+                    terminal_id,
+                    purpose: Purpose::Shell,
+                    name: Some(terminal_name),
+                    project: None,
+                    command: shell.unwrap_or_else(|| "sh".to_owned()),
+                    cwd: cwd.unwrap_or_else(|| Path::new("/").to_owned()),
+                    pid,
+                };
+                if let Err(error) = self.add(shared) {
+                    tracing::warn!(%error, "a terminal that was shared is not used");
+                }
+            }
+            // Shared again, after a reconnect.
+            (TerminalEvent::TerminalShared { .. }, Some(_)) => {}
+            (event, None) => {
+                tracing::debug!(
+                    terminal = event.terminal_id(),
+                    "a report on a terminal that is not known"
+                );
+            }
+        }
+    }
+
+    fn left(&self, peer: &Peer) {
+        self.shared.windows.remove(peer);
+        let window = WindowKey::of(peer);
+        if !self.shared.windows.is_connected(&window) {
+            self.lock().gone.insert(window, Instant::now());
+        }
+    }
+}
+
+fn execution_ended(
+    terminal: &EditorTerminal,
+    execution: &str,
+    exit_code: Option<i32>,
+    cwd: Option<PathBuf>,
+) {
+    let ended = terminal.change(|state| {
+        let Some(command) = state.execution(execution) else { return false };
+        command.cwd.clone_from(&cwd);
+        match exit_code {
+            Some(exit_code) => command.end(CommandState::Done { exit_code }),
+            None => command.end(CommandState::Lost),
+        }
+        if let Some(cwd) = cwd {
+            state.cwd = cwd;
+        }
+        true
+    });
+    if ended && terminal.purpose == Purpose::Program {
+        terminal.end(exit_code, EndReason::Itself);
+    }
+}
