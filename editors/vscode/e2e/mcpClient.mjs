@@ -18,6 +18,7 @@ export class McpClient {
 
   constructor(process) {
     this.process = process;
+    this.process.setMaxListeners(0);
     this.open = new Map();
     this.lastId = 0;
     createInterface({ input: process.stdout }).on('line', (line) => {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
@@ -12,6 +12,22 @@ import { McpClient } from './mcpClient.mjs';
 
 const PROGRAM = process.env.TERMBRIDGE && path.resolve(process.env.TERMBRIDGE);
 const HELLO = { protocol: 1, window: 'probe', editor: 'e2e', version: '0', folders: [], trusted: true, settings: {} };
+
+const TESTS = `import unittest
+
+def parse(text):
+    return [int(word) for word in text.split(",")]
+
+class Parser(unittest.TestCase):
+    def test_numbers(self):
+        self.assertEqual(parse("1,2,3"), [1, 2, 3])
+
+    def test_blanks(self):
+        self.assertEqual(parse("1, 2"), [1, 2])
+
+    def test_nothing(self):
+        self.assertEqual(parse("0"), [])
+`;
 
 /** Why the scenario cannot run, or `undefined`. */
 export async function skip() {
@@ -113,10 +129,55 @@ export const steps = {
     assert.ok(!answer.includes('hunter2-secret'));
   },
 
+  'an agent uses a terminal of the editor': async ({ agent, window }) => {
+    const failed = await agent.call('execute_command', { command: 'false', target: 'vscode' });
+    assert.equal(failed.exit_code, 1);
+    const ran = await agent.call('execute_command', { command: 'echo in-the-editor; pwd', session_id: failed.session_id });
+    assert.match(ran.output, /^in-the-editor\n/);
+    assert.equal(ran.exit_code, 0);
+    const vim = await agent.call('launch_app', { command: 'vim', args: ['-u', 'NONE', 'notes.txt'], target: 'vscode' });
+    const { session_id } = vim;
+    await agent.call('send_keys', { session_id, keys: 'ihello from vim<Escape>', wait: { text: 'hello from vim' } });
+    await window.waitForTerminalText('hello from vim');
+    await window.screenshot('editor-terminal');
+    await agent.call('send_keys', { session_id, keys: ':q!<Enter>' });
+    await agent.call('stop_app', { session_id });
+    await agent.call('stop_app', { session_id: failed.session_id });
+  },
+
+  'what the README shows': async ({ agent, window }) => {
+    writeFileSync(path.join(window.folder, 'test_parser.py'), TESTS);
+    const vim = await agent.call('launch_app', {
+      ...{ command: 'vim', args: ['-u', 'NONE', '-c', 'syntax on', '-c', 'set number', 'test_parser.py'] },
+      ...{ name: 'edit the parser', cols: 100, rows: 14 },
+    });
+    const tests = await agent.call('create_session', { name: 'run the tests', cols: 100, rows: 14 });
+    await window.waitForTerminalName(/run the tests/);
+    const ran = await agent.call('execute_command', { session_id: tests.session_id, command: 'python3 -m unittest -v' });
+    assert.equal(ran.exit_code, 1);
+    await window.openSessions();
+    await window.selectTerminal('run the tests');
+    await window.waitForTerminalText('FAILED (failures=1)');
+    await window.screenshot('readme');
+    await Promise.all([vim, tests].map(({ session_id }) => agent.call('stop_app', { session_id })));
+  },
+
+  'twenty sessions at once': async ({ agent, window }) => {
+    const made = Array.from({ length: 20 }, (_, index) => agent.call('create_session', { name: `many-${index}` }));
+    const ids = (await Promise.all(made)).map((session) => session.session_id);
+    await window.waitForStatus(/21 sessions/);
+    // The list has only those rows that can be seen.
+    await until(async () => (await window.terminalNames()).filter((name) => /many-/.test(name)).length >= 8, 'their terminals');
+    await window.screenshot('twenty');
+    await Promise.all(ids.map((session_id) => agent.call('stop_app', { session_id })));
+    await window.waitForStatus(/1 session/);
+  },
+
   'a server that is killed comes again with the screen intact': async ({ runtime, window }) => {
     stopServer(runtime, 'SIGKILL');
     await window.waitForTerminalName(/offline · demo/);
     await window.waitForTerminalName(/^demo/);
+    await window.selectTerminal('demo');
     await window.waitForTerminalText('length 14');
     await window.screenshot('restarted');
   },
