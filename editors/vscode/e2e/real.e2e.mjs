@@ -77,7 +77,7 @@ function stopServer(runtime, signal = 'SIGTERM') {
 }
 
 export async function setUp(target) {
-  const editor = await startEditor(target, { name: 'real', settings: { 'termbridge.path': PROGRAM } });
+  const editor = await startEditor(target, { name: 'real', settings: { 'termbridge.path': PROGRAM, 'remote.autoForwardPorts': false } });
   const window = await editor.openWindow('app');
   return { editor, window, windows: [window], runtime: path.dirname(editor.runtime) };
 }
@@ -129,6 +129,24 @@ export const steps = {
     assert.ok(!answer.includes('hunter2-secret'));
   },
 
+  'what the README shows': async ({ agent, window }) => {
+    writeFileSync(path.join(window.folder, 'test_parser.py'), TESTS);
+    const vim = await agent.call('launch_app', {
+      ...{ command: 'vim', args: ['-u', 'NONE', '-c', 'syntax on', '-c', 'set number', 'test_parser.py'] },
+      ...{ name: 'edit the parser', cols: 100, rows: 14 },
+    });
+    const tests = await agent.call('create_session', { name: 'run the tests', cols: 100, rows: 14 });
+    await window.waitForTerminalName(/run the tests/);
+    const ran = await agent.call('execute_command', { session_id: tests.session_id, command: 'python3 -m unittest -v' });
+    assert.equal(ran.exit_code, 1);
+    await window.openSessions();
+    await window.selectTerminal('run the tests');
+    await window.waitForTerminalText('FAILED (failures=1)');
+    await window.page.mouse.move(700, 300);
+    await window.screenshot('readme');
+    await Promise.all([vim, tests].map(({ session_id }) => agent.call('stop_app', { session_id })));
+  },
+
   'an agent uses a terminal of the editor': async ({ agent, window }) => {
     const failed = await agent.call('execute_command', { command: 'false', target: 'vscode' });
     assert.equal(failed.exit_code, 1);
@@ -143,23 +161,6 @@ export const steps = {
     await agent.call('send_keys', { session_id, keys: ':q!<Enter>' });
     await agent.call('stop_app', { session_id });
     await agent.call('stop_app', { session_id: failed.session_id });
-  },
-
-  'what the README shows': async ({ agent, window }) => {
-    writeFileSync(path.join(window.folder, 'test_parser.py'), TESTS);
-    const vim = await agent.call('launch_app', {
-      ...{ command: 'vim', args: ['-u', 'NONE', '-c', 'syntax on', '-c', 'set number', 'test_parser.py'] },
-      ...{ name: 'edit the parser', cols: 100, rows: 14 },
-    });
-    const tests = await agent.call('create_session', { name: 'run the tests', cols: 100, rows: 14 });
-    await window.waitForTerminalName(/run the tests/);
-    const ran = await agent.call('execute_command', { session_id: tests.session_id, command: 'python3 -m unittest -v' });
-    assert.equal(ran.exit_code, 1);
-    await window.openSessions();
-    await window.selectTerminal('run the tests');
-    await window.waitForTerminalText('FAILED (failures=1)');
-    await window.screenshot('readme');
-    await Promise.all([vim, tests].map(({ session_id }) => agent.call('stop_app', { session_id })));
   },
 
   'twenty sessions at once': async ({ agent, window }) => {

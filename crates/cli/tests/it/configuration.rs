@@ -238,7 +238,8 @@ fn logs_go_where_they_are_told_and_never_to_stdout() {
     let environment = TestEnvironment::new();
     let file = environment.path().join("server.log");
     let path = file.display().to_string();
-    let flags = ["--log-level", "info", "--log-format", "json", "--log-file", &path, "--no-editor"];
+    let flags =
+        ["--log-level", "debug", "--log-format", "json", "--log-file", &path, "--no-editor"];
     let mut server = environment.server(TERMBRIDGE, &flags);
     server.ok("launch_app", json!({"command": "true", "wait": {"exit": true}}));
     assert_eq!(server.close(), Some(0));
