@@ -34,7 +34,7 @@ pub(crate) fn floods(server: &Path, scale: &Scale) -> Result<()> {
             best[1] = best[1].min(flood(&mut ordinary, &path)?);
         }
         let after = pids.map(work);
-        let [ours, floor] = [0, 1].map(|at| (after[at] - before[at]).as_secs_f64());
+        let [ours, floor] = [0, 1].map(|at| after[at].saturating_sub(before[at]).as_secs_f64());
         let ratio = ours / floor;
         line(
             &format!("server's work for a flood, {name}, with the journal (floor: mcp)"),

@@ -188,28 +188,28 @@ impl Window for SessionWindow {
             "input" => {
                 let Typed { session_id, data } = read(data)?;
                 let session = self.session(&session_id)?;
-                self.done(session.type_in(&self.shared.window, data.into_bytes()).await)?;
+                done(session.type_in(&self.shared.window, data.into_bytes()).await)?;
                 self.fit(&session).await;
                 Ok(Value::Null)
             }
             "take_over" => {
                 let panel: Panel = read(data)?;
                 let session = self.session(&panel.session_id)?;
-                self.done(session.take_over(&self.shared.window).await)?;
+                done(session.take_over(&self.shared.window).await)?;
                 self.resize(panel).await
             }
             "hand_back" => {
                 let session = self.session(&read::<OfSession>(data)?.session_id)?;
-                self.done(session.hand_back(&self.shared.window).await)
+                done(session.hand_back(&self.shared.window).await)
             }
             "secret" => {
                 let Secret { session_id, text } = read(data)?;
                 let session = self.session(&session_id)?;
-                self.done(session.type_secret(&self.shared.window, text).await)
+                done(session.type_secret(&self.shared.window, text).await)
             }
             "stop" => {
                 let session = self.session(&read::<OfSession>(data)?.session_id)?;
-                self.done(session.stop(Signal::TERM, STOP_GRACE).await.map(drop))
+                done(session.stop(Signal::TERM, STOP_GRACE).await.map(drop))
             }
             "transcript" => self.transcript(read(data)?).await,
             "update" => {
@@ -265,7 +265,7 @@ impl SessionWindow {
             let size = size_of(&panel);
             watched.panel.send_if_modified(|known| std::mem::replace(known, size) != size);
         }
-        self.done(session.fit(&self.shared.window, size_of(&panel)).await)
+        done(session.fit(&self.shared.window, size_of(&panel)).await)
     }
 
     /// Whoever has just taken over by typing does it in the panel's size.
@@ -282,10 +282,10 @@ impl SessionWindow {
         let snapshot = session.snapshot(request).await.map_err(of_session)?;
         Ok(json!({"text": snapshot.scrollback.map(|lines| lines.text).unwrap_or_default()}))
     }
+}
 
-    fn done(&self, outcome: Result<(), SessionError>) -> Result<Value, Refused> {
-        outcome.map(|()| Value::Null).map_err(of_session)
-    }
+fn done(outcome: Result<(), SessionError>) -> Result<Value, Refused> {
+    outcome.map(|()| Value::Null).map_err(of_session)
 }
 
 fn size_of(panel: &Panel) -> Size {
