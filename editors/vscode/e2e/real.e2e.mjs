@@ -185,7 +185,7 @@ export const steps = {
 
   'the agent ends it': async ({ agent, session, window }) => {
     await agent.call('stop_app', { session_id: session });
-    await window.waitForTerminalName(/ended · demo/);
+    await window.waitForTerminalText('[ended by');
     await until(async () => /0 sessions/.test(await window.statusBar()), 'no session is counted');
   },
 };
