@@ -11,9 +11,10 @@ use termbridge_bridge::editor::{
     self, Admission, EditorListener, EditorService, ServerSettings, TlsAccept,
 };
 use termbridge_bridge::{Bridge, EditorTerminals, NativeBackend, TerminalBackend};
+use termbridge_mcp::Scope;
 use termbridge_mcp::socket::EditorDoor;
 use termbridge_viewers::SessionWindows;
-use termbridge_web::TokenStore;
+use termbridge_web::Token;
 use tokio_util::sync::CancellationToken;
 
 use super::{tell, token};
@@ -64,9 +65,8 @@ impl Editors {
             windows: Arc::new(SessionWindows::new(bridge, env!("CARGO_PKG_VERSION"))),
             terminals: Arc::new(self.terminals.clone()),
             is_valid_token: Arc::new(move |text| {
-                let verify =
-                    |tokens: &TokenStore| tokens.verify(text).is_ok_and(|token| token.is_some());
-                tokens.as_ref().is_some_and(verify)
+                let token = tokens.as_ref().and_then(|tokens| tokens.verify(text).ok().flatten());
+                token.is_some_and(|token| is_for_people(&token))
             }),
         };
         let settings = ServerSettings { require_token: self.config.require_token, tls };
@@ -84,6 +84,11 @@ impl Editors {
         let _ = self.terminals.on_use(Box::new(move || door.open()));
         service
     }
+}
+
+/// A window shows and drives every session: a token that may less does not open one.
+fn is_for_people(token: &Token) -> bool {
+    token.scope == Scope::Admin || token.all_sessions && token.scope == Scope::Write
 }
 
 /// Windows of our own extension come by the server's socket.

@@ -11,7 +11,7 @@ use crate::serving::{Serving, SocketClient, command};
 use crate::support::await_that;
 
 /// A port that is free now.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }
@@ -51,7 +51,7 @@ fn plain_extension(port: u16) -> thread::JoinHandle<Vec<Value>> {
     })
 }
 
-fn next(socket: &mut WebSocket<TcpStream>) -> Option<Value> {
+pub(crate) fn next(socket: &mut WebSocket<TcpStream>) -> Option<Value> {
     loop {
         match socket.read().ok()? {
             Message::Text(text) => return Some(serde_json::from_str(&text).expect("JSON")),

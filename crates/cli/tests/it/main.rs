@@ -8,6 +8,7 @@ mod compat;
 mod configuration;
 mod debug;
 mod editor_target;
+mod editor_windows;
 mod editors;
 mod endings;
 mod examples;
