@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use termbridge_policy::{Decision, Dialect, Policy, RateLimit, RateLimited, RateLimiter};
+use termbridge_policy::{
+    ConfigError, Decision, Dialect, Policy, RateLimit, RateLimited, RateLimiter,
+};
 use termbridge_session::{Shell, command_text};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::caller::Caller;
 use crate::error::BridgeError;
+use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits};
 
 /// Bytes of a command in the log.
 const MAX_LOGGED: usize = 200;
@@ -26,6 +29,8 @@ const JUDGED_TOGETHER: usize = 2;
 
 pub(crate) struct Guard {
     policy: Policy,
+    /// What people have set for some folders beside it.
+    folders: Arc<AllLimits>,
     limits: Option<Mutex<RateLimits>>,
     home: PathBuf,
     long_commands: Arc<Semaphore>,
@@ -35,7 +40,17 @@ impl Guard {
     pub(crate) fn new(policy: Policy, home: PathBuf) -> Self {
         let limits = policy.rate_limiter().map(RateLimits::new).map(Mutex::new);
         let long_commands = Arc::new(Semaphore::new(JUDGED_TOGETHER));
-        Self { policy, limits, home, long_commands }
+        Self { policy, folders: Arc::default(), limits, home, long_commands }
+    }
+
+    /// Adds limits for some folders, as long as what is returned lives.
+    pub(crate) fn limit(&self, limits: FolderLimits) -> Result<FolderLimiting, ConfigError> {
+        self.folders.add(limits, &self.home)
+    }
+
+    /// Most sessions that a caller may have in a directory, where a person has said so.
+    pub(crate) fn max_sessions(&self, caller: &Caller, directory: &Path) -> Option<usize> {
+        self.folders.of(caller, directory).iter().filter_map(|limits| limits.max_sessions).min()
     }
 
     /// Counts a call.
@@ -76,8 +91,12 @@ impl Guard {
         self.directory(cwd, caller)?;
         // What the shell gets, not what was written.
         let text = command_text(command);
-        let decision = self.policy.check_command(&text, dialect, cwd, self.home(caller));
-        conclude(decision, command, caller)
+        let home = self.home(caller);
+        conclude(self.policy.check_command(&text, dialect, cwd, home), command, caller)?;
+        for limits in self.folders.of(caller, cwd) {
+            conclude(limits.policy.check_command(&text, dialect, cwd, home), command, caller)?;
+        }
+        Ok(())
     }
 
     /// Whether a program may be started there.
@@ -89,7 +108,12 @@ impl Guard {
     ) -> Result<(), BridgeError> {
         self.directory(cwd, caller)?;
         let logged = words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
-        conclude(self.policy.check_program(words, cwd, self.home(caller)), &logged, caller)
+        let home = self.home(caller);
+        conclude(self.policy.check_program(words, cwd, home), &logged, caller)?;
+        for limits in self.folders.of(caller, cwd) {
+            conclude(limits.policy.check_program(words, cwd, home), &logged, caller)?;
+        }
+        Ok(())
     }
 
     /// Whether a shell or program may be started with a variable set.
@@ -118,7 +142,12 @@ impl Guard {
 
     /// Whether something may be done in a directory.
     pub(crate) fn directory(&self, path: &Path, caller: &Caller) -> Result<(), BridgeError> {
-        let Decision::Deny { reason, .. } = self.policy.check_path(path) else { return Ok(()) };
+        let limits = self.folders.of(caller, path);
+        let policies = std::iter::once(&self.policy).chain(limits.iter().map(|it| &it.policy));
+        let refused = policies.map(|policy| policy.check_path(path)).find_map(|decision| {
+            if let Decision::Deny { reason, .. } = decision { Some(reason) } else { None }
+        });
+        let Some(reason) = refused else { return Ok(()) };
         let path = path.display().to_string();
         let (principal, agent) = (caller.principal(), caller.agent());
         tracing::warn!(target: "policy", principal, agent, path, reason, "directory refused");

@@ -19,6 +19,7 @@ use crate::backends::{BackendIndex, Backends, Listed};
 use crate::caller::{Access, Caller};
 use crate::debug::{DebugSettings, Debuggers};
 use crate::error::BridgeError;
+use crate::folder_limits::{FolderLimiting, FolderLimits};
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
 use crate::scopes::Scope;
@@ -135,6 +136,22 @@ impl Bridge {
         self.shared.guard.call(caller)
     }
 
+    /// Limits what is done in some folders beside the policy, as long as what is returned lives.
+    pub fn limit_folders(&self, limits: FolderLimits) -> Result<FolderLimiting, BridgeError> {
+        self.shared.guard.limit(limits).map_err(|error| BridgeError::Invalid(error.to_string()))
+    }
+
+    /// Refuses a further session where a person has said how many a caller may have.
+    async fn check_room(&self, caller: &Caller, directory: &Path) -> Result<(), BridgeError> {
+        let Some(limit) = self.shared.guard.max_sessions(caller, directory) else { return Ok(()) };
+        let own = self.sessions(caller).await?.sessions;
+        let running = own.iter().filter(|info| info.state == State::Running).count();
+        match running < limit {
+            true => Ok(()),
+            false => Err(SessionError::TooManySessions { limit }.into()),
+        }
+    }
+
     /// Refuses a caller that was not given a scope.
     pub fn require(caller: &Caller, scope: Scope) -> Result<(), BridgeError> {
         if caller.may(scope) { Ok(()) } else { Err(BridgeError::MissingScope(scope)) }
@@ -180,6 +197,7 @@ impl Bridge {
         let at = self.backends().target(new.target.as_deref())?;
         new.cwd = self.directory(caller, &new.cwd, None, at)?;
         shared.guard.directory(&new.cwd, caller)?;
+        self.check_room(caller, &new.cwd).await?;
         self.check_session(caller, &new.shell, &new.env, &new.cwd)?;
         new.keep_history = shared.settings.keep_shell_history;
         new.workspace = Some(shared.settings.start_folder(caller).to_owned());
@@ -227,6 +245,7 @@ impl Bridge {
         launch: Launch,
     ) -> Result<Arc<dyn ScreenSession>, BridgeError> {
         let launch = of_caller(caller, launch).owner(caller.owner());
+        self.check_room(caller, &launch.directory()).await?;
         let screens = self.backends().get(at).screens().ok_or(BridgeError::NoScreens)?;
         let mut room = Room::new(&self.shared.agents, self.backends(), at, Duration::MAX);
         loop {

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use termbridge_bridge::{Bridge, BridgeError, Caller, Client, Scope};
+use termbridge_bridge::{Bridge, BridgeError, Caller, Client, FolderLimiting, FolderLimits, Scope};
 use termbridge_editor::{Hello, PROTOCOL, Peer, Refused, Welcome, Window, Windows};
 use termbridge_session::vt::Size;
 use termbridge_session::{Session, SessionError, SessionId, Signal, SnapshotRequest};
@@ -67,6 +67,8 @@ impl Shared {
 /// One window.
 struct SessionWindow {
     shared: Arc<Shared>,
+    /// What its person has set, in force as long as the window is open.
+    limits: Mutex<Option<FolderLimiting>>,
     watched: Mutex<HashMap<SessionId, Watched>>,
     board: AbortHandle,
 }
@@ -121,6 +123,14 @@ impl SessionWindows {
             rows.values().map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
         // What has changed since is told as soon as it begins.
         shared.moved.notify_one();
+        let limits = match limits_of(&self.bridge, &hello.folders, &hello.settings) {
+            Ok(limits) => limits,
+            Err(refused) => {
+                let window = &hello.window;
+                tracing::warn!(window, %refused, "what its person has set cannot be used");
+                None
+            }
+        };
         let board = tokio::spawn(board::keep_told(Arc::clone(&shared), rows)).abort_handle();
         let welcome = Welcome {
             protocol: PROTOCOL,
@@ -128,7 +138,8 @@ impl SessionWindows {
             pid: std::process::id(),
             sessions,
         };
-        (welcome, SessionWindow { shared, watched: Mutex::default(), board })
+        let (limits, watched) = (Mutex::new(limits), Mutex::default());
+        (welcome, SessionWindow { shared, limits, watched, board })
     }
 }
 
@@ -172,6 +183,17 @@ struct Secret {
 struct Moved {
     #[serde(default)]
     folders: Vec<PathBuf>,
+    #[serde(default)]
+    settings: Value,
+}
+
+/// What a person has set, by the names of the settings; others are for the extension, or are not applied.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PersonSettings {
+    blocked_commands: Vec<String>,
+    allowed_directories: Vec<PathBuf>,
+    max_concurrent_sessions: Option<usize>,
 }
 
 #[async_trait]
@@ -213,7 +235,10 @@ impl Window for SessionWindow {
             }
             "transcript" => self.transcript(read(data)?).await,
             "update" => {
-                let Moved { folders } = read(data)?;
+                let Moved { folders, settings } = read(data)?;
+                // Those before hold until these are known to be good.
+                let limits = limits_of(&self.shared.bridge, &folders, &settings)?;
+                *self.limits.lock().unwrap_or_else(PoisonError::into_inner) = limits;
                 *self.shared.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
                 self.shared.moved.notify_one();
                 Ok(Value::Null)
@@ -288,6 +313,29 @@ fn done(outcome: Result<(), SessionError>) -> Result<Value, Refused> {
     outcome.map(|()| Value::Null).map_err(of_session)
 }
 
+/// Puts what a person has set in force; `None` for nothing.
+fn limits_of(
+    bridge: &Bridge,
+    folders: &[PathBuf],
+    settings: &Value,
+) -> Result<Option<FolderLimiting>, Refused> {
+    if settings.is_null() {
+        return Ok(None);
+    }
+    let set: PersonSettings = read(settings.clone())?;
+    let limits = FolderLimits {
+        folders: folders.to_vec(),
+        blocked_commands: set.blocked_commands,
+        allowed_directories: set.allowed_directories,
+        max_sessions: set.max_concurrent_sessions,
+    };
+    let is_empty = FolderLimits { folders: folders.to_vec(), ..FolderLimits::default() } == limits;
+    if is_empty || folders.is_empty() {
+        return Ok(None);
+    }
+    bridge.limit_folders(limits).map(Some).map_err(of_hub)
+}
+
 fn size_of(panel: &Panel) -> Size {
     Size { cols: panel.cols, rows: panel.rows }
 }
@@ -314,6 +362,7 @@ fn of_session(error: SessionError) -> Refused {
 fn of_hub(error: BridgeError) -> Refused {
     match error {
         BridgeError::Session(error) => of_session(error),
+        BridgeError::Invalid(why) => refused("INVALID_INPUT", why),
         error => refused("FORBIDDEN", error.to_string()),
     }
 }

@@ -1,7 +1,9 @@
 //! What a window sees and does.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
-use termbridge_bridge::{Caller, NewSession};
+use termbridge_bridge::{Caller, Client, NewSession};
 use termbridge_session::vt::Size;
 use termbridge_session::{Launch, SessionError, Wait};
 
@@ -139,4 +141,46 @@ async fn what_an_agent_makes_its_current_session_is_brought_to_the_front() {
     bed.bridge.switch_session(&caller, &made.id).await.expect("switched");
     let focus = window.told(|kind, _| kind == "focus").await;
     assert_eq!(focus["sessionId"], *made.id.to_string());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_is_open() {
+    let bed = Bed::new();
+    let (mut window, _) = bed.window("w1", &["/tmp"]).await;
+    let client = |workspace: &str| {
+        let workspace = Some(workspace.into());
+        Caller::new(Arc::new(Client { workspace, ..Client::default() }))
+    };
+    let (here, elsewhere) = (client("/tmp"), client("/usr"));
+    let shell = || NewSession { cwd: "/tmp".into(), ..NewSession::default() };
+    let launch = |words: &[&str]| Launch::new(words[0]).args(words[1..].iter().copied());
+    let may = |caller: &Caller, words: &[&str]| {
+        bed.bridge.check_launch(caller, &launch(words).cwd("/tmp")).is_ok()
+    };
+    assert!(may(&here, &["git", "push", "--force"]));
+    let settings = json!({"blockedCommands": ["git push"], "maxConcurrentSessions": 1, "other": 7});
+    window
+        .does("update", json!({"folders": ["/tmp"], "trusted": true, "settings": settings}))
+        .await;
+    assert!(!may(&here, &["git", "push", "--force"]) && may(&here, &["git", "status"]));
+    bed.bridge.create_session(&here, shell()).await.expect("the first");
+    let second = bed.bridge.create_session(&here, shell()).await;
+    assert!(second.is_err(), "one is allowed");
+    // A rule that is none changes nothing, and is said to be none.
+    let bad = json!({"folders": ["/tmp"], "settings": {"blockedCommands": ["a | b"]}});
+    let refused = window.ask("update", bad).await;
+    assert_eq!(refused["data"]["code"], "INVALID_INPUT", "{refused}");
+    assert!(!may(&here, &["git", "push"]));
+    let directories = json!({"allowedDirectories": ["/tmp/project"]});
+    window.does("update", json!({"folders": ["/tmp"], "settings": directories})).await;
+    assert!(!may(&here, &["git", "status"]));
+    let away = Launch::new("true").cwd("/usr");
+    assert!(bed.bridge.check_launch(&elsewhere, &away).is_ok(), "another folder's agents are free");
+    drop(window);
+    let free = async {
+        while !may(&here, &["git", "push"]) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(30), free).await.expect("lifted");
 }

@@ -1,0 +1,80 @@
+//! Limits that a person has set for the agents that work in some folders.
+//!
+//! They come beside the server's own policy and can only add to it: what either refuses is refused. They hold as long as
+//! what set them lives, such as an editor's window.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use termbridge_policy::{ConfigError, Policy, PolicyConfig};
+
+use crate::caller::Caller;
+
+/// What a person has set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FolderLimits {
+    /// The folders that it is for: callers that work in them, and what is done in them.
+    pub folders: Vec<PathBuf>,
+    /// Commands that never run, as in the policy's `deny`.
+    pub blocked_commands: Vec<String>,
+    /// When not empty, the only directories.
+    pub allowed_directories: Vec<PathBuf>,
+    /// Most sessions of one caller that run at once.
+    pub max_sessions: Option<usize>,
+}
+
+/// Limits in force; dropping this lifts them.
+#[derive(Debug)]
+pub struct FolderLimiting {
+    all: Arc<AllLimits>,
+    limits: Arc<Limits>,
+}
+
+impl Drop for FolderLimiting {
+    fn drop(&mut self) {
+        let mut all = self.all.0.write().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|other| !Arc::ptr_eq(other, &self.limits));
+    }
+}
+
+/// All limits that were set.
+#[derive(Debug, Default)]
+pub(crate) struct AllLimits(RwLock<Vec<Arc<Limits>>>);
+
+/// Those of one person in some folders.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    folders: Vec<PathBuf>,
+    pub(crate) policy: Policy,
+    pub(crate) max_sessions: Option<usize>,
+}
+
+impl AllLimits {
+    pub(crate) fn add(
+        self: &Arc<Self>,
+        limits: FolderLimits,
+        home: &Path,
+    ) -> Result<FolderLimiting, ConfigError> {
+        let config = PolicyConfig {
+            deny: limits.blocked_commands,
+            allowed_directories: limits.allowed_directories,
+            default_rules: false,
+            ..PolicyConfig::default()
+        };
+        let policy = Policy::new(&config, home)?;
+        let (folders, max_sessions) = (limits.folders, limits.max_sessions);
+        let limits = Arc::new(Limits { folders, policy, max_sessions });
+        self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&limits));
+        Ok(FolderLimiting { all: Arc::clone(self), limits })
+    }
+
+    /// Those that count for what a caller does in a directory.
+    pub(crate) fn of(&self, caller: &Caller, directory: &Path) -> Vec<Arc<Limits>> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let counts = |limits: &&Arc<Limits>| {
+            let is_in = |path: &Path| limits.folders.iter().any(|folder| path.starts_with(folder));
+            is_in(directory) || caller.workspace().is_some_and(is_in)
+        };
+        all.iter().filter(counts).cloned().collect()
+    }
+}
