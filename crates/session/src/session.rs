@@ -209,6 +209,11 @@ impl Session {
         self.person(person, Deed::HandBack).await
     }
 
+    /// A person who drives is gone: the next agent may, after a while.
+    pub async fn leave(&self, person: &str) -> Result<(), SessionError> {
+        self.person(person, Deed::Leave).await
+    }
+
     async fn person(&self, person: &str, deed: Deed) -> Result<(), SessionError> {
         let person = person.to_owned();
         self.ask(|reply| Command::Person { person, deed, reply }).await?

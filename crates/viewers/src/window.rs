@@ -1,6 +1,6 @@
 //! [`SessionWindows`]: windows are welcomed, and what their people ask for is done.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -70,6 +70,8 @@ struct SessionWindow {
     /// What its person has set, in force as long as the window is open.
     limits: Mutex<Option<FolderLimiting>>,
     watched: Mutex<HashMap<SessionId, Watched>>,
+    /// Sessions in which its person has typed or taken over.
+    driven: Mutex<HashSet<SessionId>>,
     board: AbortHandle,
 }
 
@@ -88,6 +90,21 @@ impl Drop for Watched {
 impl Drop for SessionWindow {
     fn drop(&mut self) {
         self.board.abort();
+        let driven =
+            std::mem::take(&mut *self.driven.lock().unwrap_or_else(PoisonError::into_inner));
+        let shared = Arc::clone(&self.shared);
+        // Without a runtime everything ends anyway.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                for id in driven {
+                    if let Ok(handle) = shared.bridge.screen(&shared.caller, &id)
+                        && let Some(session) = handle.own()
+                    {
+                        let _ = session.leave(&shared.window).await;
+                    }
+                }
+            });
+        }
     }
 }
 
@@ -139,7 +156,8 @@ impl SessionWindows {
             sessions,
         };
         let (limits, watched) = (Mutex::new(limits), Mutex::default());
-        (welcome, SessionWindow { shared, limits, watched, board })
+        let driven = Mutex::default();
+        (welcome, SessionWindow { shared, limits, watched, driven, board })
     }
 }
 
@@ -210,6 +228,7 @@ impl Window for SessionWindow {
             "input" => {
                 let Typed { session_id, data } = read(data)?;
                 let session = self.session(&session_id)?;
+                self.drives(&session);
                 done(session.type_in(&self.shared.window, data.into_bytes()).await)?;
                 self.fit(&session).await;
                 Ok(Value::Null)
@@ -217,6 +236,7 @@ impl Window for SessionWindow {
             "take_over" => {
                 let panel: Panel = read(data)?;
                 let session = self.session(&panel.session_id)?;
+                self.drives(&session);
                 done(session.take_over(&self.shared.window).await)?;
                 self.resize(panel).await
             }
@@ -262,6 +282,16 @@ impl SessionWindow {
             .own()
             .cloned()
             .ok_or_else(|| refused("NOT_SUPPORTED", "this session cannot be watched".into()))
+    }
+
+    fn drives(&self, session: &Session) {
+        let mut driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
+        if !driven.contains(session.id()) {
+            // Those that are gone need nobody to leave them.
+            let Shared { bridge, caller, .. } = &*self.shared;
+            driven.retain(|id| bridge.screen(caller, id).is_ok());
+            driven.insert(session.id().clone());
+        }
     }
 
     async fn watch(&self, panel: Panel) -> Result<Value, Refused> {

@@ -2,7 +2,7 @@
 //!
 //! A person takes over by saying so, or by typing. From then on the terminal has the size of the person's panel, and
 //! what agents would type, run or resize is refused. Handing back restores the size. A person who only typed, and
-//! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back.
+//! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back, or to leave.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -30,6 +30,8 @@ pub(crate) enum Deed {
     Fit(Size),
     /// Gives the session back to its agents.
     HandBack,
+    /// Is gone: gives way as one who only typed.
+    Leave,
 }
 
 /// A person who drives.
@@ -62,6 +64,13 @@ impl SessionTask {
             }
             Deed::HandBack => {
                 self.hand_back();
+                Ok(())
+            }
+            Deed::Leave => {
+                let left = self.driver.as_mut().filter(|driver| driver.person == person);
+                if let Some(driver) = left {
+                    driver.said_so = false;
+                }
                 Ok(())
             }
         };

@@ -58,6 +58,23 @@ async fn a_person_takes_over_and_hands_back() {
 }
 
 #[tokio::test]
+async fn a_person_who_is_gone_keeps_nobody_from_typing() {
+    let sessions = sessions();
+    let cat = sh(&sessions, "cat").await;
+    cat.take_over("ann").await.expect("taken over");
+    cat.leave("ben").await.expect("nothing of his");
+    cat.leave("ann").await.expect("left");
+    assert!(matches!(cat.send_keys("x").await, Err(SessionError::TakenOver(_))), "not at once");
+    let given_way = async {
+        while cat.send_keys("y").await.is_err() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    limited("it gives way", given_way).await;
+    assert_eq!(cat.info().await.expect("known").driver, None);
+}
+
+#[tokio::test]
 async fn commands_wait_for_the_person_to_hand_back() {
     let sessions = sessions();
     let shell = start(&sessions, bash()).await;
@@ -65,8 +82,10 @@ async fn commands_wait_for_the_person_to_hand_back() {
     shell.take_over("ann").await.expect("taken over");
     let refused = shell.submit("echo no").await;
     assert!(matches!(refused, Err(SessionError::TakenOver(_))), "{refused:?}");
-    shell.type_in("ann", b"echo from-ann\r".to_vec()).await.expect("typed");
-    fires(&shell, Wait::text("from-ann\n")).await;
+    shell.type_in("ann", b"echo from-$((1+1))ann\r".to_vec()).await.expect("typed");
+    // Its output, which its echo is not, and the prompt after it.
+    fires(&shell, Wait::text("from-2ann")).await;
+    fires(&shell, Wait { free: true, ..Wait::default() }).await;
     shell.hand_back("ann").await.expect("handed back");
     let report = shell.execute("echo again", Duration::from_secs(10), 100).await.expect("runs");
     assert_eq!(report.output, "again\n");
