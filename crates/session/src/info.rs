@@ -118,6 +118,8 @@ pub struct SessionInfo {
     pub driver: Option<String>,
     /// The line that asks for a password, where somebody watches the sessions.
     pub secret_prompt: Option<String>,
+    /// How often a password was asked for since somebody watches.
+    pub secrets_asked: u64,
 }
 
 impl SessionInfo {
@@ -144,6 +146,7 @@ impl SessionInfo {
             printed: 0,
             driver: None,
             secret_prompt: None,
+            secrets_asked: 0,
         }
     }
 

@@ -443,7 +443,12 @@ impl SessionTask {
             }
             Command::Restart { reply } => {
                 self.touch();
-                self.restart(reply);
+                match self.agent_may() {
+                    Err(refused) => {
+                        let _ = reply.send(Err(refused));
+                    }
+                    Ok(()) => self.restart(reply),
+                }
             }
             Command::Stop { signal, grace, reply } => {
                 self.touch();

@@ -17,12 +17,18 @@ use crate::window::Shared;
 /// Changes so close to each other are told at once.
 const PAUSE: Duration = Duration::from_millis(30);
 
+/// When sessions are listed again that could not be.
+const AGAIN: Duration = Duration::from_millis(500);
+
 /// What a window was told, by session.
 pub(crate) type Told = BTreeMap<String, Row>;
 
-/// All rows of a window.
-pub(crate) async fn rows(shared: &Shared) -> Told {
-    let listed = shared.bridge.sessions(&shared.caller).await.unwrap_or_default();
+/// All rows of a window; `None` while not all sessions can be listed.
+pub(crate) async fn rows(shared: &Shared) -> Option<Told> {
+    let listed = shared.bridge.sessions(&shared.caller).await.ok()?;
+    if !listed.notes.is_empty() {
+        return None;
+    }
     let folders = shared.folders();
     let mut rows = Told::new();
     for info in listed.sessions {
@@ -34,7 +40,7 @@ pub(crate) async fn rows(shared: &Shared) -> Told {
             rows.insert(row.session_id.clone(), row);
         }
     }
-    rows
+    Some(rows)
 }
 
 /// Keeps a window told until it is gone.
@@ -74,7 +80,13 @@ pub(crate) async fn keep_told(shared: Arc<Shared>, mut told: Told) {
         for changes in &mut changes {
             changes.borrow_and_update();
         }
-        let now = rows(&shared).await;
+        // What is not known is not gone.
+        let now = loop {
+            match rows(&shared).await {
+                Some(now) => break now,
+                None => tokio::time::sleep(AGAIN).await,
+            }
+        };
         for (kind, data) in difference(&told, &now) {
             if !shared.audience.tell(kind, data).await {
                 return;
@@ -88,7 +100,11 @@ fn difference(told: &Told, now: &Told) -> Vec<(&'static str, Value)> {
     let gone = told.keys().filter(|id| !now.contains_key(*id));
     let gone = gone.map(|id| ("session_gone", json!({"sessionId": id})));
     let changed = now.iter().filter(|(id, row)| told.get(*id) != Some(row));
-    let changed =
-        changed.map(|(_, row)| ("session", serde_json::to_value(row).unwrap_or_default()));
+    let changed = changed.flat_map(|(id, row)| {
+        let answered = told.get(id).and_then(|before| before.answered(row));
+        let rows = answered.iter().chain(std::iter::once(row));
+        let as_json = |row| ("session", serde_json::to_value(row).unwrap_or_default());
+        rows.map(as_json).collect::<Vec<_>>()
+    });
     gone.chain(changed).collect()
 }

@@ -31,9 +31,19 @@ pub(crate) struct Row {
     driver: &'static str,
     is_driver: bool,
     secret: Option<String>,
+    /// Tells a password that is asked for again from one that still is.
+    #[serde(skip)]
+    secrets_asked: u64,
 }
 
 impl Row {
+    /// The same without the password, where another one is asked for now.
+    pub(crate) fn answered(&self, now: &Self) -> Option<Self> {
+        let is_again = self.secret.is_some() && now.secret.is_some();
+        let is_again = is_again && self.secrets_asked != now.secrets_asked;
+        is_again.then(|| Self { secret: None, state: "running", ..now.clone() })
+    }
+
     /// The row of a session, for a window with these folders.
     pub(crate) async fn of(
         bridge: &Bridge,
@@ -75,6 +85,7 @@ impl Row {
             driver: if info.driver.is_some() { "person" } else { "agent" },
             is_driver: info.driver.as_deref() == Some(window),
             secret: info.secret_prompt,
+            secrets_asked: info.secrets_asked,
         }
     }
 }

@@ -20,6 +20,8 @@ use crate::window::Audience;
 const FRAME_PAUSE: Duration = Duration::from_millis(40);
 /// Bytes of output that are told at once.
 const MAX_PIECE: usize = 256 * 1024;
+/// Bytes of a dump as it is written; a message may have a little more.
+const MAX_DUMP: usize = 12 * 1024 * 1024;
 /// A terminal of the viewer shows what lies between these in one go.
 const UPDATE_BEGINS: &str = "\x1b[?2026h";
 const UPDATE_ENDS: &str = "\x1b[?2026l";
@@ -101,8 +103,13 @@ impl Watching {
                     return true;
                 }
                 self.is_dirty = false;
-                let data = self.shown(&dump.stream);
                 let Size { cols, rows } = dump.size;
+                let mut data = self.shown(&dump.stream);
+                if written_length(&data) > MAX_DUMP {
+                    // Without what has scrolled away.
+                    let Ok(snapshot) = self.session.screen().await else { return false };
+                    data = format::raw(&snapshot.screen);
+                }
                 self.tell("dump", json!({"cols": cols, "rows": rows, "data": data})).await
             }
             Update::Output(first) => {
@@ -163,6 +170,12 @@ impl Watching {
         data["sessionId"] = self.id.as_str().into();
         self.audience.tell(kind, data).await
     }
+}
+
+/// Bytes of a text in JSON, or a few more.
+fn written_length(text: &str) -> usize {
+    let escaped = text.bytes().filter(|byte| *byte < 0x20 || matches!(byte, b'"' | b'\\')).count();
+    text.len() + 5 * escaped
 }
 
 /// Bytes as text, wherever they are cut.

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,11 @@ const MAX_WATCHED: usize = 256;
 const STOP_GRACE: Duration = Duration::from_secs(2);
 /// Lines of a transcript.
 const MAX_LINES: usize = 100_000;
+
+/// Bytes of a transcript, the last ones.
+const MAX_TRANSCRIPT: usize = 4 * 1024 * 1024;
+/// How many windows were opened.
+static OPENED: AtomicU64 = AtomicU64::new(0);
 
 /// Whoever is told what happens.
 #[async_trait]
@@ -130,12 +136,13 @@ impl SessionWindows {
         let shared = Arc::new(Shared {
             bridge: self.bridge.clone(),
             caller: Caller::new(Arc::new(client)),
-            window: hello.window.clone(),
+            // Two connections of one name are two windows.
+            window: format!("{} {}", hello.window, OPENED.fetch_add(1, Ordering::Relaxed)),
             audience,
             folders: Mutex::new(hello.folders.clone()),
             moved: Notify::new(),
         });
-        let rows = board::rows(&shared).await;
+        let rows = board::rows(&shared).await.unwrap_or_default();
         let sessions =
             rows.values().map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
         // What has changed since is told as soon as it begins.
@@ -164,6 +171,10 @@ impl SessionWindows {
 #[async_trait]
 impl Windows for SessionWindows {
     async fn open(&self, hello: Hello, peer: Peer) -> Result<(Welcome, Box<dyn Window>), Refused> {
+        if hello.protocol != PROTOCOL {
+            let why = format!("protocol {} is not spoken here; {PROTOCOL} is", hello.protocol);
+            return Err(refused("NOT_SUPPORTED", why));
+        }
         let (welcome, window) = self.welcome(&hello, Arc::new(peer)).await;
         Ok((welcome, Box::new(window)))
     }
@@ -335,7 +346,9 @@ impl SessionWindow {
         let session = self.session(&of.session_id)?;
         let request = SnapshotRequest { scrollback: Some(MAX_LINES), ..Default::default() };
         let snapshot = session.snapshot(request).await.map_err(of_session)?;
-        Ok(json!({"text": snapshot.scrollback.map(|lines| lines.text).unwrap_or_default()}))
+        let text = snapshot.scrollback.map(|lines| lines.text).unwrap_or_default();
+        let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_TRANSCRIPT));
+        Ok(json!({"text": text[from..]}))
     }
 }
 
@@ -367,7 +380,7 @@ fn limits_of(
 }
 
 fn size_of(panel: &Panel) -> Size {
-    Size { cols: panel.cols, rows: panel.rows }
+    Size { cols: panel.cols.max(1), rows: panel.rows.max(1) }
 }
 
 fn read<T: DeserializeOwned>(data: Value) -> Result<T, Refused> {

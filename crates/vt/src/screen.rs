@@ -149,7 +149,7 @@ pub struct Screen {
 impl Screen {
     /// The part of it that fits into so many columns and rows and has the cursor, on a screen without a title.
     pub fn part(&self, cols: u16, rows: u16) -> Self {
-        let (cols, rows) = (usize::from(cols), usize::from(rows));
+        let (cols, rows) = (usize::from(cols.max(1)), usize::from(rows.max(1)));
         let (row, col) = (usize::from(self.cursor.row), usize::from(self.cursor.col));
         let top = (row + 1).saturating_sub(rows);
         let left = (col + 1).saturating_sub(cols);
@@ -191,5 +191,6 @@ mod tests {
         let part = terminal.screen().part(6, 2);
         assert_eq!((text(&part).as_str(), part.cursor.col), ("\n 67890", 5));
         assert_eq!(screen.part(100, 100).rows, screen.rows);
+        assert_eq!(screen.part(0, 0), screen.part(1, 1));
     }
 }

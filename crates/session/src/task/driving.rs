@@ -78,13 +78,16 @@ impl SessionTask {
     }
 
     fn driven_by(&mut self, person: String) -> &mut Driver {
-        let before = self.driver.as_ref().map_or(self.terminal.size(), |driver| driver.before);
+        let before = self.driver.as_ref().map_or(self.size_to_be(), |driver| driver.before);
         let said_so =
             self.driver.as_ref().is_some_and(|driver| driver.said_so && driver.person == person);
         self.driver.insert(Driver { person, said_so, last_typed: Instant::now(), before })
     }
 
     fn person_types(&mut self, person: String, bytes: Vec<u8>) -> Result<(), SessionError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         self.touch();
         let count = bytes.len() as u64;
         self.type_bytes(bytes)?;
@@ -95,7 +98,8 @@ impl SessionTask {
 
     /// It is no take-over: the agent waits for just this.
     fn person_types_secret(&mut self, text: &str) -> Result<(), SessionError> {
-        if !self.hides_input() || text.chars().any(char::is_control) {
+        let is_asked = self.notices.secret().is_some() && self.hides_input();
+        if !is_asked || text.chars().any(char::is_control) {
             let why = "no password is asked for, or this is more than a line";
             return Err(SessionError::Invalid(why.to_owned()));
         }
@@ -113,10 +117,15 @@ impl SessionTask {
 
     /// Each new size is a new picture for those who watch; the same is none.
     fn resize_to(&mut self, size: Size) {
-        if size.clamped() != self.terminal.size() && self.ended.is_none() {
+        if size.clamped() != self.size_to_be() && self.ended.is_none() {
             let (ignored, _) = oneshot::channel();
             self.resizing.ask(size, ignored);
         }
+    }
+
+    /// The size that was asked for last: a session that has much to do has it only later.
+    fn size_to_be(&self) -> Size {
+        self.resizing.asked().map_or(self.terminal.size(), Size::clamped)
     }
 
     /// Refuses what an agent would do, while a person drives.

@@ -28,6 +28,8 @@ pub(super) struct Notices {
     asks: bool,
     /// The line that asks.
     secret: Option<String>,
+    /// How often one has begun to ask.
+    asked: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -45,6 +47,10 @@ impl Notices {
     /// The line that asked has its answer.
     pub(super) fn secret_given(&mut self) {
         self.secret = None;
+    }
+
+    pub(super) fn asked(&self) -> u64 {
+        self.asked
     }
 
     pub(super) fn secret(&self) -> Option<&str> {
@@ -126,6 +132,8 @@ impl SessionTask {
             survey.waiting.is_reading() || survey.waiting == Waiting::Unknown
         };
         let is_asked = survey.is_some_and(reads) && self.hides_input();
+        let is_new = is_asked && self.notices.secret.is_none();
+        self.notices.asked += u64::from(is_new);
         self.notices.secret = is_asked.then(|| self.line_of_cursor());
     }
 

@@ -39,6 +39,10 @@ impl PendingResize {
         self.replies.push(reply);
     }
 
+    pub(super) fn asked(&self) -> Option<Size> {
+        self.size
+    }
+
     pub(super) fn is_asked_for(&self) -> bool {
         self.size.is_some()
     }

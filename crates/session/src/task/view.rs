@@ -44,6 +44,7 @@ impl SessionTask {
             printed: self.printed,
             driver: self.driver().map(str::to_owned),
             secret_prompt: self.notices.secret().map(str::to_owned),
+            secrets_asked: self.notices.asked(),
         }
     }
 }

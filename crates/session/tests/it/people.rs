@@ -43,6 +43,7 @@ async fn a_person_takes_over_and_hands_back() {
     let info = cat.info().await.expect("known");
     assert_eq!((info.driver.as_deref(), cat.typed_by_people()), (Some("ann"), 6));
     for refused in [
+        cat.restart().await,
         cat.send_keys("x").await.map(drop),
         cat.resize(Size { cols: 90, rows: 30 }).await.map(drop),
     ] {

@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHal
 use tokio_util::sync::CancellationToken;
 
 /// Nothing here takes this long unless it hangs.
-const LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
 /// Bytes on their way: little, so that a window that does not read is noticed.
 const ON_THE_WAY: usize = 64 * 1024;
 

@@ -7,7 +7,7 @@ use termbridge_bridge::{Caller, Client, NewSession};
 use termbridge_session::vt::Size;
 use termbridge_session::{Launch, SessionError, Wait};
 
-use crate::support::Bed;
+use crate::support::{Bed, LIMIT};
 
 fn panel(id: &str, cols: u16, rows: u16) -> Value {
     json!({"sessionId": id, "cols": cols, "rows": rows})
@@ -76,6 +76,53 @@ async fn a_small_panel_shows_the_part_that_fits_until_its_person_takes_over() {
     window.told(|kind, data| kind == "dump" && data["cols"] == 30).await;
     window.does("input", json!({"sessionId": id, "data": "\r"})).await;
     window.shown("10 30").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sizes_are_right_however_fast_they_come_and_panels_may_be_nothing() {
+    let bed = Bed::new();
+    let floods = [bed.script("yes").await, bed.script("yes").await];
+    let session = bed.launch(Launch::new("yes").size(60, 20)).await;
+    let id = session.id().to_string();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    window.does("watch", panel(&id, 0, 5)).await;
+    window.told(|kind, _| kind == "frame").await;
+    for _ in 0..5 {
+        window.does("take_over", panel(&id, 100, 30)).await;
+        window.does("resize", panel(&id, 90, 25)).await;
+        window.does("hand_back", json!({"sessionId": id})).await;
+    }
+    window.does("unwatch", json!({"sessionId": id})).await;
+    // Whatever was asked for before, this is the last.
+    let settled = async {
+        while session.size().await.expect("known") != (Size { cols: 60, rows: 20 }) {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, settled).await.expect("in the end");
+    // A later size would come with the next turn, and this comes after it.
+    session.resize(Size { cols: 60, rows: 20 }).await.expect("resized");
+    assert_eq!(session.size().await.expect("known"), Size { cols: 60, rows: 20 });
+    drop(floods);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_history_that_no_message_holds_is_left_out() {
+    let bed = Bed::new();
+    let colours = "i=0; while [ $i -lt 9000 ]; do i=$((i+1)); printf '%s\\n' \"$line\"; done; echo all-printed; read a";
+    let line: String =
+        (0..118).map(|n| format!("\u{1b}[38;2;{n};{};{}mx", n * 2, 255 - n)).collect();
+    let launch = Launch::new("/bin/sh").args(["-c", colours]).env("line", &line).size(120, 40);
+    let session = bed.launch(launch).await;
+    session.wait(Wait::text("all-printed").timeout(LIMIT)).await.expect("printed");
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let id = session.id().to_string();
+    window.does("watch", panel(&id, 120, 40)).await;
+    let dump = window.told(|kind, _| kind == "dump").await;
+    let data = dump["data"].as_str().expect("text");
+    assert!(data.contains("all-printed") && data.len() < 12 << 20, "{} bytes", data.len());
+    session.send_keys("typed<Enter>").await.expect("sent");
+    window.shown("typed").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
