@@ -82,6 +82,10 @@ pub(crate) struct SavedState {
     pub(crate) at_prompt: bool,
     pub(crate) input: SavedInput,
     pub(crate) shell: Option<SavedShell>,
+    /// A person drives: the size that the agents know.
+    pub(crate) size_before: Option<(u16, u16)>,
+    /// Bytes that people have typed.
+    pub(crate) typed: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,6 +4,8 @@
 //! meant up to there was decided by the server before. What was read after that is followed as if it had
 //! just been read, and then the terminal is read on.
 
+use std::sync::atomic::Ordering;
+
 use termbridge_pty::{Checkpoint, Journal, Register, Signal};
 use termbridge_vt::{Options, Seq, Terminal};
 use tokio::sync::OwnedSemaphorePermit;
@@ -141,6 +143,10 @@ impl SessionTask {
         task.bells = state.bells;
         task.bells_heard = state.bells_heard;
         task.at_prompt = state.at_prompt;
+        task.typed.store(state.typed, Ordering::Relaxed);
+        if let Some(before) = state.size_before {
+            task.was_driven(load_size(before));
+        }
         if let Some(journal) = journal {
             task.printed = journal.get(Register::Printed);
             task.input =

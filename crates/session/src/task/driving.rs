@@ -140,6 +140,17 @@ impl SessionTask {
         }
     }
 
+    /// The size that the agents know, while a person drives.
+    pub(super) fn size_before(&self) -> Option<Size> {
+        self.driver.as_ref().map(|driver| driver.before)
+    }
+
+    /// A person drove at an earlier server, and has to come again: agents may after a while.
+    pub(super) fn was_driven(&mut self, before: Size) {
+        let (person, last_typed) = (String::new(), Instant::now());
+        self.driver = Some(Driver { person, said_so: false, last_typed, before });
+    }
+
     /// The person who drives.
     pub(super) fn driver(&self) -> Option<&str> {
         self.driver.as_ref().map(|driver| driver.person.as_str())

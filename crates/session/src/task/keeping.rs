@@ -19,6 +19,7 @@
 //!
 //! A session without a journal, as in `termbridge mcp`, keeps nothing and pays nothing.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_bytes::ByteBuf;
@@ -209,6 +210,8 @@ impl SessionTask {
             at_prompt: self.at_prompt,
             input: self.input.save(),
             shell: self.shell.as_ref().map(ShellState::save),
+            size_before: self.size_before().map(save_size),
+            typed: self.typed.load(Ordering::Relaxed),
         }
     }
 }

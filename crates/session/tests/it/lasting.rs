@@ -8,6 +8,7 @@ use std::path::Path;
 use futures_util::future::join_all;
 use tempfile::TempDir;
 use termbridge_pty::{Keeper, Lasting};
+use termbridge_session::vt::Size;
 use termbridge_session::{
     CommandReport, CommandState, Launch, Session, Sessions, Settings, SnapshotRequest, State, Wait,
 };
@@ -188,6 +189,31 @@ async fn screens_exit_codes_and_what_is_typed_go_on() {
     }
     assert!(app.screen().await.expect("answers").contains("back again"));
     assert!(over.screen().await.expect("answers").contains("last words"));
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_who_drove_gives_way_and_the_agents_have_their_size_again() {
+    let folder = folder();
+    let mut sessions = server(folder.path()).await;
+    let cat = sessions.launch(Launch::new("cat").size(60, 10)).await.expect("launches");
+    cat.take_over("ann").await.expect("taken over");
+    cat.fit("ann", Size { cols: 90, rows: 20 }).await.expect("fits");
+    cat.type_in("ann", b"typed\r".to_vec()).await.expect("typed");
+    see(&cat, "typed\ntyped").await;
+    let id = cat.id().clone();
+    sessions = next(sessions, folder.path()).await;
+    let cat = sessions.get(&id).expect("is there");
+    assert_eq!(cat.size().await.expect("known"), Size { cols: 90, rows: 20 });
+    assert_eq!(cat.typed_by_people(), 6, "an agent can still be told");
+    // The person may come again; after a while it is the agents'.
+    assert!(cat.send_keys("x").await.is_err());
+    cat.hand_back("ann").await.expect("handed back");
+    cat.resize(Size { cols: 61, rows: 10 }).await.expect("the agent's");
+    sessions = next(sessions, folder.path()).await;
+    let cat = sessions.get(&id).expect("is there");
+    cat.send_keys("mine<Enter>").await.expect("nobody drives");
+    assert_eq!(cat.size().await.expect("known"), Size { cols: 61, rows: 10 });
     sessions.shutdown().await;
 }
 
