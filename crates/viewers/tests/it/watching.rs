@@ -110,8 +110,8 @@ async fn sizes_are_right_however_fast_they_come_and_panels_may_be_nothing() {
 async fn a_history_that_no_message_holds_is_left_out() {
     let bed = Bed::new();
     let colours = "i=0; while [ $i -lt 9000 ]; do i=$((i+1)); printf '%s\\n' \"$line\"; done; echo all-printed; read a";
-    let line: String =
-        (0..118).map(|n| format!("\u{1b}[38;2;{n};{};{}mx", n * 2, 255 - n)).collect();
+    let cells = (0..118).map(|n| format!("\u{1b}[38;2;{n};{};{}mx", n * 2, 255 - n));
+    let line = cells.collect::<Vec<_>>().concat();
     let launch = Launch::new("/bin/sh").args(["-c", colours]).env("line", &line).size(120, 40);
     let session = bed.launch(launch).await;
     session.wait(Wait::text("all-printed").timeout(LIMIT)).await.expect("printed");
