@@ -53,9 +53,13 @@ impl SessionTask {
     pub(super) fn resize_as_asked(&mut self) {
         let PendingResize { size, replies } = std::mem::take(&mut self.resizing);
         let Some(size) = size else { return };
-        for reply in replies {
-            // Costs nothing after the first.
-            let _ = reply.send(self.resize(size));
+        // Costs nothing after the first.
+        let resized = |reply: ResizeReply| (reply, self.resize(size));
+        let resized: Vec<_> = replies.into_iter().map(resized).collect();
+        // Whoever is answered finds it so at the next server too.
+        self.keep_state();
+        for (reply, outcome) in resized {
+            let _ = reply.send(outcome);
         }
     }
 

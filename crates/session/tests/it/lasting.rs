@@ -198,7 +198,14 @@ async fn a_person_who_drove_gives_way_and_the_agents_have_their_size_again() {
     let mut sessions = server(folder.path()).await;
     let cat = sessions.launch(Launch::new("cat").size(60, 10)).await.expect("launches");
     cat.take_over("ann").await.expect("taken over");
-    cat.fit("ann", Size { cols: 90, rows: 20 }).await.expect("fits");
+    let panel = Size { cols: 90, rows: 20 };
+    cat.fit("ann", panel).await.expect("fits");
+    let fits = async {
+        while cat.size().await.expect("known") != panel {
+            tokio::task::yield_now().await;
+        }
+    };
+    limited("it has the panel's size", fits).await;
     cat.type_in("ann", b"typed\r".to_vec()).await.expect("typed");
     see(&cat, "typed\ntyped").await;
     let id = cat.id().clone();
