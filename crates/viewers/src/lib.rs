@@ -6,9 +6,9 @@
 //!                             └────────── keys, take over ──────────┘
 //! ```
 //!
-//! * [`SessionWindows`] welcomes windows of an editor, keeps each told of the list of sessions ([`board`]), and does what
+//! * [`SessionWindows`] welcomes windows of an editor, keeps each told of the list of sessions (`board`), and does what
 //!   their people ask for.
-//! * A session that a window watches is one task ([`watching`]): a dump and the stream, or, while an agent drives a
+//! * A session that a window watches is one task (`watching`): a dump and the stream, or, while an agent drives a
 //!   session larger than the panel, the part of the screen that fits.
 //!
 //! Invariants: a window sees and does nothing that its caller may not; a slow window slows nobody (the session gives it
