@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use termbridge_policy::{ConfigError, Policy, PolicyConfig};
+use termbridge_session::{SessionError, State};
 
 use crate::caller::Caller;
+use crate::error::BridgeError;
+use crate::hub::Bridge;
 
 /// What a person has set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -76,5 +79,27 @@ impl AllLimits {
             is_in(directory) || caller.workspace().is_some_and(is_in)
         };
         all.iter().filter(counts).cloned().collect()
+    }
+}
+
+impl Bridge {
+    /// Limits what is done in some folders beside the policy, as long as what is returned lives.
+    pub fn limit_folders(&self, limits: FolderLimits) -> Result<FolderLimiting, BridgeError> {
+        self.shared.guard.limit(limits).map_err(|error| BridgeError::Invalid(error.to_string()))
+    }
+
+    /// Refuses a further session where a person has said how many a caller may have.
+    pub(crate) async fn check_room(
+        &self,
+        caller: &Caller,
+        directory: &Path,
+    ) -> Result<(), BridgeError> {
+        let Some(limit) = self.shared.guard.max_sessions(caller, directory) else { return Ok(()) };
+        let own = self.sessions(caller).await?.sessions;
+        let running = own.iter().filter(|info| info.state == State::Running).count();
+        match running < limit {
+            true => Ok(()),
+            false => Err(SessionError::TooManySessions { limit }.into()),
+        }
     }
 }

@@ -19,7 +19,6 @@ use crate::backends::{BackendIndex, Backends, Listed};
 use crate::caller::{Access, Caller};
 use crate::debug::{DebugSettings, Debuggers};
 use crate::error::BridgeError;
-use crate::folder_limits::{FolderLimiting, FolderLimits};
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
 use crate::scopes::Scope;
@@ -134,22 +133,6 @@ impl Bridge {
     /// Counts a call of an agent, or refuses it.
     pub fn admit(&self, caller: &Caller) -> Result<(), BridgeError> {
         self.shared.guard.call(caller)
-    }
-
-    /// Limits what is done in some folders beside the policy, as long as what is returned lives.
-    pub fn limit_folders(&self, limits: FolderLimits) -> Result<FolderLimiting, BridgeError> {
-        self.shared.guard.limit(limits).map_err(|error| BridgeError::Invalid(error.to_string()))
-    }
-
-    /// Refuses a further session where a person has said how many a caller may have.
-    async fn check_room(&self, caller: &Caller, directory: &Path) -> Result<(), BridgeError> {
-        let Some(limit) = self.shared.guard.max_sessions(caller, directory) else { return Ok(()) };
-        let own = self.sessions(caller).await?.sessions;
-        let running = own.iter().filter(|info| info.state == State::Running).count();
-        match running < limit {
-            true => Ok(()),
-            false => Err(SessionError::TooManySessions { limit }.into()),
-        }
     }
 
     /// Refuses a caller that was not given a scope.

@@ -46,6 +46,7 @@ mod snapshot;
 mod subscription;
 mod task;
 mod turns;
+mod typing;
 mod wait;
 
 pub use command::{CommandReport, CommandState};
@@ -67,4 +68,5 @@ pub use termbridge_pty::{
 };
 pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;
+pub use typing::{Encoded, encode_input, note_typing};
 pub use wait::{DEFAULT_TIMEOUT, Fired, Look, Wait, Waited};

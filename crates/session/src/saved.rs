@@ -3,7 +3,8 @@
 //! The terminal is kept apart, as a dump; here is the rest: what was launched and whose it is, the
 //! commands with their output, the input that is not written yet. A record is `MessagePack` with the
 //! fields' names in it. A newer server reads an older one's: a field that is added has a default, an
-//! unknown one is skipped, and [`VERSION`] grows only when that does not do.
+//! unknown one is skipped, and [`VERSION`] grows only when that does not do. All records and both directions stand in this one
+//! file, long as it is: what is written and what is read have to be seen together.
 //!
 //! Times are those of the system's clock, because an [`Instant`](tokio::time::Instant) means nothing
 //! to another process.

@@ -18,6 +18,7 @@ mod keeping;
 mod lifecycle;
 mod notices;
 mod output;
+mod request;
 mod resize;
 pub(crate) mod shell;
 mod view;
@@ -36,32 +37,30 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
-use termbridge_pty::{ExitStatus, Program, Signal, StopReport, Survey};
+use termbridge_pty::{ExitStatus, Program};
 use termbridge_vt::{Options, Size, Terminal};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep_until};
 
-use self::driving::{Deed, Driver};
+use self::driving::Driver;
 use self::hidden_line::{PendingLines, SendReply};
 use self::input::InputQueue;
 use self::keeping::Keeping;
 use self::lifecycle::Change;
 use self::notices::Notices;
+pub(crate) use self::request::Command;
 use self::shell::{ShellState, Spawned};
 use self::waiting::PendingWait;
 use self::watchers::Watchers;
-use crate::command::CommandReport;
 use crate::error::SessionError;
 use crate::id::SessionId;
-use crate::info::{Ended, SessionInfo, State, Stopped};
+use crate::info::{Ended, State};
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
 use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
-use crate::snapshot::{Snapshot, SnapshotRequest};
-use crate::subscription::Update;
 use crate::wait::{Wait, Waited};
 
 /// Requests waiting for the task.
@@ -78,94 +77,6 @@ const MAX_INPUT: usize = 1024 * 1024;
 const SYNCHRONIZED_LIMIT: Duration = Duration::from_millis(150);
 /// Time given to the last output of a program that ended.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
-
-/// What the task is asked. The closed list of everything a session does.
-#[derive(Debug)]
-pub(crate) enum Command {
-    Snapshot {
-        request: SnapshotRequest,
-        reply: oneshot::Sender<Snapshot>,
-    },
-    Send {
-        input: Vec<Input>,
-        then: Option<(Wait, oneshot::Sender<Waited>)>,
-        reply: oneshot::Sender<Result<Sent, SessionError>>,
-    },
-    Wait {
-        wait: Wait,
-        reply: oneshot::Sender<Waited>,
-    },
-    Submit {
-        command: String,
-        /// The request that it came with.
-        key: Option<String>,
-        patience: Duration,
-        reply: oneshot::Sender<Result<u64, SessionError>>,
-    },
-    Keyed {
-        key: String,
-        reply: oneshot::Sender<Option<u64>>,
-    },
-    Report {
-        id: u64,
-        background: bool,
-        from: u64,
-        most: u64,
-        reply: oneshot::Sender<Option<CommandReport>>,
-    },
-    /// Ctrl+C for this command, unless it is over.
-    Interrupt {
-        command: u64,
-        reply: oneshot::Sender<Result<bool, SessionError>>,
-    },
-    Resize {
-        size: Size,
-        reply: oneshot::Sender<Result<Size, SessionError>>,
-    },
-    Restart {
-        reply: oneshot::Sender<Result<(), SessionError>>,
-    },
-    Stop {
-        signal: Signal,
-        grace: Duration,
-        reply: oneshot::Sender<Result<Stopped, SessionError>>,
-    },
-    /// A person does something.
-    Person {
-        person: String,
-        deed: Deed,
-        reply: oneshot::Sender<Result<(), SessionError>>,
-    },
-    Watch {
-        reply: oneshot::Sender<mpsc::Receiver<Update>>,
-    },
-    /// Nothing but a turn of the loop.
-    Wake,
-    Size {
-        reply: oneshot::Sender<Size>,
-    },
-    Info {
-        reply: oneshot::Sender<SessionInfo>,
-    },
-    EndIdle {
-        reply: oneshot::Sender<bool>,
-    },
-    /// From a budget: this session is among the largest and should shrink to so many bytes.
-    Trim {
-        keep_bytes: usize,
-    },
-    TrimOutputMemory(usize),
-    TrimOutputDisk(usize),
-    /// From work that ran beside the loop.
-    Surveyed(Option<Survey>),
-    StopDone(Result<StopReport, String>),
-    Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
-    /// A fault, for tests of what it leaves behind.
-    #[cfg(test)]
-    Panic,
-    #[cfg(test)]
-    PanicBeside,
-}
 
 pub(crate) struct SessionTask {
     id: SessionId,

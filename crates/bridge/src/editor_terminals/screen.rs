@@ -5,17 +5,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::json;
-use termbridge_session::vt::Size;
-use termbridge_session::vt::input::{
-    InputItem, InputModes, Key, KeyPress, MouseAction, MouseError, MouseEvent, encode_items,
-    encode_mouse, encode_paste,
-};
+use termbridge_session::vt::{Size, Terminal};
 use termbridge_session::{
-    EndReason, Input, MAX_PAUSE, Mouse, MouseTarget, Owner, Sent, SessionError, SessionId,
-    SessionInfo, Signal, Snapshot, SnapshotRequest, Stopped, Wait, Waited,
+    Encoded, EndReason, Input, Owner, Sent, SessionError, SessionId, SessionInfo, Signal, Snapshot,
+    SnapshotRequest, Stopped, Wait, Waited, encode_input, note_typing,
 };
 
-use super::terminal::{EditorTerminal, TerminalState};
+use super::terminal::EditorTerminal;
 use super::waiting;
 use super::{EditorTerminals, Failure};
 use crate::screens::{ScreenSession, Waiting};
@@ -45,8 +41,8 @@ impl EditorScreen {
             let mut state = terminal.lock();
             state.follow_size();
             let before = state.screen.look();
-            let pieces = encode(&state, input)?;
-            note_typing(&mut state, input);
+            let pieces = texts(&state.screen, input)?;
+            note_typing(&mut state.screen, input);
             state.bells_heard = state.bells;
             (pieces, before)
         };
@@ -126,95 +122,17 @@ impl ScreenSession for EditorScreen {
     }
 }
 
-/// Input as the text that a terminal gets, in the modes that its program has set.
-fn encode(state: &TerminalState, input: &[Input]) -> Result<Vec<Piece>, SessionError> {
-    let modes = state.screen.input_modes();
-    let (mut pieces, mut pause, mut pauses) = (Vec::new(), Duration::ZERO, Duration::ZERO);
-    for item in input {
-        let bytes = match item {
-            Input::Items(items) => encode_items(items, &modes),
-            Input::Text(text) => encode_items(&[InputItem::Text(text.clone())], &modes),
-            Input::Paste(text) => encode_paste(text, &modes),
-            Input::Mouse(mouse) => encode_click(state, mouse, &modes)?,
-            Input::Pause(time) => {
-                pause += *time;
-                pauses += *time;
-                if pauses > MAX_PAUSE {
-                    let most = MAX_PAUSE.as_secs();
-                    let why = format!(
-                        "pauses between keys add up to more than {most} s: send fewer keys at a time"
-                    );
-                    return Err(SessionError::Invalid(why));
-                }
-                continue;
-            }
-        };
+/// Input as the texts that the editor is to type: what has no pause in between is one.
+fn texts(terminal: &Terminal, input: &[Input]) -> Result<Vec<Piece>, SessionError> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for Encoded { pause, bytes } in encode_input(terminal, input)? {
         let text = String::from_utf8(bytes).map_err(|_| {
             SessionError::NotSupported("the program takes mouse events that are no text".into())
         })?;
-        pieces.push(Piece { pause: std::mem::take(&mut pause), text });
+        match pieces.last_mut().filter(|_| pause.is_zero()) {
+            Some(last) => last.text.push_str(&text),
+            None => pieces.push(Piece { pause, text }),
+        }
     }
     Ok(pieces)
-}
-
-fn encode_click(
-    state: &TerminalState,
-    mouse: &Mouse,
-    modes: &InputModes,
-) -> Result<Vec<u8>, SessionError> {
-    let (row, col) = match &mouse.target {
-        MouseTarget::Cell { row, col } => (*row, *col),
-        MouseTarget::Text(text) => {
-            let haystack = state.screen.haystack();
-            let at = haystack.text().find(text.as_str());
-            let found = at.map(|at| haystack.locate(at..at + text.len()));
-            let found = found.ok_or_else(|| SessionError::TextNotOnScreen(text.clone()))?;
-            (found.row, found.col)
-        }
-    };
-    let size = state.screen.size();
-    if row >= size.rows || col >= size.cols {
-        let why = format!(
-            "row {row}, column {col} is outside the screen of {} rows and {} columns",
-            size.rows, size.cols
-        );
-        return Err(SessionError::Invalid(why));
-    }
-    let (action, button, modifiers) = (mouse.action, mouse.button, mouse.modifiers);
-    let parts = match action {
-        MouseAction::Click => vec![MouseAction::Press, MouseAction::Release],
-        action => vec![action],
-    };
-    let mut bytes = Vec::new();
-    for part in parts {
-        match encode_mouse(&MouseEvent { action: part, button, row, col, modifiers }, modes) {
-            // X10 has no releases: the click was the press.
-            Err(MouseError::OnlyPresses) if action == MouseAction::Click => {}
-            encoded => bytes.extend(encoded?),
-        }
-    }
-    Ok(bytes)
-}
-
-/// What is typed is not taken for what a program prints.
-fn note_typing(state: &mut TerminalState, input: &[Input]) {
-    let screen = &mut state.screen;
-    screen.begin_typing();
-    let items = input.iter().flat_map(|input| match input {
-        Input::Items(items) => items.clone(),
-        Input::Text(text) | Input::Paste(text) => vec![InputItem::Text(text.clone())],
-        Input::Mouse(_) | Input::Pause(_) => Vec::new(),
-    });
-    for item in items {
-        match item {
-            InputItem::Text(text) => screen.note_typed(&text),
-            InputItem::Press(KeyPress { key: Key::Enter, .. }) => screen.note_typed("\r"),
-            InputItem::Press(KeyPress { key: Key::Char(character), modifiers })
-                if modifiers.is_empty() =>
-            {
-                screen.note_typed(character.encode_utf8(&mut [0; 4]));
-            }
-            InputItem::Press(_) => screen.note_other_key(),
-        }
-    }
 }

@@ -3,14 +3,9 @@
 mod queue;
 mod saved;
 
+use std::io;
 use std::time::Duration;
-use std::{io, slice};
 
-use termbridge_vt::input::{
-    InputItem, Key, KeyPress, Modifiers, MouseAction, MouseError, MouseEvent, encode_items,
-    encode_mouse, encode_paste,
-};
-use termbridge_vt::{CellWidth, Row};
 use tokio::time::Instant;
 
 pub(super) use self::queue::InputQueue;
@@ -18,7 +13,8 @@ use self::queue::Piece;
 use super::waiting::PendingWait;
 use super::{MAX_INPUT, SessionTask};
 use crate::error::SessionError;
-use crate::input::{Input, MAX_PAUSE, Mouse, MouseTarget, Sent};
+use crate::input::{Input, Sent};
+use crate::typing::{encode_input, note_typing};
 
 /// Bytes written before output is read again, so that a program which echoes is never blocked.
 const WRITE_PIECE: usize = 1024;
@@ -36,12 +32,13 @@ impl SessionTask {
             shell.note_typed();
         }
         let before = self.terminal.look();
-        let pieces = self.encode(input)?;
+        let pieces = encode_input(&self.terminal, input)?;
+        let pieces = pieces.into_iter().map(Piece::from).collect();
         // Where the terminal edits lines without echo, what looks like the input is output.
         let is_shown = self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical);
         let bytes = self.enqueue(pieces)?;
         if is_shown {
-            self.note_typing(input);
+            note_typing(&mut self.terminal, input);
         }
         self.write_some();
         Ok(Sent { bytes, queued: self.queued_input(), before })
@@ -90,53 +87,6 @@ impl SessionTask {
     /// Bytes that the program has not been given yet.
     pub(super) fn queued_input(&self) -> usize {
         self.input.len() + self.input.held_len()
-    }
-
-    fn encode(&self, input: &[Input]) -> Result<Vec<Piece>, SessionError> {
-        let modes = self.terminal.input_modes();
-        let mut pieces = Vec::new();
-        let mut pause = Duration::ZERO;
-        let mut pauses = Duration::ZERO;
-        let mut push = |bytes: Vec<u8>, pause: &mut Duration| {
-            pieces.push(Piece { pause: std::mem::take(pause), ..bytes.into() });
-        };
-        for item in input {
-            match item {
-                Input::Items(items) => items.iter().for_each(|item| {
-                    push(encode_items(slice::from_ref(item), &modes), &mut pause);
-                }),
-                Input::Text(text) => {
-                    push(encode_items(&[InputItem::Text(text.clone())], &modes), &mut pause);
-                }
-                Input::Paste(text) => push(encode_paste(text, &modes), &mut pause),
-                Input::Pause(time) => {
-                    pause += *time;
-                    pauses += *time;
-                    if pauses > MAX_PAUSE {
-                        return Err(SessionError::Invalid(format!(
-                            "pauses between keys add up to more than {} s: send fewer keys at a \
-                             time",
-                            MAX_PAUSE.as_secs()
-                        )));
-                    }
-                }
-                Input::Mouse(mouse) => {
-                    let event = self.mouse_event(mouse)?;
-                    let parts = match event.action {
-                        MouseAction::Click => vec![MouseAction::Press, MouseAction::Release],
-                        action => vec![action],
-                    };
-                    for action in parts {
-                        match encode_mouse(&MouseEvent { action, ..event }, &modes) {
-                            // X10 has no releases: the click was the press.
-                            Err(MouseError::OnlyPresses) if event.action == MouseAction::Click => {}
-                            bytes => push(bytes?, &mut pause),
-                        }
-                    }
-                }
-            }
-        }
-        Ok(pieces)
     }
 
     /// The shell has begun the command. What was typed for it is written once the command has the
@@ -310,81 +260,4 @@ impl SessionTask {
         }
         Ok(length)
     }
-
-    fn mouse_event(&self, mouse: &Mouse) -> Result<MouseEvent, SessionError> {
-        let size = self.terminal.size();
-        let (row, col) = match &mouse.target {
-            MouseTarget::Cell { row, col } => (*row, *col),
-            MouseTarget::Text(text) => {
-                let screen = self.terminal.screen();
-                let place = screen
-                    .rows
-                    .iter()
-                    .enumerate()
-                    .find_map(|(index, row)| Some((index as u16, middle_of(row, text)?)));
-                place.ok_or_else(|| SessionError::TextNotOnScreen(text.clone()))?
-            }
-        };
-        let mut cells = vec![(row, col)];
-        if let MouseAction::Drag { to } = mouse.action {
-            cells.push(to);
-        }
-        if let Some((row, col)) =
-            cells.into_iter().find(|(row, col)| *row >= size.rows || *col >= size.cols)
-        {
-            return Err(SessionError::Invalid(format!(
-                "row {row}, column {col} is outside the screen of {} rows and {} columns (counted \
-                 from 0)",
-                size.rows, size.cols
-            )));
-        }
-        Ok(MouseEvent {
-            action: mouse.action,
-            button: mouse.button,
-            row,
-            col,
-            modifiers: mouse.modifiers,
-        })
-    }
-
-    /// Tells the terminal what is typed, so that its echo can be told from output.
-    fn note_typing(&mut self, input: &[Input]) {
-        self.terminal.begin_typing();
-        let items = input.iter().flat_map(|input| match input {
-            Input::Items(items) => items.clone(),
-            Input::Text(text) | Input::Paste(text) => vec![InputItem::Text(text.clone())],
-            Input::Mouse(_) | Input::Pause(_) => Vec::new(),
-        });
-        for item in items {
-            match item {
-                InputItem::Text(text) => self.terminal.note_typed(&text),
-                InputItem::Press(KeyPress { key: Key::Char(character), modifiers })
-                    if (modifiers - Modifiers::SHIFT).is_empty() =>
-                {
-                    self.terminal.note_typed(character.encode_utf8(&mut [0; 4]));
-                }
-                InputItem::Press(KeyPress { key: Key::Enter, .. }) => {
-                    self.terminal.note_typed("\r");
-                }
-                InputItem::Press(_) => self.terminal.note_other_key(),
-            }
-        }
-    }
-}
-
-/// The column in the middle of the first place where the row has this text.
-fn middle_of(row: &Row, text: &str) -> Option<u16> {
-    // A character may take two columns, and a column hold several characters.
-    let mut line = String::new();
-    let mut starts = Vec::new();
-    for (col, cell) in row.cells.iter().enumerate() {
-        if cell.width != CellWidth::Continuation {
-            starts.push((line.len(), col as u16));
-            cell.push_text(&mut line);
-        }
-    }
-    let at = line.find(text)?;
-    let cell = |offset: usize| starts.partition_point(|(start, _)| *start <= offset) - 1;
-    let (first, last) = (cell(at), cell(at + text.len().saturating_sub(1)));
-    starts.get((first + last).div_ceil(2)).map(|(_, col)| *col)
 }

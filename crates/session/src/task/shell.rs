@@ -3,7 +3,8 @@
 //! The shell was started with an integration (`termbridge-shell`): it marks where output begins and
 //! where a command ended. A command's end is believed when the mark carries the command's nonce and
 //! the kernel shows that the shell itself waits for the answer, which comes through its pipe. A mark
-//! without the nonce counts only when the shell itself waits for the terminal's input again.
+//! without the nonce counts only when the shell itself waits for the terminal's input again. That argument is one, so it
+//! stands in one file, long as it is; what can be told apart from it is in the modules below.
 //!
 //! ```text
 //! Starting ─ B ─► Prompt ─ submit ─► Open ─ D;status;nonce, waits ─► answered ─► Prompt

@@ -1,5 +1,6 @@
 //! HTTPS with a certificate of the test's own.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::{SinkExt, StreamExt};
@@ -18,17 +19,12 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::{Answer, Bed, request_text};
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn https_answers_who_trusts_its_certificate() {
+/// A certificate for localhost in a folder, and a client that trusts it.
+fn certificate(folder: &Path) -> (TlsFiles, TlsConnector) {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).expect("a certificate");
-    let folder = tempfile::tempdir().expect("a folder");
-    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let (certificate, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     std::fs::write(&certificate, made.cert.pem()).expect("written");
     std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
-    let tls = Some(TlsFiles { certificate, key });
-    let settings = WebSettings { tls, ..WebSettings::default() };
-    let bed = Bed::with(settings, HttpSettings::default()).await;
-
     let mut roots = RootCertStore::empty();
     roots.add(made.cert.der().clone()).expect("a root");
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -36,7 +32,17 @@ async fn https_answers_who_trusts_its_certificate() {
         .expect("versions")
         .with_root_certificates(roots)
         .with_no_client_auth();
-    let connector = TlsConnector::from(Arc::new(config));
+    (TlsFiles { certificate, key }, TlsConnector::from(Arc::new(config)))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn https_answers_who_trusts_its_certificate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (files, connector) = certificate(folder.path());
+    let tls = Some(files);
+    let settings = WebSettings { tls, ..WebSettings::default() };
+    let bed = Bed::with(settings, HttpSettings::default()).await;
+
     let name = ServerName::try_from("localhost").expect("a name");
     let mut stream = connector.connect(name, bed.connect().await).await.expect("a handshake");
     let request = request_text(bed.address, "GET", "/healthz", &[], "");
@@ -60,12 +66,9 @@ impl Terminals for NoTerminals {
 
 #[tokio::test]
 async fn editors_get_wss_beside_ws_on_the_same_port() {
-    let made = rcgen::generate_simple_self_signed(vec!["localhost".into()]).expect("a certificate");
     let folder = tempfile::tempdir().expect("a folder");
-    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
-    std::fs::write(&certificate, made.cert.pem()).expect("written");
-    std::fs::write(&key, made.signing_key.serialize_pem()).expect("written");
-    let tls = termbridge_web::editor_tls(&TlsFiles { certificate, key }).expect("TLS");
+    let (files, connector) = certificate(folder.path());
+    let tls = termbridge_web::editor_tls(&files).expect("TLS");
     let listener = EditorListener::bind(0).await.expect("a port");
     let (port, stop) = (listener.port(), tokio_util::sync::CancellationToken::new());
     let service = EditorService {
@@ -76,16 +79,9 @@ async fn editors_get_wss_beside_ws_on_the_same_port() {
     let settings = ServerSettings { require_token: false, tls: Some(tls) };
     let running = tokio::spawn(listener.run(settings, service, stop.clone()));
 
-    let mut roots = RootCertStore::empty();
-    roots.add(made.cert.der().clone()).expect("a root");
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("versions")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
     let stream = TcpStream::connect(("127.0.0.1", port)).await.expect("it listens");
     let name = ServerName::try_from("localhost").expect("a name");
-    let stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.expect("TLS");
+    let stream = connector.connect(name, stream).await.expect("TLS");
     welcomed(&format!("wss://localhost:{port}/"), stream).await;
     let stream = TcpStream::connect(("127.0.0.1", port)).await.expect("it listens");
     welcomed(&format!("ws://localhost:{port}/"), stream).await;

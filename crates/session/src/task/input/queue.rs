@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::WRITE_PIECE;
+use crate::typing::Encoded;
 
 /// How long a key waits for the program to take the one before it. A program that runs at all reads
 /// by then, even on a busy machine; for one that does not, keys wait no longer until it reads again.
@@ -66,6 +67,12 @@ pub(super) struct Piece {
 impl From<Vec<u8>> for Piece {
     fn from(bytes: Vec<u8>) -> Self {
         Self { bytes: bytes.into(), ..Self::default() }
+    }
+}
+
+impl From<Encoded> for Piece {
+    fn from(Encoded { pause, bytes }: Encoded) -> Self {
+        Self { pause, ..bytes.into() }
     }
 }
 
