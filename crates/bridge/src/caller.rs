@@ -159,6 +159,7 @@ impl Caller {
             principal: self.client.principal.clone(),
             client: self.label.to_string(),
             agent: self.agent.clone(),
+            workspace: self.client.workspace.clone(),
         }
     }
 

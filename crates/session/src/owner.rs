@@ -1,5 +1,7 @@
 //! Whose a session is.
 
+use std::path::PathBuf;
+
 /// Whose a session is, in words that only the caller's side understands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Owner {
@@ -9,6 +11,8 @@ pub struct Owner {
     pub client: String,
     /// The agent that it was made for, where the client tells its agents apart.
     pub agent: Option<String>,
+    /// The folder that its client works in, where that is known.
+    pub workspace: Option<PathBuf>,
 }
 
 /// The client of what is shared with all clients of a principal. One that calls itself so shares what it makes.

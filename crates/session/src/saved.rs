@@ -108,6 +108,8 @@ pub(crate) struct SavedLaunch {
     inherits: bool,
     #[serde(default)]
     base: Option<Vec<(ByteBuf, ByteBuf)>>,
+    #[serde(default)]
+    workspace: Option<ByteBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -509,6 +511,7 @@ impl From<&Launch> for SavedLaunch {
             reads_start_up_files: launch.start_up_files == StartUpFiles::Read,
             inherits: launch.inherits,
             base: launch.base.as_deref().map(|base| base.iter().map(save_variable).collect()),
+            workspace: launch.owner.workspace.as_deref().map(|path| save_path(path.as_os_str())),
         }
     }
 }
@@ -523,7 +526,12 @@ impl From<SavedLaunch> for Launch {
             cwd: saved.cwd.map(load_path),
             size: load_size(saved.size),
             name: saved.name,
-            owner: Owner { principal: saved.principal, client: saved.client, agent: saved.agent },
+            owner: Owner {
+                principal: saved.principal,
+                client: saved.client,
+                agent: saved.agent,
+                workspace: saved.workspace.map(load_path),
+            },
             project: saved.project,
             shell: saved.shell.map(Into::into),
             keep_history: saved.keep_history,

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 use termbridge_bridge::{Bridge, Caller};
-use termbridge_session::{SessionInfo, State};
+use termbridge_session::{Owner, SessionInfo, State};
 
 /// Most bytes of a command line that are shown.
 const MAX_COMMAND: usize = 500;
@@ -64,13 +64,13 @@ impl Row {
             State::Running => ("running", None, None),
             State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
         };
-        let folder = folder_of(&info.owner.client);
+        let folder = info.owner.workspace.clone();
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         let created = info.created.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             is_here: folder.as_deref().map_or_else(|| is_in(&info.cwd), is_in),
             title: title_of(&info),
-            agent: info.owner.agent.clone().unwrap_or_else(|| name_of(&info.owner.client)),
+            agent: info.owner.agent.clone().unwrap_or_else(|| name_of(&info.owner)),
             session_id: info.id.to_string(),
             name: info.name,
             folder,
@@ -101,23 +101,12 @@ fn title_of(info: &SessionInfo) -> String {
     }
 }
 
-/// A client is told apart by its name and its folder, in this order, and a number where there are several.
-fn folder_of(client: &str) -> Option<PathBuf> {
-    let at = client.find('/').filter(|at| *at == 0 || client[..*at].ends_with(' '))?;
-    let path = &client[at..];
-    let path = match path.rsplit_once(" (") {
-        Some((path, number)) if number.strip_suffix(')').is_some_and(is_number) => path,
-        _ => path,
-    };
-    Some(path.into())
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn name_of(client: &str) -> String {
-    client.split('/').next().unwrap_or_default().trim_end().trim_end_matches(" in").to_owned()
+/// What its client is called: the label without the folder that ends it.
+fn name_of(owner: &Owner) -> String {
+    let folder = owner.workspace.as_ref().map(|folder| folder.to_string_lossy());
+    let at = folder.and_then(|folder| owner.client.rfind(&*folder)).unwrap_or(owner.client.len());
+    let name = owner.client[..at].trim_end();
+    name.strip_suffix(" in").unwrap_or(name).to_owned()
 }
 
 fn shortened(command: &str) -> String {
@@ -132,19 +121,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_has_a_folder_and_a_name() {
+    fn a_client_is_called_by_its_name_alone() {
         for (client, folder, name) in [
             ("claude-code /work/app", Some("/work/app"), "claude-code"),
             ("cursor /work/my app (2)", Some("/work/my app"), "cursor"),
-            ("cursor /work/app (old)", Some("/work/app (old)"), "cursor"),
             ("vim in /work", Some("/work"), "vim"),
             ("/work", Some("/work"), ""),
+            ("token ci", Some("/work"), "token ci"),
             ("token ci", None, "token ci"),
-            ("a/b", None, "a"),
             ("", None, ""),
         ] {
-            assert_eq!(folder_of(client), folder.map(PathBuf::from), "{client}");
-            assert_eq!(name_of(client), name, "{client}");
+            let workspace = folder.map(PathBuf::from);
+            let owner = Owner { client: client.into(), workspace, ..Owner::default() };
+            assert_eq!(name_of(&owner), name, "{client}");
         }
     }
 }
