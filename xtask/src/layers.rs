@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// What each crate may use of ours; one that is not named may use all.
-const INTERNAL: [(&str, &[&str]); 16] = [
+const INTERNAL: [(&str, &[&str]); 17] = [
     ("termbridge-vt", &[]),
     ("termbridge-pty", &[]),
     ("termbridge-shell", &[]),
@@ -18,6 +18,7 @@ const INTERNAL: [(&str, &[&str]); 16] = [
     ("termbridge-store", &[]),
     ("termbridge-editor", &[]),
     ("termbridge-catalog", &[]),
+    ("termbridge-clients", &[]),
     ("termbridge-dap", &["termbridge-pty"]),
     ("termbridge-code", &["termbridge-dap", "termbridge-pty"]),
     ("termbridge-session", &["termbridge-pty", "termbridge-shell", "termbridge-vt"]),
@@ -40,6 +41,7 @@ const INTERNAL: [(&str, &[&str]); 16] = [
         "termbridge",
         &[
             "termbridge-bridge",
+            "termbridge-clients",
             "termbridge-mcp",
             "termbridge-session",
             "termbridge-viewers",
@@ -50,7 +52,7 @@ const INTERNAL: [(&str, &[&str]); 16] = [
 ];
 
 /// Crates of others that only some of ours know, by name or by the beginning of it (`*`).
-const EXTERNAL: [(&str, &[&str]); 15] = [
+const EXTERNAL: [(&str, &[&str]); 16] = [
     ("alacritty_terminal", &["termbridge-vt"]),
     ("vte", &["termbridge-vt"]),
     ("libc", &["termbridge-pty"]),
@@ -65,7 +67,8 @@ const EXTERNAL: [(&str, &[&str]); 15] = [
     ("clap*", &["termbridge"]),
     ("saphyr-parser", &["termbridge-catalog"]),
     ("tree-sitter*", &["termbridge-code"]),
-    ("jsonc-parser", &["termbridge-dap"]),
+    ("jsonc-parser", &["termbridge-clients", "termbridge-dap"]),
+    ("toml_edit", &["termbridge-clients"]),
     ("notify", &["termbridge-editor", "termbridge-testkit"]),
 ];
 

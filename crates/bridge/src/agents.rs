@@ -27,6 +27,7 @@ use crate::backend::NewSession;
 use crate::backends::{BackendIndex, Backends};
 use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
+use crate::folder_limits::RoomLimits;
 use crate::settings::BridgeSettings;
 
 use named::Named;
@@ -47,6 +48,8 @@ pub(crate) struct Needs {
     pub(crate) at: Option<BackendIndex>,
     /// A spare session may change its directory for it, where that is on this machine.
     pub(crate) may_move: bool,
+    /// What the making of a session for it is held to.
+    pub(crate) limits: RoomLimits,
 }
 
 #[derive(Clone, Default)]
@@ -307,8 +310,10 @@ impl Agents {
             keep_history: settings.keep_shell_history,
             size: None,
             workspace: Some(settings.start_folder(&needs.caller).to_owned()),
+            limits: needs.limits.sessions,
             target: None,
         };
+        needs.limits.check(backends, &needs.caller).await?;
         let (info, reservation) =
             self.create(backends, at, &needs.caller, new, asked, true).await?;
         Ok((info, reservation, Choice::Made))

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use termbridge_session::{CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo};
+use termbridge_session::{
+    CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo, SessionLimits,
+};
 
 use tokio::sync::watch;
 
@@ -191,6 +193,8 @@ pub struct NewSession {
     pub size: Option<(u16, u16)>,
     /// Where its caller works, where that is known: an editor that has it open is preferred.
     pub workspace: Option<PathBuf>,
+    /// What it is held to beside the server's settings.
+    pub limits: SessionLimits,
     /// Which backend makes it, by its [`target`](TerminalBackend::target); the first by default.
     pub target: Option<String>,
 }

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use termbridge_session::{SessionError, SessionId, SessionInfo};
+use termbridge_session::{Owner, SessionError, SessionId, SessionInfo};
 
 use crate::backend::{OwnerFilter, TerminalBackend};
+use crate::caller::{Access, Caller};
 use crate::error::BridgeError;
 
 /// How long a backend may take to list its sessions before the others' are shown without them.
@@ -107,6 +108,11 @@ impl Backends {
     /// All sessions.
     pub(crate) async fn list(&self) -> Result<Listed, SessionError> {
         self.list_of(&|_| true).await
+    }
+
+    /// A caller's own sessions.
+    pub(crate) async fn list_own(&self, caller: &Caller) -> Result<Listed, SessionError> {
+        self.list_of(&|owner: &Owner| caller.access(owner) == Access::Own).await
     }
 
     /// The sessions of those owners. One backend alone may fail; of several, those that fail or take longer than

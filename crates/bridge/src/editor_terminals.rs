@@ -17,6 +17,7 @@
 
 mod command;
 mod execution;
+mod line;
 mod reports;
 mod screen;
 mod terminal;
@@ -32,14 +33,14 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use termbridge_editor::Reply;
 use termbridge_session::{
-    CommandReport, EndReason, Fired, Launch, Owner, Scrollback, SessionError, SessionId,
-    SessionInfo, State, Wait,
+    CommandReport, Fired, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State,
+    Wait,
 };
 use tokio::time::Instant;
 
 use self::execution::INTEGRATION_LIMIT;
 use self::screen::EditorScreen;
-use self::terminal::{EditorTerminal, NewTerminal, Purpose};
+use self::terminal::{EditorTerminal, NewTerminal, PROGRAM_SHELL, Purpose};
 use self::windows::{ConnectedWindows, Failure, WindowKey};
 use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
 use crate::screens::{ScreenSession, Screens};
@@ -118,7 +119,7 @@ impl EditorTerminals {
         let fits = |terminal: &&Arc<EditorTerminal>| {
             terminal.window == *window
                 && terminal.terminal_id == terminal_id
-                && terminal.lock().ended.is_none()
+                && terminal.lock().is_in_editor()
         };
         open.terminals.iter().find(fits).cloned()
     }
@@ -132,7 +133,7 @@ impl EditorTerminals {
             .map(|(window, _)| window.clone())
             .collect();
         for terminal in open.terminals.iter().filter(|one| gone.contains(&one.window)) {
-            terminal.end(None, EndReason::Itself);
+            terminal.withdraw("its editor has gone");
         }
         open.gone.retain(|window, _| !gone.contains(window));
         let has_ended = |terminal: &Arc<EditorTerminal>| terminal.lock().ended.is_some();
@@ -207,9 +208,22 @@ impl EditorTerminals {
             && message.contains("not found")
         {
             // The editor does not know it any more.
-            terminal.end(None, EndReason::Itself);
+            terminal.withdraw("the editor does not know it any more");
         }
         result
+    }
+
+    /// Has the editor close a terminal.
+    async fn close(&self, terminal: &EditorTerminal) -> Result<(), SessionError> {
+        let data = json!({ "terminalId": terminal.terminal_id });
+        match self.try_request(terminal, "close_terminal", data).await {
+            // It is gone already.
+            Ok(_) | Err(Failure::Refused { .. }) => {
+                terminal.lock().is_left_open = false;
+                Ok(())
+            }
+            Err(failure) => Err(failure.into()),
+        }
     }
 
     async fn request(
@@ -254,14 +268,12 @@ impl Screens for EditorTerminals {
             workspace: cwd.clone(),
             cwd,
             env: env.collect(),
-            // The words are quoted for a POSIX shell.
-            shell: "bash".to_owned(),
+            shell: PROGRAM_SHELL.to_owned(),
             program: Some(line.clone()),
         };
         let terminal = self.open(opening).await?;
         if let Err(error) = self.run(&terminal, &line, INTEGRATION_LIMIT).await {
-            let data = json!({ "terminalId": terminal.terminal_id });
-            let _ = self.try_request(&terminal, "close_terminal", data).await;
+            let _ = self.close(&terminal).await;
             self.lock().terminals.retain(|one| one.id != terminal.id);
             return Err(error);
         }

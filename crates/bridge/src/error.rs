@@ -38,6 +38,12 @@ pub enum BridgeError {
         /// Why.
         reason: String,
     },
+    /// A person has limited the sessions in this folder.
+    #[error("a person has limited the sessions of an agent in this folder to {limit}")]
+    FolderFull {
+        /// How many there may be.
+        limit: usize,
+    },
     /// The agent calls too often.
     #[error(transparent)]
     RateLimited(#[from] RateLimited),

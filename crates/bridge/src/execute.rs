@@ -17,6 +17,7 @@ use crate::backend::{Awaited, Until};
 use crate::backends::BackendIndex;
 use crate::caller::Caller;
 use crate::error::BridgeError;
+use crate::folder_limits::RoomLimits;
 use crate::guard::dialect_of;
 use crate::hub::Bridge;
 use crate::recorded::entry_id;
@@ -199,6 +200,9 @@ impl Bridge {
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
+        let start = || shared.settings.start_folder(&request.caller);
+        let there = cwd.as_deref().or(current.as_ref().map(|info| info.cwd.as_path()));
+        let limits = RoomLimits::of(&shared.guard, &request.caller, there.unwrap_or_else(start));
         let mut needs = Needs {
             caller: request.caller.clone(),
             cwd,
@@ -208,6 +212,7 @@ impl Bridge {
             label: request.label.clone(),
             at: wanted,
             may_move: request.label.is_none(),
+            limits,
         };
         let mut attempts = 1..ATTEMPTS;
         loop {

@@ -5,12 +5,15 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use termbridge_policy::{ConfigError, Policy, PolicyConfig};
-use termbridge_session::{SessionError, State};
+use termbridge_session::{SessionLimits, State};
 
+use crate::backends::Backends;
 use crate::caller::Caller;
 use crate::error::BridgeError;
+use crate::guard::Guard;
 use crate::hub::Bridge;
 
 /// What a person has set.
@@ -24,6 +27,10 @@ pub struct FolderLimits {
     pub allowed_directories: Vec<PathBuf>,
     /// Most sessions of one caller that run at once.
     pub max_sessions: Option<usize>,
+    /// How long a call waits for a command where its caller does not say.
+    pub default_timeout: Option<Duration>,
+    /// What new sessions are held to.
+    pub sessions: SessionLimits,
 }
 
 /// Limits in force; dropping this lifts them.
@@ -49,7 +56,17 @@ pub(crate) struct AllLimits(RwLock<Vec<Arc<Limits>>>);
 pub(crate) struct Limits {
     folders: Vec<PathBuf>,
     pub(crate) policy: Policy,
+    max_sessions: Option<usize>,
+    default_timeout: Option<Duration>,
+    sessions: SessionLimits,
+}
+
+/// What the making of a session is held to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RoomLimits {
+    /// Most sessions of its caller that run at once.
     pub(crate) max_sessions: Option<usize>,
+    pub(crate) sessions: SessionLimits,
 }
 
 impl AllLimits {
@@ -65,8 +82,8 @@ impl AllLimits {
             ..PolicyConfig::default()
         };
         let policy = Policy::new(&config, home)?;
-        let (folders, max_sessions) = (limits.folders, limits.max_sessions);
-        let limits = Arc::new(Limits { folders, policy, max_sessions });
+        let FolderLimits { folders, max_sessions, default_timeout, sessions, .. } = limits;
+        let limits = Arc::new(Limits { folders, policy, max_sessions, default_timeout, sessions });
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&limits));
         Ok(FolderLimiting { all: Arc::clone(self), limits })
     }
@@ -88,18 +105,41 @@ impl Bridge {
         self.shared.guard.limit(limits).map_err(|error| BridgeError::Invalid(error.to_string()))
     }
 
-    /// Refuses a further session where a person has said how many a caller may have.
-    pub(crate) async fn check_room(
+    /// How long a call waits for a command where its caller does not say: `usual`, or less where a person has set it.
+    pub fn default_timeout(
         &self,
         caller: &Caller,
-        directory: &Path,
+        directory: Option<&Path>,
+        usual: Duration,
+    ) -> Duration {
+        let start = self.shared.settings.start_folder(caller);
+        let directory = directory.map_or_else(|| start.to_owned(), |path| start.join(path));
+        let limits = self.shared.guard.folder_limits(caller, &directory);
+        limits.iter().filter_map(|it| it.default_timeout).fold(usual, Duration::min)
+    }
+}
+
+impl RoomLimits {
+    pub(crate) fn of(guard: &Guard, caller: &Caller, directory: &Path) -> Self {
+        let limits = guard.folder_limits(caller, directory);
+        Self {
+            max_sessions: limits.iter().filter_map(|it| it.max_sessions).min(),
+            sessions: limits.iter().fold(SessionLimits::default(), |all, it| all.and(it.sessions)),
+        }
+    }
+
+    /// Refuses a further session where a person has said how many a caller may have.
+    pub(crate) async fn check(
+        &self,
+        backends: &Backends,
+        caller: &Caller,
     ) -> Result<(), BridgeError> {
-        let Some(limit) = self.shared.guard.max_sessions(caller, directory) else { return Ok(()) };
-        let own = self.sessions(caller).await?.sessions;
+        let Some(limit) = self.max_sessions else { return Ok(()) };
+        let own = backends.list_own(caller).await?.sessions;
         let running = own.iter().filter(|info| info.state == State::Running).count();
         match running < limit {
             true => Ok(()),
-            false => Err(SessionError::TooManySessions { limit }.into()),
+            false => Err(BridgeError::FolderFull { limit }),
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::caller::Caller;
 use crate::error::BridgeError;
-use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits};
+use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits, Limits};
 
 /// Bytes of a command in the log.
 const MAX_LOGGED: usize = 200;
@@ -48,9 +48,9 @@ impl Guard {
         self.folders.add(limits, &self.home)
     }
 
-    /// Most sessions that a caller may have in a directory, where a person has said so.
-    pub(crate) fn max_sessions(&self, caller: &Caller, directory: &Path) -> Option<usize> {
-        self.folders.of(caller, directory).iter().filter_map(|limits| limits.max_sessions).min()
+    /// What people have set for what a caller does in a directory.
+    pub(crate) fn folder_limits(&self, caller: &Caller, directory: &Path) -> Vec<Arc<Limits>> {
+        self.folders.of(caller, directory)
     }
 
     /// Counts a call.
@@ -94,7 +94,8 @@ impl Guard {
         let home = self.home(caller);
         conclude(self.policy.check_command(&text, dialect, cwd, home), command, caller)?;
         for limits in self.folders.of(caller, cwd) {
-            conclude(limits.policy.check_command(&text, dialect, cwd, home), command, caller)?;
+            let decision = limits.policy.check_command(&text, dialect, cwd, home);
+            conclude(by_person(decision, "blockedCommands"), command, caller)?;
         }
         Ok(())
     }
@@ -111,7 +112,8 @@ impl Guard {
         let home = self.home(caller);
         conclude(self.policy.check_program(words, cwd, home), &logged, caller)?;
         for limits in self.folders.of(caller, cwd) {
-            conclude(limits.policy.check_program(words, cwd, home), &logged, caller)?;
+            let decision = limits.policy.check_program(words, cwd, home);
+            conclude(by_person(decision, "blockedCommands"), &logged, caller)?;
         }
         Ok(())
     }
@@ -143,8 +145,10 @@ impl Guard {
     /// Whether something may be done in a directory.
     pub(crate) fn directory(&self, path: &Path, caller: &Caller) -> Result<(), BridgeError> {
         let limits = self.folders.of(caller, path);
-        let policies = std::iter::once(&self.policy).chain(limits.iter().map(|it| &it.policy));
-        let refused = policies.map(|policy| policy.check_path(path)).find_map(|decision| {
+        let by_person =
+            limits.iter().map(|it| by_person(it.policy.check_path(path), "allowedDirectories"));
+        let decisions = std::iter::once(self.policy.check_path(path)).chain(by_person);
+        let refused = { decisions }.find_map(|decision| {
             if let Decision::Deny { reason, .. } = decision { Some(reason) } else { None }
         });
         let Some(reason) = refused else { return Ok(()) };
@@ -152,6 +156,19 @@ impl Guard {
         let (principal, agent) = (caller.principal(), caller.agent());
         tracing::warn!(target: "policy", principal, agent, path, reason, "directory refused");
         Err(BridgeError::PathNotAllowed { path, reason })
+    }
+}
+
+/// A refusal by what a person has set in an editor says so: the server's configuration has nothing of it.
+fn by_person(decision: Decision, setting: &str) -> Decision {
+    match decision {
+        Decision::Deny { rule, reason, part } => {
+            let reason = format!(
+                "{reason} (set as termbridge.{setting} in the editor that has this folder open)"
+            );
+            Decision::Deny { rule, reason, part }
+        }
+        allowed @ Decision::Allow { .. } => allowed,
     }
 }
 

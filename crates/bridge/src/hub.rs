@@ -19,6 +19,7 @@ use crate::backends::{BackendIndex, Backends, Listed};
 use crate::caller::{Access, Caller};
 use crate::debug::{DebugSettings, Debuggers};
 use crate::error::BridgeError;
+use crate::folder_limits::RoomLimits;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
 use crate::scopes::Scope;
@@ -180,7 +181,9 @@ impl Bridge {
         let at = self.backends().target(new.target.as_deref())?;
         new.cwd = self.directory(caller, &new.cwd, None, at)?;
         shared.guard.directory(&new.cwd, caller)?;
-        self.check_room(caller, &new.cwd).await?;
+        let limits = RoomLimits::of(&shared.guard, caller, &new.cwd);
+        limits.check(self.backends(), caller).await?;
+        new.limits = limits.sessions;
         self.check_session(caller, &new.shell, &new.env, &new.cwd)?;
         new.keep_history = shared.settings.keep_shell_history;
         new.workspace = Some(shared.settings.start_folder(caller).to_owned());
@@ -228,7 +231,9 @@ impl Bridge {
         launch: Launch,
     ) -> Result<Arc<dyn ScreenSession>, BridgeError> {
         let launch = of_caller(caller, launch).owner(caller.owner());
-        self.check_room(caller, &launch.directory()).await?;
+        let limits = RoomLimits::of(&self.shared.guard, caller, &launch.directory());
+        limits.check(self.backends(), caller).await?;
+        let launch = launch.limits(limits.sessions);
         let screens = self.backends().get(at).screens().ok_or(BridgeError::NoScreens)?;
         let mut room = Room::new(&self.shared.agents, self.backends(), at, Duration::MAX);
         loop {
@@ -321,8 +326,7 @@ impl Bridge {
 
     /// The sessions that a caller may use.
     pub async fn sessions(&self, caller: &Caller) -> Result<Listed, BridgeError> {
-        let is_own = |owner: &Owner| caller.access(owner) == Access::Own;
-        Ok(self.backends().list_of(&is_own).await?)
+        Ok(self.backends().list_own(caller).await?)
     }
 
     /// What is known of a command of a session that a caller names, with at most `most` bytes of its output from

@@ -68,7 +68,7 @@ impl TerminalBackend for NativeBackend {
         if let Some(name) = new.name {
             launch = launch.name(name);
         }
-        launch = launch.owner(new.owner);
+        launch = launch.owner(new.owner).limits(new.limits);
         if let Some(project) = new.project {
             launch = launch.project(project);
         }

@@ -1,6 +1,7 @@
 //! Arguments of the command line.
 
 mod connect;
+mod install;
 mod people;
 mod serve;
 
@@ -15,6 +16,7 @@ use termbridge_bridge::BackendChoice;
 use termbridge_mcp::Structured;
 
 pub(crate) use connect::{McpCommand, StartServerArguments, refused_settings};
+pub(crate) use install::{EditArguments, InstallArguments, ScopeName, UninstallArguments};
 pub(crate) use people::{
     LogsArguments, LsArguments, SendArguments, StatusArguments, StopArguments,
 };
@@ -33,7 +35,7 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   termbridge demo                         watch it drive a real program in this terminal
-  claude mcp add termbridge -- termbridge mcp   connect Claude Code
+  termbridge install                      connect the agents of this machine
   termbridge mcp --max-sessions 20        serve MCP over stdio, with at most 20 programs
   termbridge serve                        one server for all agents, over HTTP and a socket
   termbridge ls                           what runs on it; status, logs, send, stop go with it
@@ -47,6 +49,12 @@ pub(crate) enum Command {
     /// Serve MCP over stdio; agents start this command
     #[command(after_help = MCP_EXAMPLES)]
     Mcp(McpCommand),
+    /// Add termbridge to the configuration of Claude Code, Cursor, VS Code, Codex and others
+    #[command(after_help = install::INSTALL_EXAMPLES)]
+    Install(InstallArguments),
+    /// Take termbridge out of the configuration of clients again
+    #[command(after_help = install::UNINSTALL_EXAMPLES)]
+    Uninstall(UninstallArguments),
     /// Serve many agents, editors and people at once: over HTTP, WebSocket and a unix socket
     #[command(after_help = serve::SERVE_EXAMPLES)]
     Serve(ServeArguments),

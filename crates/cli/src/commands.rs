@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod clients;
 pub(crate) mod completions;
 pub(crate) mod connect;
 pub(crate) mod debug;
@@ -7,6 +8,7 @@ pub(crate) mod demo;
 pub(crate) mod doctor;
 mod editors;
 pub(crate) mod history;
+pub(crate) mod install;
 pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod mcp;
@@ -19,6 +21,7 @@ pub(crate) mod status;
 pub(crate) mod stop;
 pub(crate) mod token;
 pub(crate) mod tools;
+pub(crate) mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;

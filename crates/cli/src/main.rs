@@ -24,6 +24,8 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Mcp(arguments) if arguments.connect => commands::connect::run(arguments.mcp),
         Command::Mcp(arguments) => commands::mcp::run(arguments.mcp),
+        Command::Install(arguments) => commands::install::run(&arguments),
+        Command::Uninstall(arguments) => commands::uninstall::run(&arguments),
         Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Token(arguments) => commands::token::run(arguments),
         Command::Status(arguments) => commands::status::run(&arguments),

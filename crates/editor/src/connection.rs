@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! reader ─┬─ replies ──► the requests that wait for them
-//!         ├─ requests of a window ─► queue ─► Window::request, one at a time ─► reply
+//!         ├─ requests of a window ─► queue ─► Window::request, one at a time but for slow ones ─► reply
 //!         └─ reports of a window ──► queue ─► Terminals::event, one at a time
 //! queues of the Peer ─► writer
 //! ```
@@ -16,6 +16,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -23,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::channel::{MessageReader, MessageWriter, Received};
 use crate::greeting::{Greeted, greet};
-use crate::message::{Incoming, REPLIES};
+use crate::message::{Incoming, Outline, REPLIES};
 use crate::peer::{Peer, Queues};
 use crate::terminals::{TerminalEvent, Terminals};
 use crate::window::{Refused, Window, Windows};
@@ -34,8 +36,12 @@ pub const PING_INTERVAL: Duration = Duration::from_secs(30);
 pub const GREETING_PAUSE: Duration = Duration::from_millis(300);
 /// Requests of a window that wait for their turn; a window that sends more is not read meanwhile.
 const WINDOW_REQUESTS: usize = 64;
+/// Of them, those that take long and are answered beside the others.
+const SLOW_REQUESTS: usize = 16;
 /// Reports of a window that wait for their turn; the same.
 const EVENTS: usize = 64;
+/// How often it is looked whether a window's token is still valid.
+const TOKEN_CHECK: Duration = Duration::from_secs(5);
 /// How long requests and reports that have come may take once the connection has ended.
 const LAST_WORK: Duration = Duration::from_secs(5);
 /// How long the last message and the goodbye may take.
@@ -104,9 +110,10 @@ async fn talk(
     admission: Admission,
     service: &EditorService,
 ) {
-    let (hello, hello_id) = match greet(reader, writer, admission, &service.is_valid_token).await {
-        Greeted::Plain => (None, None),
-        Greeted::Window { hello, id } => (Some(*hello), id),
+    let greeted = greet(reader, writer, admission, &service.is_valid_token).await;
+    let (hello, hello_id, token) = match greeted {
+        Greeted::Plain => (None, None, None),
+        Greeted::Window { hello, id, token } => (Some(*hello), id, token),
         Greeted::Gone => return,
     };
     let ended = CancellationToken::new();
@@ -153,6 +160,7 @@ async fn talk(
         () = working => {}
         () = write(writer, queues, &peer) => {}
         () = keep_alive(&peer) => tracing::warn!(peer = %peer.id(), "an editor does not answer any more"),
+        () = lapse(token, &service.is_valid_token) => tracing::warn!(peer = %peer.id(), "the editor's token is not valid any more"),
     }
 }
 
@@ -171,6 +179,7 @@ async fn read(reader: &mut impl MessageReader, dispatch: Dispatch<'_>) {
                 Ok(message) => dispatch.take(message).await,
                 Err(error) => {
                     tracing::warn!(%peer, %error, bytes = text.len(), "dropped what is no message");
+                    dispatch.refuse(&text, &error).await;
                 }
             },
             Ok(Received::Skipped(what)) => {
@@ -186,6 +195,15 @@ async fn read(reader: &mut impl MessageReader, dispatch: Dispatch<'_>) {
 }
 
 impl Dispatch<'_> {
+    /// Answers a request whose data cannot be read, such as text with half a character.
+    async fn refuse(&self, text: &str, error: &serde_json::Error) {
+        let Ok(Outline { kind, id: Some(id) }) = serde_json::from_str(text) else { return };
+        if self.peer.is_window() && !REPLIES.contains(&kind.as_str()) {
+            let refused = Refused { code: "INVALID_INPUT", message: error.to_string() };
+            let _ = self.peer.reply("error", Some(&id), failure(&refused)).await;
+        }
+    }
+
     async fn take(&self, message: Incoming) {
         let Incoming { kind, id, data } = message;
         let peer = self.peer.id();
@@ -212,22 +230,38 @@ impl Dispatch<'_> {
     }
 }
 
-/// Answers a window's requests in their order.
+/// Answers a window's requests in their order; those that take long do not hold up the others.
 async fn answer(peer: &Peer, window: Option<&dyn Window>, mut requests: mpsc::Receiver<Incoming>) {
-    while let Some(Incoming { kind, id, data }) = requests.recv().await {
-        // Requests are taken of windows only.
-        let Some(window) = window else { continue };
-        if kind == "update" {
-            update(peer, &data);
+    // Requests are taken of windows only.
+    let Some(window) = window else { return while requests.recv().await.is_some() {} };
+    let mut slow = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            request = requests.recv(), if slow.len() < SLOW_REQUESTS => match request {
+                None => break,
+                Some(request) if request.kind == "stop" => {
+                    slow.push(answer_one(peer, window, request));
+                }
+                Some(request) => answer_one(peer, window, request).await,
+            },
+            Some(()) = slow.next() => {}
         }
-        let (reply, data) = match window.request(&kind, data).await {
-            Ok(data) => ("success", if data.is_null() { json!({}) } else { data }),
-            Err(refused) => ("error", failure(&refused)),
-        };
-        tracing::debug!(peer = %peer.id(), kind, id, reply, "reply to the editor");
-        if let Err(error) = peer.reply(reply, id.as_deref(), data).await {
-            tracing::debug!(peer = %peer.id(), kind, id, %error, "no reply to the editor");
-        }
+    }
+    while slow.next().await.is_some() {}
+}
+
+async fn answer_one(peer: &Peer, window: &dyn Window, request: Incoming) {
+    let Incoming { kind, id, data } = request;
+    if kind == "update" {
+        update(peer, &data);
+    }
+    let (reply, data) = match window.request(&kind, data).await {
+        Ok(data) => ("success", if data.is_null() { json!({}) } else { data }),
+        Err(refused) => ("error", failure(&refused)),
+    };
+    tracing::debug!(peer = %peer.id(), kind, id, reply, "reply to the editor");
+    if let Err(error) = peer.reply(reply, id.as_deref(), data).await {
+        tracing::debug!(peer = %peer.id(), kind, id, %error, "no reply to the editor");
     }
 }
 
@@ -275,6 +309,14 @@ async fn keep_alive(peer: &Peer) {
             Ok(_) | Err(crate::peer::PeerError::Refused { .. }) => {}
             Err(_) => return,
         }
+    }
+}
+
+/// Returns when the token that a window was let in with is revoked or has expired.
+async fn lapse(token: Option<String>, is_valid: &TokenCheck) {
+    let Some(token) = token else { return std::future::pending().await };
+    while is_valid(&token) {
+        tokio::time::sleep(TOKEN_CHECK).await;
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum Greeted {
     Window {
         hello: Box<Hello>,
         id: Option<String>,
+        /// Which it was let in with.
+        token: Option<String>,
     },
     /// Gone, or sent away.
     Gone,
@@ -61,7 +63,7 @@ pub(crate) async fn greet(
         First::Other | First::Nothing => (None, Err(refused("hello_expected", "say hello first"))),
     };
     match judged {
-        Ok(hello) => Greeted::Window { hello: Box::new(hello), id },
+        Ok((hello, token)) => Greeted::Window { hello: Box::new(hello), id, token },
         Err(refused) => {
             tracing::warn!(%refused, "an editor was not let in");
             let error = message("error", id.as_deref(), failure(&refused));
@@ -93,8 +95,13 @@ async fn first_message(reader: &mut impl MessageReader, patience: Duration) -> F
     }
 }
 
-fn judge(data: Value, admission: Admission, is_valid_token: &TokenCheck) -> Result<Hello, Refused> {
-    let hello: Hello = serde_json::from_value(data)
+/// The hello without its token, and that.
+fn judge(
+    data: Value,
+    admission: Admission,
+    is_valid_token: &TokenCheck,
+) -> Result<(Hello, Option<String>), Refused> {
+    let mut hello: Hello = serde_json::from_value(data)
         .map_err(|error| refused("malformed_hello", &format!("the hello is malformed: {error}")))?;
     match &hello.token {
         Some(token) if !is_valid_token(token) => Err(refused(
@@ -105,7 +112,10 @@ fn judge(data: Value, admission: Admission, is_valid_token: &TokenCheck) -> Resu
             "token_needed",
             "a token is needed: make one with `termbridge token create`",
         )),
-        _ => Ok(Hello { token: None, ..hello }),
+        _ => {
+            let token = hello.token.take();
+            Ok((hello, token))
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub use channel::{
     LineReader, LineWriter, MAX_MESSAGE, MessageReader, MessageWriter, Received, lines,
 };
 pub use connection::{Admission, EditorService, GREETING_PAUSE, PING_INTERVAL, TokenCheck, serve};
-pub use device::terminal_size_of;
+pub use device::{is_in_foreground, terminal_size_of};
 pub use fs_bridge::{
     BridgeError, EditorBridge, Envelope, Event, EventKind, Found, Host, HostInfo, Liveness, Meta,
     Request, ScriptError, Settings,

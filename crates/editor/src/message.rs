@@ -19,6 +19,15 @@ pub(crate) struct Incoming {
     pub(crate) data: Value,
 }
 
+/// As much of a message as is read where its data cannot be.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Outline {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+}
+
 /// A message to send; its fields are in the published order.
 #[derive(Debug, Serialize)]
 pub(crate) struct Outgoing<'a> {

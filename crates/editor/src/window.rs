@@ -42,6 +42,9 @@ pub struct Hello {
     /// What the person has set, by the names of the settings.
     #[serde(default)]
     pub settings: Value,
+    /// The terminals that it has for agents, by its ids: others that it had are gone.
+    #[serde(default)]
+    pub terminals: Option<Vec<String>>,
 }
 
 /// What a window is welcomed with.

@@ -173,12 +173,18 @@ impl From<BridgeError> for ToolError {
             BridgeError::Blocked { .. } => (
                 Code::CommandBlocked,
                 "Do it another way, or ask the user: only they can change the rules, in the \
-                 configuration file. `termbridge policy test` explains a decision.",
+                 configuration file (`termbridge policy test` explains a decision) or where else the reason says.",
                 &[],
             ),
             BridgeError::PathNotAllowed { .. } => {
                 (Code::PathNotAllowed, "Pass a `cwd` inside an allowed directory.", &[])
             }
+            BridgeError::FolderFull { .. } => (
+                Code::ResourceLimit,
+                "Use one that you have, or stop one that is no longer needed with stop_app. Only the user can \
+                 change the limit: it is termbridge.maxConcurrentSessions in the settings of their editor.",
+                &["list_sessions", "stop_app"],
+            ),
             BridgeError::RateLimited(_) => {
                 (Code::RateLimited, "Wait that long, then try again.", &[])
             }
@@ -257,6 +263,11 @@ impl From<SessionError> for ToolError {
                 "Its last screen can still be read with view_screen; restart_app runs it again.",
                 &["view_screen", "restart_app"],
             ),
+            SessionError::Withdrawn { .. } => (
+                Code::SessionDead,
+                "Use another one: list_sessions shows them.",
+                &["list_sessions", "create_session"],
+            ),
             SessionError::Spawn(spawn) => return spawn_error(spawn, message),
             SessionError::Keys(_) => {
                 (Code::InvalidInput, "To send text as it is, use `text` instead of `keys`.", &[])
@@ -275,6 +286,11 @@ impl From<SessionError> for ToolError {
                 Code::ResourceLimit,
                 "Stop one that is no longer needed with stop_app.",
                 &["list_sessions", "stop_app"],
+            ),
+            SessionError::InputTooLong { .. } => (
+                Code::InvalidInput,
+                "Write it to a file and have the program read that, or type it in several pieces.",
+                &[],
             ),
             SessionError::InputFull { .. } => (
                 Code::Busy,

@@ -22,6 +22,14 @@ pub enum SessionError {
         /// How it ended.
         how: String,
     },
+    /// The terminal is another program's, which has taken it away.
+    #[error("session {id} cannot be used any more: {why}")]
+    Withdrawn {
+        /// The session.
+        id: SessionId,
+        /// What became of it.
+        why: &'static str,
+    },
     /// The program could not be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
@@ -50,6 +58,14 @@ pub enum SessionError {
     TooManySessions {
         /// How many may be open.
         limit: usize,
+    },
+    /// More than can be typed in one piece.
+    #[error("{bytes} bytes are too many to type at once; {most} can be")]
+    InputTooLong {
+        /// Bytes of it.
+        bytes: usize,
+        /// Bytes that there may be.
+        most: usize,
     },
     /// The program does not read what was sent before.
     #[error("{queued} bytes are waiting because the program does not read its input")]

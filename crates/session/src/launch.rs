@@ -13,6 +13,7 @@ use termbridge_vt::Size;
 
 use crate::id::SessionId;
 use crate::owner::Owner;
+use crate::settings::SessionLimits;
 
 /// A program to launch on a terminal of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub struct Launch {
     pub(crate) inherits: bool,
     /// What is inherited: the server's variables, where it is `None`.
     pub(crate) base: Option<Arc<BTreeMap<OsString, OsString>>>,
+    pub(crate) limits: SessionLimits,
 }
 
 /// How long a shell may take to its first prompt.
@@ -73,6 +75,7 @@ impl Launch {
             start_up_files: StartUpFiles::Read,
             inherits: true,
             base: None,
+            limits: SessionLimits::default(),
         }
     }
 
@@ -147,6 +150,12 @@ impl Launch {
     /// Says whose session it is.
     pub fn owner(mut self, owner: Owner) -> Self {
         self.owner = owner;
+        self
+    }
+
+    /// Holds the session to limits beside the server's.
+    pub fn limits(mut self, limits: SessionLimits) -> Self {
+        self.limits = limits;
         self
     }
 

@@ -59,7 +59,7 @@ pub use memory::release_soon;
 pub use owner::Owner;
 pub use registry::{Adoption, Sessions};
 pub use session::Session;
-pub use settings::Settings;
+pub use settings::{SessionLimits, Settings};
 pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
 pub use subscription::{Subscription, Update};
 pub use termbridge_pty::{

@@ -30,6 +30,7 @@ use crate::command::CommandState;
 use crate::info::{EndReason, Ended};
 use crate::launch::Launch;
 use crate::owner::Owner;
+use crate::settings::SessionLimits;
 
 /// The format of [`SavedSession`]. One that is newer than this is not read.
 pub(crate) const VERSION: u32 = 1;
@@ -110,6 +111,10 @@ pub(crate) struct SavedLaunch {
     base: Option<Vec<(ByteBuf, ByteBuf)>>,
     #[serde(default)]
     workspace: Option<ByteBuf>,
+    #[serde(default)]
+    session_timeout_ms: u64,
+    #[serde(default)]
+    scrollback_lines: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -357,10 +362,15 @@ impl SavedSession {
     }
 }
 
+/// Milliseconds.
+fn save_duration(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Milliseconds since 1970.
 pub(crate) fn save_time(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    save_duration(since)
 }
 
 pub(crate) fn load_time(saved: u64) -> SystemTime {
@@ -507,11 +517,13 @@ impl From<&Launch> for SavedLaunch {
             project: launch.project.clone(),
             shell: launch.shell.map(Into::into),
             keep_history: launch.keep_history,
-            start_limit_ms: u64::try_from(launch.start_limit.as_millis()).unwrap_or(u64::MAX),
+            start_limit_ms: save_duration(launch.start_limit),
             reads_start_up_files: launch.start_up_files == StartUpFiles::Read,
             inherits: launch.inherits,
             base: launch.base.as_deref().map(|base| base.iter().map(save_variable).collect()),
             workspace: launch.owner.workspace.as_deref().map(|path| save_path(path.as_os_str())),
+            session_timeout_ms: save_duration(launch.limits.session_timeout),
+            scrollback_lines: launch.limits.scrollback_lines,
         }
     }
 }
@@ -544,6 +556,10 @@ impl From<SavedLaunch> for Launch {
             base: saved.base.map(|base| {
                 Arc::new(base.into_iter().map(|(name, value)| (text(name), text(value))).collect())
             }),
+            limits: SessionLimits {
+                session_timeout: Duration::from_millis(saved.session_timeout_ms),
+                scrollback_lines: saved.scrollback_lines,
+            },
         }
     }
 }

@@ -26,6 +26,41 @@ pub struct Settings {
     pub refuse_hidden_lines: bool,
 }
 
+/// What one session is held to beside the server's settings: the stricter counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SessionLimits {
+    /// As [`Settings::session_timeout`]; zero adds nothing.
+    pub session_timeout: Duration,
+    /// As [`Settings::scrollback_lines`].
+    pub scrollback_lines: Option<usize>,
+}
+
+impl Settings {
+    /// The settings of a session with limits of its own.
+    pub(crate) fn within(mut self, limits: &SessionLimits) -> Self {
+        self.session_timeout = sooner(self.session_timeout, limits.session_timeout);
+        let lines = limits.scrollback_lines.unwrap_or(usize::MAX);
+        self.scrollback_lines = self.scrollback_lines.min(lines);
+        self
+    }
+}
+
+impl SessionLimits {
+    /// The stricter of both, each.
+    pub fn and(self, other: Self) -> Self {
+        let lines = [self.scrollback_lines, other.scrollback_lines];
+        Self {
+            session_timeout: sooner(self.session_timeout, other.session_timeout),
+            scrollback_lines: lines.into_iter().flatten().min(),
+        }
+    }
+}
+
+/// The shorter of two times, of which zero is never.
+fn sooner(one: Duration, other: Duration) -> Duration {
+    if one.is_zero() || other.is_zero() { one.max(other) } else { one.min(other) }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {

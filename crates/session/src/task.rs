@@ -163,6 +163,7 @@ impl SessionTask {
     ) -> Self {
         let Ties { server, shares, commands, typed } = ties;
         let settings = server.upgrade().map(|shared| shared.settings.clone()).unwrap_or_default();
+        let settings = settings.within(&launch.limits);
         let now = Instant::now();
         let mut terminal = new_terminal(launch.size, &settings);
         let is_lasting = spawned.journal.is_some();
@@ -441,6 +442,7 @@ impl SessionTask {
         self.check_idle(now);
         self.type_lines(now);
         self.judge_waits(now);
+        self.settle_driver(now);
         self.notice_changes(now);
         self.ask_kernel(now);
     }
@@ -462,7 +464,7 @@ impl SessionTask {
         let look = self.look_deadline(Instant::now());
         let keep = self.keep_deadline();
         let notice = self.notice_deadline();
-        let shown = [resize, look, keep, notice];
+        let shown = [resize, look, keep, notice, self.driver_deadline()];
         [update, last_output, idle, removal, waits, lines, pace, parked, prompt]
             .into_iter()
             .chain(shown)

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 use termbridge_bridge::{Bridge, Caller};
-use termbridge_session::{Owner, SessionInfo, State};
+use termbridge_session::{EndReason, Owner, SessionInfo, State};
 
 /// Most bytes of a command line that are shown.
 const MAX_COMMAND: usize = 500;
@@ -28,6 +28,7 @@ pub(crate) struct Row {
     rows: u16,
     exit_code: Option<i32>,
     signal: Option<String>,
+    stopped: bool,
     driver: &'static str,
     is_driver: bool,
     secret: Option<String>,
@@ -64,6 +65,8 @@ impl Row {
             State::Running => ("running", None, None),
             State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
         };
+        let stopped =
+            matches!(&info.state, State::Exited(ended) if ended.reason != EndReason::Itself);
         let folder = info.owner.workspace.clone();
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         let created = info.created.duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -82,6 +85,7 @@ impl Row {
             rows: info.size.rows,
             exit_code,
             signal,
+            stopped,
             driver: if info.driver.is_some() { "person" } else { "agent" },
             is_driver: info.driver.as_deref() == Some(window),
             secret: info.secret_prompt,

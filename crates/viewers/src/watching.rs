@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use termbridge_session::vt::{QueryFilter, Size, format};
-use termbridge_session::{Ended, Session, Subscription, Update};
+use termbridge_session::{EndReason, Ended, Session, Subscription, Update};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -147,7 +147,10 @@ impl Watching {
         if !self.fits() && !self.paint().await {
             return false;
         }
-        self.tell("ended", json!({"exitCode": ended.exit_code(), "signal": ended.signal()})).await
+        let stopped = ended.reason != EndReason::Itself;
+        let end =
+            json!({"exitCode": ended.exit_code(), "signal": ended.signal(), "stopped": stopped});
+        self.tell("ended", end).await
     }
 
     async fn paint(&mut self) -> bool {

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 use termbridge_bridge::{Bridge, BridgeError, Caller, Client, FolderLimiting, FolderLimits, Scope};
 use termbridge_editor::{Hello, PROTOCOL, Peer, Refused, Welcome, Window, Windows};
 use termbridge_session::vt::Size;
-use termbridge_session::{Session, SessionError, SessionId, Signal, SnapshotRequest};
+use termbridge_session::{
+    Session, SessionError, SessionId, SessionLimits, Signal, SnapshotRequest,
+};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
@@ -216,13 +218,16 @@ struct Moved {
     settings: Value,
 }
 
-/// What a person has set, by the names of the settings; others are for the extension, or are not applied.
+/// What a person has set, by the names of the settings; others are for the extension.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct PersonSettings {
     blocked_commands: Vec<String>,
     allowed_directories: Vec<PathBuf>,
     max_concurrent_sessions: Option<usize>,
+    default_timeout_ms: Option<u64>,
+    max_output_lines: Option<usize>,
+    idle_timeout_ms: Option<u64>,
 }
 
 #[async_trait]
@@ -371,12 +376,22 @@ fn limits_of(
         blocked_commands: set.blocked_commands,
         allowed_directories: set.allowed_directories,
         max_sessions: set.max_concurrent_sessions,
+        default_timeout: set.default_timeout_ms.map(milliseconds),
+        sessions: SessionLimits {
+            session_timeout: set.idle_timeout_ms.map(milliseconds).unwrap_or_default(),
+            scrollback_lines: set.max_output_lines,
+        },
     };
     let is_empty = FolderLimits { folders: folders.to_vec(), ..FolderLimits::default() } == limits;
     if is_empty || folders.is_empty() {
         return Ok(None);
     }
     bridge.limit_folders(limits).map(Some).map_err(of_hub)
+}
+
+/// A time that can be added to any other.
+fn milliseconds(number: u64) -> Duration {
+    Duration::from_millis(number).min(Duration::from_hours(24 * 365))
 }
 
 fn size_of(panel: &Panel) -> Size {
@@ -394,8 +409,8 @@ fn refused(code: &'static str, message: String) -> Refused {
 fn of_session(error: SessionError) -> Refused {
     let code = match &error {
         SessionError::NotFound(_) | SessionError::Gone => "SESSION_NOT_FOUND",
-        SessionError::Dead { .. } => "SESSION_DEAD",
-        SessionError::Invalid(_) => "INVALID_INPUT",
+        SessionError::Dead { .. } | SessionError::Withdrawn { .. } => "SESSION_DEAD",
+        SessionError::Invalid(_) | SessionError::InputTooLong { .. } => "INVALID_INPUT",
         SessionError::Changing(_) | SessionError::InputFull { .. } => "BUSY",
         _ => "INTERNAL_ERROR",
     };

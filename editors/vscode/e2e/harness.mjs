@@ -101,14 +101,21 @@ class Editor {
     Object.assign(this, parts);
   }
 
-  /** Opens a window on a folder, which is made. */
-  async openWindow(name, { width = 1400, height = 900, reuse } = {}) {
-    const folder = reuse ?? path.join(this.folder, 'work', name);
+  /** Makes a folder to work in. */
+  makeFolder(name) {
+    const folder = path.join(this.folder, 'work', name);
     mkdirSync(folder, { recursive: true });
+    return folder;
+  }
+
+  /** Opens a window on a folder, which is made, or on a `.code-workspace` file. */
+  async openWindow(name, { width = 1400, height = 900, workspace } = {}) {
+    const folder = this.makeFolder(name);
     const context = await this.browser.newContext({ viewport: { width, height } });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
-    await page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(folder)}`);
+    const opened = workspace === undefined ? `folder=${encodeURIComponent(folder)}` : `workspace=${encodeURIComponent(workspace)}`;
+    await page.goto(`http://127.0.0.1:${this.port}/?${opened}`);
     await page.waitForSelector('.monaco-workbench', { timeout: FIRST_PAGE_MS });
     const window = new EditorWindow(this, page, folder);
     await window.waitForExtension();
@@ -127,10 +134,10 @@ class Editor {
     const all = spawnSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).stdout.split('\n');
     const processes = all.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line)).filter((match) => match !== null);
     const descendants = new Set([String(this.server.pid)]);
-    for (const [, pid, parent] of processes) {
-      if (descendants.has(parent)) {
-        descendants.add(pid);
-      }
+    // Numbers begin again at the lowest: a child may come before its parent.
+    for (let size = 0; size < descendants.size; ) {
+      size = descendants.size;
+      processes.filter(([, , parent]) => descendants.has(parent)).forEach(([, pid]) => descendants.add(pid));
     }
     return processes
       .filter(([, pid, , command]) => descendants.has(pid) && command.includes('--type=extensionHost'))
@@ -186,9 +193,12 @@ class EditorWindow {
     await until(async () => isThere(await this.terminalText()), `the terminal shows ${wanted}`, () => this.terminalText());
   }
 
-  /** The names of the terminals, as the tabs say. */
+  /** The names of the terminals, as the tabs say. The list keeps rows without a name for later use. */
   async terminalNames() {
-    return this.page.locator('.terminal-tabs-entry').evaluateAll((tabs) => tabs.map((tab) => tab.textContent.trim()));
+    const names = await this.page
+      .locator('.terminal-tabs-entry')
+      .evaluateAll((tabs) => tabs.map((tab) => tab.textContent.trim()));
+    return names.filter((name) => name !== '');
   }
 
   async waitForTerminalName(pattern) {
@@ -238,6 +248,16 @@ class EditorWindow {
   async close() {
     await this.page.context().close();
   }
+}
+
+/** A step that cannot be done on this machine: it is named, and the scenario goes on. */
+export class SkippedStep extends Error {}
+
+/** What a process holds: kilobytes in memory, open descriptors, threads. */
+export function holdingsOf(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const field = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)[1]);
+  return { memory: field('VmRSS'), descriptors: readdirSync(`/proc/${pid}/fd`).length, threads: field('Threads') };
 }
 
 /** The processor time that a process has used, in milliseconds. */

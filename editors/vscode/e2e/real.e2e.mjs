@@ -1,17 +1,12 @@
-// The extension, a real server and an agent: TERMBRIDGE names the program. Skipped where that server does not speak the editor's
-// protocol yet.
+// The extension, a real server and an agent. Skipped where there is no server, or one that does not speak the editor's protocol.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import * as path from 'node:path';
-import { startEditor, until } from './harness.mjs';
-import { McpClient } from './mcpClient.mjs';
+import { until } from './harness.mjs';
+import { startAgent, startRealEditor, stopServer } from './realServer.mjs';
 
-const PROGRAM = process.env.TERMBRIDGE && path.resolve(process.env.TERMBRIDGE);
-const HELLO = { protocol: 1, window: 'probe', editor: 'e2e', version: '0', folders: [], trusted: true, settings: {} };
+export { skip, tearDown } from './realServer.mjs';
 
 const TESTS = `import unittest
 
@@ -29,63 +24,11 @@ class Parser(unittest.TestCase):
         self.assertEqual(parse("0"), [])
 `;
 
-/** Why the scenario cannot run, or `undefined`. */
-export async function skip() {
-  if (!PROGRAM) {
-    return 'TERMBRIDGE does not name a program';
-  }
-  const runtime = mkdtempSync(path.join(tmpdir(), 'tb-probe-'));
-  try {
-    const started = spawnSync(PROGRAM, ['start-server'], { env: { ...process.env, XDG_RUNTIME_DIR: runtime }, encoding: 'utf8' });
-    if (started.status !== 0) {
-      return `the server does not start: ${started.stderr}`;
-    }
-    const answer = await probe(path.join(runtime, 'termbridge', 'server.sock'));
-    return answer.includes('"welcome"') ? undefined : 'this server does not speak the editor protocol';
-  } finally {
-    const socket = path.join(runtime, 'termbridge', 'server.sock');
-    stopServer(runtime);
-    // It removes its socket when it ends.
-    await until(() => !existsSync(socket), 'the server has ended');
-    rmSync(runtime, { recursive: true, force: true, maxRetries: 10 });
-  }
-}
-
-/** The second line that the server answers, to a greeting and a hello. */
-function probe(socketPath) {
-  return new Promise((resolve) => {
-    const socket = createConnection(socketPath);
-    let text = '';
-    socket.write(`{"termbridge":{"protocol":1,"editor":true}}\n${JSON.stringify({ type: 'hello', id: 'e1', data: HELLO })}\n`);
-    socket.on('data', (bytes) => {
-      text += bytes;
-      if (text.split('\n').length > 2) {
-        socket.end();
-      }
-    });
-    socket.on('error', () => resolve(text)).on('close', () => resolve(text));
-    socket.setTimeout(5_000, () => socket.destroy());
-  });
-}
-
-function stopServer(runtime, signal = 'SIGTERM') {
-  try {
-    process.kill(Number(readFileSync(path.join(runtime, 'termbridge', 'server.lock'), 'utf8')), signal);
-  } catch {
-    // There is none.
-  }
-}
-
 export async function setUp(target) {
-  const editor = await startEditor(target, { name: 'real', settings: { 'termbridge.path': PROGRAM, 'remote.autoForwardPorts': false } });
-  const window = await editor.openWindow('app');
-  return { editor, window, windows: [window], runtime: path.dirname(editor.runtime) };
-}
-
-export async function tearDown({ editor, agent, runtime }) {
-  await agent?.close();
-  stopServer(runtime);
-  await editor.close();
+  const world = await startRealEditor(target, 'real');
+  world.window = await world.editor.openWindow('app');
+  world.windows.push(world.window);
+  return world;
 }
 
 export const steps = {
@@ -94,9 +37,8 @@ export const steps = {
   },
 
   'a session of an agent appears, and its output': async (world) => {
-    const { window, runtime } = world;
-    const env = { ...process.env, XDG_RUNTIME_DIR: runtime };
-    world.agent = await McpClient.start(PROGRAM, { cwd: window.folder, env });
+    const { window } = world;
+    world.agent = await startAgent(world, window.folder);
     const session = await world.agent.call('create_session', { name: 'demo', cols: 80, rows: 10 });
     world.session = session.session_id;
     await window.waitForTerminalName(/demo/);
@@ -163,6 +105,15 @@ export const steps = {
     await agent.call('stop_app', { session_id: failed.session_id });
   },
 
+  'a shell that fails right after its start ends its command': async ({ agent }) => {
+    for (let round = 0; round < 8; round += 1) {
+      const { session_id } = await agent.call('create_session', { target: 'vscode' });
+      const ran = await agent.call('execute_command', { session_id, command: 'echo a; exit 4', timeout_ms: 10_000 });
+      assert.equal(ran.exit_code, 4, JSON.stringify(ran));
+      await agent.call('stop_app', { session_id }).catch(() => undefined);
+    }
+  },
+
   'twenty sessions at once': async ({ agent, window }) => {
     const made = Array.from({ length: 20 }, (_, index) => agent.call('create_session', { name: `many-${index}` }));
     const ids = (await Promise.all(made)).map((session) => session.session_id);
@@ -181,6 +132,31 @@ export const steps = {
     await window.selectTerminal('demo');
     await window.waitForTerminalText('length 14');
     await window.screenshot('restarted');
+  },
+
+  'the person drives on when the server is killed': async ({ runtime, window }) => {
+    await window.typeInTerminal('echo driven\n');
+    await window.waitForTerminalName(/you · demo/);
+    stopServer(runtime, 'SIGKILL');
+    await window.waitForTerminalName(/offline · demo/);
+    await window.typeInTerminal('lost');
+    await window.waitForTerminalText('[offline: not sent]');
+    await window.waitForTerminalName(/you · demo/);
+    await window.run('termbridge: Hand Session Back to Its Agent');
+    await window.waitForTerminalName(/^demo/);
+  },
+
+  'an extension host that is killed leaves no terminal behind': async ({ editor, window }) => {
+    const [host] = editor.extensionHosts();
+    process.kill(host, 'SIGKILL');
+    await until(() => editor.extensionHosts().some((pid) => pid !== host), 'another one runs');
+    await window.waitForStatus(/1 session/);
+    const demos = async () => (await window.terminalNames()).filter((name) => /demo/.test(name)).length;
+    await until(async () => (await demos()) === 1, 'the session has one terminal', () => window.terminalNames().then(String));
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    assert.equal(await demos(), 1);
+    await window.selectTerminal('demo');
+    await window.waitForTerminalText('driven');
   },
 
   'the agent ends it': async ({ agent, session, window }) => {

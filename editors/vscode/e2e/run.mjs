@@ -1,9 +1,10 @@
 // Runs scenarios one after the other; see scripts/e2e-vscode.
 //
 // A scenario is a module `NAME.e2e.mjs` that exports `steps`: names with functions that get what `setUp` returned. A step
-// that fails ends its scenario, with a screenshot of every window.
+// that fails ends its scenario, with a screenshot of every window; one that throws `SkippedStep` is named.
 
 import { readdirSync } from 'node:fs';
+import { SkippedStep } from './harness.mjs';
 
 const [target, ...wanted] = process.argv.slice(2);
 const all = readdirSync(new URL('.', import.meta.url))
@@ -23,8 +24,15 @@ for (const name of wanted.length === 0 ? all : wanted) {
   try {
     for (const [step, run] of Object.entries(scenario.steps)) {
       const began = Date.now();
-      const note = await run(world);
-      console.log(`  ok    ${step} (${Date.now() - began} ms)${note === undefined ? '' : `: ${note}`}`);
+      try {
+        const note = await run(world);
+        console.log(`  ok    ${step} (${Date.now() - began} ms)${note === undefined ? '' : `: ${note}`}`);
+      } catch (error) {
+        if (!(error instanceof SkippedStep)) {
+          throw error;
+        }
+        console.log(`  skipped ${step}: ${error.message}`);
+      }
     }
   } catch (error) {
     failed += 1;

@@ -149,14 +149,16 @@ export const steps = {
     await input.waitFor({ state: 'hidden' });
   },
 
-  'the end is shown, and a key closes the terminal': async ({ peer, window }) => {
+  'the end is shown, and Enter closes the terminal': async ({ peer, window }) => {
     peer.notify('dump', { sessionId: 's1', cols: 60, rows: 8, data: 'make: error 2\r\n' });
     peer.notify('ended', { sessionId: 's1', exitCode: 2 });
     peer.notify('session', row({ state: 'exited', exitCode: 2 }));
     await window.waitForTerminalText('ended with exit code 2');
-    await window.waitForTerminalName(/ended · build the parser/);
+    await window.waitForTerminalName(/✗ build the parser/);
     await window.screenshot('ended');
-    await window.typeInTerminal('x');
+    // Not at once: whoever types when a session ends goes on for a moment.
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await window.typeInTerminal('\n');
     await until(async () => !(await window.terminalNames()).some((name) => /build the parser/.test(name)), 'the terminal is closed');
     peer.notify('session_gone', { sessionId: 's1' });
   },

@@ -4,6 +4,7 @@
 // else it asks which one.
 
 import * as vscode from 'vscode';
+import { type ProblemKind, kindOf, ServerProblem } from './connection/problem.js';
 import type { ServerConnection } from './connection/serverConnection.js';
 import { reasonOf } from './log.js';
 import { plainLabel, plainText } from './plainText.js';
@@ -39,6 +40,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
   const onSession = (isFor: (row: SessionRow) => boolean, act: (row: SessionRow) => unknown) => {
     return async (node?: TreeNode): Promise<void> => {
       const given = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
+      if (given === undefined && connection.state !== 'connected') {
+        throw new ServerProblem(connection.failure || 'there is no connection to the server', connection.problem);
+      }
       const row = given ?? (await chooseSession(store, sessions.active(), isFor));
       if (row !== undefined) {
         await act(row);
@@ -73,8 +77,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     reconnect: () => connection.connect(),
     setToken: () => setToken(parts),
     showLog: () => log.show(),
-    openWalkthrough: () =>
-      vscode.commands.executeCommand('workbench.action.openWalkthrough', `${parts.extensionId}#start`, false),
+    openWalkthrough: () => openWalkthrough(parts),
   };
 
   return vscode.Disposable.from(
@@ -84,11 +87,33 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
           await run(node);
         } catch (error) {
           log.warn(`${name}: ${reasonOf(error)}`);
-          void vscode.window.showErrorMessage(`termbridge: ${plainText(reasonOf(error), 300)}`);
+          showProblem(error);
         }
       }),
     ),
   );
+}
+
+const OPEN_SETTINGS = 'Open Settings';
+const SHOW_LOG = 'Show Log';
+const BUTTONS: Record<ProblemKind, readonly string[]> = {
+  missing: [OPEN_SETTINGS, SHOW_LOG],
+  wrongPath: [OPEN_SETTINGS],
+  outdated: [OPEN_SETTINGS, SHOW_LOG],
+  unanswered: [SHOW_LOG],
+  other: [],
+};
+
+/** A message with what can be done next. Not waited for: it stays until the person presses something. */
+function showProblem(error: unknown): void {
+  const reason = plainText(reasonOf(error), 300);
+  const text = reason.startsWith('termbridge') ? reason : `termbridge: ${reason}`;
+  void Promise.resolve(vscode.window.showErrorMessage(text, ...BUTTONS[kindOf(error)])).then((pressed) => {
+    if (pressed === OPEN_SETTINGS) {
+      return vscode.commands.executeCommand('workbench.action.openSettings', 'termbridge.path');
+    }
+    return pressed === SHOW_LOG ? vscode.commands.executeCommand('termbridge.showLog') : undefined;
+  });
 }
 
 type SessionItem = vscode.QuickPickItem & { readonly row: SessionRow };
@@ -115,7 +140,9 @@ async function chooseSession(
   }
   const rows = store.all().filter(isFor);
   if (rows.length === 0) {
-    void vscode.window.showInformationMessage('termbridge: there is no such session.');
+    const isEmpty = store.all().length === 0;
+    const message = isEmpty ? 'There are no sessions yet.' : 'There is no session for which this can be done.';
+    void vscode.window.showInformationMessage(`termbridge: ${message}`);
     return undefined;
   }
   if (rows.length === 1) {
@@ -155,6 +182,9 @@ async function showMenu(parts: CommandParts): Promise<void> {
       items.push({ label: '$(copy) Copy a transcript…', run: run('copyTranscript') });
     }
   } else {
+    if (connection.failure !== '') {
+      items.push({ label: `$(warning) ${plainLabel(connection.failure, 160)}`, run: run('showLog') });
+    }
     items.push({ label: '$(play) Start the server', run: run('startServer') });
     items.push({ label: '$(refresh) Connect to the server now', run: run('reconnect') });
   }
@@ -167,6 +197,15 @@ async function showMenu(parts: CommandParts): Promise<void> {
   items.push({ label: '$(output) Show the log', run: run('showLog') });
   const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'termbridge', matchOnDescription: true });
   await chosen?.run?.();
+}
+
+async function openWalkthrough({ connection, store, extensionId }: CommandParts): Promise<void> {
+  await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extensionId}#start`, false);
+  // The editor never ticks off a step whose condition held before it read the walkthrough: these are set after that.
+  const done = { connected: connection.state === 'connected', hasSessions: store.all().length > 0 };
+  for (const [key, isDone] of Object.entries(done)) {
+    await vscode.commands.executeCommand('setContext', `termbridge.walkthrough.${key}`, isDone);
+  }
 }
 
 async function stopSession(connection: ServerConnection, row: SessionRow): Promise<void> {
@@ -211,9 +250,14 @@ async function startServer({ connection }: CommandParts): Promise<void> {
   if (!vscode.workspace.isTrusted) {
     throw new Error('trust this workspace first');
   }
+  const isConnected = (): boolean => connection.state === 'connected';
+  if (isConnected()) {
+    void vscode.window.showInformationMessage('termbridge: the server runs, and this window is connected to it.');
+    return;
+  }
   await connection.connect({ start: true });
-  if (connection.state !== 'connected' && connection.failure !== '') {
-    throw new Error(connection.failure);
+  if (!isConnected() && connection.failure !== '') {
+    throw new ServerProblem(connection.failure, connection.problem);
   }
 }
 

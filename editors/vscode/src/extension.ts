@@ -5,7 +5,7 @@
 
 import * as vscode from 'vscode';
 import { TOKEN_KEY, registerCommands } from './commands.js';
-import { findBinary } from './connection/binary.js';
+import { findBinary, usualFolders } from './connection/binary.js';
 import { runtimeFolder } from './connection/runtimeFolder.js';
 import { ServerConnection } from './connection/serverConnection.js';
 import { startServer } from './connection/startServer.js';
@@ -18,13 +18,10 @@ import { SessionStore } from './sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from './sessions/sessionTerminals.js';
 import { SessionTree } from './sessions/sessionTree.js';
 import { StatusBar } from './sessions/statusBar.js';
-import { POLICY_SETTINGS } from './settings.js';
+import { POLICY_SETTINGS, setting, wrongSettings } from './settings.js';
 import { EditorTerminals } from './terminals/editorTerminals.js';
 import { answerTerminalRequest } from './terminals/terminalRequests.js';
 import { describeWindow, windowId } from './window.js';
-
-const setting = <T>(name: string, otherwise: T): T =>
-  vscode.workspace.getConfiguration('termbridge').get<T>(name, otherwise);
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel('termbridge', { log: true });
@@ -34,11 +31,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       setting: setting('path', ''),
       extension: context.extensionPath,
       searchPath: process.env['PATH'] ?? '',
+      usual: usualFolders(),
     });
-  const connection = new ServerConnection(log, {
+  const connection: ServerConnection = new ServerConnection(log, {
     folder: runtimeFolder(),
     identity: { window: await windowId(context.workspaceState), editor: vscode.env.appName, version },
     describe: describeWindow,
+    terminals: (): string[] => terminals.ids(),
     autoConnect: () => setting('autoConnect', true),
     mayStart: () => setting('autoStart', true) && vscode.workspace.isTrusted,
     remote: async () => {
@@ -50,7 +49,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const store = new SessionStore();
   const showTerminals = (): ShowTerminals => setting<ShowTerminals>('showTerminals', 'always');
   const sessions = new SessionTerminals(store, connection, { showTerminals, memory: context.workspaceState }, log);
-  const terminals = new EditorTerminals(connection, log);
+  const terminals: EditorTerminals = new EditorTerminals(connection, log);
   const prompts = new PasswordPrompts(store, connection, log);
 
   connection.handleRequests((type, id, data) =>
@@ -66,8 +65,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     prompts,
     sessions,
     terminals,
-    new SessionTree(store, terminals),
-    new StatusBar(store, connection),
+    new SessionTree(store, terminals, connection),
+    new StatusBar(store, connection, terminals, sessions),
     connection.onDidConnect((rows) => {
       store.replaceAll(rows);
       sessions.online();
@@ -82,6 +81,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }),
     ...contextKeys(connection, store, terminals),
     ...windowChanges(connection, log),
+    warnOfWrongSettings(log),
     registerMcpServer(binary, version, log),
     registerCommands({
       connection,
@@ -143,6 +143,7 @@ function contextKeys(
   set('state', connection.state);
   return [
     connection.onDidChangeState((state) => set('state', state)),
+    connection.onDidChangeFailure(() => set('problem', connection.problem)),
     store.onDidChange(() => {
       const hasSessions = store.all().length > 0;
       if (hasSessions !== hadSessions) {
@@ -174,7 +175,32 @@ function windowChanges(connection: ServerConnection, log: Log): vscode.Disposabl
       }
       if (['serverUrl', 'autoConnect'].some((name) => event.affectsConfiguration(`termbridge.${name}`))) {
         void connection.reconnect();
+      } else if (['path', 'autoStart'].some((name) => event.affectsConfiguration(`termbridge.${name}`))) {
+        void connection.startAnew();
       }
     }),
   ];
+}
+
+/** Names settings that are not used because of their type: once each, until they are right again. */
+function warnOfWrongSettings(log: Log): vscode.Disposable {
+  let named = new Set<string>();
+  const check = (): void => {
+    const wrong = wrongSettings();
+    for (const { name, wanted } of wrong.filter((found) => !named.has(found.name))) {
+      const text = `the setting ${name} is ignored: it has to be ${wanted}`;
+      log.warn(text);
+      const open = 'Open Settings';
+      void Promise.resolve(vscode.window.showWarningMessage(`termbridge: ${text}`, open)).then((pressed) =>
+        pressed === open ? vscode.commands.executeCommand('workbench.action.openSettings', name) : undefined,
+      );
+    }
+    named = new Set(wrong.map(({ name }) => name));
+  };
+  check();
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration('termbridge') || event.affectsConfiguration('terminalMcp')) {
+      check();
+    }
+  });
 }

@@ -27,6 +27,45 @@ export const POLICY_SETTINGS = [
   'idleTimeoutMs',
 ] as const satisfies readonly (keyof Policy)[];
 
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isSwitch = (value: unknown): boolean => typeof value === 'boolean';
+const isList = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+/** What each setting has to be: for people, and as a check. */
+const TYPES: Readonly<Record<string, readonly [string, (value: unknown) => boolean]>> = {
+  path: ['text', isText],
+  serverUrl: ['text', isText],
+  autoConnect: ['true or false', isSwitch],
+  autoStart: ['true or false', isSwitch],
+  showTerminals: ['"always", "background" or "never"', (value) => ['always', 'background', 'never'].includes(value as string)],
+  blockedCommands: ['a list of texts', isList],
+  allowedDirectories: ['a list of texts', isList],
+  defaultTimeoutMs: ['a number above 0', (value) => positive(value) !== undefined],
+  maxConcurrentSessions: ['a number above 0', (value) => positive(value) !== undefined],
+  maxOutputLines: ['a number above 0', (value) => positive(value) !== undefined],
+  idleTimeoutMs: ['a number, 0 or more', (value) => orZero(value) !== undefined],
+};
+
+/** A setting of ours; `otherwise` where it is not set, or is of a wrong type. */
+export function setting<T>(name: string, otherwise: T): T {
+  const value: unknown = vscode.workspace.getConfiguration('termbridge').get<unknown>(name, otherwise);
+  return TYPES[name]?.[1](value) === false ? otherwise : (value as T);
+}
+
+/** The settings with a value that cannot be used, each with what it has to be. */
+export function wrongSettings(): { readonly name: string; readonly wanted: string }[] {
+  return SECTIONS.flatMap((section) => {
+    const configuration = vscode.workspace.getConfiguration(section);
+    const names = section === 'termbridge' ? Object.keys(TYPES) : POLICY_SETTINGS;
+    return names.flatMap((name) => {
+      const [wanted, isRight] = TYPES[name] ?? ['', () => true];
+      const found = configuration.inspect<unknown>(name);
+      const values = [found?.globalValue, found?.workspaceValue].filter((value) => value !== undefined && value !== null);
+      return values.every(isRight) ? [] : [{ name: `${section}.${name}`, wanted }];
+    });
+  });
+}
+
 /** What the person has set; values of a wrong type are left out. */
 export function policySettings(): Record<string, unknown> {
   const policy: Policy = {};
@@ -84,8 +123,9 @@ function texts(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined;
 }
 
+/** A whole number: the server takes no other. */
 function orZero(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? Math.ceil(value) : undefined;
 }
 
 function positive(value: unknown): number | undefined {

@@ -1,12 +1,12 @@
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EditorTerminals } from '../src/terminals/editorTerminals.js';
 import { answerTerminalRequest } from '../src/terminals/terminalRequests.js';
 import { recordingLog, settled } from './support.js';
-import { type FakeExecution, editor, window } from './vscode.js';
+import { FakeExecution, editor, window } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
-function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean } = {}) {
+function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number } = {}) {
   const notices: { type: string; data: Record<string, unknown> }[] = [];
   const sink = { unsent: 0 };
   const terminals = new EditorTerminals(
@@ -15,6 +15,7 @@ function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean 
       unsentBytes: () => sink.unsent,
     },
     recordingLog(),
+    options.launchMs ?? 0,
   );
   const request = async (type: string, id: string, data: object = {}) => {
     const { isTrusted = true, showsTerminals = false } = options;
@@ -60,8 +61,8 @@ describe('create_terminal', () => {
   test('names those that have no name', async () => {
     const { request } = terminalsWith();
     await request('create_terminal', 'r1');
-    await request('create_terminal', 'r2', { terminalName: '\n' });
-    expect(editor.terminals.map((terminal) => terminal.name)).toEqual(['MCP Terminal 1', 'MCP Terminal 2']);
+    await request('create_terminal', 'r2', { terminalName: '\n', shell: '/usr/bin/zsh' });
+    expect(editor.terminals.map((terminal) => terminal.name)).toEqual(['agent: bash 1', 'agent: zsh 2']);
     expect(editor.terminals[0]?.shown).toEqual([]);
   });
 
@@ -175,6 +176,40 @@ describe('execute with capture', () => {
     expect(integration.executions.map(({ command }) => command)).toEqual(['sleep 9', 'ls']);
   });
 
+  test('a command of the person is not interrupted, whether it runs before sharing or after', async () => {
+    const { terminals, request, ofType } = terminalsWith();
+    const own = window.createTerminal({ name: 'zsh' });
+    const integration = own.integrate();
+    const loop = new FakeExecution(own, 'while read -r line; do :; done');
+    loop.start();
+    await terminals.share(own as never);
+    const terminalId = String(ofType('terminal_shared')[0]?.['terminalId']);
+    const attempt = (id: string) => request('execute', id, { terminalId, command: 'ls', capture: true });
+    expect(await attempt('x1')).toMatchObject({ code: 'busy' });
+    loop.end(0);
+    const other = new FakeExecution(own, 'wait');
+    other.start();
+    expect(await attempt('x2')).toMatchObject({ code: 'busy' });
+    expect(integration.executions).toEqual([]);
+    other.end(0);
+    const reply = attempt('x3');
+    await settled();
+    execution(integration).start();
+    expect(await reply).toMatchObject({ data: { executionId: 'x3' } });
+  });
+
+  test('a command that the person starts while the shell is waited for is not interrupted', async () => {
+    const { request } = terminalsWith();
+    await request('create_terminal', 't1', { terminalName: 'slow' });
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'ls', capture: true });
+    await settled();
+    const terminal = editor.terminal('slow');
+    new FakeExecution(terminal, 'make').start();
+    const integration = terminal.integrate();
+    expect(await reply).toMatchObject({ code: 'busy' });
+    expect(integration.executions).toEqual([]);
+  });
+
   test('waits for a shell that starts slowly', async () => {
     const { request } = terminalsWith();
     await request('create_terminal', 't1', { terminalName: 'slow' });
@@ -200,6 +235,114 @@ describe('execute with capture', () => {
     await vi.advanceTimersByTimeAsync(500);
     expect(await again).toMatchObject({ code: 'no_integration' });
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  describe('where the editor does not report what was expected', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+    afterEach(() => void vi.useRealTimers());
+
+    async function typed(command = 'make') {
+      const world = await readable();
+      const reply = world.request('execute', 'x1', { terminalId: 't1', command, capture: true });
+      await settled();
+      expect(world.integration.executions).toHaveLength(1);
+      return { ...world, reply };
+    }
+
+    test('another execution that starts is the command', async () => {
+      const { request, reply, ofType, terminal } = await typed(' make  ');
+      const replacement = new FakeExecution(terminal, 'make');
+      replacement.start();
+      expect(await reply).toMatchObject({ type: 'success' });
+      replacement.print('built');
+      await settled();
+      replacement.end(3);
+      await settled();
+      expect(ofType('execution_output').map(({ data }) => data)).toEqual(['built']);
+      expect(ofType('execution_ended')).toMatchObject([{ executionId: 'x1', exitCode: 3 }]);
+      expect(vi.getTimerCount()).toBe(0);
+      expect(await request('send_text', 'r', { terminalId: 't1', text: 'x' })).toMatchObject({ type: 'success' });
+    });
+
+    test('the reply comes within a second, and a start that comes later counts', async () => {
+      const { reply, ofType, terminal } = await typed();
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await reply).toMatchObject({ type: 'success' });
+      await settled();
+      const late = new FakeExecution(terminal, 'make');
+      late.start();
+      late.print('built');
+      await settled();
+      late.end(0);
+      await settled();
+      expect(ofType('execution_output').map(({ data }) => data)).toEqual(['built']);
+      expect(ofType('execution_ended')).toMatchObject([{ exitCode: 0 }]);
+    });
+
+    test('what never starts, as a comment, is over and does not run for ever', async () => {
+      const { reply, ofType } = await typed('# nothing');
+      await vi.advanceTimersByTimeAsync(1_000);
+      await reply;
+      await settled();
+      await vi.advanceTimersByTimeAsync(8_999);
+      expect(ofType('execution_ended')).toEqual([]);
+      await vi.advanceTimersByTimeAsync(1);
+      await settled();
+      expect(ofType('execution_ended')).toMatchObject([{ executionId: 'x1', exitCode: null }]);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    test('a new prompt without an end is the end, and the terminal can be used again', async () => {
+      const { request, reply, ofType, integration } = await typed('exit 4');
+      const first = execution(integration);
+      first.start();
+      await reply;
+      await settled();
+      first.print('\x1b]633;C\x07exit\r\n');
+      first.print('\x1bc\x1b]633;');
+      first.print('A\x07$ \x1b]633;B\x07');
+      await settled();
+      await vi.advanceTimersByTimeAsync(1_000);
+      await settled();
+      // The editor never ends what it prints of it.
+      await vi.advanceTimersByTimeAsync(2_000);
+      await settled();
+      expect(ofType('execution_ended')).toMatchObject([{ exitCode: null }]);
+      const next = request('execute', 'x2', { terminalId: 't1', command: 'ls', capture: true });
+      await settled();
+      execution(integration).start();
+      expect(await next).toMatchObject({ data: { executionId: 'x2' } });
+    });
+
+    test('the prompts between the lines of a command are not its end', async () => {
+      const { reply, ofType, integration } = await typed('sleep 1\nsleep 5');
+      const both = execution(integration);
+      both.start();
+      await reply;
+      await settled();
+      both.print('\x1b]633;D;0\x07\x1b]633;A\x07$ \x1b]633;B\x07');
+      await settled();
+      await vi.advanceTimersByTimeAsync(500);
+      both.print('\x1b]633;C\x07');
+      await settled();
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(ofType('execution_ended')).toEqual([]);
+      both.end(0);
+      await settled();
+      expect(ofType('execution_ended')).toMatchObject([{ exitCode: 0 }]);
+    });
+  });
+
+  test('nothing is typed into a terminal that was opened just now: the editor would restart a shell that fails so early', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { request, integration } = await readable(terminalsWith({ launchMs: 600 }));
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'exit 4', capture: true });
+    await vi.advanceTimersByTimeAsync(599);
+    expect(integration.executions).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    execution(integration).start();
+    expect(await reply).toMatchObject({ type: 'success' });
   });
 
   test('a terminal that is closed meanwhile answers all the same', async () => {

@@ -26,6 +26,7 @@ async function world(options: ScriptedServerOptions = {}): Promise<Activated> {
   const runtime = temporaryFolder();
   vi.stubEnv('XDG_RUNTIME_DIR', runtime);
   vi.stubEnv('PATH', '');
+  vi.stubEnv('HOME', temporaryFolder());
   onTestFinished(() => void vi.unstubAllEnvs());
   const server = await scriptedServer(options, path.join(runtime, 'termbridge'));
   workspace.workspaceFolders = [{ uri: { scheme: 'file', fsPath: '/work' } }, { uri: { scheme: 'vscode-vfs', fsPath: '/x' } }];
@@ -117,6 +118,44 @@ test('a reloaded window has the same id, and each session once', async () => {
   await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
 });
 
+test('the status bar says what is shared, and that the panel is too small for the session in front', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1', { title: 'tests', cols: 132, rows: 50 })] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  const terminal = editor.terminal('tests');
+  terminal.pty.open({ columns: 80, rows: 10 });
+  peer.notify('frame', { sessionId: 's1', data: 'a part' });
+  await vi.waitFor(() => expect(terminal.written).toContain('a part'));
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session');
+  terminal.show();
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, part of 132×50');
+  expect(editor.statusBar.tooltip).toContain('take over to fit');
+  peer.notify('dump', { sessionId: 's1', cols: 80, rows: 10, data: 'all' });
+  await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session'));
+  window.createTerminal({ name: 'zsh' }).show();
+  await editor.run('termbridge.shareTerminal');
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, 1 shared');
+  expect(editor.statusBar.tooltip).toContain('Agents can use your “zsh”');
+});
+
+test('hello names the terminals that agents have here', async () => {
+  const { server, activate: open } = await world();
+  await open();
+  const peer = await server.nextPeer();
+  expect((await peer.next('hello')).data['terminals']).toEqual([]);
+  await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.state')).toBe('connected'));
+  await peer.request('create_terminal', { terminalName: 'tests' }, 't1');
+  window.createTerminal({ name: 'private' });
+  window.createTerminal({ name: 'zsh' }).show();
+  await editor.run('termbridge.shareTerminal');
+  const { terminalId } = (await peer.next('terminal_shared')).data;
+  peer.close();
+  await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.state')).toBe('disconnected'));
+  await editor.run('termbridge.reconnect');
+  expect((await (await server.nextPeer()).next('hello')).data['terminals']).toEqual(['t1', terminalId]);
+});
+
 test('changes of folders, trust and settings are sent', async () => {
   const { server, activate: open } = await world();
   workspace.isTrusted = false;
@@ -136,6 +175,26 @@ test('changes of folders, trust and settings are sent', async () => {
   expect((await peer.next('update')).data).toMatchObject({ folders: ['/other'] });
   editor.configure('workbench.colorTheme', 'dark');
   expect(peer.messages.filter((message) => message.type === 'update')).toHaveLength(3);
+});
+
+test('a setting of a wrong type is named once, and is not used', async () => {
+  const { server, activate: open } = await world();
+  editor.configure('termbridge.blockedCommands', 'curl');
+  editor.configure('termbridge.autoConnect', 'yes');
+  await open();
+  const peer = await server.nextPeer();
+  expect((await peer.next('hello')).data['settings']).toEqual({});
+  expect(editor.messages).toEqual([
+    'termbridge: the setting termbridge.autoConnect is ignored: it has to be true or false',
+    'termbridge: the setting termbridge.blockedCommands is ignored: it has to be a list of texts',
+  ]);
+  expect(editor.buttons).toEqual(['Open Settings']);
+  expect(editor.log.lines.filter((line) => line.startsWith('warn the setting'))).toHaveLength(2);
+  editor.configure('termbridge.blockedCommands', 'wget');
+  expect(editor.messages).toHaveLength(2);
+  editor.configure('termbridge.blockedCommands', ['wget']);
+  editor.configure('terminalMcp.maxOutputLines', 'many', 'workspaceValue');
+  expect(editor.messages.slice(2)).toEqual(['termbridge: the setting terminalMcp.maxOutputLines is ignored: it has to be a number above 0']);
 });
 
 describe('commands', () => {
@@ -268,6 +327,93 @@ test('the program is started where no server runs, and not in an untrusted works
   editor.trustGranted.fire();
   await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: the disk is full'));
   expect(readFileSync(path.join(folder, 'called'), 'utf8')).toBe('start-server\n');
+});
+
+/** A program that does what a shell script says. */
+function program(script: string): string {
+  const file = path.join(temporaryFolder(), 'termbridge');
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe('why there is no server', () => {
+  test('is kept when it is looked for again, and shown in the status bar, the view and the menu', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { server, activate: open } = await world();
+    await server.close();
+    await open();
+    const isShown = () => expect(editor.statusBar.tooltip).toBe('Not connected: termbridge is not installed');
+    await vi.waitFor(isShown);
+    await vi.advanceTimersByTimeAsync(11_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    isShown();
+    expect(editor.treeView.description).toBe('termbridge is not installed');
+    expect(editor.contextKeys.get('termbridge.problem')).toBe('missing');
+    expect(editor.log.lines.filter((line) => line.includes('searched for termbridge in:'))).toHaveLength(1);
+    let labels: string[] = [];
+    editor.pick = (items) => void (labels = items.map((item) => item.label));
+    await editor.run('termbridge.menu');
+    expect(labels[0]).toBe('$(warning) termbridge is not installed');
+  });
+
+  test('has buttons for what to do', async () => {
+    const { server, activate: open } = await world();
+    await server.close();
+    await open();
+    editor.press = 'Open Settings';
+    await editor.run('termbridge.startServer');
+    expect(editor.messages).toEqual(['termbridge is not installed']);
+    expect(editor.buttons).toEqual(['Open Settings', 'Show Log']);
+    await vi.waitFor(() => expect(editor.workbench).toEqual([['workbench.action.openSettings', 'termbridge.path']]));
+    await editor.run('termbridge.takeOver');
+    expect(editor.messages.at(-1)).toBe('termbridge is not installed');
+  });
+
+  test('may be a program that is too old', async () => {
+    const { server, activate: open } = await world();
+    await server.close();
+    const old = program(`[ "$1" = --version ] && echo termbridge 0.0.7 || { echo "error: unrecognized subcommand '$1'" >&2; exit 2; }`);
+    editor.configure('termbridge.path', old);
+    await open();
+    await vi.waitFor(() =>
+      expect(editor.statusBar.tooltip).toBe(`Not connected: termbridge at ${old} is too old (version 0.0.7): update it`),
+    );
+    expect(editor.contextKeys.get('termbridge.problem')).toBe('outdated');
+  });
+
+  test('may be a program that says it has started a server, which is not there', async () => {
+    const { server, activate: open } = await world();
+    await server.close();
+    editor.configure('termbridge.path', program('exit 0'));
+    await open();
+    await vi.waitFor(() => expect(editor.statusBar.tooltip).toContain('start-server succeeded, but no server answers'));
+    expect(editor.contextKeys.get('termbridge.problem')).toBe('unanswered');
+  });
+
+  test('is looked into at once when the path of the program, or whether it is started, changes', async () => {
+    const { server, activate: open } = await world();
+    await server.close();
+    editor.configure('termbridge.autoStart', false);
+    await open();
+    await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: no server runs'));
+    editor.configure('termbridge.autoStart', true);
+    await vi.waitFor(() => expect(editor.statusBar.tooltip).toContain('not installed'));
+    editor.configure('termbridge.path', program('echo "termbridge: the disk is full" >&2; exit 1'));
+    await vi.waitFor(() => expect(editor.statusBar.tooltip).toContain('the disk is full'));
+  });
+});
+
+test('a command on a session says when there is none', async () => {
+  const { server, activate: open } = await world();
+  await open();
+  await server.nextPeer();
+  await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.state')).toBe('connected'));
+  await editor.run('termbridge.takeOver');
+  expect(editor.messages).toEqual(['termbridge: There are no sessions yet.']);
+  await editor.run('termbridge.startServer');
+  expect(editor.messages.at(-1)).toBe('termbridge: the server runs, and this window is connected to it.');
 });
 
 test('the reply that names an execution comes before its output and its end', async () => {

@@ -44,6 +44,7 @@ test('a row needs an id; everything else has a default', () => {
     rows: 24,
     exitCode: undefined,
     signal: undefined,
+    stopped: false,
     driver: 'agent',
     isDriver: false,
     secret: undefined,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findBinary } from '../src/connection/binary.js';
+import { findBinary, usualFolders } from '../src/connection/binary.js';
 import { UnsafeFolderError, runtimeFolder, serverSockets } from '../src/connection/runtimeFolder.js';
 import { temporaryFolder } from './support.js';
 
@@ -90,7 +90,7 @@ describe('which program is started', () => {
   test('that of the setting, else the bundled one, else the one on PATH', async () => {
     const [extension, one, other] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
     const onPath = program(one);
-    const places = { setting: '', extension, searchPath: `relative:${other}:${one}` };
+    const places = { setting: '', extension, searchPath: `relative:${other}:${one}`, usual: [] };
     expect(await findBinary(places)).toBe(onPath);
     const bundled = program(path.join(extension, 'bin'));
     expect(await findBinary(places)).toBe(bundled);
@@ -102,11 +102,21 @@ describe('which program is started', () => {
     program(path.join(extension, 'bin'));
     const file = program(temporaryFolder(), 0o644);
     for (const setting of ['/nowhere/termbridge', './termbridge', 'termbridge', extension, file]) {
-      await expect(findBinary({ setting, extension, searchPath: '' })).rejects.toThrow('termbridge.path');
+      await expect(findBinary({ setting, extension, searchPath: '', usual: [] })).rejects.toThrow('termbridge.path');
     }
   });
 
   test('what to do when there is none', async () => {
-    await expect(findBinary({ setting: '', extension: temporaryFolder(), searchPath: '' })).rejects.toThrow('PATH');
+    const [extension, folder, home] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    const places = { setting: '', extension, searchPath: folder, usual: [path.join(home, '.cargo', 'bin')] };
+    await expect(findBinary(places)).rejects.toMatchObject({
+      message: 'termbridge is not installed',
+      kind: 'missing',
+      detail: `searched for termbridge in: ${extension}/bin, ${folder}, ${home}/.cargo/bin`,
+    });
+    const cargos = program(path.join(home, '.cargo', 'bin'));
+    expect(await findBinary(places)).toBe(cargos);
+    expect(await findBinary({ ...places, searchPath: path.dirname(program(temporaryFolder())) })).not.toBe(cargos);
+    expect(usualFolders('/home/dev')).toEqual(['/home/dev/.cargo/bin', '/home/dev/.local/bin', '/usr/local/bin', '/opt/homebrew/bin']);
   });
 });

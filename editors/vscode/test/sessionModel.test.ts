@@ -31,12 +31,27 @@ test.each([
   [{ state: 'needs_input', running: 'sudo', secret: 'Password:' }, 'waits for a password', 'key'],
   [{ state: 'exited', exitCode: 0 }, 'exit code 0', 'pass'],
   [{ state: 'exited', exitCode: 2 }, 'exit code 2', 'error'],
-  [{ state: 'exited', signal: 'SIGKILL' }, 'SIGKILL', 'error'],
+  [{ state: 'exited', signal: 'SIGSEGV' }, 'SIGSEGV', 'error'],
+  [{ state: 'exited', signal: 'SIGHUP' }, 'SIGHUP', 'stop-circle'],
+  [{ state: 'exited', signal: 'SIGTERM' }, 'SIGTERM', 'stop-circle'],
+  [{ state: 'exited', signal: 'SIGKILL' }, 'SIGKILL', 'stop-circle'],
+  [{ state: 'exited' }, 'exit code ?', 'stop-circle'],
   [{ driver: 'person', isDriver: true }, '', 'person'],
 ])('%j reads %j', (fields, activity, icon) => {
   const row = sessionRow('s', fields);
   expect(activityOf(row)).toBe(activity);
   expect(iconOf(row).icon).toBe(icon);
+});
+
+test('red is for what failed only', () => {
+  const color = (fields: object) => iconOf(sessionRow('s', { state: 'exited', ...fields })).color;
+  expect(color({ exitCode: 1 })).toBe('testing.iconFailed');
+  expect(color({ signal: 'SIGABRT' })).toBe('testing.iconFailed');
+  expect(color({ exitCode: 0 })).toBe('testing.iconPassed');
+  expect(color({ signal: 'SIGHUP' })).toBeUndefined();
+  // A program that gives the signal it was stopped with as its exit code.
+  expect(color({ exitCode: 15, stopped: true })).toBeUndefined();
+  expect(color({})).toBeUndefined();
 });
 
 test('ages have one unit', () => {
@@ -76,7 +91,8 @@ describe('the tree', () => {
     const store = new SessionStore();
     const sharedChanged = new EventEmitter<void>();
     const shared: { terminalId: string; name: string }[] = [];
-    const tree = new SessionTree(store, { onDidChangeShared: sharedChanged.event as never, shared: () => shared });
+    const connection = { failure: '', onDidChangeFailure: new EventEmitter<void>().event as never };
+    const tree = new SessionTree(store, { onDidChangeShared: sharedChanged.event as never, shared: () => shared }, connection);
     const drawn = vi.fn();
     tree.onDidChangeTreeData(drawn);
     return { store, tree, shared, sharedChanged, drawn };

@@ -5,6 +5,8 @@ import { FakeTerminal } from './vscode.js';
 
 const PANEL = { columns: 100, rows: 30 };
 const RESET = '\x1bc';
+/** What the editor cuts down to the size of its panel: `undefined` would leave the view as it is. */
+const WHOLE_PANEL = { columns: 10_000, rows: 10_000 };
 
 function openTerminal(fields: object = {}) {
   const server = new RecordedRequests();
@@ -33,7 +35,7 @@ test('dump, output, take over, resize, hand back, ended', async () => {
   expect(server.ofType('input')).toEqual([{ sessionId: 's1', data: 'l' }]);
   pty.update(row({ driver: 'person', isDriver: true, cols: 100, rows: 30 }));
   expect(terminal.name).toBe('you · build');
-  expect(terminal.overrides.at(-1)).toBeUndefined();
+  expect(terminal.overrides.at(-1)).toEqual(WHOLE_PANEL);
   pty.onNotice('dump', dump('as large as the panel', 100, 30));
   expect(terminal.overrides).toHaveLength(2);
 
@@ -47,18 +49,72 @@ test('dump, output, take over, resize, hand back, ended', async () => {
   expect(terminal.overrides.at(-1)).toEqual({ columns: 80, rows: 24 });
 
   pty.onNotice('ended', { sessionId: 's1', exitCode: 3 });
-  expect(terminal.name).toBe('ended · build');
+  expect(terminal.name).toBe('✗ build');
   expect(terminal.written).toContain('ended with exit code 3');
   expect(terminal.isClosed).toBe(false);
   pty.handleInput('x');
-  expect(terminal.isClosed).toBe(true);
+  expect(terminal.isClosed).toBe(false);
   expect(server.ofType('input')).toHaveLength(1);
   expect(server.ofType('unwatch')).toHaveLength(0);
+});
+
+test('the wheel over a full-screen program that an agent drives is no typing', async () => {
+  const { pty, terminal, server, row } = openTerminal();
+  pty.onNotice('dump', dump('\x1b[?1049hfull screen'));
+  expect(terminal.written).toBe(`${RESET}\x1b[?1049h\x1b[?1000hfull screen`);
+  pty.handleInput('\x1b[M`!!');
+  await settled();
+  expect(server.ofType('input')).toEqual([]);
+  pty.update(row({ driver: 'person', isDriver: true }));
+  expect(terminal.written.endsWith('\x1b[?1000l')).toBe(true);
+});
+
+test('a mouse that moves over what has ended does not close it', () => {
+  const { pty, terminal } = openTerminal({ driver: 'person', isDriver: true });
+  pty.onNotice('dump', dump('\x1b[?1003h\x1b[?1006h\x1b[?1004h'));
+  pty.onNotice('ended', { sessionId: 's1', signal: 'SIGKILL' });
+  pty.handleInput('\x1b[<35;10;10M');
+  pty.handleInput('\x1b[O');
+  expect(terminal.isClosed).toBe(false);
 });
 
 describe('the end', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
+
+  test('does not close the view under somebody who types: the rest would go to another terminal', async () => {
+    const { pty, terminal, server } = openTerminal({ driver: 'person', isDriver: true });
+    pty.onNotice('dump', dump('$ '));
+    pty.handleInput('r');
+    await vi.advanceTimersByTimeAsync(200);
+    pty.onNotice('ended', { sessionId: 's1', exitCode: 0 });
+    expect(terminal.written).toContain('[ended with exit code 0; press Enter to close]');
+    for (const key of ['m', ' ', '-', 'r', '\r', 'l', 's', '\r', 'pasted\r']) {
+      await vi.advanceTimersByTimeAsync(400);
+      pty.handleInput(key);
+    }
+    await vi.advanceTimersByTimeAsync(5_000);
+    pty.handleInput('x');
+    await vi.advanceTimersByTimeAsync(999);
+    pty.handleInput('\r');
+    expect(terminal.isClosed).toBe(false);
+    expect(server.ofType('input')).toEqual([{ sessionId: 's1', data: 'r' }]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    // Mouse and focus are no keys.
+    pty.handleInput('\x1b[I');
+    pty.handleInput('\r');
+    expect(terminal.isClosed).toBe(true);
+  });
+
+  test('does not close the view by an Enter that was on its way', async () => {
+    const { pty, terminal } = openTerminal();
+    pty.onNotice('dump', dump('$ '));
+    await vi.advanceTimersByTimeAsync(60_000);
+    pty.onNotice('ended', { sessionId: 's1', exitCode: 0 });
+    await vi.advanceTimersByTimeAsync(900);
+    pty.handleInput('\r');
+    expect(terminal.isClosed).toBe(false);
+  });
 
   test('is written after the last output, though the list knows of it before', async () => {
     const { pty, terminal, row } = openTerminal();
@@ -76,7 +132,7 @@ describe('the end', () => {
     const { pty, terminal, row } = openTerminal();
     pty.onNotice('dump', dump('a'));
     pty.update(row({ state: 'exited', signal: 'SIGKILL' }));
-    pty.endSoon('ended');
+    pty.endSoon({ text: 'ended', outcome: 'stopped' });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(terminal.written).toContain('ended by SIGKILL');
     expect(vi.getTimerCount()).toBe(0);
@@ -93,7 +149,7 @@ describe('a session that cannot be watched', () => {
     pty.open(PANEL);
     await settled();
     expect(terminal.written).toMatch(/one\r\ntwo.*ended with exit code 4/s);
-    expect(terminal.name).toBe('ended · s1');
+    expect(terminal.name).toBe('✗ s1');
   });
 
   test('says why, where it is not', async () => {
@@ -111,7 +167,7 @@ describe('a session that cannot be watched', () => {
 test('another person who drives is named', () => {
   const { pty, terminal, row } = openTerminal();
   pty.update(row({ driver: 'person' }));
-  expect(terminal.name).toBe('another person · build');
+  expect(terminal.name).toBe('other · build');
 });
 
 test('titles of programs cannot break the name', () => {
@@ -138,7 +194,7 @@ describe('the size of the view', () => {
     terminal.written = '';
     pty.onNotice('frame', { sessionId: 's1', data: 'part 1' });
     pty.onNotice('frame', { sessionId: 's1', data: 'part 2' });
-    expect(terminal.overrides.at(-1)).toBeUndefined();
+    expect(terminal.overrides.at(-1)).toEqual(WHOLE_PANEL);
     expect(terminal.written).toBe(`${RESET}part 1\x1b[3Jpart 2\x1b[3J`);
   });
 
@@ -163,7 +219,7 @@ describe('another size of the panel', () => {
       pty.setDimensions({ columns, rows: 30 });
       await vi.advanceTimersByTimeAsync(10);
     }
-    expect(terminal.overrides).toEqual([{ columns: 80, rows: 24 }, undefined]);
+    expect(terminal.overrides).toEqual([{ columns: 80, rows: 24 }, WHOLE_PANEL]);
     expect(server.requests).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(100);
     expect(server.requests.slice(1)).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
@@ -230,10 +286,11 @@ describe('without a connection', () => {
     expect(terminal.name).toBe('offline · build');
     server.requests.length = 0;
     pty.handleInput('x');
+    pty.handleInput('y');
     pty.setDimensions({ columns: 70, rows: 20 });
     await settled();
     expect(server.requests).toEqual([]);
-    expect(terminal.written).toBe(`${RESET}before\x07`);
+    expect(terminal.written.match(/\[offline: not sent\]/g)).toHaveLength(1);
 
     pty.goOnline(row());
     expect(server.requests).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 70, rows: 20 } }]);
@@ -242,6 +299,38 @@ describe('without a connection', () => {
     expect(terminal.written.endsWith(`${RESET}after`)).toBe(true);
     expect(terminal.written).not.toContain('too early');
     expect(terminal.name).toBe('build');
+    expect(server.ofType('take_over')).toEqual([]);
+  });
+
+  test('what was under way when it was lost is named too', async () => {
+    const { pty, terminal, server } = openTerminal();
+    pty.onNotice('dump', dump(''));
+    server.failing.set('input', new Error('the connection to the server was lost'));
+    pty.handleInput('x');
+    pty.goOffline();
+    await settled();
+    expect(terminal.written).toContain('[offline: not sent]');
+  });
+
+  test('the person who drove drives on with the next server, which knows only that a person does', () => {
+    const { pty, server, row } = openTerminal({ driver: 'person', isDriver: true });
+    pty.goOffline();
+    server.requests.length = 0;
+    pty.goOnline(row({ driver: 'person', isDriver: false }));
+    expect(server.requests.map(({ type }) => type)).toEqual(['watch', 'take_over']);
+    expect(server.ofType('take_over')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
+  });
+
+  test('nothing is taken over that the agent has again, or that somebody else drove', () => {
+    for (const [before, after] of [
+      [{ driver: 'person', isDriver: true }, { driver: 'agent', isDriver: false }],
+      [{ driver: 'person', isDriver: false }, { driver: 'person', isDriver: false }],
+    ]) {
+      const { pty, server, row } = openTerminal(before);
+      pty.goOffline();
+      pty.goOnline(row(after));
+      expect(server.ofType('take_over')).toEqual([]);
+    }
   });
 });
 

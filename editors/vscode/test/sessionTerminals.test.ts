@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SessionStore } from '../src/sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from '../src/sessions/sessionTerminals.js';
 import { RecordedRequests, recordingLog, sessionRow } from './support.js';
-import { editor, window } from './vscode.js';
+import { TabInputTerminal, editor, window } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
@@ -57,6 +57,37 @@ describe('which sessions get a terminal', () => {
     expect(names()).toEqual(['a']);
   });
 
+  test('named after who drives from the start: the editor takes no other name while it opens one', () => {
+    const { store } = terminalsWith();
+    store.put(sessionRow('a', { driver: 'person' }));
+    store.put(sessionRow('b', { driver: 'person', isDriver: true }));
+    expect(names()).toEqual(['other · a', 'you · b']);
+  });
+
+  test('named anew once they are open, when the driver changed before', async () => {
+    const { store } = terminalsWith();
+    store.put(sessionRow('a', { driver: 'person' }));
+    const terminal = editor.terminal('other · a');
+    store.put(sessionRow('a'));
+    terminal.name = 'other · a';
+    terminal.pty.open({ columns: 80, rows: 24 });
+    await Promise.resolve();
+    expect(names()).toEqual(['a']);
+  });
+
+  test('called as the person calls them', () => {
+    const { store } = terminalsWith();
+    store.put(sessionRow('a'));
+    editor.terminal('a').name = 'mine';
+    store.put(sessionRow('a', { driver: 'person', isDriver: true }));
+    expect(names()).toEqual(['you · mine']);
+    store.put(sessionRow('a'));
+    expect(names()).toEqual(['mine']);
+    editor.terminal('mine').name = 'still mine';
+    store.put(sessionRow('a', { state: 'exited', exitCode: 0 }));
+    expect(names()).toEqual(['✓ still mine']);
+  });
+
   test('a flood of sessions opens a bounded number', () => {
     const { store } = terminalsWith();
     for (let index = 0; index < 100; index += 1) {
@@ -82,6 +113,18 @@ describe('what comes to the front', () => {
     store.put(sessionRow('a'));
     terminals.onNotice({ type: 'focus', id: undefined, data: { sessionId: 'a' } });
     expect(editor.terminal('a').shown).toEqual([]);
+    expect(window.activeTerminal).toBe(own);
+  });
+
+  test('the panel, which may be hidden, with the terminal of the person as it was', () => {
+    const { store } = terminalsWith();
+    const own = window.createTerminal({ name: 'own' });
+    own.show();
+    store.put(sessionRow('a'));
+    expect(own.shown).toEqual([{ preserveFocus: undefined }, { preserveFocus: true }]);
+    window.tabGroups.all = [{ tabs: [{ input: new TabInputTerminal() }] }];
+    store.put(sessionRow('b'));
+    expect(own.shown).toHaveLength(2);
   });
 
   test('nothing over a session that the person drives', () => {
@@ -147,6 +190,37 @@ describe('a terminal that the person closed', () => {
   });
 });
 
+test('what an extension host that was killed left is closed, and nothing else', async () => {
+  const { store, kept } = terminalsWith();
+  store.put(sessionRow('build'));
+  store.put(sessionRow('build', { driver: 'person', isDriver: true }));
+  store.put(sessionRow('closed'));
+  editor.terminal('closed').dispose();
+  expect(kept.values['terminalNames']).toEqual(['build']);
+
+  // The editor has the terminal still, without what was behind it.
+  editor.terminals.length = 0;
+  const left = window.createTerminal({ name: 'build' });
+  left.processId = Promise.resolve(-1);
+  left.name = 'you · build';
+  const shell = window.createTerminal({ name: 'build', shellPath: '/bin/bash' });
+  const process = window.createTerminal({ name: 'build' });
+  const other = window.createTerminal({ name: 'other' });
+  other.processId = Promise.resolve(-1);
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const reloaded = terminalsWith('always', kept);
+  reloaded.store.replaceAll([sessionRow('build')]);
+  reloaded.terminals.online();
+  // Not before there is another: the editor hides a panel that has none.
+  expect(editor.terminals).toHaveLength(5);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(left.isClosed).toBe(true);
+  expect(editor.terminals.slice(0, 3)).toEqual([shell, process, other]);
+  expect(editor.terminals).toHaveLength(4);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 describe('when the server goes and comes', () => {
   test('sessions that it still has go on in their terminals, the others have ended', () => {
     const { store, server, terminals } = terminalsWith();
@@ -158,7 +232,7 @@ describe('when the server goes and comes', () => {
     expect(names()).toEqual(['offline · a', 'offline · b']);
     store.replaceAll([sessionRow('a')]);
     terminals.online();
-    expect(names()).toEqual(['a', 'ended · b']);
+    expect(names()).toEqual(['a', '■ b']);
     expect(server.ofType('watch')).toHaveLength(2);
   });
 });
@@ -170,14 +244,56 @@ describe('sessions that end', () => {
       store.put(sessionRow(`s${index}`));
       store.put(sessionRow(`s${index}`, { state: 'exited', exitCode: index }));
     }
-    expect(names()).toEqual([4, 5, 6, 7, 8, 9, 10, 11].map((index) => `ended · s${index}`));
+    expect(names()).toEqual([4, 5, 6, 7, 8, 9, 10, 11].map((index) => `✗ s${index}`));
+  });
+
+  test('the terminal of one that was made first and ended last stays', () => {
+    const { store } = terminalsWith('background');
+    store.put(sessionRow('first'));
+    for (let index = 0; index < 20; index += 1) {
+      store.put(sessionRow(`s${index}`));
+      store.put(sessionRow(`s${index}`, { state: 'exited', exitCode: 0 }));
+    }
+    store.put(sessionRow('first', { state: 'exited', signal: 'SIGHUP' }));
+    expect(names()).toContain('■ first');
+    expect(names()).toHaveLength(8);
+    expect(names()).not.toContain('✓ s12');
+    expect(names()).toContain('✓ s13');
+  });
+
+  test('are not closed while they are in front', () => {
+    const { store, terminals } = terminalsWith('background');
+    store.put(sessionRow('read'));
+    terminals.show(sessionRow('read'), { preserveFocus: true });
+    store.put(sessionRow('read', { state: 'exited', exitCode: 1 }));
+    for (let index = 0; index < 20; index += 1) {
+      store.put(sessionRow(`s${index}`));
+      store.put(sessionRow(`s${index}`, { state: 'exited', exitCode: 0 }));
+    }
+    expect(names()).toHaveLength(8);
+    expect(names()).toContain('✗ read');
+  });
+
+  test('are closed too when their end comes late', () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { store, terminals } = terminalsWith('background');
+    for (let index = 0; index < 12; index += 1) {
+      store.put(sessionRow(`s${index}`));
+      editor.terminal(`s${index}`).pty.open({ columns: 80, rows: 24 });
+      terminals.onNotice({ type: 'dump', id: undefined, data: { sessionId: `s${index}`, cols: 80, rows: 24, data: '$ ' } });
+      store.put(sessionRow(`s${index}`, { state: 'exited', exitCode: 0 }));
+    }
+    expect(names()).toHaveLength(12);
+    vi.runAllTimers();
+    expect(names()).toHaveLength(8);
   });
 
   test('end too when the server no longer has them', () => {
     const { store } = terminalsWith();
     store.put(sessionRow('a'));
     store.remove('a');
-    expect(names()).toEqual(['ended · a']);
+    expect(names()).toEqual(['■ a']);
   });
 });
 

@@ -36,6 +36,8 @@ export class EventEmitter<T> {
   }
 }
 
+export class TabInputTerminal {}
+
 export class ThemeColor {
   constructor(readonly id: string) {}
 }
@@ -126,6 +128,7 @@ export class FakeTerminal {
   show(preserveFocus?: boolean): void {
     this.shown.push({ preserveFocus });
     window.activeTerminal = this;
+    editor.activated.fire(this);
   }
 
   sendText(text: string, enter = true): void {
@@ -273,18 +276,23 @@ export const editor = {
   inputBoxes: [] as FakeInputBox[],
   log: new FakeLog(),
   statusBar: { text: '', tooltip: '', backgroundColor: undefined as unknown, isShown: false },
-  treeView: { visible: false, visibility: new EventEmitter<{ visible: boolean }>() },
+  treeView: { visible: false, description: '', visibility: new EventEmitter<{ visible: boolean }>() },
   treeProvider: undefined as unknown,
   contextKeys: new Map<string, unknown>(),
   commands: new Map<string, (...args: unknown[]) => unknown>(),
   messages: [] as string[],
+  /** The buttons of the last message. */
+  buttons: [] as string[],
   clipboard: '',
+  /** The editor's own commands that were run. */
+  workbench: [] as unknown[][],
   mcpProvider: undefined as { provideMcpServerDefinitions(): Promise<McpStdioServerDefinition[]> } | undefined,
   /** What the person picks in the next quick pick, given its items. */
   pick: (items: readonly { label: string }[]): unknown => items[0],
   /** The button that the person presses in a message. */
   press: undefined as string | undefined,
   closedTerminal: new EventEmitter<FakeTerminal>(),
+  activated: new EventEmitter<FakeTerminal | undefined>(),
   integrated: new EventEmitter<{ terminal: FakeTerminal; shellIntegration: FakeShellIntegration }>(),
   startedExecution: new EventEmitter<object>(),
   endedExecution: new EventEmitter<object>(),
@@ -313,11 +321,11 @@ export const editor = {
 
   /** A new editor, as in a new window. */
   reset(): void {
-    Object.assign(editor, { terminals: [], inputBoxes: [], log: new FakeLog(), messages: [], clipboard: '' });
+    Object.assign(editor, { terminals: [], inputBoxes: [], log: new FakeLog(), messages: [], buttons: [], workbench: [], clipboard: '' });
     Object.assign(editor, { mcpProvider: undefined, treeProvider: undefined, press: undefined });
     editor.pick = (items) => items[0];
     editor.statusBar = { text: '', tooltip: '', backgroundColor: undefined, isShown: false };
-    editor.treeView = { visible: false, visibility: new EventEmitter() };
+    editor.treeView = { visible: false, description: '', visibility: new EventEmitter() };
     for (const map of [editor.contextKeys, editor.commands, editor.settings]) {
       map.clear();
     }
@@ -325,6 +333,7 @@ export const editor = {
       emitter.dispose();
     }
     window.activeTerminal = undefined;
+    window.tabGroups.all = [];
     workspace.isTrusted = true;
     workspace.workspaceFolders = [];
   },
@@ -336,12 +345,22 @@ export const editor = {
 };
 
 function emitters(): EventEmitter<never>[] {
-  const { closedTerminal, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged } = editor;
-  return [closedTerminal, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged] as never[];
+  const { closedTerminal, activated, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged } = editor;
+  return [closedTerminal, activated, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged] as never[];
+}
+
+async function showMessage(message: string, ...items: unknown[]): Promise<string | undefined> {
+  editor.messages.push(message);
+  editor.buttons = items.filter((item) => typeof item === 'string');
+  return editor.press !== undefined && editor.buttons.includes(editor.press) ? editor.press : undefined;
 }
 
 export const window = {
   activeTerminal: undefined as FakeTerminal | undefined,
+  get terminals(): readonly FakeTerminal[] {
+    return editor.terminals;
+  },
+  tabGroups: { all: [] as { tabs: { input: unknown }[] }[] },
   createTerminal(options: TerminalOptions): FakeTerminal {
     const terminal = new FakeTerminal(options);
     editor.terminals.push(terminal);
@@ -360,18 +379,16 @@ export const window = {
     }),
   createTreeView: (_id: string, options: { treeDataProvider: unknown }) => {
     editor.treeProvider = options.treeDataProvider;
-    const { visible, visibility } = editor.treeView;
-    return { visible, onDidChangeVisibility: visibility.event, dispose: () => undefined };
+    const { visibility } = editor.treeView;
+    return Object.assign(editor.treeView, { onDidChangeVisibility: visibility.event, dispose: () => undefined });
   },
   showQuickPick: async (items: readonly { label: string }[]) => editor.pick(items),
   showInputBox: async () => undefined,
-  showErrorMessage: async (message: string) => void editor.messages.push(message),
-  showInformationMessage: async (message: string) => void editor.messages.push(message),
-  showWarningMessage: async (message: string) => {
-    editor.messages.push(message);
-    return editor.press;
-  },
+  showErrorMessage: showMessage,
+  showInformationMessage: showMessage,
+  showWarningMessage: showMessage,
   setStatusBarMessage: (message: string) => void editor.messages.push(message),
+  onDidChangeActiveTerminal: editor.activated.event,
   onDidCloseTerminal: editor.closedTerminal.event,
   onDidChangeTerminalShellIntegration: editor.integrated.event,
   onDidStartTerminalShellExecution: editor.startedExecution.event,
@@ -403,12 +420,16 @@ export const commands = {
       editor.contextKeys.set(String(args[0]), args[1]);
       return undefined;
     }
+    if (name.startsWith('workbench.')) {
+      editor.workbench.push([name, ...args]);
+    }
     return editor.commands.get(name)?.(...args);
   },
 };
 
 export const env = {
   appName: 'Fake Code',
+  shell: '/bin/bash',
   clipboard: {
     writeText: async (text: string) => {
       editor.clipboard = text;

@@ -1,10 +1,13 @@
 //! One command in an editor's terminal, and what is kept of its output.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use termbridge_session::vt::{CleanOutput, Seq, Size};
-use termbridge_session::{CommandReport, CommandState};
+use termbridge_session::{CommandReport, CommandState, Shell};
 use tokio::time::Instant;
+
+use super::line::MarkFilter;
 
 /// Bytes that are kept of the beginning of a command's output, and at least of its end.
 const KEPT: usize = 1024 * 1024;
@@ -19,6 +22,8 @@ pub(super) struct EditorCommand {
     pub(super) cwd: Option<PathBuf>,
     pub(super) notice: Option<String>,
     clean: Option<CleanOutput>,
+    /// Of a zsh.
+    marks: Option<MarkFilter>,
     output: KeptOutput,
     full_screen: bool,
     began: Instant,
@@ -26,7 +31,7 @@ pub(super) struct EditorCommand {
 }
 
 impl EditorCommand {
-    pub(super) fn new(id: u64, text: &str, size: Size, row: u16) -> Self {
+    pub(super) fn new(id: u64, text: &str, shell: Shell, size: Size, row: u16) -> Self {
         Self {
             id,
             text: text.to_owned(),
@@ -35,6 +40,7 @@ impl EditorCommand {
             cwd: None,
             notice: None,
             clean: Some(CleanOutput::new(size, row)),
+            marks: (shell == Shell::Zsh).then(MarkFilter::default),
             output: KeptOutput::default(),
             full_screen: false,
             began: Instant::now(),
@@ -46,7 +52,17 @@ impl EditorCommand {
         self.state == CommandState::Running
     }
 
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
+    /// Takes what was printed; what of it is the command's.
+    pub(super) fn feed<'a>(&mut self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        let bytes = match &mut self.marks {
+            Some(marks) => Cow::Owned(marks.feed(bytes)),
+            None => Cow::Borrowed(bytes),
+        };
+        self.take(&bytes);
+        bytes
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
         if let Some(clean) = &mut self.clean {
             clean.feed(bytes);
             self.output.append(&clean.take_done());
@@ -61,6 +77,9 @@ impl EditorCommand {
     }
 
     pub(super) fn end(&mut self, state: CommandState) {
+        if let Some(marks) = self.marks.take() {
+            self.take(&marks.finish());
+        }
         if let Some(clean) = self.clean.take() {
             self.full_screen |= clean.was_full_screen();
             self.output.append(&clean.finish());
@@ -192,7 +211,8 @@ mod tests {
 
     #[test]
     fn a_report_follows_the_output() {
-        let mut command = EditorCommand::new(1, "make", Size { cols: 80, rows: 24 }, 0);
+        let mut command =
+            EditorCommand::new(1, "make", Shell::Bash, Size { cols: 80, rows: 24 }, 0);
         command.feed(b"a\x1b[31mb\x1b[0m\r\n10%\r20%");
         let report = command.report(0, 100, Seq(0));
         assert_eq!(report.output, "ab\n20%");

@@ -8,9 +8,9 @@ use termbridge_editor::Reply;
 use termbridge_session::{CommandState, SessionError};
 use tokio::time::Instant;
 
-use super::EditorTerminals;
 use super::terminal::{EditorTerminal, Integration, Purpose};
 use super::windows::Failure;
+use super::{EditorTerminals, line};
 
 /// How long a shell may take until the editor can read it.
 pub(super) const INTEGRATION_LIMIT: Duration = Duration::from_secs(5);
@@ -25,8 +25,8 @@ impl EditorTerminals {
     ) -> Result<u64, SessionError> {
         terminal.check_alive()?;
         let number = terminal.change(|state| match state.running() {
-            Some(_) => Err(SessionError::ShellBusy(terminal.id.clone())),
-            None => Ok(state.begin(command)),
+            None if !state.is_used_by_person() => Ok(state.begin(command, terminal.shell())),
+            _ => Err(SessionError::ShellBusy(terminal.id.clone())),
         })?;
         let mut starting = Starting { terminal, number, is_over: false };
         let given = self.give(terminal, number, command, patience).await;
@@ -45,8 +45,9 @@ impl EditorTerminals {
         patience: Duration,
     ) -> Result<(), SessionError> {
         let plain = json!({ "command": command, "terminalId": terminal.terminal_id });
-        let mut captured = plain.clone();
-        captured["capture"] = json!(true);
+        let line = line::typed(terminal.shell(), command);
+        let captured =
+            json!({ "command": line, "terminalId": terminal.terminal_id, "capture": true });
         let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
         let is_missing = || terminal.lock().integration == Integration::Missing;
         while terminal.window.is_ours() && !is_missing() {
@@ -69,6 +70,10 @@ impl EditorTerminals {
                     if !integrated(terminal, deadline).await {
                         terminal.change(|state| state.integration = Integration::Missing);
                     }
+                }
+                // A command of the person runs there.
+                Err(Failure::Refused { code: Some(code), .. }) if code == "busy" => {
+                    return Err(SessionError::ShellBusy(terminal.id.clone()));
                 }
                 Err(failure) => {
                     return Err(terminal.check_alive().err().unwrap_or_else(|| failure.into()));

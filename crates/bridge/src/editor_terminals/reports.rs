@@ -1,6 +1,7 @@
 //! What editors report: who is there, and what happens in their terminals.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use termbridge_editor::{Peer, TerminalEvent, Terminals};
@@ -17,7 +18,19 @@ const PIECE: usize = 64 * 1024;
 #[async_trait]
 impl Terminals for EditorTerminals {
     fn joined(&self, peer: &Peer) {
-        self.lock().gone.remove(&WindowKey::of(peer));
+        let window = WindowKey::of(peer);
+        let mut open = self.lock();
+        open.gone.remove(&window);
+        if let Some(kept) = peer.hello().and_then(|hello| hello.terminals.clone()) {
+            // Its extension was started anew, and knows nothing of those before.
+            let is_gone = |one: &&Arc<EditorTerminal>| {
+                one.window == window && !kept.contains(&one.terminal_id)
+            };
+            for terminal in open.terminals.iter().filter(is_gone) {
+                terminal.withdraw("its window was loaded anew");
+            }
+        }
+        drop(open);
         self.shared.windows.add(peer);
     }
 
@@ -37,9 +50,14 @@ impl Terminals for EditorTerminals {
             (
                 TerminalEvent::ExecutionEnded { execution_id, exit_code, cwd, .. },
                 Some(terminal),
-            ) => execution_ended(&terminal, &execution_id, exit_code, cwd),
+            ) => {
+                if execution_ended(&terminal, &execution_id, exit_code, cwd) {
+                    self.program_ended(&terminal, exit_code);
+                }
+            }
             (TerminalEvent::TerminalClosed { exit_code, .. }, Some(terminal)) => {
                 terminal.end(exit_code, EndReason::Itself);
+                terminal.lock().is_left_open = false;
             }
             (TerminalEvent::TerminalIntegration { cwd, .. }, Some(terminal)) => {
                 terminal.change(|state| {
@@ -49,7 +67,7 @@ impl Terminals for EditorTerminals {
             }
             (TerminalEvent::TerminalUnshared { .. }, Some(terminal)) => {
                 if terminal.owner.is_everyone() {
-                    terminal.end(None, EndReason::Itself);
+                    terminal.withdraw("the person does not share it any more");
                 }
             }
             (
@@ -91,12 +109,30 @@ impl Terminals for EditorTerminals {
     }
 }
 
+impl EditorTerminals {
+    /// The program is over that a terminal was made for. One that failed has its terminal stay, for the person to see.
+    fn program_ended(&self, terminal: &Arc<EditorTerminal>, exit_code: Option<i32>) {
+        terminal.end(exit_code, EndReason::Itself);
+        terminal.lock().is_left_open = true;
+        if exit_code == Some(0) {
+            let (editors, terminal) = (self.clone(), Arc::clone(terminal));
+            // A report is not to wait for what the editor is asked then.
+            tokio::spawn(async move {
+                if let Err(error) = editors.close(&terminal).await {
+                    tracing::info!(session = %terminal.id, %error, "the editor did not close the terminal");
+                }
+            });
+        }
+    }
+}
+
+/// Whether it was all that the terminal was made for.
 fn execution_ended(
     terminal: &EditorTerminal,
     execution: &str,
     exit_code: Option<i32>,
     cwd: Option<PathBuf>,
-) {
+) -> bool {
     let ended = terminal.change(|state| {
         let Some(command) = state.execution(execution) else { return false };
         command.cwd.clone_from(&cwd);
@@ -109,7 +145,5 @@ fn execution_ended(
         }
         true
     });
-    if ended && terminal.purpose == Purpose::Program {
-        terminal.end(exit_code, EndReason::Itself);
-    }
+    ended && terminal.purpose == Purpose::Program
 }

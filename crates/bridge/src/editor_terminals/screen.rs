@@ -11,9 +11,9 @@ use termbridge_session::{
     SnapshotRequest, Stopped, Wait, Waited, encode_input, note_typing,
 };
 
+use super::EditorTerminals;
 use super::terminal::EditorTerminal;
 use super::waiting;
-use super::{EditorTerminals, Failure};
 use crate::screens::{ScreenSession, Waiting};
 
 /// A terminal and the editors, one of which has it.
@@ -105,13 +105,9 @@ impl ScreenSession for EditorScreen {
 
     async fn stop(&self, _signal: Signal, _grace: Duration) -> Result<Stopped, SessionError> {
         let terminal = &self.terminal;
-        if terminal.check_alive().is_ok() {
-            let data = json!({ "terminalId": terminal.terminal_id });
-            match self.editors.try_request(terminal, "close_terminal", data).await {
-                // It is gone already.
-                Ok(_) | Err(Failure::Refused { .. }) => {}
-                Err(failure) => return Err(failure.into()),
-            }
+        let is_left_open = terminal.lock().is_left_open;
+        if is_left_open || terminal.check_alive().is_ok() {
+            self.editors.close(terminal).await?;
         }
         let (ended, already) = terminal.end(None, EndReason::Stopped);
         Ok(Stopped { ended, already, killed: 0, detached: Vec::new() })

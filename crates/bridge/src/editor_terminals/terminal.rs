@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use termbridge_editor::terminal_size_of;
+use termbridge_editor::{is_in_foreground, terminal_size_of};
 use termbridge_session::vt::{Event, Options, Size, Terminal};
 use termbridge_session::{
     CommandState, EndReason, Ended, ExitStatus, Owner, Scrollback, SessionError, SessionId,
@@ -22,6 +22,8 @@ use super::windows::WindowKey;
 
 /// Commands of a terminal that are kept.
 const KEPT_COMMANDS: usize = 100;
+/// The shell that programs are started from: their words are quoted for it.
+pub(super) const PROGRAM_SHELL: &str = "bash";
 /// The size that output is read with where the real one is not known.
 const ASSUMED_SIZE: Size = Size { cols: 120, rows: 40 };
 
@@ -68,6 +70,10 @@ pub(super) struct TerminalState {
     pub(super) screen: Terminal,
     pub(super) integration: Integration,
     pub(super) ended: Option<Ended>,
+    /// Why it cannot be used any more, where its shell may go on.
+    withdrawn: Option<&'static str>,
+    /// Its program has ended, and the editor still shows the terminal.
+    pub(super) is_left_open: bool,
     pub(super) commands: VecDeque<EditorCommand>,
     next_command: u64,
     pub(super) cwd: PathBuf,
@@ -101,6 +107,8 @@ impl EditorTerminal {
             screen: Terminal::new(ASSUMED_SIZE, Options::default()),
             integration: Integration::Unknown,
             ended: None,
+            withdrawn: None,
+            is_left_open: false,
             commands: VecDeque::new(),
             next_command: 1,
             cwd,
@@ -138,16 +146,36 @@ impl EditorTerminal {
 
     /// The shell that reads its commands.
     pub(super) fn shell(&self) -> Shell {
-        let name = self.command.rsplit('/').next().unwrap_or_default();
+        let program = match self.purpose {
+            Purpose::Program => PROGRAM_SHELL,
+            Purpose::Shell => &self.command,
+        };
+        let name = program.rsplit('/').next().unwrap_or_default();
         Shell::known(name).unwrap_or(Shell::Posix)
     }
 
     /// Refuses what only a living terminal can do.
     pub(super) fn check_alive(&self) -> Result<(), SessionError> {
-        match &self.lock().ended {
-            None => Ok(()),
-            Some(ended) => Err(SessionError::Dead { id: self.id.clone(), how: ended.to_string() }),
+        let (state, id) = (self.lock(), self.id.clone());
+        match (&state.ended, state.withdrawn) {
+            (None, _) => Ok(()),
+            (Some(_), Some(why)) => Err(SessionError::Withdrawn { id, why }),
+            (Some(ended), None) => Err(SessionError::Dead { id, how: ended.to_string() }),
         }
+    }
+
+    /// The editor has it no longer for agents.
+    pub(super) fn withdraw(&self, why: &'static str) {
+        self.change(|state| {
+            if state.ended.is_none() {
+                state.withdrawn = Some(why);
+                if let Some(command) = state.running_mut() {
+                    command.notice = Some(why.to_owned());
+                }
+            }
+            state.is_left_open = false;
+        });
+        self.end(None, EndReason::Itself);
     }
 
     /// The terminal is gone, or what it was made for is.
@@ -203,6 +231,11 @@ impl EditorTerminal {
 }
 
 impl TerminalState {
+    /// Whether the editor shows it, as far as is known.
+    pub(super) fn is_in_editor(&self) -> bool {
+        self.ended.is_none() || self.is_left_open
+    }
+
     pub(super) fn state(&self) -> State {
         self.ended.clone().map_or(State::Running, State::Exited)
     }
@@ -219,13 +252,19 @@ impl TerminalState {
         self.commands.iter().find(|command| command.id == id)
     }
 
+    /// Whether something runs there that no agent started: to give the shell a command, the editor would interrupt it.
+    pub(super) fn is_used_by_person(&self) -> bool {
+        let is_known = self.integration == Integration::Works;
+        is_known && self.pid.and_then(is_in_foreground) == Some(false)
+    }
+
     /// A command is about to be given to the shell.
-    pub(super) fn begin(&mut self, text: &str) -> u64 {
+    pub(super) fn begin(&mut self, text: &str, shell: Shell) -> u64 {
         let size = self.follow_size().unwrap_or(ASSUMED_SIZE);
         let id = self.next_command;
         self.next_command += 1;
         let (row, _) = self.screen.cursor_position();
-        self.commands.push_back(EditorCommand::new(id, text, size, row));
+        self.commands.push_back(EditorCommand::new(id, text, shell, size, row));
         while self.commands.len() > KEPT_COMMANDS {
             self.commands.pop_front();
         }
@@ -251,8 +290,8 @@ impl TerminalState {
         let Some(command) = self.execution(execution) else {
             return tracing::debug!(execution, "output of a command that is not ours");
         };
-        command.feed(text.as_bytes());
-        self.screen.feed(text.as_bytes());
+        let own = command.feed(text.as_bytes());
+        self.screen.feed(&own);
         // The editor's own terminal answers what the program asks.
         drop(self.screen.take_replies());
         let events = self.screen.take_events();

@@ -50,8 +50,11 @@ impl Editor {
     }
 
     async fn window(terminals: &EditorTerminals, window: &str, folder: &str) -> Self {
+        Self::hello(terminals, hello(window, folder)).await
+    }
+
+    async fn hello(terminals: &EditorTerminals, data: Value) -> Self {
         let mut editor = Self::connect(terminals);
-        let data = json!({"protocol": 1, "window": window, "editor": "Code", "folders": [folder]});
         editor.send(json!({"type": "hello", "id": "h", "data": data})).await;
         editor.expect("welcome").await;
         editor
@@ -102,6 +105,10 @@ impl Editor {
         self.notice("execution_ended", ended).await;
         asked
     }
+}
+
+fn hello(window: &str, folder: &str) -> Value {
+    json!({"protocol": 1, "window": window, "editor": "Code", "folders": [folder]})
 }
 
 fn new_session(cwd: &str) -> NewSession {
@@ -268,9 +275,79 @@ async fn shared_terminals_are_everyones_until_they_are_taken_back() {
     let (command, _) =
         tokio::join!(terminals.start_command(&info.id, "true", LIMIT), editor.run(&[], Some(0)));
     finished(&terminals, &info.id, command.expect("started")).await;
+    let busy = async {
+        let (id, _) = editor.expect("execute").await;
+        editor.reply("error", &id, json!({"error": "it runs another", "code": "busy"})).await;
+    };
+    let (refused, ()) = tokio::join!(terminals.start_command(&info.id, "true", LIMIT), busy);
+    assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{refused:?}");
     editor.notice("terminal_unshared", json!({"terminalId": "t"})).await;
     let wait = terminals.get(&info.id).expect("a session").wait(Wait::exit().timeout(LIMIT)).await;
     assert_eq!(wait.expect("a wait").fired, Some(Fired::Exit));
+    let refused = terminals.start_command(&info.id, "true", LIMIT).await;
+    assert!(matches!(refused, Err(SessionError::Withdrawn { .. })), "{refused:?}");
+}
+
+#[tokio::test]
+async fn what_a_person_runs_in_a_shared_terminal_is_not_interrupted() {
+    let sessions = Sessions::new(Settings::default());
+    let home = tempfile::tempdir().expect("a folder");
+    let shell =
+        Launch::new("bash").args(["--norc", "-i"]).env("HOME", home.path()).env("PS1", "ready> ");
+    let person = sessions.launch(shell).await.expect("a shell");
+    person.wait(Wait::text("ready>").timeout(LIMIT)).await.expect("a prompt");
+    let pid = person.info().await.expect("its row").pid;
+
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let shared =
+        json!({"terminalId": "t", "terminalName": "bash", "pid": pid, "cwd": "/", "shell": "bash"});
+    editor.notice("terminal_shared", shared).await;
+    let integrated = json!({"terminalId": "t", "shell": "bash", "cwd": "/work"});
+    editor.notice("terminal_integration", integrated).await;
+    let info = loop {
+        let listed = terminals.list_sessions().await.expect("a list");
+        match listed.into_iter().next() {
+            Some(info) if info.cwd == *"/work" => break info,
+            _ => tokio::task::yield_now().await,
+        }
+    };
+    person.send(vec![Input::Text("cat\r".into())]).await.expect("typed");
+    let reads = Wait { needs_input: true, ..Wait::default() };
+    assert!(person.wait(reads.timeout(LIMIT)).await.expect("a wait").fired.is_some(), "it reads");
+    let refused = terminals.start_command(&info.id, "echo agent", LIMIT).await;
+    assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{refused:?}");
+    person.send(vec![Input::Text("\u{4}".into())]).await.expect("typed");
+    let again = regex::Regex::new(r"cat\s+ready>").expect("a pattern");
+    let prompts = Wait { regex: Some(again), ..Wait::default() };
+    let waited = person.wait(prompts.timeout(LIMIT)).await.expect("a wait");
+    assert!(waited.fired.is_some(), "a prompt again");
+    let (command, asked) = tokio::join!(
+        terminals.start_command(&info.id, "(exit 3)", LIMIT),
+        editor.run(&[], Some(3))
+    );
+    assert_eq!(asked["command"], "eval $'(exit 3)'", "its marks tell of it then");
+    finished(&terminals, &info.id, command.expect("started")).await;
+    sessions.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_window_whose_extension_was_started_anew_has_none_of_its_terminals() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let (info, _) = session(&terminals, &mut editor, None).await;
+    let (_, asked) =
+        tokio::join!(terminals.start_command(&info.id, "true", LIMIT), editor.run(&[], Some(0)));
+    drop(editor);
+    let mut hello = hello("w", "/work");
+    hello["terminals"] = json!([asked["terminalId"]]);
+    let again = Editor::hello(&terminals, hello.clone()).await;
+    assert_eq!(terminals.session(&info.id).await.expect("a session").state, State::Running);
+    drop(again);
+    hello["terminals"] = json!([]);
+    let _anew = Editor::hello(&terminals, hello).await;
+    let info = terminals.session(&info.id).await.expect("a session");
+    assert!(matches!(info.state, State::Exited(_)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -397,5 +474,38 @@ async fn a_program_is_seen_and_typed_to() {
         screen.resize(Size { cols: 9, rows: 9 }).await,
         Err(SessionError::NotSupported(_))
     ));
+    let (id, asked) = editor.expect("close_terminal").await;
+    assert_eq!(asked["terminalId"], terminal, "it has nothing to show any more");
+    editor.reply("success", &id, json!({"output": ""})).await;
     sessions.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_terminal_of_a_program_that_failed_stays_until_it_is_stopped() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let starting = async {
+        editor.create(None).await;
+        let (id, asked) = editor.expect("execute").await;
+        editor.reply("success", &id, json!({"executionId": "e"})).await;
+        asked["terminalId"].clone()
+    };
+    let launch = Launch::new("make").cwd("/work");
+    let (screen, terminal) = tokio::join!(terminals.launch(launch), starting);
+    let screen = screen.expect("launched");
+    let ended = json!({"terminalId": terminal, "executionId": "e", "exitCode": 2, "cwd": null});
+    editor.notice("execution_ended", ended).await;
+    let waited = screen.wait(Wait::exit().timeout(LIMIT)).await.expect("a wait");
+    assert_eq!(waited.fired, Some(Fired::Exit));
+    let stop = || screen.stop(Signal::TERM, LIMIT);
+    let closing = async {
+        let (id, asked) = editor.expect("close_terminal").await;
+        assert_eq!(asked["terminalId"], terminal);
+        editor.reply("success", &id, json!({"output": ""})).await;
+    };
+    let (stopped, ()) = tokio::join!(stop(), closing);
+    let stopped = stopped.expect("stopped");
+    assert!(stopped.already && stopped.ended.exit_code() == Some(2), "{stopped:?}");
+    // The editor is not asked again.
+    assert!(stop().await.expect("stopped").already);
 }

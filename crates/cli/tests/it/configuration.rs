@@ -202,8 +202,9 @@ fn the_level_error_silences_the_protocol_library_too() {
 fn what_cannot_be_written_is_no_panic() {
     let environment = TestEnvironment::new();
     let full = || std::fs::File::options().write(true).open("/dev/full").expect("is there");
-    let table: [&[&str]; 7] = [
+    let table: [&[&str]; 8] = [
         &["completions", "bash"],
+        &["install", "--yes", "codex"],
         &["policy", "rules"],
         &["tools"],
         &["--help"],

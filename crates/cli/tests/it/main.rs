@@ -14,6 +14,7 @@ mod endings;
 mod examples;
 mod frameworks;
 mod history;
+mod install;
 mod interactive;
 mod limits;
 mod people;

@@ -1,6 +1,6 @@
 //! A command from its start to its answer: what `execute_command` and the compatible tools share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -57,6 +57,20 @@ pub(crate) enum Patience {
     None,
     /// This long.
     UpTo(Duration),
+}
+
+/// How long to wait for a command where nobody says, in milliseconds.
+pub(super) fn default_timeout() -> u64 {
+    30_000
+}
+
+/// How long a caller waits: as long as it asks for, else as is usual in the directory.
+pub(super) fn timeout(context: &Context, asked: Option<u64>, cwd: Option<&Path>) -> Duration {
+    let usual = Duration::from_millis(default_timeout());
+    match asked {
+        Some(asked) => Duration::from_millis(asked),
+        None => context.bridge.default_timeout(&context.caller, cwd, usual),
+    }
 }
 
 /// What a new shell gets to show its first prompt, however short the time-out is.

@@ -17,20 +17,14 @@ pub(super) use list::List;
 pub(super) use read::Read;
 pub(super) use run::RunCommand;
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::Execute;
 
-use super::command::{Patience, Run, run};
+use super::command::{Patience, Run, run, timeout};
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::ToolError;
 use crate::tool::{Context, Reply};
-
-fn default_timeout() -> u64 {
-    30_000
-}
 
 fn yes() -> bool {
     true
@@ -58,13 +52,11 @@ impl Ran {
 async fn ran(
     context: &Context,
     request: Execute,
-    timeout_ms: u64,
+    timeout_ms: Option<u64>,
     wait: bool,
 ) -> Result<Reply<Ran>, ToolError> {
-    let patience = match wait {
-        true => Patience::UpTo(Duration::from_millis(timeout_ms)),
-        false => Patience::None,
-    };
+    let timeout = timeout(context, timeout_ms, request.cwd.as_deref());
+    let patience = if wait { Patience::UpTo(timeout) } else { Patience::None };
     let command = request.command.clone();
     let done: Run = run(context, request, patience, DEFAULT_MAX_BYTES).await?;
     let session = &done.session_id;
@@ -77,7 +69,7 @@ async fn ran(
             format!("waiting for input | {}ms | {session}", done.standing.duration_ms)
         }
         _ if done.timed_out => {
-            format!("timed out after {timeout_ms}ms, still running | {session}")
+            format!("timed out after {}ms, still running | {session}", timeout.as_millis())
         }
         _ => format!("running | {session}"),
     };

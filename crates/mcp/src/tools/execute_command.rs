@@ -1,7 +1,7 @@
 //! `execute_command`: run a shell command; its output, its exit code.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use termbridge_bridge::Execute;
 use termbridge_session::SessionId;
 use tokio::task::JoinSet;
 
-use super::command::{Patience, Run, run};
+use super::command::{Patience, Run, default_timeout, run, timeout};
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::{Code, ToolError};
 use crate::schema::AnyObject;
@@ -27,9 +27,8 @@ pub(crate) struct Arguments {
     /// A named session changes to it and stays
     cwd: Option<String>,
     /// 0: return at once; it runs on
-    #[serde(default = "default_timeout")]
-    #[schemars(range(max = 86_400_000))]
-    timeout_ms: u64,
+    #[schemars(with = "u64", default = "default_timeout", range(max = 86_400_000))]
+    timeout_ms: Option<u64>,
     /// Default: your current session, or an idle or new one if it is busy
     session_id: Option<String>,
     /// The same command in several
@@ -48,10 +47,6 @@ pub(crate) struct Arguments {
     #[serde(default = "default_max_bytes")]
     #[schemars(range(min = 256, max = 1_048_576))]
     max_bytes: usize,
-}
-
-fn default_timeout() -> u64 {
-    30_000
 }
 
 pub(super) fn default_max_bytes() -> usize {
@@ -93,9 +88,10 @@ impl Tool for ExecuteCommand {
     }
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
+        let cwd = arguments.cwd.as_deref().map(Path::new);
         let patience = match arguments.timeout_ms {
-            0 => Patience::None,
-            timeout => Patience::UpTo(Duration::from_millis(timeout)),
+            Some(0) => Patience::None,
+            asked => Patience::UpTo(timeout(context, asked, cwd)),
         };
         let request = Execute {
             command: arguments.command,

@@ -73,7 +73,8 @@ impl Sessions {
         }
         let ties = self.shared.ties(&session, &commands);
         drop(commands);
-        let (shared, settings) = (Arc::downgrade(&self.shared), self.shared.settings.clone());
+        let shared = Arc::downgrade(&self.shared);
+        let settings = self.shared.settings.clone().within(&heritage.launch.limits);
         let (id, turns) = (id.clone(), Arc::clone(turns));
         tokio::spawn(async move {
             let _turn = turns.acquire_owned().await;

@@ -2,7 +2,8 @@
 //!
 //! A person takes over by saying so, or by typing. From then on the terminal has the size of the person's panel, and
 //! what agents would type, run or resize is refused. Handing back restores the size. A person who only typed, and
-//! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back, or to leave.
+//! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back, or to leave: who is gone that long
+//! does not drive any more.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub(super) struct Driver {
     /// Took over, and did not only type.
     said_so: bool,
     last_typed: Instant,
+    /// Is gone, since then.
+    left: Option<Instant>,
     /// The size that the agents know.
     before: Size,
 }
@@ -70,6 +73,7 @@ impl SessionTask {
                 let left = self.driver.as_mut().filter(|driver| driver.person == person);
                 if let Some(driver) = left {
                     driver.said_so = false;
+                    driver.left = Some(Instant::now());
                 }
                 Ok(())
             }
@@ -81,7 +85,8 @@ impl SessionTask {
         let before = self.driver.as_ref().map_or(self.size_to_be(), |driver| driver.before);
         let said_so =
             self.driver.as_ref().is_some_and(|driver| driver.said_so && driver.person == person);
-        self.driver.insert(Driver { person, said_so, last_typed: Instant::now(), before })
+        let last_typed = Instant::now();
+        self.driver.insert(Driver { person, said_so, last_typed, left: None, before })
     }
 
     fn person_types(&mut self, person: String, bytes: Vec<u8>) -> Result<(), SessionError> {
@@ -140,6 +145,17 @@ impl SessionTask {
         }
     }
 
+    /// When a person who is gone, and did not come again, has given way.
+    pub(super) fn driver_deadline(&self) -> Option<Instant> {
+        self.driver.as_ref()?.left.map(|left| left + GIVES_WAY)
+    }
+
+    pub(super) fn settle_driver(&mut self, now: Instant) {
+        if self.driver_deadline().is_some_and(|at| now >= at) {
+            self.hand_back();
+        }
+    }
+
     /// The size that the agents know, while a person drives.
     pub(super) fn size_before(&self) -> Option<Size> {
         self.driver.as_ref().map(|driver| driver.before)
@@ -147,8 +163,9 @@ impl SessionTask {
 
     /// A person drove at an earlier server, and has to come again: agents may after a while.
     pub(super) fn was_driven(&mut self, before: Size) {
-        let (person, last_typed) = (String::new(), Instant::now());
-        self.driver = Some(Driver { person, said_so: false, last_typed, before });
+        let (person, now) = (String::new(), Instant::now());
+        let left = Some(now);
+        self.driver = Some(Driver { person, said_so: false, last_typed: now, left, before });
     }
 
     /// The person who drives.

@@ -60,6 +60,9 @@ impl SessionTask {
         let bytes = pieces.iter().map(|piece| piece.bytes.len()).sum();
         let open_line =
             self.check_line_length(pieces.iter().flat_map(|piece| &piece.bytes).copied())?;
+        if bytes > MAX_INPUT {
+            return Err(SessionError::InputTooLong { bytes, most: MAX_INPUT });
+        }
         let queued = self.queued_input();
         if queued + bytes > MAX_INPUT {
             return Err(SessionError::InputFull { queued });

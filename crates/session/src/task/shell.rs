@@ -82,6 +82,9 @@ pub(super) struct ShellState {
     /// It has shown its first prompt, and is about to wait there.
     first_prompt: Option<Looks>,
     prompt_places: PromptPlaces,
+    /// Somebody has typed since the last command began: a POSIX shell, which prints no marks of typed lines, may read
+    /// for one of those when it seems to be at its prompt.
+    typed_since: bool,
     place: Place,
     /// The program that took the shell's place, by `exec`.
     replaced: Option<String>,
@@ -152,6 +155,7 @@ impl ShellState {
             ready: false,
             first_prompt: None,
             prompt_places: PromptPlaces::default(),
+            typed_since: false,
             place: Place::Away,
             replaced: None,
             parked: None,
@@ -201,6 +205,13 @@ impl ShellState {
     /// Somebody types: what asks for input before the first prompt is theirs to answer.
     pub(super) fn note_typed(&mut self) {
         self.typed |= !self.ready;
+    }
+
+    /// The shell waits for input, as it seems at its prompt.
+    fn note_prompt_place(&mut self, place: Option<u64>) {
+        if !self.typed_since || self.link.shell != Shell::Posix {
+            self.prompt_places.note(place);
+        }
     }
 
     fn is_free(&self) -> bool {
@@ -356,6 +367,7 @@ impl SessionTask {
         let trigger = shell.link.shell.trigger(is_raw).iter().copied();
         let keys: Vec<u8> = resume.into_iter().chain(trigger).collect();
         shell.place = Place::Away;
+        shell.typed_since = false;
         shell.first_prompt = None;
         shell.claimed_end = None;
         // Not before the shell is at its prompt: it may still have to read the answer to its last mark.

@@ -1,11 +1,12 @@
 //! What a window sees and does.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use termbridge_bridge::{Caller, Client, NewSession};
+use termbridge_bridge::{BridgeError, Caller, Client, Execute, NewSession};
 use termbridge_session::vt::Size;
-use termbridge_session::{Launch, SessionError, Wait};
+use termbridge_session::{Input, Launch, SessionError, Wait};
 
 use crate::support::{Bed, LIMIT};
 
@@ -210,6 +211,9 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
         .does("update", json!({"folders": ["/tmp"], "trusted": true, "settings": settings}))
         .await;
     assert!(!may(&here, &["git", "push", "--force"]) && may(&here, &["git", "status"]));
+    let refused = bed.bridge.check_launch(&here, &launch(&["git", "push"]).cwd("/tmp"));
+    let why = refused.expect_err("it is blocked").to_string();
+    assert!(why.contains("termbridge.blockedCommands"), "{why}");
     bed.bridge.create_session(&here, shell()).await.expect("the first");
     let second = bed.bridge.create_session(&here, shell()).await;
     assert!(second.is_err(), "one is allowed");
@@ -229,5 +233,61 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), free).await.expect("lifted");
+    tokio::time::timeout(Duration::from_secs(30), free).await.expect("lifted");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_whose_window_is_gone_and_stays_away_does_not_drive() {
+    let bed = Bed::new();
+    let cat = bed.launch(Launch::new("cat").size(60, 20)).await;
+    let id = cat.id().to_string();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let (mut other, _) = bed.window("w2", &["/"]).await;
+    window.does("take_over", panel(&id, 40, 10)).await;
+    other.told(|kind, row| kind == "session" && row["driver"] == "person").await;
+    drop(window);
+    let row = other.told(|kind, row| kind == "session" && row["driver"] == "agent").await;
+    assert_eq!((&row["cols"], &row["rows"]), (&json!(60), &json!(20)), "{row}");
+    cat.send(vec![Input::Text("mine".into())]).await.expect("the agents type again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn new_sessions_of_a_folder_are_held_to_what_its_person_has_set() {
+    let bed = Bed::new();
+    let (mut window, _) = bed.window("w1", &["/tmp"]).await;
+    let workspace = Some("/tmp".into());
+    let here = Caller::new(Arc::new(Client { workspace, ..Client::default() }));
+    let limits = json!({
+        "maxConcurrentSessions": 1, "defaultTimeoutMs": 4000, "maxOutputLines": 5, "idleTimeoutMs": u64::MAX
+    });
+    window.does("update", json!({"folders": ["/tmp"], "settings": limits})).await;
+    let usual = Duration::from_secs(30);
+    let timeout = |usual| bed.bridge.default_timeout(&here, None, usual);
+    assert_eq!(timeout(usual), Duration::from_secs(4));
+    assert_eq!(timeout(Duration::from_secs(2)), Duration::from_secs(2), "it only tightens");
+
+    let run = |command: &str| Execute {
+        command: command.to_owned(),
+        caller: here.clone(),
+        ..Execute::default()
+    };
+    let started = bed.bridge.start(run("seq 300; cat"), LIMIT).await.expect("the first");
+    let screen = bed.bridge.screen(&here, &started.session).expect("it has a screen");
+    let wait = Wait { text: Some("300".into()), ..Wait::default() };
+    screen.wait(wait).await.expect("it printed");
+    let kept = bed.bridge.terminal_text(&here, &started.session, 1000).await.expect("its text");
+    // Those on the screen, and five more.
+    assert_eq!(kept.total_lines, 45, "{kept:?}");
+    // The one that it has is busy, and another is more than may be.
+    let second = bed.bridge.start(run("true"), LIMIT).await;
+    assert!(matches!(second, Err(BridgeError::FolderFull { limit: 1 })), "{second:?}");
+
+    window.does("update", json!({"folders": ["/tmp"], "settings": {"idleTimeoutMs": 300}})).await;
+    let idle = bed.bridge.create_session(&here, NewSession::default()).await.expect("another");
+    let gone = window
+        .told(|kind, data| {
+            kind == "session" && data["sessionId"] == idle.id.as_str() && data["state"] == "exited"
+        })
+        .await;
+    assert_eq!(gone["signal"], "SIGHUP", "{gone}");
 }

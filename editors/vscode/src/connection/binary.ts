@@ -1,4 +1,5 @@
-// Finds the `termbridge` program: the one that came with the extension, the one of the setting, the one on PATH.
+// Finds the `termbridge` program: the one that came with the extension, the one of the setting, the one on PATH, and the one where
+// installers put it: an editor that was not started from a shell often has a short PATH.
 //
 // A setting that is set wins over everything, so that a person can replace the bundled program; a wrong one is an
 // error, never a reason to run another program.
@@ -7,6 +8,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import * as path from 'node:path';
+import { ServerProblem } from './problem.js';
 
 const NAME = process.platform === 'win32' ? 'termbridge.exe' : 'termbridge';
 
@@ -16,6 +18,13 @@ export interface BinaryPlaces {
   /** The folder of the extension. */
   readonly extension: string;
   readonly searchPath: string;
+  /** Folders beside those of the search path. */
+  readonly usual: readonly string[];
+}
+
+/** Where cargo, installers and Homebrew put programs. */
+export function usualFolders(home = homedir()): string[] {
+  return [path.join(home, '.cargo', 'bin'), path.join(home, '.local', 'bin'), '/usr/local/bin', '/opt/homebrew/bin'];
 }
 
 /** The program's absolute path; rejects with what to do when there is none. */
@@ -25,17 +34,18 @@ export async function findBinary(places: BinaryPlaces): Promise<string> {
     if (path.isAbsolute(chosen) && (await isProgram(chosen))) {
       return chosen;
     }
-    throw new Error('the setting termbridge.path does not name a program by its absolute path');
+    throw new ServerProblem('the setting termbridge.path does not name a program by its absolute path', 'wrongPath');
   }
   // A relative entry of PATH would be looked up in whatever folder is open.
   const folders = places.searchPath.split(path.delimiter).filter((folder) => path.isAbsolute(folder));
-  for (const folder of [path.join(places.extension, 'bin'), ...folders]) {
+  const searched = [...new Set([path.join(places.extension, 'bin'), ...folders, ...places.usual])];
+  for (const folder of searched) {
     const candidate = path.join(folder, NAME);
     if (await isProgram(candidate)) {
       return candidate;
     }
   }
-  throw new Error('the program termbridge is not installed: put it on PATH, or set termbridge.path');
+  throw new ServerProblem('termbridge is not installed', 'missing', `searched for ${NAME} in: ${searched.join(', ')}`);
 }
 
 async function isProgram(file: string): Promise<boolean> {

@@ -11,6 +11,7 @@ import { type Log, reasonOf } from '../log.js';
 import { type Fields, type Message, PROTOCOL, textOf } from '../protocol/message.js';
 import { type SessionRow, readRows } from '../protocol/sessionRow.js';
 import { type Answer, Channel, ServerError } from './channel.js';
+import { type ProblemKind, ServerProblem, kindOf } from './problem.js';
 import { hasStaleSocket, serverSockets } from './runtimeFolder.js';
 import { connectSocket } from './socketTransport.js';
 import type { Transport, TransportEvents } from './transport.js';
@@ -39,6 +40,8 @@ export interface ConnectionOptions {
   readonly folder: string | undefined;
   readonly identity: { readonly window: string; readonly editor: string; readonly version: string };
   describe(): WindowDescription;
+  /** The ids of the terminals that agents have here: the server ends those that it knows and that are not named. */
+  terminals(): readonly string[];
   autoConnect(): boolean;
   /** A server may be started here: the setting is on and the workspace is trusted. */
   mayStart(): boolean;
@@ -55,9 +58,12 @@ export class ServerConnection implements vscode.Disposable {
   private readonly stateChanged = new vscode.EventEmitter<ConnectionState>();
   private readonly welcomed = new vscode.EventEmitter<readonly SessionRow[]>();
   private readonly noticed = new vscode.EventEmitter<Message>();
+  private readonly failureChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeState = this.stateChanged.event;
   /** A server was connected to; its sessions. */
   readonly onDidConnect = this.welcomed.event;
+  /** There is another reason for that there is no connection, or none. */
+  readonly onDidChangeFailure = this.failureChanged.event;
   readonly onDidReceiveNotice = this.noticed.event;
 
   private currentState: ConnectionState = 'disconnected';
@@ -71,7 +77,10 @@ export class ServerConnection implements vscode.Disposable {
   /** When servers were started of late, in milliseconds since 1970. */
   private starts: number[] = [];
   private hasStartFailed = false;
+  /** Why the last start failed; kept until one succeeds, because later attempts only find that no server runs. */
+  private startProblem: unknown;
   private lastFailure = '';
+  private lastKind: ProblemKind = 'other';
   private isDisposed = false;
 
   constructor(
@@ -86,6 +95,11 @@ export class ServerConnection implements vscode.Disposable {
   /** Why there is no connection, for people; empty when nothing failed. */
   get failure(): string {
     return this.lastFailure;
+  }
+
+  /** What kind of reason that is. */
+  get problem(): ProblemKind {
+    return this.lastKind;
   }
 
   /** Answers the server's requests from now on. */
@@ -107,6 +121,20 @@ export class ServerConnection implements vscode.Disposable {
   /** Ends the connection and makes a new one, because where to connect has changed. */
   async reconnect(): Promise<void> {
     this.disconnect('the settings have changed');
+    if (this.options.autoConnect()) {
+      await this.connect();
+    }
+  }
+
+  /** Tries at once, whatever was tried before, because how a server is started has changed. */
+  async startAnew(): Promise<void> {
+    if (this.currentState === 'connected') {
+      return;
+    }
+    this.starts = [];
+    this.hasStartFailed = false;
+    this.startProblem = undefined;
+    this.mayStartUnasked = true;
     if (this.options.autoConnect()) {
       await this.connect();
     }
@@ -145,6 +173,7 @@ export class ServerConnection implements vscode.Disposable {
     this.stateChanged.dispose();
     this.welcomed.dispose();
     this.noticed.dispose();
+    this.failureChanged.dispose();
   }
 
   private disconnect(reason: string): void {
@@ -168,7 +197,8 @@ export class ServerConnection implements vscode.Disposable {
         return;
       }
       this.mayStartUnasked = false;
-      this.lastFailure = '';
+      this.startProblem = undefined;
+      this.setFailure('', 'other');
       this.changeState('connected');
       this.welcomed.fire(rows);
       for (const notice of this.early.splice(0)) {
@@ -178,17 +208,21 @@ export class ServerConnection implements vscode.Disposable {
       if (attempt.signal.aborted) {
         return;
       }
-      this.failed(reasonOf(error));
+      this.failed(error);
     }
   }
 
-  private failed(reason: string): void {
+  private failed(error: unknown): void {
     this.channel?.close();
     this.channel = undefined;
+    const reason = reasonOf(error);
     if (reason !== this.lastFailure) {
       this.log.warn(`not connected: ${reason}`);
-      this.lastFailure = reason;
+      if (error instanceof ServerProblem && error.detail !== '') {
+        this.log.info(error.detail);
+      }
     }
+    this.setFailure(reason, kindOf(error));
     this.changeState('disconnected');
     this.retryLater();
   }
@@ -237,9 +271,13 @@ export class ServerConnection implements vscode.Disposable {
     if (found === undefined && (await this.shouldStart(folder, isWish))) {
       await this.start(signal);
       found = await openFirst(await serverSockets(folder), events, signal);
+      if (found === undefined) {
+        this.hasStartFailed = true;
+        this.startProblem = new ServerProblem(`termbridge start-server succeeded, but no server answers in ${folder}`, 'unanswered');
+      }
     }
     if (found === undefined) {
-      throw new Error('no server runs');
+      throw this.startProblem ?? new Error('no server runs');
     }
     return found;
   }
@@ -259,12 +297,21 @@ export class ServerConnection implements vscode.Disposable {
     this.log.info('no server runs: starting one');
     this.starts.push(Date.now());
     this.hasStartFailed = true;
-    await this.options.start(signal);
+    try {
+      await this.options.start(signal);
+    } catch (error) {
+      if (!signal.aborted) {
+        this.startProblem = error;
+      }
+      throw error;
+    }
+    this.startProblem = undefined;
     this.hasStartFailed = false;
   }
 
   private async hello(channel: Channel, token: string | undefined): Promise<SessionRow[]> {
-    const hello = { protocol: PROTOCOL, token, ...this.options.identity, ...this.options.describe() };
+    const { identity } = this.options;
+    const hello = { protocol: PROTOCOL, token, ...identity, ...this.options.describe(), terminals: this.options.terminals() };
     let welcome: Message;
     try {
       welcome = await channel.request('hello', hello);
@@ -298,9 +345,17 @@ export class ServerConnection implements vscode.Disposable {
     }
     this.channel = undefined;
     this.log.warn(`the connection was lost: ${reason}`);
-    this.lastFailure = reason;
+    this.setFailure(reason, 'other');
     this.changeState('disconnected');
     this.retryLater();
+  }
+
+  private setFailure(reason: string, kind: ProblemKind): void {
+    if (reason !== this.lastFailure || kind !== this.lastKind) {
+      this.lastFailure = reason;
+      this.lastKind = kind;
+      this.failureChanged.fire();
+    }
   }
 
   private changeState(state: ConnectionState): void {

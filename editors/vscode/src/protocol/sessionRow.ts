@@ -29,6 +29,8 @@ export interface SessionRow {
   readonly rows: number;
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
+  /** It was ended on request, or because nobody used it. */
+  readonly stopped: boolean;
   readonly driver: Driver;
   /** The person of this window drives. */
   readonly isDriver: boolean;
@@ -57,6 +59,7 @@ export function readRow(fields: Fields): SessionRow | undefined {
     rows: sizeOf(fields, 'rows', 24),
     exitCode: numberOf(fields, 'exitCode'),
     signal: textOf(fields, 'signal'),
+    stopped: fields['stopped'] === true,
     driver: textOf(fields, 'driver') === 'person' ? 'person' : 'agent',
     isDriver: fields['isDriver'] === true,
     secret: textOf(fields, 'secret'),

@@ -80,15 +80,32 @@ export function describeSession(row: SessionRow, now: number): string {
   return [activityOf(row), driverOf(row), ageOf(row.created, now)].filter((part) => part !== '').join(' · ');
 }
 
+/** Signals by which the system ends a program that went wrong; any other is sent on purpose, mostly to stop it. */
+const CRASH = /^(?:SIG)?(?:ABRT|BUS|FPE|ILL|IOT|QUIT|SEGV|STKFLT|SYS|TRAP|XCPU|XFSZ)$/;
+
+export type Outcome = 'passed' | 'failed' | 'stopped';
+
+/** What came of a session that has ended. */
+export function outcomeOf({ exitCode, signal, stopped }: Pick<SessionRow, 'exitCode' | 'signal' | 'stopped'>): Outcome {
+  if (stopped) {
+    return 'stopped';
+  }
+  if (signal !== undefined && signal !== '') {
+    return CRASH.test(signal) ? 'failed' : 'stopped';
+  }
+  if (exitCode === undefined) {
+    return 'stopped';
+  }
+  return exitCode === 0 ? 'passed' : 'failed';
+}
+
 /** The state's icon and the theme's colour for it. */
 export function iconOf(row: SessionRow): { readonly icon: string; readonly color: string | undefined } {
   if (row.secret !== undefined) {
     return { icon: 'key', color: 'list.warningForeground' };
   }
   if (row.state === 'exited') {
-    return row.exitCode === 0
-      ? { icon: 'pass', color: 'testing.iconPassed' }
-      : { icon: 'error', color: 'testing.iconFailed' };
+    return iconOfEnded(row);
   }
   if (row.state === 'needs_input') {
     return { icon: 'question', color: 'list.warningForeground' };
@@ -97,6 +114,17 @@ export function iconOf(row: SessionRow): { readonly icon: string; readonly color
     return { icon: 'person', color: 'charts.blue' };
   }
   return row.running === '' ? { icon: 'terminal', color: undefined } : { icon: 'play', color: 'charts.green' };
+}
+
+function iconOfEnded(row: SessionRow): { readonly icon: string; readonly color: string | undefined } {
+  switch (outcomeOf(row)) {
+    case 'passed':
+      return { icon: 'pass', color: 'testing.iconPassed' };
+    case 'failed':
+      return { icon: 'error', color: 'testing.iconFailed' };
+    case 'stopped':
+      return { icon: 'stop-circle', color: undefined };
+  }
 }
 
 /** What the menus of the tree go by. */

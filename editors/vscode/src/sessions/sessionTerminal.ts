@@ -14,12 +14,16 @@ import { type Log, reasonOf } from '../log.js';
 import { plainText } from '../plainText.js';
 import { type Fields, numberOf, textOf } from '../protocol/message.js';
 import { type SessionRow, sizeOf } from '../protocol/sessionRow.js';
+import { type Outcome, outcomeOf } from './sessionModel.js';
 import { typedInput } from './typedInput.js';
+import { WheelGuard } from './wheelGuard.js';
 
 /** Typed characters that may wait for the server; more are dropped, with a beep. */
 const MAX_UNSENT_INPUT = 4 * 1024 * 1024;
 /** Largest part of them in one message. */
 const MAX_INPUT = 256 * 1024;
+/** Names that may still be on their way to the editor, or shown by it. */
+const MAX_GIVEN_NAMES = 50;
 /** The size of a panel that was never shown. */
 const UNSEEN_PANEL: vscode.TerminalDimensions = { columns: 80, rows: 30 };
 
@@ -34,17 +38,40 @@ const CATCH_UP_MS = 500;
 const RESIZED_MS = 100;
 /** How long the last output of a session may take to come after its end was reported. */
 const ENDED_MS = 1_000;
+/**
+ * How long nothing was typed before Enter closes what has ended. Whoever types when a session ends goes on for a moment: were
+ * the view closed by that, the rest would go to the terminal that comes to the front instead.
+ */
+const QUIET_MS = 1_000;
+const ENTER = '\r';
+
+/**
+ * The editor ignores `undefined`, which is documented to end an override, and never makes a view larger than its panel: this
+ * size means that of the panel, whatever it is.
+ */
+const WHOLE_PANEL: vscode.TerminalDimensions = { columns: 10_000, rows: 10_000 };
 
 /** RIS: nothing of what was shown before is left, scrollback and modes included. */
 const RESET = '\x1bc';
 /** Where a frame erases the screen, the editor moves the frame before it to the scrollback. */
 const FORGET_SCROLLBACK = '\x1b[3J';
 const BELL = '\x07';
+/** The dump that comes with the next connection erases it. */
+const NOT_SENT = '\x1b[0m\r\n\x1b[2m[offline: not sent]\x1b[0m\r\n';
 
 /** The part of the connection that a session's terminal uses. */
 export interface SessionRequests {
   request(type: string, data: object): Promise<Fields>;
 }
+
+export interface Ending {
+  /** For people. */
+  readonly text: string;
+  readonly outcome: Outcome;
+}
+
+/** What the names of ended sessions begin with: one character, for the list of terminals is narrow. */
+const MARKS: Record<Outcome, string> = { passed: '✓', failed: '✗', stopped: '■' };
 
 type View = 'nothing' | 'whole' | 'clipped';
 
@@ -54,23 +81,38 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private readonly naming = new vscode.EventEmitter<string>();
   private readonly closing = new vscode.EventEmitter<void>();
   private readonly closed = new vscode.EventEmitter<void>();
+  private readonly ended = new vscode.EventEmitter<void>();
+  private readonly clipping = new vscode.EventEmitter<void>();
   readonly onDidWrite = this.writing.event;
   readonly onDidOverrideDimensions = this.sizing.event;
   readonly onDidChangeName = this.naming.event;
   readonly onDidClose = this.closing.event;
   /** The person closed the view, or the editor did. */
   readonly onDidCloseView = this.closed.event;
+  /** The session is over, and its view says so. */
+  readonly onDidEnd = this.ended.event;
+  /** Only a part of the session is shown from now on, or all of it. */
+  readonly onDidChangeClipping = this.clipping.event;
 
   private panel = UNSEEN_PANEL;
   /** The size that what is shown was made for. */
   private size = UNSEEN_PANEL;
-  private override: vscode.TerminalDimensions | undefined;
+  private override = WHOLE_PANEL;
   private view: View = 'nothing';
+  /** As `view`, but kept until it is known what is shown next. */
+  private isClipped = false;
+  private readonly wheel = new WheelGuard();
   private isOpen = false;
   private isOnline = true;
-  private ending: string | undefined;
+  private hasSaidNotSent = false;
+  private ending: Ending | undefined;
   private name: string;
+  /** The last names that the terminal was given here: any other is the person's own. */
+  private readonly givenNames = new Set<string>();
+  private personsName: string | undefined;
   private input = '';
+  /** When something was typed last, or the session ended after that, in milliseconds since 1970. */
+  private lastKey = 0;
   private isSending = false;
   private burst = { since: 0, length: 0 };
   private watchTimer: NodeJS.Timeout | undefined;
@@ -80,8 +122,12 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     private row: SessionRow,
     private readonly server: SessionRequests,
     private readonly log: Log,
+    /** The name that the editor shows. */
+    private readonly shownName: () => string | undefined = () => undefined,
   ) {
-    this.name = nameOf(row, '');
+    this.name = nameOf(row, driverNote(row));
+    this.givenNames.add(this.name);
+    this.wheel.setDriver(row.isDriver);
   }
 
   get sessionId(): string {
@@ -97,11 +143,17 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     return this.ending !== undefined;
   }
 
+  /** The session's size, where only a part of it is shown. */
+  get clippedSize(): vscode.TerminalDimensions | undefined {
+    return this.isClipped && !this.hasEnded ? { columns: this.row.cols, rows: this.row.rows } : undefined;
+  }
+
   open(panel: vscode.TerminalDimensions | undefined): void {
     this.isOpen = true;
     this.panel = panel ?? this.panel;
-    this.rename();
     this.watch();
+    // Until this has returned the editor takes no other name than the first.
+    queueMicrotask(() => this.naming.fire(this.name));
   }
 
   close(): void {
@@ -131,16 +183,24 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   handleInput(data: string): void {
-    if (this.hasEnded) {
-      // As in the editor's own terminals: a key closes what has ended.
-      this.closing.fire();
-      return;
-    }
-    const typed = typedInput(data, { isDriver: this.row.isDriver });
+    const typed = typedInput(data, { isDriver: this.row.isDriver && !this.hasEnded });
     if (typed === '') {
       return;
     }
-    if (!this.isOnline || this.input.length + typed.length > MAX_UNSENT_INPUT) {
+    const now = Date.now();
+    const isQuiet = now - this.lastKey >= QUIET_MS;
+    this.lastKey = now;
+    if (this.hasEnded) {
+      if (typed === ENTER && isQuiet) {
+        this.closing.fire();
+      }
+      return;
+    }
+    if (!this.isOnline) {
+      this.sayNotSent();
+      return;
+    }
+    if (this.input.length + typed.length > MAX_UNSENT_INPUT) {
       this.writing.fire(BELL);
       return;
     }
@@ -151,19 +211,20 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   /** The server reported the session anew. */
   update(row: SessionRow): void {
     this.row = row;
+    this.followDriver();
     this.resizeView();
     this.rename();
     if (row.state === 'exited') {
-      this.endSoon(endingOf(row.exitCode, row.signal));
+      this.endSoon(endingOf(row));
     }
   }
 
   /** The session is over, but what it printed last may still be under way: `ended` follows that. */
-  endSoon(how: string): void {
+  endSoon(ending: Ending): void {
     if (!this.isOpen || this.view === 'nothing') {
-      this.end(how);
+      this.end(ending);
     } else if (!this.hasEnded) {
-      this.endTimer ??= setTimeout(() => this.end(how), ENDED_MS);
+      this.endTimer ??= setTimeout(() => this.end(ending), ENDED_MS);
     }
   }
 
@@ -181,7 +242,13 @@ export class SessionTerminal implements vscode.Pseudoterminal {
         this.onFrame(text);
         break;
       case 'ended':
-        this.end(endingOf(numberOf(data, 'exitCode'), textOf(data, 'signal')));
+        this.end(
+          endingOf({
+            exitCode: numberOf(data, 'exitCode'),
+            signal: textOf(data, 'signal'),
+            stopped: data['stopped'] === true,
+          }),
+        );
         break;
       default:
         this.log.warn(`dropped the notice ${type} of session ${this.sessionId}`);
@@ -191,28 +258,40 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   /** The connection was lost: what is shown stays, and nothing can be typed. */
   goOffline(): void {
     this.isOnline = false;
-    this.input = '';
+    if (this.input !== '') {
+      this.input = '';
+      this.sayNotSent();
+    }
     this.rename();
   }
 
   /** A server has this session again. */
   goOnline(row: SessionRow): void {
+    // A new server knows that a person drove, but not which.
+    const isDriverLost = this.row.isDriver && row.driver === 'person' && !row.isDriver;
     this.row = row;
     this.isOnline = true;
+    this.hasSaidNotSent = false;
+    this.followDriver();
     this.rename();
     this.watch();
+    if (isDriverLost && row.state !== 'exited') {
+      this.send('take_over', this.panelSize());
+    }
   }
 
-  /** The session is over; the view stays until a key is pressed. */
-  end(how: string): void {
+  /** The session is over; the view stays until Enter is pressed, or it is closed. */
+  end(ending: Ending): void {
     if (this.hasEnded) {
       return;
     }
     this.clearTimers();
-    this.ending = how;
+    this.ending = ending;
+    this.lastKey = Date.now();
     // Out of the alternate screen, whose program can no longer leave it; a grey line; no cursor.
-    this.writing.fire(`\x1b[?1049l\x1b[0m\r\n\x1b[2m[${how}; press any key to close]\x1b[0m\x1b[?25l`);
+    this.writing.fire(`${this.wheel.filter('\x1b[?1049l')}\x1b[0m\r\n\x1b[2m[${ending.text}; press Enter to close]\x1b[0m\x1b[?25l`);
     this.rename();
+    this.ended.fire();
   }
 
   async takeOver(): Promise<void> {
@@ -221,16 +300,18 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   dispose(): void {
     this.clearTimers();
-    for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed]) {
+    for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed, this.ended, this.clipping]) {
       emitter.dispose();
     }
   }
 
   private onDump(cols: number, rows: number, text: string): void {
     this.view = 'whole';
+    this.setClipped(false);
     this.size = { columns: cols, rows };
     this.resizeView();
-    this.writing.fire(RESET + text);
+    this.wheel.reset();
+    this.writing.fire(RESET + this.wheel.filter(text));
   }
 
   private onOutput(text: string): void {
@@ -247,7 +328,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.watchAfter(CATCH_UP_MS);
       return;
     }
-    this.writing.fire(text);
+    const shown = this.wheel.filter(text);
+    if (shown !== '') {
+      this.writing.fire(shown);
+    }
   }
 
   private onFrame(text: string): void {
@@ -256,8 +340,17 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       return;
     }
     this.view = 'clipped';
+    this.setClipped(true);
     this.resizeView();
+    this.wheel.reset();
     this.writing.fire(RESET + text + FORGET_SCROLLBACK);
+  }
+
+  private setClipped(isClipped: boolean): void {
+    if (isClipped !== this.isClipped) {
+      this.isClipped = isClipped;
+      this.clipping.fire();
+    }
   }
 
   private resizeView(): void {
@@ -265,8 +358,8 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     const fits = size.columns <= panel.columns && size.rows <= panel.rows;
     const isPanel = size.columns === panel.columns && size.rows === panel.rows;
     const keepsOwnSize = this.view === 'whole' && !this.row.isDriver && fits && !isPanel;
-    const wanted = keepsOwnSize ? size : undefined;
-    if (wanted?.columns !== this.override?.columns || wanted?.rows !== this.override?.rows) {
+    const wanted = keepsOwnSize ? size : WHOLE_PANEL;
+    if (wanted.columns !== this.override.columns || wanted.rows !== this.override.rows) {
       this.override = wanted;
       this.sizing.fire(wanted);
     }
@@ -297,8 +390,8 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.log.warn(`transcript of session ${this.sessionId}: ${reasonOf(error)}`);
     }
     this.writing.fire(RESET + text.trimEnd().replace(/\r?\n/g, '\r\n'));
-    const { state, exitCode, signal } = this.row;
-    this.end(state === 'exited' ? endingOf(exitCode, signal) : `not shown: ${plainText(reason, 200)}`);
+    const notShown: Ending = { text: `not shown: ${plainText(reason, 200)}`, outcome: 'stopped' };
+    this.end(this.row.state === 'exited' ? endingOf(this.row) : notShown);
   }
 
   private clearTimers(): void {
@@ -330,11 +423,21 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       }
     } catch (error) {
       this.input = '';
-      this.writing.fire(BELL);
+      if (this.isOnline) {
+        this.writing.fire(BELL);
+      } else {
+        this.sayNotSent();
+      }
       this.log.warn(`input to session ${this.sessionId}: ${reasonOf(error)}`);
     } finally {
       this.isSending = false;
     }
+  }
+
+  /** Once for as long as the connection is lost; a beep for each key after that. */
+  private sayNotSent(): void {
+    this.writing.fire(this.hasSaidNotSent || this.hasEnded ? BELL : BELL + NOT_SENT);
+    this.hasSaidNotSent = true;
   }
 
   private send(type: string, data: object): void {
@@ -343,27 +446,47 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     });
   }
 
+  private followDriver(): void {
+    const change = this.wheel.setDriver(this.row.isDriver);
+    if (change !== '') {
+      this.writing.fire(change);
+    }
+  }
+
   private rename(): void {
-    const note = this.hasEnded ? 'ended' : this.isOnline ? driverNote(this.row) : 'offline';
-    const name = nameOf(this.row, note);
+    const shown = this.shownName();
+    if (shown !== undefined && !this.givenNames.has(shown)) {
+      this.personsName = shown;
+    }
+    const titled = this.personsName === undefined ? this.row : { title: this.personsName };
+    const note = this.isOnline ? driverNote(this.row) : 'offline';
+    const name = this.ending === undefined ? nameOf(titled, note) : `${MARKS[this.ending.outcome]} ${nameOf(titled, '')}`;
     if (name !== this.name) {
       this.name = name;
+      // The newest last: the oldest is the first to be forgotten.
+      this.givenNames.delete(name);
+      this.givenNames.add(name);
+      if (this.givenNames.size > MAX_GIVEN_NAMES) {
+        this.givenNames.delete([...this.givenNames][0] ?? '');
+      }
       this.naming.fire(name);
     }
   }
 }
 
-/** How a session ended, in words. */
-export function endingOf(exitCode: number | undefined, signal: string | undefined): string {
+/** How a session ended, from what the server reports. */
+export function endingOf(end: Pick<SessionRow, 'exitCode' | 'signal' | 'stopped'>): Ending {
+  const { exitCode, signal } = end;
+  const outcome = outcomeOf(end);
   if (signal !== undefined && signal !== '') {
-    return `ended by ${plainText(signal, 20)}`;
+    return { text: `ended by ${plainText(signal, 20)}`, outcome };
   }
-  return exitCode === undefined ? 'ended' : `ended with exit code ${exitCode}`;
+  return { text: exitCode === undefined ? 'ended' : `ended with exit code ${exitCode}`, outcome };
 }
 
-function nameOf(row: SessionRow, note: string): string {
+function nameOf(row: Pick<SessionRow, 'title'>, note: string): string {
   const title = plainText(row.title, 40) || 'session';
-  // The note first: the list of terminals is narrow, and cuts the end.
+  // The note first, and short: the list of terminals is narrow, and cuts the end.
   return note === '' ? title : `${note} · ${title}`;
 }
 
@@ -371,5 +494,5 @@ function driverNote(row: SessionRow): string {
   if (row.isDriver) {
     return 'you';
   }
-  return row.driver === 'person' ? 'another person' : '';
+  return row.driver === 'person' ? 'other' : '';
 }

@@ -1,8 +1,9 @@
 // Which sessions have a terminal in this window, and when it is brought to the front.
 //
 // A session of one of this window's folders gets one when it appears, unless the person closed it before or turned that
-// off; any other gets one when the person asks for it. A terminal that the person uses is never pushed aside: a session
-// only comes to the front where none is, or another session's that the person does not drive.
+// off; any other gets one when the person asks for it. A terminal that the person uses is never pushed aside, because the
+// editor then takes the focus from it and what is typed is lost: a session only comes to the front where none is, or another
+// session's that the person does not drive. Nothing tells whether the panel is open, so it is opened in either case.
 
 import * as vscode from 'vscode';
 import type { Log } from '../log.js';
@@ -14,9 +15,14 @@ import { SessionTerminal, type SessionRequests } from './sessionTerminal.js';
 
 /** Terminals that are opened unasked. */
 const MAX_UNASKED = 32;
-/** Terminals of ended sessions that stay; older ones are closed. */
+/** Terminals of ended sessions that stay; of more, those that ended first are closed. */
 const MAX_ENDED = 8;
 const CLOSED_KEY = 'closedSessions';
+const NAMES_KEY = 'terminalNames';
+/** How long a terminal may take to say whether it has a process. */
+const PROCESS_MS = 5_000;
+/** How long new terminals may take to open before old ones are closed: without any the editor would hide the panel. */
+const OPENING_MS = 1_000;
 
 export type ShowTerminals = 'always' | 'background' | 'never';
 
@@ -33,8 +39,15 @@ interface Shown {
 
 export class SessionTerminals implements vscode.Disposable {
   private readonly shown = new Map<string, Shown>();
+  /** Those whose session is over, in the order of their ends. */
+  private readonly ended = new Set<vscode.Terminal>();
   private readonly subscriptions: vscode.Disposable[];
   private readonly closedByPerson: Set<string>;
+  private readonly clipping = new vscode.EventEmitter<void>();
+  /** Only a part of a session is shown from now on, or all of it. */
+  readonly onDidChangeClipping = this.clipping.event;
+  private leftovers: readonly vscode.Terminal[];
+  private leftoversTimer: NodeJS.Timeout | undefined;
   private isDisposed = false;
 
   constructor(
@@ -44,9 +57,10 @@ export class SessionTerminals implements vscode.Disposable {
     private readonly log: Log,
   ) {
     this.closedByPerson = new Set(options.memory.get<string[]>(CLOSED_KEY, []));
+    this.leftovers = leftovers(new Set(options.memory.get<string[]>(NAMES_KEY, [])));
     this.subscriptions = [
       store.onDidChangeSession(({ row, before }) => this.onChanged(row, before)),
-      store.onDidRemoveSession((row) => this.shown.get(row.sessionId)?.pty.endSoon('ended')),
+      store.onDidRemoveSession((row) => this.shown.get(row.sessionId)?.pty.endSoon({ text: 'ended', outcome: 'stopped' })),
     ];
   }
 
@@ -55,7 +69,7 @@ export class SessionTerminals implements vscode.Disposable {
     for (const [sessionId, { pty }] of this.shown) {
       const row = this.store.get(sessionId);
       if (row === undefined) {
-        pty.end('ended with the server');
+        pty.end({ text: 'ended with the server', outcome: 'stopped' });
       } else {
         pty.goOnline(row);
       }
@@ -63,6 +77,9 @@ export class SessionTerminals implements vscode.Disposable {
     this.forgetClosed();
     for (const row of this.store.all()) {
       this.showUnasked(row);
+    }
+    if (this.leftovers.length > 0) {
+      this.leftoversTimer ??= setTimeout(() => void this.closeLeftovers(), OPENING_MS);
     }
   }
 
@@ -81,9 +98,6 @@ export class SessionTerminals implements vscode.Disposable {
     }
     // Those that were under way when the person closed the terminal are of no more use.
     this.shown.get(sessionId)?.pty.onNotice(message.type, message.data);
-    if (message.type === 'ended') {
-      this.closeOldest();
-    }
   }
 
   /** Shows a session because the person asked for it. */
@@ -100,9 +114,13 @@ export class SessionTerminals implements vscode.Disposable {
 
   /** The session whose terminal is in front. */
   active(): SessionRow | undefined {
-    const { activeTerminal } = vscode.window;
-    const found = [...this.shown.values()].find(({ terminal }) => terminal === activeTerminal);
+    const found = this.front();
     return found && this.store.get(found.pty.sessionId);
+  }
+
+  /** The size of the session in front, where only a part of it is shown. */
+  clippedSize(): vscode.TerminalDimensions | undefined {
+    return this.front()?.pty.clippedSize;
   }
 
   /** Whether it shows a session, and is none of the editor's own. */
@@ -112,7 +130,8 @@ export class SessionTerminals implements vscode.Disposable {
 
   dispose(): void {
     this.isDisposed = true;
-    vscode.Disposable.from(...this.subscriptions).dispose();
+    clearTimeout(this.leftoversTimer);
+    vscode.Disposable.from(...this.subscriptions, this.clipping).dispose();
     for (const { pty, terminal } of this.shown.values()) {
       // The end of the connection ends the notices too.
       pty.goOffline();
@@ -122,13 +141,14 @@ export class SessionTerminals implements vscode.Disposable {
     this.shown.clear();
   }
 
+  private front(): Shown | undefined {
+    return [...this.shown.values()].find(({ terminal }) => terminal === vscode.window.activeTerminal);
+  }
+
   private onChanged(row: SessionRow, before: SessionRow | undefined): void {
     const shown = this.shown.get(row.sessionId);
     if (shown !== undefined) {
       shown.pty.update(row);
-      if (row.state === 'exited') {
-        this.closeOldest();
-      }
       return;
     }
     if (before?.isHere !== true) {
@@ -150,16 +170,23 @@ export class SessionTerminals implements vscode.Disposable {
     if (!row.isHere || row.state === 'exited' || isUnwanted || (!isKnown && this.shown.size >= MAX_UNASKED)) {
       return;
     }
-    const mayComeToFront = how.isNew && mode === 'always' && !this.isPersonsTerminalInFront();
+    const persons = this.personsTerminalInFront();
     const { terminal } = this.terminalOf(row);
-    if (mayComeToFront) {
+    if (!how.isNew || mode !== 'always') {
+      return;
+    }
+    if (persons === undefined) {
       terminal.show(true);
+    } else if (!hasTerminalEditors()) {
+      // Changes nothing where the panel is open. One among the editors would come before what the person edits.
+      persons.show(true);
     }
   }
 
-  private isPersonsTerminalInFront(): boolean {
+  private personsTerminalInFront(): vscode.Terminal | undefined {
     const { activeTerminal } = vscode.window;
-    return activeTerminal !== undefined && (!this.isSession(activeTerminal) || this.active()?.isDriver === true);
+    const isPersons = activeTerminal !== undefined && (!this.isSession(activeTerminal) || this.active()?.isDriver === true);
+    return isPersons ? activeTerminal : undefined;
   }
 
   private terminalOf(row: SessionRow): Shown {
@@ -167,7 +194,7 @@ export class SessionTerminals implements vscode.Disposable {
     if (known !== undefined) {
       return known;
     }
-    const pty = new SessionTerminal(row, this.server, this.log);
+    const pty = new SessionTerminal(row, this.server, this.log, () => this.shown.get(row.sessionId)?.terminal.name);
     const terminal = vscode.window.createTerminal({
       name: pty.currentName,
       pty,
@@ -176,8 +203,15 @@ export class SessionTerminals implements vscode.Disposable {
       isTransient: true,
     });
     pty.onDidCloseView(() => this.onClosed(row.sessionId));
+    pty.onDidChangeClipping(() => this.clipping.fire());
+    pty.onDidEnd(() => {
+      this.clipping.fire();
+      this.ended.add(terminal);
+      this.closeFirstEnded();
+    });
     const shown = { pty, terminal };
     this.shown.set(row.sessionId, shown);
+    this.rememberNames();
     this.log.info(`session ${row.sessionId} has a terminal`);
     return shown;
   }
@@ -188,6 +222,8 @@ export class SessionTerminals implements vscode.Disposable {
       return;
     }
     this.shown.delete(sessionId);
+    this.ended.delete(shown.terminal);
+    this.rememberNames();
     shown.pty.dispose();
     if (!shown.pty.hasEnded) {
       this.closedByPerson.add(sessionId);
@@ -195,9 +231,27 @@ export class SessionTerminals implements vscode.Disposable {
     }
   }
 
-  private closeOldest(): void {
-    const ended = [...this.shown.values()].filter(({ pty }) => pty.hasEnded);
-    for (const { terminal } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) {
+  /** Once, and after the sessions have got terminals anew. */
+  private async closeLeftovers(): Promise<void> {
+    const terminals = this.leftovers;
+    this.leftovers = [];
+    for (const terminal of terminals) {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<number>((resolve) => (timer = setTimeout(() => resolve(1), PROCESS_MS)));
+      const pid = await Promise.race([terminal.processId, late]);
+      clearTimeout(timer);
+      // The editor's number for no process is -1.
+      if (!this.isDisposed && (pid === undefined || pid < 0)) {
+        this.log.info('closed a terminal of an extension host that was killed');
+        terminal.dispose();
+      }
+    }
+  }
+
+  private closeFirstEnded(): void {
+    // What is in front may be what the person reads.
+    const closable = [...this.ended].filter((terminal) => terminal !== vscode.window.activeTerminal);
+    for (const terminal of closable.slice(0, Math.max(0, this.ended.size - MAX_ENDED))) {
       terminal.dispose();
     }
   }
@@ -211,7 +265,28 @@ export class SessionTerminals implements vscode.Disposable {
     this.remember();
   }
 
+  private rememberNames(): void {
+    const names = [...this.shown.values()].map(({ terminal }) => terminal.creationOptions.name ?? '');
+    void this.options.memory.update(NAMES_KEY, names);
+  }
+
   private remember(): void {
     void this.options.memory.update(CLOSED_KEY, [...this.closedByPerson]);
   }
+}
+
+/** Whether terminals are open in the place of editors; which ones these are is not known. */
+function hasTerminalEditors(): boolean {
+  return vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(({ input }) => input instanceof vscode.TabInputTerminal));
+}
+
+/**
+ * What may be terminals of an extension host that was killed: the editor keeps them, and nothing is behind them. They have the
+ * first name that they were given here, and no shell.
+ */
+function leftovers(names: ReadonlySet<string>): vscode.Terminal[] {
+  return vscode.window.terminals.filter(({ creationOptions: options }) => {
+    const isOurs = options.name !== undefined && names.has(options.name);
+    return isOurs && !('pty' in options) && options.shellPath === undefined;
+  });
 }

@@ -1,5 +1,6 @@
 // The view of sessions by agent, and of the terminals that are shared with agents.
 
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plainText } from '../plainText.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
@@ -23,6 +24,12 @@ export interface SharedTerminals {
   shared(): readonly SharedTerminal[];
 }
 
+/** The part of the connection that the view goes by. */
+export interface ConnectionFailure {
+  readonly failure: string;
+  readonly onDidChangeFailure: vscode.Event<void>;
+}
+
 export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChangeTreeData = this.changed.event;
@@ -34,12 +41,14 @@ export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Di
   constructor(
     private readonly store: SessionStore,
     private readonly terminals: SharedTerminals,
+    private readonly connection: ConnectionFailure,
   ) {
     this.view = vscode.window.createTreeView('termbridge.sessions', { treeDataProvider: this });
     this.subscriptions = [
       this.view,
       store.onDidChange(() => this.redrawSoon()),
       terminals.onDidChangeShared(() => this.redrawSoon()),
+      connection.onDidChangeFailure(() => this.describeFailure()),
       this.view.onDidChangeVisibility(({ visible }) => this.onVisibility(visible)),
     ];
     this.onVisibility(this.view.visible);
@@ -88,6 +97,11 @@ export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Di
     vscode.Disposable.from(...this.subscriptions, this.changed).dispose();
   }
 
+  /** The texts for an empty view are fixed in the manifest: the reason itself stands beside the title. */
+  private describeFailure(): void {
+    this.view.description = plainText(this.connection.failure, 120);
+  }
+
   private redrawSoon(): void {
     this.redraw ??= setTimeout(() => {
       this.redraw = undefined;
@@ -105,7 +119,11 @@ function groupItem(group: SessionGroup): vscode.TreeItem {
   const item = new vscode.TreeItem(group.name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `agent ${group.name} ${group.folder}`;
   item.iconPath = new vscode.ThemeIcon('hubot');
-  item.description = group.folder;
+  // Its last part tells folders apart; the view is too narrow for the rest.
+  item.description = path.basename(group.folder);
+  if (group.folder !== '') {
+    item.tooltip = `${group.name}\n${group.folder}`;
+  }
   return item;
 }
 

@@ -1,15 +1,25 @@
-// The status bar's `termbridge: N sessions`, which opens the menu.
+// The status bar's `termbridge: N sessions`, which opens the menu. It says too what no tab can: which terminals are shared, and
+// that the session in front is larger than the panel.
 
 import * as vscode from 'vscode';
 import type { ConnectionState } from '../connection/serverConnection.js';
 import { plainText } from '../plainText.js';
 import { summaryOf } from './sessionModel.js';
 import type { SessionStore } from './sessionStore.js';
+import type { SharedTerminals } from './sessionTree.js';
 
 export interface ConnectionStatus {
   readonly state: ConnectionState;
   readonly failure: string;
   readonly onDidChangeState: vscode.Event<ConnectionState>;
+  readonly onDidChangeFailure: vscode.Event<void>;
+}
+
+/** The session whose terminal is in front. */
+export interface FrontSession {
+  /** Its size, where only a part of it is shown. */
+  clippedSize(): vscode.TerminalDimensions | undefined;
+  readonly onDidChangeClipping: vscode.Event<void>;
 }
 
 export class StatusBar implements vscode.Disposable {
@@ -19,6 +29,8 @@ export class StatusBar implements vscode.Disposable {
   constructor(
     private readonly store: SessionStore,
     private readonly connection: ConnectionStatus,
+    private readonly terminals: SharedTerminals,
+    private readonly front: FrontSession,
   ) {
     this.item = vscode.window.createStatusBarItem('termbridge.status', vscode.StatusBarAlignment.Left, 0);
     this.item.name = 'termbridge';
@@ -27,6 +39,10 @@ export class StatusBar implements vscode.Disposable {
       this.item,
       store.onDidChange(() => this.draw()),
       connection.onDidChangeState(() => this.draw()),
+      connection.onDidChangeFailure(() => this.draw()),
+      terminals.onDidChangeShared(() => this.draw()),
+      front.onDidChangeClipping(() => this.draw()),
+      vscode.window.onDidChangeActiveTerminal(() => this.draw()),
     ];
     this.draw();
     this.item.show();
@@ -45,8 +61,19 @@ export class StatusBar implements vscode.Disposable {
     const rows = this.store.all();
     const { text, isUrgent } = summaryOf(rows);
     const elsewhere = rows.filter((row) => !row.isHere && row.state !== 'exited').length;
-    const hint = elsewhere === 0 ? 'Sessions of agents' : `Sessions of agents; ${elsewhere} more in other folders`;
-    this.write(`$(terminal) termbridge: ${text}`, hint, isUrgent);
+    const texts = [text];
+    const hints = [elsewhere === 0 ? 'Sessions of agents' : `Sessions of agents; ${elsewhere} more in other folders`];
+    const shared = this.terminals.shared();
+    if (shared.length > 0) {
+      texts.push(`${shared.length} shared`);
+      hints.push(`Agents can use your ${shared.map(({ name }) => `“${plainText(name, 30)}”`).join(', ')}`);
+    }
+    const clipped = this.front.clippedSize();
+    if (clipped !== undefined) {
+      texts.push(`part of ${clipped.columns}×${clipped.rows}`);
+      hints.push('The panel is smaller than the session in front: enlarge the panel, or take over to fit the session to it');
+    }
+    this.write(`$(terminal) termbridge: ${texts.join(', ')}`, hints.join('\n'), isUrgent);
   }
 
   private write(text: string, tooltip: string, isUrgent = false): void {

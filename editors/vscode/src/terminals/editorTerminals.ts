@@ -4,16 +4,23 @@
 // server gets to know what happens to them by notices; after a new connection it is told again what is there.
 
 import { randomUUID } from 'node:crypto';
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { RequestError } from '../connection/channel.js';
 import type { Log } from '../log.js';
 import { RunningExecution } from './execution.js';
+import { ShellActivity } from './shellActivity.js';
 import { shellIntegrationOf } from './shellIntegration.js';
 
 /** Terminals of agents at once. */
 const MAX_TERMINALS = 100;
 /** How long a new terminal's process may take to have a number. */
 const PID_LIMIT_MS = 5_000;
+/**
+ * How long a new terminal's process runs before a command is typed. A shell that ends with an error within 500 ms of its start is
+ * taken by the editor for one that its shell integration broke, and is started again: the command's end would be lost.
+ */
+const LAUNCH_MS = 600;
 
 export interface NoticeSink {
   notify(type: string, data: object): void;
@@ -38,6 +45,8 @@ interface KnownTerminal {
   readonly isShared: boolean;
   /** When it was created, or shared, in milliseconds since 1970. */
   readonly since: number;
+  /** When its process was seen to run; `undefined` until then. */
+  launched: number | undefined;
   execution: RunningExecution | undefined;
 }
 
@@ -47,13 +56,17 @@ export class EditorTerminals implements vscode.Disposable {
   readonly onDidChangeShared = this.sharedChanged.event;
   private readonly subscriptions: vscode.Disposable[];
   private readonly ending = new AbortController();
+  private readonly activity = new ShellActivity();
   private created = 0;
 
   constructor(
     private readonly server: NoticeSink,
     private readonly log: Log,
+    /** Less only in tests. */
+    private readonly launchMs = LAUNCH_MS,
   ) {
     this.subscriptions = [
+      this.activity,
       vscode.window.onDidCloseTerminal((terminal) => this.onClosed(terminal)),
       vscode.window.onDidChangeTerminalShellIntegration(({ terminal }) => {
         const known = this.find(terminal);
@@ -65,9 +78,9 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   /** The name of a terminal for which none was given. */
-  nextName(): string {
+  nextName(shell = vscode.env.shell): string {
     this.created += 1;
-    return `MCP Terminal ${this.created}`;
+    return `agent: ${path.basename(shell).replace(/\.exe$/i, '') || 'shell'} ${this.created}`;
   }
 
   /** Opens a terminal for an agent. */
@@ -102,9 +115,7 @@ export class EditorTerminals implements vscode.Disposable {
   /** Runs a command whose output and end are reported; resolves when it runs. */
   async execute(terminalId: string, executionId: string, command: string): Promise<void> {
     const known = this.get(terminalId);
-    if (known.execution !== undefined) {
-      throw new RequestError(`Terminal ${terminalId} runs another command`, 'busy');
-    }
+    this.refuseWhileBusy(known);
     const integration = await shellIntegrationOf(known.terminal, known.since, this.ending.signal);
     if (integration === undefined) {
       throw new RequestError(
@@ -112,14 +123,17 @@ export class EditorTerminals implements vscode.Disposable {
         'no_integration',
       );
     }
+    await this.launchOf(known);
     // The terminal may have been closed, or another command come first, while the shell started.
-    if (this.known.get(terminalId) !== known || known.execution !== undefined) {
-      throw new RequestError(`Terminal ${terminalId} runs another command, or is closed`, 'busy');
+    if (this.get(terminalId) !== known) {
+      throw new RequestError(`Terminal ${terminalId} not found`, 'not_found');
     }
-    const execution = new RunningExecution(integration, command, {
+    this.refuseWhileBusy(known);
+    const execution = new RunningExecution(known.terminal, integration, command, {
       output: (data) => this.server.notify('execution_output', { terminalId, executionId, data }),
       ended: (exitCode) => {
         known.execution = undefined;
+        this.activity.markEnded(known.terminal, execution.current);
         const cwd = known.terminal.shellIntegration?.cwd?.fsPath;
         this.server.notify('execution_ended', { terminalId, executionId, exitCode: exitCode ?? null, cwd });
       },
@@ -173,6 +187,11 @@ export class EditorTerminals implements vscode.Disposable {
     return this.find(terminal)?.isShared === true;
   }
 
+  /** The ids of all that agents may use. */
+  ids(): string[] {
+    return [...this.known.keys()];
+  }
+
   /** The terminals that are shared, for people. */
   shared(): SharedTerminal[] {
     return this.sharedTerminals().map(({ terminalId, terminal }) => ({ terminalId, name: terminal.name }));
@@ -208,10 +227,43 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   private add(terminalId: string, terminal: vscode.Terminal, isShared: boolean): KnownTerminal {
-    const known: KnownTerminal = { terminalId, terminal, isShared, since: Date.now(), execution: undefined };
+    const since = Date.now();
+    const known: KnownTerminal = { terminalId, terminal, isShared, since, launched: undefined, execution: undefined };
     this.known.set(terminalId, known);
+    void terminal.processId.then(() => (known.launched = Date.now()));
     this.log.info(`terminal ${terminalId} is ${isShared ? 'shared with agents' : 'created for an agent'}`);
     return known;
+  }
+
+  /** Resolves when the terminal's process is no longer one that just started. */
+  private async launchOf({ terminal, isShared, launched }: KnownTerminal): Promise<void> {
+    if (isShared) {
+      return;
+    }
+    if (launched === undefined) {
+      await this.pidOf(terminal);
+    }
+    const left = (launched ?? Date.now()) + this.launchMs - Date.now();
+    if (left > 0) {
+      await new Promise<void>((resolve) => {
+        const finish = (): void => {
+          clearTimeout(timer);
+          this.ending.signal.removeEventListener('abort', finish);
+          resolve();
+        };
+        const timer = setTimeout(finish, left);
+        this.ending.signal.addEventListener('abort', finish);
+      });
+    }
+  }
+
+  private refuseWhileBusy({ terminalId, terminal, execution }: KnownTerminal): void {
+    if (execution !== undefined) {
+      throw new RequestError(`Terminal ${terminalId} runs another command`, 'busy');
+    }
+    if (this.activity.isRunning(terminal)) {
+      throw new RequestError(`Terminal ${terminalId} runs a command of a person's: wait until it has ended`, 'busy');
+    }
   }
 
   private forget(known: KnownTerminal): void {

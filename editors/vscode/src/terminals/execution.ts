@@ -1,12 +1,21 @@
 // One command that runs in a terminal of the editor, read through its shell integration.
 //
+//     executeCommand ──► start event ──► output … ──► end event
+//            │                └── of another execution: the editor read the command line otherwise, and it is this command
+//            └── no start: the reply does not wait for it (START_LIMIT_MS), and it counts as over after NEVER_STARTED_MS
+//
 // `read()` is called right after `executeCommand`: from the start event on, the output of a fast command would be missed. The
-// end is reported after all output. The exit code is what the shell reports, which for some commands is nothing.
+// end is reported after all output. The exit code is what the shell reports, which for some commands is nothing. A shell that
+// shows its prompt has ended the command, also where it does not say so.
 
 import * as vscode from 'vscode';
 
-/** How long the shell may take to report that a command runs. It was typed: after that it counts as running. */
-const START_LIMIT_MS = 5_000;
+/** How long the caller waits for the shell to report that a command runs. It was typed: after that it counts as running. */
+const START_LIMIT_MS = 1_000;
+/** The editor types within 5 s. What has not started long after that, as a comment, never will. */
+const NEVER_STARTED_MS = 10_000;
+/** How long a prompt is shown before the command counts as over: the lines of a longer command have prompts between them. */
+const PROMPT_MS = 1_000;
 /** How long output may still come after the shell reported the end. */
 const LAST_OUTPUT_MS = 2_000;
 /** Longest output in one notice, in characters. */
@@ -14,6 +23,11 @@ const MAX_NOTICE = 256 * 1024;
 /** Bytes on their way to the server beyond which output is not read on. */
 const MAX_UNSENT_OUTPUT = 8 * 1024 * 1024;
 const UNSENT_CHECK_MS = 20;
+
+/** The shell's marks in the output: A and B around its prompt, C before the output of a command, D after it. */
+const MARK = /\x1b\](?:633|133);([ABCD])/g;
+/** Of a mark that two parts of the output share, at most this much is in the first. */
+const MARK_LENGTH = 7;
 
 export interface ExecutionReports {
   output(data: string): void;
@@ -23,46 +37,63 @@ export interface ExecutionReports {
 }
 
 export class RunningExecution implements vscode.Disposable {
-  /** Resolves when the command runs, or when this is disposed of. */
+  /** Resolves when the command runs, or is taken to, or when this is disposed of. */
   readonly started: Promise<void>;
 
-  private readonly execution: vscode.TerminalShellExecution;
-  private readonly stream: AsyncIterable<string>;
+  private execution: vscode.TerminalShellExecution;
+  private stream: AsyncIterable<string>;
   private readonly subscriptions: vscode.Disposable[];
   private readonly shellEnded: Promise<number | undefined>;
   private readonly timers = new Set<NodeJS.Timeout>();
   private onStarted: () => void = () => undefined;
+  private onEnded: (exitCode: number | undefined) => void = () => undefined;
+  private hasStarted = false;
+  private printed: Promise<void> | undefined;
+  private prompt: NodeJS.Timeout | undefined;
+  private lastCharacters = '';
   private isDisposed = false;
 
   constructor(
+    terminal: vscode.Terminal,
     integration: vscode.TerminalShellIntegration,
     command: string,
     private readonly reports: ExecutionReports,
   ) {
-    let onEnded: (exitCode: number | undefined) => void = () => undefined;
     this.started = new Promise((resolve) => (this.onStarted = resolve));
-    this.shellEnded = new Promise((resolve) => (onEnded = resolve));
+    this.shellEnded = new Promise((resolve) => (this.onEnded = resolve));
     this.subscriptions = [
       vscode.window.onDidStartTerminalShellExecution((event) => {
-        if (event.execution === this.execution) {
-          this.onStarted();
+        if (event.terminal === terminal && !this.hasStarted) {
+          this.start(event.execution);
         }
       }),
       vscode.window.onDidEndTerminalShellExecution((event) => {
         if (event.execution === this.execution) {
+          this.hasStarted = true;
           this.onStarted();
-          onEnded(event.exitCode);
+          this.onEnded(event.exitCode);
         }
       }),
     ];
     this.execution = integration.executeCommand(command);
     this.stream = this.execution.read();
-    void this.after(START_LIMIT_MS).then(() => this.onStarted());
+    this.after(START_LIMIT_MS, () => this.onStarted());
+    this.after(NEVER_STARTED_MS, () => {
+      if (!this.hasStarted) {
+        this.onEnded(undefined);
+      }
+    });
+  }
+
+  /** What the editor has for the command. */
+  get current(): vscode.TerminalShellExecution {
+    return this.execution;
   }
 
   /** Reports what was printed so far, all that follows, and the end. */
   report(): void {
-    void this.reportAll();
+    this.printed = this.reportOutput(this.stream);
+    void this.reportEnd();
   }
 
   dispose(): void {
@@ -74,18 +105,33 @@ export class RunningExecution implements vscode.Disposable {
     }
   }
 
-  private async reportAll(): Promise<void> {
-    const printed = this.reportOutput();
+  private start(execution: vscode.TerminalShellExecution): void {
+    this.hasStarted = true;
+    if (execution !== this.execution) {
+      this.execution = execution;
+      this.stream = execution.read();
+      if (this.printed !== undefined) {
+        this.printed = this.reportOutput(this.stream);
+      }
+    }
+    this.onStarted();
+  }
+
+  private async reportEnd(): Promise<void> {
     const exitCode = await this.shellEnded;
-    await Promise.race([printed, this.after(LAST_OUTPUT_MS)]);
+    // What never started prints nothing, and its stream never ends.
+    if (this.hasStarted) {
+      await Promise.race([this.printed, new Promise<void>((resolve) => this.after(LAST_OUTPUT_MS, resolve))]);
+    }
     if (!this.isDisposed) {
       this.dispose();
       this.reports.ended(exitCode);
     }
   }
 
-  private async reportOutput(): Promise<void> {
-    for await (const data of this.stream) {
+  private async reportOutput(stream: AsyncIterable<string>): Promise<void> {
+    for await (const data of stream) {
+      this.watchForPrompt(data);
       for (let at = 0; at < data.length; at += MAX_NOTICE) {
         if (this.isDisposed) {
           return;
@@ -93,19 +139,33 @@ export class RunningExecution implements vscode.Disposable {
         this.reports.output(data.slice(at, at + MAX_NOTICE));
       }
       while (this.reports.unsentBytes() > MAX_UNSENT_OUTPUT && !this.isDisposed) {
-        await this.after(UNSENT_CHECK_MS);
+        await new Promise<void>((resolve) => this.after(UNSENT_CHECK_MS, resolve));
       }
     }
   }
 
-  /** Resolves after a time; never once this is disposed of. */
-  private after(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.timers.delete(timer);
-        resolve();
-      }, milliseconds);
-      this.timers.add(timer);
-    });
+  /** The editor restarts a shell that failed early, in the same terminal, without a word about the command. */
+  private watchForPrompt(data: string): void {
+    const text = this.lastCharacters + data;
+    this.lastCharacters = text.slice(-MARK_LENGTH);
+    const last = [...text.matchAll(MARK)].at(-1)?.[1];
+    if (last === undefined) {
+      return;
+    }
+    if (this.prompt !== undefined) {
+      clearTimeout(this.prompt);
+      this.timers.delete(this.prompt);
+    }
+    this.prompt = last === 'A' || last === 'B' ? this.after(PROMPT_MS, () => this.onEnded(undefined)) : undefined;
+  }
+
+  /** Acts after a time; never once this is disposed of. */
+  private after(milliseconds: number, act: () => void): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      act();
+    }, milliseconds);
+    this.timers.add(timer);
+    return timer;
   }
 }

@@ -75,7 +75,7 @@ const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
 };
 
 function createTerminal(terminals: EditorTerminals, options: TerminalRequestOptions, id: string, data: Fields) {
-  const terminalName = plainText(textOf(data, 'terminalName') ?? '', 80) || terminals.nextName();
+  const terminalName = plainText(textOf(data, 'terminalName') ?? '', 80) || terminals.nextName(textOf(data, 'shell'));
   const terminal = terminals.create(id, {
     name: terminalName,
     cwd: textOf(data, 'cwd'),

@@ -1,6 +1,7 @@
 //! Windows of our own extension: hello and welcome, tokens, their requests, their reports.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -64,6 +65,23 @@ async fn tokens_are_checked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_token_that_is_revoked_ends_what_it_opened() {
+    let is_revoked = Arc::new(AtomicBool::new(false));
+    let known = Arc::clone(&is_revoked);
+    let (mut service, mut seen) = plain_service();
+    service.is_valid_token = Arc::new(move |_| !known.load(Ordering::Relaxed));
+    let mut client = LineClient::connect(&service, Admission::Token);
+    let mut with_token = hello();
+    with_token["token"] = json!(TOKEN);
+    client.send_json(json!({"type": "hello", "id": "h", "data": with_token})).await;
+    client.expect("welcome").await;
+    seen.joined().await;
+    is_revoked.store(true, Ordering::Relaxed);
+    assert_eq!(client.next().await, None);
+    seen.left().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_does_not_say_hello_where_it_is_needed_is_sent_away() {
     for first in [Some(r#"{"type":"pong","id":"1"}"#), Some("garbage"), None] {
         for admission in [Admission::Windows, Admission::Token] {
@@ -114,7 +132,7 @@ impl Windows for Scripted {
 impl Window for ScriptedWindow {
     async fn request(&self, kind: &str, data: Value) -> Result<Value, Refused> {
         match kind {
-            "slow" => self.0.notified().await,
+            "slow" | "stop" => self.0.notified().await,
             "bad" => return Err(Refused { code: "bad", message: "no".into() }),
             _ => {}
         }
@@ -161,6 +179,39 @@ async fn requests_are_answered_in_order_while_replies_are_read() {
     drop(client);
     limited(drops.recv()).await.expect("the window is dropped with its connection");
     assert_eq!(seen.left().await, peer.id());
+}
+
+#[tokio::test]
+async fn a_stop_that_takes_long_holds_up_nothing_else() {
+    let let_go = Arc::new(Notify::new());
+    let (service, _seen) =
+        service(Scripted { let_go: Arc::clone(&let_go), dropped: mpsc::unbounded_channel().0 });
+    let mut client = LineClient::connect(&service, Admission::Windows);
+    client.hello().await;
+    client.expect("session").await;
+    for (kind, id) in [("stop", "1"), ("stop", "2"), ("input", "3")] {
+        client.send_json(json!({"type": kind, "id": id, "data": {}})).await;
+    }
+    assert_eq!(client.expect("success").await.0, "3");
+    let_go.notify_one();
+    let_go.notify_one();
+    let mut stopped = [client.expect("success").await.0, client.expect("success").await.0];
+    stopped.sort();
+    assert_eq!(stopped, ["1", "2"]);
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_be_read_is_refused_where_it_has_an_id() {
+    let let_go = Arc::new(Notify::new());
+    let (service, _seen) = service(Scripted { let_go, dropped: mpsc::unbounded_channel().0 });
+    let mut client = LineClient::connect(&service, Admission::Windows);
+    client.hello().await;
+    client.expect("session").await;
+    client.send(r#"{"type":"input","id":"1","data":{"data":"half \ud83d"}}"#).await;
+    let (id, refused) = client.expect("error").await;
+    assert_eq!((id.as_str(), &refused["code"]), ("1", &json!("INVALID_INPUT")), "{refused}");
+    client.send_json(json!({"type": "input", "id": "2", "data": {}})).await;
+    assert_eq!(client.expect("success").await.0, "2");
 }
 
 #[tokio::test]

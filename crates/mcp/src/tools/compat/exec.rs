@@ -5,7 +5,8 @@ use serde::Deserialize;
 use termbridge_bridge::Execute;
 use termbridge_session::SessionId;
 
-use super::{Ran, default_timeout, ran, yes};
+use super::super::command::default_timeout;
+use super::{Ran, ran, yes};
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -16,9 +17,8 @@ pub(crate) struct Exec;
 pub(crate) struct Arguments {
     session_id: String,
     command: String,
-    #[serde(default = "default_timeout")]
-    #[schemars(range(min = 1000, max = 300_000))]
-    timeout_ms: u64,
+    #[schemars(with = "u64", default = "default_timeout", range(min = 1000, max = 300_000))]
+    timeout_ms: Option<u64>,
     #[serde(default = "yes")]
     wait_for_completion: bool,
 }

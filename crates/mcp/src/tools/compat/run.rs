@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use termbridge_bridge::Execute;
 
-use super::{Ran, default_timeout, ran, yes};
+use super::super::command::default_timeout;
+use super::{Ran, ran, yes};
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -23,9 +24,8 @@ pub(crate) struct Arguments {
     shell: Option<String>,
     #[serde(rename = "agentId")]
     _agent_id: Option<String>,
-    #[serde(default = "default_timeout")]
-    #[schemars(range(min = 1000, max = 300_000))]
-    timeout_ms: u64,
+    #[schemars(with = "u64", default = "default_timeout", range(min = 1000, max = 300_000))]
+    timeout_ms: Option<u64>,
     #[serde(default = "yes")]
     wait_for_completion: bool,
 }

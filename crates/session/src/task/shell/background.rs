@@ -191,6 +191,7 @@ impl SessionTask {
     pub(in crate::task) fn typed_at_prompt(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         shell.between.leave();
+        shell.typed_since = true;
         if shell.first_prompt.take().is_some() {
             self.unpark();
         }
@@ -297,7 +298,7 @@ impl SessionTask {
             return;
         }
         if waiting.is_for_input() {
-            shell.prompt_places.note(place);
+            shell.note_prompt_place(place);
         }
         let fresh = shell.between.take_fresh(shell.link.shell);
         shell.between.stage = Stage::Idle { switches };

@@ -195,7 +195,7 @@ impl SessionTask {
         let Some(looks) = shell.first_prompt else { return };
         let (waiting, place) = self.program.waiting_place();
         if waiting.is_for_input() {
-            shell.prompt_places.note(place);
+            shell.note_prompt_place(place);
         } else if waiting == Waiting::No && !looks.are_enough() {
             return std::thread::yield_now();
         }

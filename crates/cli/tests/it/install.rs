@@ -1,0 +1,193 @@
+//! `termbridge install` and `uninstall` in a home of their own.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use termbridge_testkit::TestEnvironment;
+
+use crate::TERMBRIDGE;
+use crate::support::App;
+
+const CURSOR: &str = ".cursor/mcp.json";
+const ZED: &str = ".config/zed/settings.json";
+
+/// A home in which two clients are found.
+fn home() -> TestEnvironment {
+    let environment = TestEnvironment::new();
+    environment.write(CURSOR, "{\n  \"mcpServers\": {}\n}\n");
+    environment.write(ZED, "// mine\n{\n  \"vim_mode\": true,\n}\n");
+    environment
+}
+
+fn run(environment: &TestEnvironment, words: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = environment.command(TERMBRIDGE);
+    let output = command.args(words).stdin(Stdio::null()).output().expect("runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[track_caller]
+fn ok(environment: &TestEnvironment, words: &[&str]) -> String {
+    let (code, out, err) = run(environment, words);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{words:?}: {out}");
+    out
+}
+
+#[track_caller]
+fn parsed(environment: &TestEnvironment, file: &str) -> Value {
+    serde_json::from_str(&environment.read(file)).expect("JSON")
+}
+
+#[test]
+fn every_client_that_is_found_gets_it_and_loses_it_again() {
+    let environment = home();
+    let before = [CURSOR, ZED].map(|file| environment.read(file));
+    let out = ok(&environment, &["install", "--yes"]);
+    assert!(out.contains("Cursor: added to ~/.cursor/mcp.json; restart it\n"), "{out}");
+    assert!(out.contains("Zed: added to ~/.config/zed/settings.json\n"), "{out}");
+    assert!(out.contains("Not found: Claude Code, Claude Desktop, "), "{out}");
+    assert!(out.contains("~/.local/state/termbridge/backups\n"), "{out}");
+    assert!(out.contains("+    \"termbridge\": {\n") && !out.contains('\x1b'), "{out}");
+    let entry = parsed(&environment, CURSOR)["mcpServers"]["termbridge"].take();
+    assert_eq!(entry, json!({"command": TERMBRIDGE, "args": ["mcp"]}));
+    let out = ok(&environment, &["install"]);
+    assert!(
+        out.contains("Cursor: already in ~/.cursor/mcp.json\n") && !out.contains("@@"),
+        "{out}"
+    );
+    let out = ok(&environment, &["uninstall", "--yes"]);
+    assert!(out.contains("Zed: removed from ~/.config/zed/settings.json\n"), "{out}");
+    assert_eq!([CURSOR, ZED].map(|file| environment.read(file)), before);
+    let out = ok(&environment, &["uninstall"]);
+    assert!(out.contains("Cursor: not in ~/.cursor/mcp.json\n"), "{out}");
+}
+
+#[test]
+fn the_entry_that_was_written_starts_a_server() {
+    let environment = home();
+    ok(&environment, &["install", "--yes", "--toolsets", "compat", "cursor"]);
+    let entry = parsed(&environment, CURSOR)["mcpServers"]["termbridge"].take();
+    let args: Vec<&str> =
+        entry["args"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    assert_eq!(args, ["mcp", "--toolsets", "compat"]);
+    let mut server = environment.server(entry["command"].as_str().expect("a path"), &args[1..]);
+    let tools = server.request("tools/list", json!({})).expect("tools");
+    assert_eq!(tools["tools"].as_array().map(Vec::len), Some(7));
+}
+
+#[test]
+fn without_a_terminal_nothing_is_changed() {
+    let environment = home();
+    let before = environment.read(CURSOR);
+    let (code, out, err) = run(&environment, &["install", "cursor"]);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("Cursor: would be added to ~/.cursor/mcp.json\n"), "{out}");
+    assert!(err.contains("`termbridge install --yes`"), "{err}");
+    let out = ok(&environment, &["install", "--dry-run", "cursor", "codex"]);
+    assert!(out.contains("--- /dev/null\n") && out.contains("Codex: would be added to"), "{out}");
+    assert!(!environment.path().join(".codex").exists());
+    assert_eq!(environment.read(CURSOR), before);
+}
+
+#[test]
+fn a_person_is_asked() {
+    for (answer, code) in [("n<Enter>", 1), ("<Enter>", 1), ("y<Enter>", 0)] {
+        let environment = home();
+        let before = environment.read(CURSOR);
+        let launch = json!({"command": TERMBRIDGE, "args": ["install", "cursor"], "rows": 40});
+        let mut app = App::launch(environment, launch);
+        let screen = app.until("it asks", |screen| screen.contains("Change this file? [y/N]"));
+        assert!(screen.contains("\"termbridge\": {"), "the change is shown: {}", screen.content());
+        let (ended, screen) = app.keys_end(answer);
+        assert_eq!(ended, Some(code), "{}", screen.content());
+        let is_same = app.environment.read(CURSOR) == before;
+        assert_eq!(is_same, code == 1, "{answer}");
+    }
+}
+
+#[test]
+fn json_for_programs() {
+    let environment = home();
+    let (code, out, _) = run(&environment, &["install", "--json"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((code, &report["applied"]), (Some(1), &json!(false)), "it does not ask");
+    let report: Value =
+        serde_json::from_str(&ok(&environment, &["install", "--json", "--yes"])).expect("JSON");
+    assert_eq!((&report["command"], &report["applied"]), (&json!("install"), &json!(true)));
+    let files = report["files"].as_array().expect("files");
+    let file = files.iter().find(|file| file["client"] == "cursor").expect("Cursor's");
+    assert_eq!(file["action"], "add");
+    assert_eq!((&file["done"], &file["error"]), (&json!(true), &Value::Null));
+    assert_eq!(file["path"], json!(environment.path().join(CURSOR)));
+    assert!(file["diff"].as_str().is_some_and(|diff| diff.contains("+    \"termbridge\"")));
+    let backup = file["backup"].as_str().expect("a backup");
+    assert_eq!(std::fs::read_to_string(backup).expect("readable"), "{\n  \"mcpServers\": {}\n}\n");
+    assert!(report["not_found"].as_array().expect("a list").contains(&json!("codex")));
+}
+
+#[test]
+fn one_that_fails_does_not_keep_others_from_it() {
+    let environment = home();
+    environment.write(CURSOR, "{\n  \"mcpServers\": {\n");
+    let (code, out, _) = run(&environment, &["install", "--yes"]);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("Cursor: not changed: ") && out.contains("line 2, column 17: "), "{out}");
+    assert!(out.contains("Zed: added to"), "{out}");
+    assert_eq!(environment.read(CURSOR), "{\n  \"mcpServers\": {\n");
+    environment.write(CURSOR, "{\"mcpServers\": {\"termbridge\": {\"url\": \"https://x\"}}}");
+    let (code, out, _) = run(&environment, &["install", "--yes", "cursor"]);
+    assert!(code == Some(1) && out.contains("starts another program; --force"), "{out}");
+    let out = ok(&environment, &["install", "--yes", "--force", "cursor"]);
+    assert!(out.contains("Cursor: replaced in"), "{out}");
+}
+
+#[test]
+fn a_project_of_several_clients() {
+    let environment = TestEnvironment::new();
+    let (code, out, err) = run(&environment, &["install", "--scope", "project", "--yes"]);
+    assert_eq!((code, out.as_str()), (Some(1), ""), "an empty folder is no one's");
+    assert!(
+        err.contains("no client was found in this folder") && err.contains("claude-code"),
+        "{err}"
+    );
+    let words = ["install", "--scope", "project", "--yes", "--connect", "--name", "tb"];
+    ok(&environment, &[&words[..], &["claude", "vscode", "vscodium", "codex"]].concat());
+    let claude = parsed(&environment, ".mcp.json");
+    let args = json!(["mcp", "--connect"]);
+    let expected = json!({"type": "stdio", "command": "termbridge", "args": args});
+    assert_eq!(claude["mcpServers"]["tb"], expected, "no path of this machine");
+    assert_eq!(parsed(&environment, ".vscode/mcp.json")["servers"]["tb"], expected);
+    assert!(environment.read(".codex/config.toml").contains("[mcp_servers.tb]\n"));
+    ok(
+        &environment,
+        &["uninstall", "--scope", "project", "--yes", "--name", "tb", "claude", "code", "codex"],
+    );
+    for file in [".mcp.json", ".vscode/mcp.json", ".codex/config.toml"] {
+        assert!(!environment.path().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line() {
+    let environment = home();
+    let table: [(&[&str], &str); 6] = [
+        (&["install", "emacs"], "no client \"emacs\"; there are: claude-code, "),
+        (&["install", "--toolsets", "nope", "--yes"], "no toolset \"nope\""),
+        (&["install", "--name", "a b", "--yes"], "\"a b\" cannot name a server"),
+        (&["install", "--connect", "--toolsets", "debug"], "cannot be used with"),
+        (
+            &["install", "--scope", "project", "windsurf"],
+            "Windsurf has no configuration in projects",
+        ),
+        (&["install", "--command", "", "cursor"], "--command is empty"),
+    ];
+    for (words, part) in table {
+        let (code, out, err) = run(&environment, words);
+        assert!(matches!(code, Some(1 | 2)) && out.is_empty(), "{words:?}: {out}");
+        assert!(err.contains(part), "{words:?}: {err}");
+    }
+    for command in ["install", "uninstall"] {
+        let help = ok(&environment, &[command, "--help"]);
+        assert!(help.contains("Examples:") && help.contains("Exit code:"), "{help}");
+    }
+}

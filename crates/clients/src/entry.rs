@@ -1,0 +1,123 @@
+//! Our entry in a client's list of servers.
+
+/// Most characters of an entry's name.
+const MAX_NAME: usize = 64;
+
+/// A server that a client starts and speaks to over stdio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    name: String,
+    command: String,
+    args: Vec<String>,
+}
+
+/// A name that not every client accepts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} cannot name a server: it takes 1 to {MAX_NAME} letters, digits, `-` and `_`")]
+pub struct InvalidName(pub String);
+
+impl Entry {
+    /// An entry by name, with the program and its arguments.
+    pub fn new(
+        name: impl Into<String>,
+        command: impl Into<String>,
+        args: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self, InvalidName> {
+        let name = name.into();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_plain) {
+            return Err(InvalidName(name));
+        }
+        let args = args.into_iter().map(Into::into).collect();
+        Ok(Self { name, command: command.into(), args })
+    }
+
+    /// Its key in the client's list.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The program.
+    pub fn command(&self) -> &str {
+        &self.command
+    }
+
+    /// The program's arguments.
+    pub fn args(&self) -> &[String] {
+        &self.args
+    }
+
+    /// Whether an entry that was found in a file is one that this program wrote: it starts `termbridge mcp`, wherever
+    /// that is installed, or this very command.
+    pub(crate) fn recognizes(&self, found: &FoundEntry) -> bool {
+        let Some(command) = &found.command else { return false };
+        let file = command.rsplit(['/', '\\']).next().unwrap_or_default();
+        let is_termbridge = ["termbridge", "termbridge.exe"].contains(&file);
+        (is_termbridge || *command == self.command)
+            && found.args.first().is_some_and(|first| first == "mcp")
+    }
+
+    pub(crate) fn is_same(&self, found: &FoundEntry) -> bool {
+        found.command.as_ref() == Some(&self.command) && found.args == self.args
+    }
+}
+
+/// What an entry in a file starts.
+#[derive(Debug, Default)]
+pub(crate) struct FoundEntry {
+    pub(crate) command: Option<String>,
+    /// Only if they are a list of strings.
+    pub(crate) args: Vec<String>,
+}
+
+/// What was in a file before our entry was added to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Origin<'a> {
+    /// Not known: nothing but the entry is taken out.
+    Unknown,
+    /// There was no file.
+    Absent,
+    /// This text.
+    Text(&'a str),
+}
+
+/// A new text, and how it came about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Addition {
+    /// The entry is there already.
+    Same,
+    /// It was added.
+    Added(String),
+    /// Ours was there with another command or other arguments.
+    Updated(String),
+    /// Someone else's entry was replaced.
+    Replaced(String),
+}
+
+/// The text without the entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Removal {
+    /// It is not there.
+    NotThere,
+    /// The text that is left.
+    Text(String),
+    /// Only what we made is left: the file can go.
+    Nothing,
+}
+
+/// Why a text cannot be edited.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is broken, or not of the form that the client reads.
+    Problem(crate::Problem),
+    /// The entry of that name is someone else's.
+    Foreign,
+    /// The edit would not mean what it should.
+    Uneditable,
+}
+
+impl From<crate::Problem> for Refusal {
+    fn from(problem: crate::Problem) -> Self {
+        Self::Problem(problem)
+    }
+}

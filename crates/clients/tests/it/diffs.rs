@@ -1,0 +1,73 @@
+//! What is shown of a change.
+
+use termbridge_clients::Client;
+
+use crate::support::{Home, entry};
+
+const CURSOR: &str = ".cursor/mcp.json";
+
+fn diff_of(text: &str) -> String {
+    let home = Home::linux();
+    let path = home.write(CURSOR, text);
+    let diff = home.plan(Client::Cursor, &entry()).expect("a plan").diff();
+    diff.replace(&path.display().to_string(), "FILE")
+}
+
+#[test]
+fn a_change_is_shown_with_two_lines_around_it() {
+    let text = "{\n  \"far\": \"sk-secret\",\n  \"one\": 1,\n  \"mcpServers\": {\n    \"a\": {}\n  },\n  \"two\": 2,\n  \"away\": \"sk-secret\"\n}\n";
+    assert_eq!(
+        diff_of(text),
+        "--- FILE\n+++ FILE\n@@ -3,5 +3,9 @@\n   \"one\": 1,\n   \"mcpServers\": {\n-    \"a\": {}\n+    \"a\": {},\n\
+         +    \"termbridge\": {\n+      \"command\": \"/usr/local/bin/termbridge\",\n+      \"args\": [\"mcp\"]\n\
+         +    }\n   },\n   \"two\": 2,\n"
+    );
+}
+
+#[test]
+fn a_new_and_a_removed_file_are_shown_as_such() {
+    let home = Home::linux();
+    let diff = home.plan(Client::Codex, &entry()).expect("a plan").diff();
+    let path = home.path(".codex/config.toml").display().to_string();
+    assert_eq!(
+        diff,
+        format!(
+            "--- /dev/null\n+++ {path}\n@@ -0,0 +1,3 @@\n+[mcp_servers.termbridge]\n\
+             +command = \"/usr/local/bin/termbridge\"\n+args = [\"mcp\"]\n"
+        )
+    );
+    home.install(Client::Codex);
+    let diff = home.plan_removal(Client::Codex).expect("a plan").diff();
+    assert!(
+        diff.starts_with(&format!("--- {path}\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-[mcp")),
+        "{diff}"
+    );
+    assert_eq!(home.plan(Client::Codex, &entry()).expect("a plan").diff(), "", "nothing changes");
+}
+
+#[test]
+fn secrets_beside_a_change_are_masked() {
+    let diff =
+        diff_of("{\n  \"apiKey\": \"sk-1\",\n  \"mcpServers\": {},\n  \"AUTH_TOKEN\": \"sk-2\"\n}");
+    assert!(
+        diff.contains("   \"apiKey\": ***,\n") && diff.contains("   \"AUTH_TOKEN\": ***\n"),
+        "{diff}"
+    );
+    assert!(!diff.contains("sk-"), "{diff}");
+    let home = Home::linux();
+    home.write(".codex/config.toml", "[mcp_servers.a.env]\nAPI_KEY = \"sk-3\"\n");
+    let diff = home.plan(Client::Codex, &entry()).expect("a plan").diff();
+    assert!(diff.contains(" API_KEY = ***\n") && !diff.contains("sk-3"), "{diff}");
+}
+
+#[test]
+fn of_a_file_in_one_line_only_the_change_is_shown() {
+    let far = "x".repeat(300);
+    let diff =
+        diff_of(&format!("{{\"token\":\"sk-{far}\",\"mcpServers\":{{}},\"also\":\"{far}\"}}"));
+    assert!(!diff.contains("sk-"), "{diff}");
+    assert!(diff.contains("\"termbridge\":{\"command\"") && diff.contains("+…"), "{diff}");
+    assert!(diff.lines().all(|line| line.chars().count() < 170), "{diff}");
+    let long = diff_of(&format!("{{\n\"a\": \"{far}\",\n\"mcpServers\": {{}}\n}}\n"));
+    assert!(long.contains("xxx…\n"), "{long}");
+}

@@ -1,0 +1,72 @@
+// Commands in terminals of the editor, against the same in sessions of the server: output and exit code are to be equal.
+// TERMBRIDGE names the program.
+
+import assert from 'node:assert/strict';
+import { startAgent, startRealEditor } from './realServer.mjs';
+
+export { skip, tearDown } from './realServer.mjs';
+
+const COMMANDS = [
+  'false',
+  'printf "no new line"',
+  'echo a\necho b',
+  'for i in 1 2 3; do\n  echo $i\ndone',
+  'if true; then\n  echo yes\nfi',
+  'while read -r line; do\n  echo "<$line>"\ndone <<EOF\none\ntwo\nEOF',
+  'case x in\n  x) echo matched;;\nesac',
+  'f() {\n  echo "in f: $1"\n  return 4\n}\nf there',
+  '{ echo grouped; false; }',
+  'echo a \\\n  b',
+  '(cd /; pwd; exit 3)',
+  '(echo sub)',
+  'echo "a!b" \'!!\'',
+  'echo )',
+  'echo "tab\there"',
+  '# a comment',
+  "cat <<'EOF'\n$HOME is not expanded\nEOF",
+  '(sleep 0.1 & wait $!); echo waited',
+  'echo héllo 日本語 🎉',
+  'seq 1000 | tail -1',
+  "printf '%s\\n' 'it'\\''s' \"a  b\"",
+];
+
+export async function setUp(target) {
+  const world = await startRealEditor(target, 'commands');
+  const window = await world.editor.openWindow('app');
+  world.windows.push(window);
+  await window.waitForStatus(/0 sessions/);
+  world.agent = await startAgent(world, window.folder);
+  return world;
+}
+
+async function run(agent, command, session) {
+  const { session_id, state, exit_code, output } = await agent.call('execute_command', { command, ...session, timeout_ms: 20_000 });
+  return { session_id, answer: { command, state, exit_code, output } };
+}
+
+function inShell(shell) {
+  return async ({ agent }) => {
+    const different = [];
+    for (const command of COMMANDS) {
+      const answers = [];
+      for (const target of [undefined, 'vscode']) {
+        const { session_id } = await agent.call('create_session', { shell, target });
+        answers.push((await run(agent, command, { session_id })).answer);
+        await agent.call('stop_app', { session_id });
+      }
+      const [own, editors] = answers;
+      try {
+        assert.deepEqual(editors, own);
+      } catch {
+        different.push({ own, editors });
+      }
+    }
+    assert.deepEqual(different, []);
+    return `${COMMANDS.length} commands`;
+  };
+}
+
+export const steps = {
+  'bash answers as in a session of the server': inShell('bash'),
+  'zsh does': inShell('zsh'),
+};
