@@ -159,8 +159,11 @@ pub fn workload(name: &str, bytes: usize, path: &Path) -> io::Result<()> {
     file.flush()
 }
 
-/// The server, built for this run with the profile of this benchmark.
+/// The server: the one that `TERMBRIDGE` names, else built for this run with the profile of this benchmark.
 pub fn server_binary() -> Result<PathBuf> {
+    if let Some(given) = std::env::var_os("TERMBRIDGE") {
+        return Ok(given.into());
+    }
     // This runs as target/PROFILE/deps/NAME-…; the server lies at target/PROFILE/termbridge.
     let own = std::env::current_exe()?;
     let folder = own.parent().and_then(Path::parent).context("no target folder")?;
