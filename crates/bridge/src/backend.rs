@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use termbridge_session::{
-    CommandReport, Owner, Scrollback, SessionError, SessionId, SessionInfo, SessionLimits,
+    CommandReport, Fired, Owner, Scrollback, SessionError, SessionId, SessionInfo, SessionLimits,
+    State, Waited,
 };
 
 use tokio::sync::watch;
@@ -227,4 +228,22 @@ pub enum Until {
     Printed,
     /// Time ran out; it goes on.
     TimedOut,
+}
+
+impl From<Waited> for Until {
+    /// How a wait for a command ended.
+    fn from(waited: Waited) -> Self {
+        let of_command = |fired: Option<Fired>| match fired {
+            Some(Fired::NeedsInput { echo }) => Some(Self::NeedsInput { echo }),
+            Some(Fired::Interactive { uncertain }) => Some(Self::Interactive { uncertain }),
+            _ => None,
+        };
+        match (waited.fired, waited.state) {
+            (Some(Fired::Printed), _) => Self::Printed,
+            (None | Some(Fired::Surveyed), State::Running) => {
+                of_command(waited.told).unwrap_or(Self::TimedOut)
+            }
+            (fired, _) => of_command(fired).unwrap_or(Self::Over),
+        }
+    }
 }

@@ -18,6 +18,7 @@
 mod command;
 mod execution;
 mod line;
+mod look;
 mod reports;
 mod screen;
 mod terminal;
@@ -33,8 +34,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use termbridge_editor::Reply;
 use termbridge_session::{
-    CommandReport, Fired, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State,
-    Wait,
+    CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, Wait,
 };
 use tokio::time::Instant;
 
@@ -331,11 +331,13 @@ impl TerminalBackend for EditorTerminals {
         &self,
         id: &SessionId,
         command: u64,
-        _awaited: Awaited,
+        awaited: Awaited,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
-        let wait = Wait { command: Some(command), ..Wait::default() };
-        until(&self.terminal(id)?, wait.timeout(timeout)).await
+        let input = awaited == Awaited::EndOrInput;
+        let command = Some(command);
+        let wait = Wait { command, needs_input: input, interactive: input, ..Wait::default() };
+        Ok(waiting::begin(self, &self.terminal(id)?, wait.timeout(timeout))?.await?.into())
     }
 
     async fn wait_output(
@@ -345,9 +347,15 @@ impl TerminalBackend for EditorTerminals {
         printed: u64,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
-        let printed_after = Some(printed).filter(|_| !timeout.is_zero());
-        let wait = Wait { command, printed_after, ..Wait::default() };
-        until(&self.terminal(id)?, wait.timeout(timeout)).await
+        let wait = Wait {
+            command,
+            needs_input: command.is_some(),
+            interactive: command.is_some(),
+            news_only: true,
+            printed_after: Some(printed).filter(|_| !timeout.is_zero()),
+            ..Wait::default()
+        };
+        Ok(waiting::begin(self, &self.terminal(id)?, wait.timeout(timeout))?.await?.into())
     }
 
     async fn command(
@@ -407,13 +415,4 @@ impl TerminalBackend for EditorTerminals {
     fn screens(&self) -> Option<&dyn Screens> {
         Some(self)
     }
-}
-
-async fn until(terminal: &Arc<EditorTerminal>, wait: Wait) -> Result<Until, SessionError> {
-    let waited = waiting::begin(terminal, wait)?.await?;
-    Ok(match (waited.fired, waited.state) {
-        (Some(Fired::Printed), _) => Until::Printed,
-        (None, State::Running) => Until::TimedOut,
-        _ => Until::Over,
-    })
 }

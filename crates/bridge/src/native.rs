@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use termbridge_session::{
-    CommandReport, Fired, Launch, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
-    SnapshotRequest, State, Wait,
+    CommandReport, Launch, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
+    SnapshotRequest, Wait,
 };
 
 use tokio::sync::watch;
@@ -32,19 +32,7 @@ impl NativeBackend {
     }
 
     async fn wait(&self, id: &SessionId, wait: Wait) -> Result<Until, SessionError> {
-        let waited = self.sessions.get(id)?.wait(wait).await?;
-        let of_command = |fired: Option<Fired>| match fired {
-            Some(Fired::NeedsInput { echo }) => Some(Until::NeedsInput { echo }),
-            Some(Fired::Interactive { uncertain }) => Some(Until::Interactive { uncertain }),
-            _ => None,
-        };
-        Ok(match (waited.fired, waited.state) {
-            (Some(Fired::Printed), _) => Until::Printed,
-            (None | Some(Fired::Surveyed), State::Running) => {
-                of_command(waited.told).unwrap_or(Until::TimedOut)
-            }
-            (fired, _) => of_command(fired).unwrap_or(Until::Over),
-        })
+        Ok(self.sessions.get(id)?.wait(wait).await?.into())
     }
 }
 

@@ -23,7 +23,7 @@
 //! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
 //! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
 //!   `private_files` makes what only its owner may use.
-//! * `own_session` is for the processes that other crates start.
+//! * `own_session` is for the processes that other crates start; `terminal_look` for terminals that are not ours.
 //!
 //! # Invariants
 //!
@@ -43,6 +43,7 @@ mod lasting;
 mod report;
 mod signal;
 mod spec;
+mod terminal_look;
 
 #[cfg(unix)]
 mod client;
@@ -94,6 +95,7 @@ pub use signal::{Signal, SignalScope, UnknownSignal};
 pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
 #[cfg(unix)]
 pub use sys::release_memory;
+pub use terminal_look::{TerminalLook, WaitingPlace, look_at_terminal_of};
 #[cfg(not(unix))]
 pub use unsupported::{
     CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,

@@ -131,3 +131,24 @@ pub struct LineMode {
     /// The key that lets stopped output go on, where one stops it (`IXON`, `VSTART`).
     pub resumes_output: Option<u8>,
 }
+
+#[cfg(unix)]
+impl LineMode {
+    /// What the terminal's settings say.
+    pub(crate) fn of(modes: &rustix::termios::Termios) -> Self {
+        use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex};
+
+        let stops = modes.input_modes.contains(InputModes::IXON);
+        let resumes = modes.special_codes[SpecialCodeIndex::VSTART];
+        Self {
+            canonical: modes.local_modes.contains(LocalModes::ICANON),
+            echo: modes.local_modes.contains(LocalModes::ECHO),
+            signals: modes.local_modes.contains(LocalModes::ISIG),
+            utf8: modes.input_modes.contains(InputModes::IUTF8),
+            return_is_newline: modes.input_modes.contains(InputModes::ICRNL),
+            newline_is_return: modes.input_modes.contains(InputModes::INLCR),
+            processes_output: modes.output_modes.contains(OutputModes::OPOST),
+            resumes_output: Some(resumes).filter(|key| stops && *key != 0),
+        }
+    }
+}

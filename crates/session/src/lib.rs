@@ -64,7 +64,8 @@ pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
 pub use subscription::{Subscription, Update};
 pub use termbridge_pty::{
     AttachError, Claim, ExitStatus, Keeper, KeeperLoss, Lasting, ProcessInfo, Signal, SpawnError,
-    end_process, start_in_own_session, sweep_stale_folders,
+    TerminalLook, Waiting, WaitingPlace, end_process, look_at_terminal_of, start_in_own_session,
+    sweep_stale_folders,
 };
 pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;

@@ -66,7 +66,41 @@ function inShell(shell) {
   };
 }
 
+async function whatWaits({ agent }) {
+  const { session_id } = await agent.call('create_session', { shell: 'bash', target: 'vscode' });
+  const waits = [
+    ['read -r answer', 'needs_input'],
+    ['read -rs secret', 'needs_input'],
+    ["python3 -c 'input(\"name? \")'", 'needs_input'],
+    ['bash --norc', 'interactive'],
+  ];
+  for (const [command, state] of waits) {
+    const { answer } = await run(agent, command, { session_id });
+    assert.equal(answer.state, state, command);
+    const keys = state === 'interactive' ? 'C-d' : 'Enter';
+    await agent.call('send_keys', { session_id, keys });
+    await agent.call('wait_for', { session_id, prompt: true, timeout_ms: 20_000 });
+  }
+  await agent.call('stop_app', { session_id });
+  return `${waits.length} commands`;
+}
+
+async function lostMarks({ agent }) {
+  for (const command of ['unset PROMPT_COMMAND', 'exec bash --norc']) {
+    const { session_id } = await agent.call('create_session', { shell: 'bash', target: 'vscode' });
+    await run(agent, 'true', { session_id });
+    const { answer } = await run(agent, command, { session_id });
+    assert.notEqual(answer.state, 'running', command);
+    const next = await run(agent, 'echo still here', { session_id });
+    assert.notEqual(next.answer.state, 'running', command);
+    assert.match(next.answer.output, /still here/);
+    await agent.call('stop_app', { session_id });
+  }
+}
+
 export const steps = {
   'bash answers as in a session of the server': inShell('bash'),
   'zsh does': inShell('zsh'),
+  'what waits for someone is seen': whatWaits,
+  'a shell that lost its marks ends its commands': lostMarks,
 };

@@ -160,6 +160,23 @@ describe('execute with capture', () => {
     expect(ofType('execution_ended')).toMatchObject([{ exitCode: null }]);
   });
 
+  test('a command whose end the shell did not mark is over when the server has seen so', async () => {
+    const { request, ofType, integration } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'unset PROMPT_COMMAND', capture: true });
+    await settled();
+    execution(integration).start();
+    await reply;
+    await settled();
+    expect(await request('end_execution', 'r', { terminalId: 't1', executionId: 'x0' })).toMatchObject({ type: 'success' });
+    expect(ofType('execution_ended')).toEqual([]);
+    expect(await request('end_execution', 'r', { terminalId: 't1', executionId: 'x1' })).toMatchObject({ type: 'success' });
+    expect(ofType('execution_ended')).toMatchObject([{ executionId: 'x1', exitCode: null }]);
+    const next = request('execute', 'x2', { terminalId: 't1', command: 'true', capture: true });
+    await settled();
+    execution(integration).start();
+    expect(await next).toMatchObject({ type: 'success' });
+  });
+
   test('the next command can only run when the first is over', async () => {
     const { request, integration } = await readable();
     const first = request('execute', 'x1', { terminalId: 't1', command: 'sleep 9', capture: true });

@@ -26,7 +26,9 @@ pub(super) struct EditorCommand {
     marks: Option<MarkFilter>,
     output: KeptOutput,
     full_screen: bool,
-    began: Instant,
+    pub(super) began: Instant,
+    /// The shell is at its prompt without having said that it is over.
+    pub(super) is_given_up: bool,
     ended: Option<Instant>,
 }
 
@@ -44,6 +46,7 @@ impl EditorCommand {
             output: KeptOutput::default(),
             full_screen: false,
             began: Instant::now(),
+            is_given_up: false,
             ended: None,
         }
     }

@@ -8,12 +8,18 @@ use termbridge_editor::Reply;
 use termbridge_session::{CommandState, SessionError};
 use tokio::time::Instant;
 
+use super::look::Seen;
 use super::terminal::{EditorTerminal, Integration, Purpose};
 use super::windows::Failure;
 use super::{EditorTerminals, line};
 
 /// How long a shell may take until the editor can read it.
 pub(super) const INTEGRATION_LIMIT: Duration = Duration::from_secs(5);
+/// How long the editor may take to report a command that it was told is over.
+const REPORT_LIMIT: Duration = Duration::from_secs(5);
+/// What a caller is told of such a command.
+const MARKS_LOST: &str = "the shell shows its prompt again, but has not told the editor how the command ended (something took its \
+                          shell integration away): the exit code is not known, and the output may hold its prompt. A new session tells both";
 
 impl EditorTerminals {
     /// Gives a terminal a command.
@@ -24,6 +30,9 @@ impl EditorTerminals {
         patience: Duration,
     ) -> Result<u64, SessionError> {
         terminal.check_alive()?;
+        if terminal.lock().look() == Seen::Prompt {
+            self.give_up(terminal).await;
+        }
         let number = terminal.change(|state| match state.running() {
             None if !state.is_used_by_person() => Ok(state.begin(command, terminal.shell())),
             _ => Err(SessionError::ShellBusy(terminal.id.clone())),
@@ -35,6 +44,32 @@ impl EditorTerminals {
             terminal.change(|state| state.take_back(number));
         }
         given.map(|()| number)
+    }
+
+    /// The running command is over, as the kernel tells; the shell did not. The editor is told, which then reports it.
+    pub(super) async fn give_up(&self, terminal: &Arc<EditorTerminal>) {
+        let given_up = terminal.change(|state| {
+            let command = state.running_mut().filter(|command| !command.is_given_up)?;
+            // One that the editor has not confirmed may not have been typed yet.
+            let execution = command.execution.clone()?;
+            command.is_given_up = true;
+            command.notice = Some(MARKS_LOST.into());
+            Some((command.id, execution))
+        });
+        let Some((number, execution)) = given_up else { return };
+        let data = json!({ "terminalId": terminal.terminal_id, "executionId": execution });
+        let ended = self.try_request(terminal, "end_execution", data).await;
+        tracing::info!(session = %terminal.id, confirmed = ended.is_ok(), "a command ended without a mark");
+        let reported = async {
+            let mut changed = terminal.changed.subscribe();
+            while terminal.lock().running().is_some_and(|running| running.id == number) {
+                // The sender is the terminal's.
+                let _ = changed.changed().await;
+            }
+        };
+        if ended.is_err() || tokio::time::timeout(REPORT_LIMIT, reported).await.is_err() {
+            self.execution_ended(terminal, &execution, None, None);
+        }
     }
 
     async fn give(

@@ -51,9 +51,7 @@ impl Terminals for EditorTerminals {
                 TerminalEvent::ExecutionEnded { execution_id, exit_code, cwd, .. },
                 Some(terminal),
             ) => {
-                if execution_ended(&terminal, &execution_id, exit_code, cwd) {
-                    self.program_ended(&terminal, exit_code);
-                }
+                self.execution_ended(&terminal, &execution_id, exit_code, cwd);
             }
             (TerminalEvent::TerminalClosed { exit_code, .. }, Some(terminal)) => {
                 terminal.end(exit_code, EndReason::Itself);
@@ -110,6 +108,31 @@ impl Terminals for EditorTerminals {
 }
 
 impl EditorTerminals {
+    /// A command is over; without an exit code, it is not known how.
+    pub(super) fn execution_ended(
+        &self,
+        terminal: &Arc<EditorTerminal>,
+        execution: &str,
+        exit_code: Option<i32>,
+        cwd: Option<PathBuf>,
+    ) {
+        let ended = terminal.change(|state| {
+            let Some(command) = state.execution(execution) else { return false };
+            command.cwd.clone_from(&cwd);
+            match exit_code {
+                Some(exit_code) => command.end(CommandState::Done { exit_code }),
+                None => command.end(CommandState::Lost),
+            }
+            if let Some(cwd) = cwd {
+                state.cwd = cwd;
+            }
+            true
+        });
+        if ended && terminal.purpose == Purpose::Program {
+            self.program_ended(terminal, exit_code);
+        }
+    }
+
     /// The program is over that a terminal was made for. One that failed has its terminal stay, for the person to see.
     fn program_ended(&self, terminal: &Arc<EditorTerminal>, exit_code: Option<i32>) {
         terminal.end(exit_code, EndReason::Itself);
@@ -124,26 +147,4 @@ impl EditorTerminals {
             });
         }
     }
-}
-
-/// Whether it was all that the terminal was made for.
-fn execution_ended(
-    terminal: &EditorTerminal,
-    execution: &str,
-    exit_code: Option<i32>,
-    cwd: Option<PathBuf>,
-) -> bool {
-    let ended = terminal.change(|state| {
-        let Some(command) = state.execution(execution) else { return false };
-        command.cwd.clone_from(&cwd);
-        match exit_code {
-            Some(exit_code) => command.end(CommandState::Done { exit_code }),
-            None => command.end(CommandState::Lost),
-        }
-        if let Some(cwd) = cwd {
-            state.cwd = cwd;
-        }
-        true
-    });
-    ended && terminal.purpose == Purpose::Program
 }

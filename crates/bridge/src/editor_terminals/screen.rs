@@ -10,6 +10,7 @@ use termbridge_session::{
     Encoded, EndReason, Input, Owner, Sent, SessionError, SessionId, SessionInfo, Signal, Snapshot,
     SnapshotRequest, Stopped, Wait, Waited, encode_input, note_typing,
 };
+use tokio::time::Instant;
 
 use super::EditorTerminals;
 use super::terminal::EditorTerminal;
@@ -44,6 +45,7 @@ impl EditorScreen {
             let pieces = texts(&state.screen, input)?;
             note_typing(&mut state.screen, input);
             state.bells_heard = state.bells;
+            state.last_input = Instant::now();
             (pieces, before)
         };
         let mut bytes = 0;
@@ -80,13 +82,13 @@ impl ScreenSession for EditorScreen {
         input: Vec<Input>,
         wait: Wait,
     ) -> Result<(Sent, Waiting), SessionError> {
-        let waiting = waiting::begin(&self.terminal, wait)?;
+        let waiting = waiting::begin(&self.editors, &self.terminal, wait)?;
         let sent = self.type_in(&input).await?;
         Ok((sent, Box::pin(waiting)))
     }
 
     async fn wait(&self, wait: Wait) -> Result<Waited, SessionError> {
-        waiting::begin(&self.terminal, wait)?.await
+        waiting::begin(&self.editors, &self.terminal, wait)?.await
     }
 
     async fn size(&self) -> Result<Size, SessionError> {

@@ -11,13 +11,14 @@ use std::time::SystemTime;
 use termbridge_editor::{is_in_foreground, terminal_size_of};
 use termbridge_session::vt::{Event, Options, Size, Terminal};
 use termbridge_session::{
-    CommandState, EndReason, Ended, ExitStatus, Owner, Scrollback, SessionError, SessionId,
+    CommandState, EndReason, Ended, ExitStatus, Fired, Owner, Scrollback, SessionError, SessionId,
     SessionInfo, Shell, ShellInfo, Snapshot, SnapshotRequest, State,
 };
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::command::EditorCommand;
+use super::look::{Looks, Seen};
 use super::windows::WindowKey;
 
 /// Commands of a terminal that are kept.
@@ -79,10 +80,21 @@ pub(super) struct TerminalState {
     pub(super) cwd: PathBuf,
     last_active: SystemTime,
     pub(super) last_output: Instant,
+    pub(super) last_input: Instant,
     pub(super) printed: u64,
+    looks: Looks,
+    told: Option<Told>,
     pub(super) bells: u64,
     /// Bells up to the last input, which no later wait is for.
     pub(super) bells_heard: u64,
+}
+
+/// What was told of a command that waits for someone, and what had been printed by then.
+struct Told {
+    command: u64,
+    fired: Fired,
+    printed: u64,
+    at: Instant,
 }
 
 /// A terminal to keep as a session.
@@ -114,7 +126,10 @@ impl EditorTerminal {
             cwd,
             last_active: SystemTime::now(),
             last_output: Instant::now(),
+            last_input: Instant::now(),
             printed: 0,
+            looks: Looks::default(),
+            told: None,
             bells: 0,
             bells_heard: 0,
         };
@@ -261,6 +276,7 @@ impl TerminalState {
     /// A command is about to be given to the shell.
     pub(super) fn begin(&mut self, text: &str, shell: Shell) -> u64 {
         let size = self.follow_size().unwrap_or(ASSUMED_SIZE);
+        self.looks.learn_prompt(self.pid);
         let id = self.next_command;
         self.next_command += 1;
         let (row, _) = self.screen.cursor_position();
@@ -270,6 +286,36 @@ impl TerminalState {
         }
         self.last_active = SystemTime::now();
         id
+    }
+
+    /// When the terminal last did something that can be seen from here.
+    pub(super) fn last_change(&self) -> Instant {
+        let began = self.running().map(|command| command.began);
+        self.last_output.max(self.last_input).max(began.unwrap_or(self.last_input))
+    }
+
+    /// Asks the kernel what the running command does.
+    pub(super) fn look(&mut self) -> Seen {
+        let since = self.last_change();
+        match self.pid.filter(|_| self.running().is_some()) {
+            Some(pid) => self.looks.see(pid, since),
+            None => Seen::Nothing,
+        }
+    }
+
+    /// What was told of the running command, as long as nothing was printed or typed since.
+    pub(super) fn told(&self) -> Option<&Fired> {
+        let told = self.told.as_ref()?;
+        let holds = self.printed == told.printed && self.last_input <= told.at;
+        let runs = self.running().is_some_and(|running| running.id == told.command);
+        (holds && runs).then_some(&told.fired)
+    }
+
+    pub(super) fn note_told(&mut self, fired: &Fired) {
+        if let Some(command) = self.running().map(|command| command.id) {
+            let (fired, printed, at) = (fired.clone(), self.printed, Instant::now());
+            self.told = Some(Told { command, fired, printed, at });
+        }
     }
 
     /// The command was not given to the shell after all.

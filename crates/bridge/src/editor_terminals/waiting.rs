@@ -1,24 +1,30 @@
 //! Waiting for what happens in an editor's terminal.
 //!
-//! The conditions are those of [`Wait`], judged after every piece of output. What only the kernel knows of our own
-//! sessions is not known here: `settled` is a screen that stayed the same for [`SETTLED`], `prompt` is a shell without a
-//! command, and a wait for `needs_input` or `interactive` alone is refused. Text that scrolls by within one piece of
-//! output is not seen.
+//! The conditions are those of [`Wait`], judged after every piece of output. Some that only the kernel knows of our own
+//! sessions are simpler here: `settled` is a screen that stayed the same for [`SETTLED`], `prompt` is a shell without a
+//! command. What waits for someone to type is looked up now and then while somebody wants to know ([`look`](super::look)); where
+//! the kernel does not tell, a wait for that alone is refused. Text that scrolls by within one piece of output is not seen.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use termbridge_session::vt::Seq;
 use termbridge_session::{
-    DEFAULT_TIMEOUT, Fired, Look, SessionError, SnapshotRequest, Wait, Waited,
+    DEFAULT_TIMEOUT, Fired, Look, SessionError, SnapshotRequest, Wait, Waited, look_at_terminal_of,
 };
 use tokio::time::Instant;
 
+use super::EditorTerminals;
 use super::command::EditorCommand;
+use super::look::Seen;
 use super::terminal::{EditorTerminal, Integration, TerminalState};
 
 /// How long the screen stays the same when a program has settled.
 const SETTLED: Duration = Duration::from_millis(200);
+/// How often the kernel is asked what a command does that has just printed something.
+const LOOK_OFTEN: Duration = Duration::from_millis(150);
+/// The same for one that has been quiet for long.
+const LOOK_SELDOM: Duration = Duration::from_secs(1);
 
 /// What a wait compares with.
 struct Began {
@@ -31,11 +37,13 @@ struct Began {
 
 /// Begins a wait: what happens from now on counts.
 pub(super) fn begin(
+    editors: &EditorTerminals,
     terminal: &Arc<EditorTerminal>,
     wait: Wait,
 ) -> Result<impl Future<Output = Result<Waited, SessionError>> + Send + use<>, SessionError> {
     let others = Wait { needs_input: false, interactive: false, ..wait.clone() };
-    if others.is_empty() && !wait.is_empty() {
+    let cannot_look = || terminal.lock().pid.and_then(look_at_terminal_of).is_none();
+    if others.is_empty() && !wait.is_empty() && cannot_look() {
         let why = "whether a program waits for input cannot be seen in the editor's terminals; wait for a text, or idle_ms";
         return Err(SessionError::NotSupported(why.into()));
     }
@@ -47,10 +55,11 @@ pub(super) fn begin(
         Began { at: now, since, bells: state.bells_heard, still: (seq, now) }
     };
     let changed = terminal.changed.subscribe();
-    Ok(run(Arc::clone(terminal), wait, began, changed))
+    Ok(run(editors.clone(), Arc::clone(terminal), wait, began, changed))
 }
 
 async fn run(
+    editors: EditorTerminals,
     terminal: Arc<EditorTerminal>,
     wait: Wait,
     mut began: Began,
@@ -59,26 +68,41 @@ async fn run(
     // An hour is for ever, and a sum with it does not overflow.
     let limit = wait.timeout.unwrap_or(DEFAULT_TIMEOUT).min(Duration::from_hours(24 * 365));
     let deadline = began.at + limit;
+    let asks_kernel =
+        wait.command.is_some() || wait.needs_input || wait.interactive || wait.prompt || wait.free;
+    let mut next_look = began.at;
     loop {
         changed.borrow_and_update();
+        let mut seen = Seen::Nothing;
         let next = {
             let mut state = terminal.lock();
             let now = Instant::now();
+            if asks_kernel && now >= next_look.min(deadline) {
+                seen = state.look();
+                let quiet = now.duration_since(state.last_change());
+                next_look = now + (quiet / 4).clamp(LOOK_OFTEN, LOOK_SELDOM);
+            }
             let seq = state.screen.look();
             if began.still.0 != seq {
                 began.still = (seq, now);
             }
-            let fired = judge(&terminal, &state, &wait, &began, seq, now);
+            let fired = judge(&terminal, &state, &wait, &began, seq, now)
+                .or_else(|| waits_for_someone(&state, &wait, &seen));
             if fired.is_some() || state.ended.is_some() || now >= deadline {
                 return waited(&mut state, &wait, &began, fired);
             }
             let still = wait.idle.into_iter().chain(wait.settled.then_some(SETTLED));
-            still.map(|time| began.still.1 + time).chain([deadline]).min().unwrap_or(deadline)
+            let looks = asks_kernel.then_some(next_look).filter(|_| state.running().is_some());
+            still.map(|time| began.still.1 + time).chain(looks).chain([deadline]).min()
         };
+        if seen == Seen::Prompt {
+            editors.give_up(&terminal).await;
+            continue;
+        }
         tokio::select! {
             // The sender is the terminal's, which is held here.
             _ = changed.changed() => {}
-            () = tokio::time::sleep_until(next) => {}
+            () = tokio::time::sleep_until(next.unwrap_or(deadline)) => {}
         }
     }
 }
@@ -132,6 +156,17 @@ fn judge(
     }
 }
 
+/// Whether the running command waits as the kernel saw it, and that is awaited.
+fn waits_for_someone(state: &TerminalState, wait: &Wait, seen: &Seen) -> Option<Fired> {
+    let Seen::Waits(fired) = seen else { return None };
+    let is_wanted = match fired {
+        Fired::NeedsInput { .. } => wait.needs_input,
+        _ => wait.interactive,
+    };
+    let is_news = !wait.news_only || state.told() != Some(fired);
+    (is_wanted && is_news).then(|| fired.clone())
+}
+
 /// Whether a command runs no more, or is not known any more.
 fn is_over(state: &TerminalState, command: u64) -> bool {
     !state.command(command).is_some_and(EditorCommand::is_running)
@@ -145,6 +180,9 @@ fn waited(
 ) -> Result<Waited, SessionError> {
     if fired == Some(Fired::Bell) {
         state.bells_heard = state.bells;
+    }
+    if let Some(fired @ (Fired::NeedsInput { .. } | Fired::Interactive { .. })) = &fired {
+        state.note_told(fired);
     }
     let seen_before = fired.is_none()
         && matches!(
@@ -163,7 +201,7 @@ fn waited(
     Ok(Waited {
         fired,
         state: state.state(),
-        told: None,
+        told: state.told().cloned(),
         seq,
         elapsed: began.at.elapsed(),
         unanswered_query: None,

@@ -10,8 +10,8 @@ use termbridge_bridge::editor::{
 };
 use termbridge_bridge::session::vt::Size;
 use termbridge_bridge::session::{
-    CommandState, Fired, Input, Launch, Owner, SessionError, SessionId, SessionInfo, Sessions,
-    Settings, Signal, SnapshotRequest, State, Wait,
+    CommandState, Fired, Input, Launch, Owner, Session, SessionError, SessionId, SessionInfo,
+    Sessions, Settings, Signal, SnapshotRequest, State, Wait,
 };
 use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalBackend, Until};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -421,6 +421,124 @@ async fn a_command_is_given_once_whatever_becomes_of_the_connection() {
     tokio::time::sleep(Duration::from_secs(90)).await;
     let info = terminals.session(&info.id).await.expect("a session");
     assert!(matches!(info.state, State::Exited(_)));
+}
+
+/// A terminal of the editor with a real shell in it, and what the editor would type there.
+struct RealShell {
+    terminals: EditorTerminals,
+    editor: Editor,
+    id: SessionId,
+    /// The shell's terminal, which the editor has.
+    device: Session,
+    _sessions: Sessions,
+    _home: tempfile::TempDir,
+}
+
+impl RealShell {
+    async fn start() -> Self {
+        let sessions = Sessions::new(Settings::default());
+        let home = tempfile::tempdir().expect("a folder");
+        let shell = Launch::new("bash")
+            .args(["--norc", "-i"])
+            .env("HOME", home.path())
+            .env("PS1", "ready> ");
+        let device = sessions.launch(shell).await.expect("a shell");
+        device.wait(Wait::text("ready>").timeout(LIMIT)).await.expect("a prompt");
+        let at_prompt = Wait { interactive: true, ..Wait::default() };
+        device.wait(at_prompt.timeout(LIMIT)).await.expect("a prompt");
+        let pid = device.info().await.expect("its row").pid;
+        let terminals = EditorTerminals::new();
+        let mut editor = Editor::window(&terminals, "w", "/work").await;
+        let (info, _) = session(&terminals, &mut editor, pid).await;
+        Self { terminals, editor, id: info.id, device, _sessions: sessions, _home: home }
+    }
+
+    /// Gives the shell a command; the editor types it, and never says that it is over.
+    async fn begin(&mut self, command: &str) -> (u64, Value) {
+        let starting = self.terminals.start_command(&self.id, command, LIMIT);
+        let typing = async {
+            let (id, asked) = self.editor.expect("execute").await;
+            let line = format!("{}\r", asked["command"].as_str().expect("a line"));
+            self.device.send(vec![Input::Text(line)]).await.expect("typed");
+            self.editor.reply("success", &id, json!({"executionId": id})).await;
+            json!({"terminalId": asked["terminalId"], "executionId": id})
+        };
+        let (command, execution) = tokio::join!(starting, typing);
+        (command.expect("started"), execution)
+    }
+
+    async fn wait(&self, command: u64) -> Until {
+        let waited = self.terminals.wait_command(&self.id, command, Awaited::EndOrInput, LIMIT);
+        waited.await.expect("a wait")
+    }
+
+    async fn end(&mut self, execution: &Value) {
+        let mut ended = execution.clone();
+        ended["exitCode"] = json!(0);
+        self.editor.notice("execution_ended", ended).await;
+    }
+}
+
+#[tokio::test]
+async fn what_waits_for_someone_in_a_terminal_of_the_editor_is_seen() {
+    let mut shell = RealShell::start().await;
+    for (command, until) in [
+        ("read -r answer", Until::NeedsInput { echo: true }),
+        ("read -rs secret", Until::NeedsInput { echo: false }),
+        // It edits a line as the prompt does, and is none.
+        ("read -er line", Until::Interactive { uncertain: false }),
+        ("cat", Until::NeedsInput { echo: true }),
+    ] {
+        let (number, execution) = shell.begin(command).await;
+        assert_eq!(shell.wait(number).await, until, "{command}");
+        // It is told once.
+        let printed = shell.terminals.session(&shell.id).await.expect("its row").printed;
+        let again = shell.terminals.wait_output(&shell.id, Some(number), printed, Duration::ZERO);
+        assert_eq!(again.await.expect("a wait"), until, "{command}");
+        let end = if command == "cat" { "\u{4}" } else { "\r" };
+        shell.device.send(vec![Input::Text(end.into())]).await.expect("typed");
+        shell.end(&execution).await;
+        finished(&shell.terminals, &shell.id, number).await;
+        let at_prompt = Wait { interactive: true, ..Wait::default() };
+        shell.device.wait(at_prompt.timeout(LIMIT)).await.expect("a prompt");
+    }
+}
+
+#[tokio::test]
+async fn a_command_is_over_when_the_shell_is_at_its_prompt_and_says_nothing() {
+    let mut shell = RealShell::start().await;
+    // Of the second, the shell is another program since.
+    for command in ["true", "exec bash --norc -i"] {
+        let (number, execution) = shell.begin(command).await;
+        let ending = async {
+            let (id, asked) = shell.editor.expect("end_execution").await;
+            assert_eq!(asked, execution);
+            shell.editor.reply("success", &id, json!({})).await;
+            let mut ended = execution.clone();
+            ended["exitCode"] = Value::Null;
+            shell.editor.notice("execution_ended", ended).await;
+        };
+        let waiting = shell.terminals.wait_command(&shell.id, number, Awaited::EndOrInput, LIMIT);
+        let (until, ()) = tokio::join!(waiting, ending);
+        assert_eq!(until.expect("a wait"), Until::Over, "{command}");
+        let report = shell.terminals.command(&shell.id, number, 0, 1000).await.expect("a report");
+        let report = report.expect("a report");
+        assert_eq!(report.state, CommandState::Lost);
+        assert!(report.notice.is_some_and(|notice| notice.contains("prompt")));
+    }
+    // An extension that does not know the request; nobody waits, and the next command finds out.
+    let (first, _) = shell.begin("true").await;
+    let waiting = shell.terminals.wait_command(&shell.id, first, Awaited::End, LIMIT);
+    let refusing = async {
+        let (id, _) = shell.editor.expect("end_execution").await;
+        shell.editor.reply("error", &id, json!({"error": "Unknown message type"})).await;
+    };
+    let (until, ()) = tokio::join!(waiting, refusing);
+    assert_eq!(until.expect("a wait"), Until::Over);
+    let (second, _) = shell.begin("sleep 600").await;
+    let longer = Duration::from_secs(3);
+    let waiting = shell.terminals.wait_command(&shell.id, second, Awaited::EndOrInput, longer);
+    assert_eq!(waiting.await.expect("a wait"), Until::TimedOut, "it runs");
 }
 
 #[tokio::test]

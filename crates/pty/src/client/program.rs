@@ -16,7 +16,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Winsize};
+use rustix::termios::Winsize;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
@@ -253,21 +253,7 @@ impl Program {
 
     /// How the program has set the terminal's line discipline.
     pub fn line_mode(&self) -> io::Result<LineMode> {
-        let modes = rustix::termios::tcgetattr(self.master()?.get_ref())?;
-        Ok(LineMode {
-            canonical: modes.local_modes.contains(LocalModes::ICANON),
-            echo: modes.local_modes.contains(LocalModes::ECHO),
-            signals: modes.local_modes.contains(LocalModes::ISIG),
-            utf8: modes.input_modes.contains(InputModes::IUTF8),
-            return_is_newline: modes.input_modes.contains(InputModes::ICRNL),
-            resumes_output: modes
-                .input_modes
-                .contains(InputModes::IXON)
-                .then(|| modes.special_codes[SpecialCodeIndex::VSTART])
-                .filter(|key| *key != 0),
-            newline_is_return: modes.input_modes.contains(InputModes::INLCR),
-            processes_output: modes.output_modes.contains(OutputModes::OPOST),
-        })
+        Ok(LineMode::of(&rustix::termios::tcgetattr(self.master()?.get_ref())?))
     }
 
     /// Bytes that were written to the program and that it has not read. While it reads whole lines

@@ -129,7 +129,7 @@ export class EditorTerminals implements vscode.Disposable {
       throw new RequestError(`Terminal ${terminalId} not found`, 'not_found');
     }
     this.refuseWhileBusy(known);
-    const execution = new RunningExecution(known.terminal, integration, command, {
+    const execution = new RunningExecution(executionId, known.terminal, integration, command, {
       output: (data) => this.server.notify('execution_output', { terminalId, executionId, data }),
       ended: (exitCode) => {
         known.execution = undefined;
@@ -143,6 +143,14 @@ export class EditorTerminals implements vscode.Disposable {
     await execution.started;
     // Not before the reply, which names the execution, is on its way.
     setImmediate(() => execution.report());
+  }
+
+  /** The command is over, though the editor has not learned so. */
+  endExecution(terminalId: string, executionId: string): void {
+    const { execution } = this.get(terminalId);
+    if (execution?.id === executionId) {
+      execution.giveUp();
+    }
   }
 
   close(terminalId: string): void {

@@ -54,6 +54,7 @@ export class RunningExecution implements vscode.Disposable {
   private isDisposed = false;
 
   constructor(
+    readonly id: string,
     terminal: vscode.Terminal,
     integration: vscode.TerminalShellIntegration,
     command: string,
@@ -94,6 +95,14 @@ export class RunningExecution implements vscode.Disposable {
   report(): void {
     this.printed = this.reportOutput(this.stream);
     void this.reportEnd();
+  }
+
+  /** The shell is at its prompt, as the server saw; its marks do not tell. */
+  giveUp(): void {
+    if (!this.isDisposed) {
+      this.dispose();
+      this.reports.ended(undefined);
+    }
   }
 
   dispose(): void {

@@ -57,6 +57,11 @@ const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
     return success({ output: `Command executed: ${command}` });
   },
 
+  end_execution: async (terminals, _options, _id, data) => {
+    terminals.endExecution(required(data, 'terminalId'), required(data, 'executionId'));
+    return success({});
+  },
+
   send_text: async (terminals, _options, _id, data) => {
     terminals.get(required(data, 'terminalId')).terminal.sendText(required(data, 'text'), false);
     return success({});
