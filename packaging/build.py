@@ -97,9 +97,9 @@ def add(archive: tarfile.TarFile, name: str, file: File | None) -> None:
         archive.addfile(info, io.BytesIO(file.data))
 
 
-def gzipped(data: bytes) -> bytes:
-    # Without a time: the file's own name and time say enough.
-    return gzip.compress(data, LEVEL.deflate, mtime=0)
+def gzipped(data: bytes, level: int = 9) -> bytes:
+    # Without a time: the file's own says enough.
+    return gzip.compress(data, level, mtime=0)
 
 
 def tar_gz(path: Path, files: list[File]) -> None:
@@ -107,7 +107,7 @@ def tar_gz(path: Path, files: list[File]) -> None:
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for file in sorted(files, key=lambda file: file.name):
             add(archive, file.name, file)
-    path.write_bytes(gzipped(raw.getvalue()))
+    path.write_bytes(gzipped(raw.getvalue(), LEVEL.deflate))
 
 
 def zip_file(path: Path, files: list[File]) -> None:

@@ -32,7 +32,6 @@ def work() -> Path:
     global _work
     if _work is None:
         _work = tempfile.TemporaryDirectory(prefix="termbridge-packages-")
-        unittest.addModuleCleanup(lambda: None)
     return Path(_work.name)
 
 
@@ -61,7 +60,7 @@ def is_native() -> bool:
 
 
 def native_program(program: Path) -> Path:
-    """A program that runs without emulation by the caller: qemu-user is registered for the others by its wrapper."""
+    """The program, or one that runs it under qemu-user."""
     if is_native():
         return program
     wrapper = work() / "termbridge"
@@ -101,14 +100,14 @@ class Place:
         }
         test.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
 
-    def run(self, *command: str | Path, cwd: Path | None = None, input: str | None = None) -> str:
-        """What a command prints; it must succeed."""
+    def run(self, *command: str | Path, cwd: Path | None = None, input: str | None = None, code: int = 0) -> str:
+        """What a command prints; it must end with this exit code."""
         words = [str(word) for word in command]
         result = subprocess.run(
             words, cwd=cwd or self.home, env=self.env, input=input, text=True, timeout=LIMIT,
             stdin=subprocess.DEVNULL if input is None else None, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
-        assert result.returncode == 0, f"{words} ended with {result.returncode}:\n{result.stdout[-4000:]}\n{result.stderr[-4000:]}"
+        assert result.returncode == code, f"{words} ended with {result.returncode}:\n{result.stdout[-4000:]}\n{result.stderr[-4000:]}"
         return result.stdout
 
     def emulated(self, program: Path) -> list[str | Path]:
