@@ -59,6 +59,11 @@ def is_native() -> bool:
     return TARGET.rust.split("-")[0] == os.uname().machine
 
 
+def runs_children() -> bool:
+    """Whether the kernel runs a program for TARGET that another one starts, as the demo does with itself."""
+    return is_native() or Path(f"/proc/sys/fs/binfmt_misc/qemu-{TARGET.rust.split('-')[0]}").exists()
+
+
 def native_program(program: Path) -> Path:
     """The program, or one that runs it under qemu-user."""
     if is_native():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import build
 
-from .support import ROOT, TARGET, Place, dist, is_native, package
+from .support import ROOT, TARGET, Place, dist, is_native, package, runs_children
 
 TOOLS = ROOT / "packaging/tests/node_modules/.bin"
 
@@ -23,7 +23,7 @@ class Installed(unittest.TestCase):
         """The program is the version that was packaged, drives a real program, and leaves nothing running."""
         self.assertEqual(self.place.run(*command, "--version", cwd=cwd), f"termbridge {build.VERSION}\n")
         self.assertIn(f"termbridge {build.VERSION}\ncommit: ", self.place.run(*command, "--version", "--verbose", cwd=cwd))
-        if is_native():
+        if runs_children():
             self.assertIn("vim", self.place.run(*command, "demo", "--fast", cwd=cwd))
         # 3: no server is left.
         self.place.run(*command, "stop", "--all", cwd=cwd, code=3)
