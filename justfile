@@ -24,6 +24,10 @@ nightly:
 e2e-vscode *scenarios:
     scripts/e2e-vscode {{scenarios}}
 
+# Programs and packages of a release, in target/release-files
+release *arguments:
+    scripts/release {{arguments}}
+
 # What CI runs
 ci:
     .ci/run

@@ -1,27 +1,29 @@
 #!/usr/bin/env python3
 """Makes every package of the programs that scripts/release built.
 
-    packaging/build.py DIST
+    packaging/build.py [--quick] DIST
 
 DIST/bin/TARGET/termbridge are the programs; DIST/share has man pages and completions, and THIRD-PARTY.md. The packages go to
 DIST. The same input gives the same bytes: times are those of SOURCE_DATE_EPOCH, owners are root, and names are in order.
 """
 
+import argparse
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import os
-import subprocess
 import sys
 import tarfile
-import tempfile
 import time
 import tomllib
 import zipfile
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
-from pathlib import Path
+from datetime import datetime, timezone
+from email.utils import format_datetime
+from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parent.parent
 CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
@@ -29,6 +31,7 @@ VERSION, REPOSITORY, LICENSE = CARGO["version"], CARGO["repository"], CARGO["lic
 SUMMARY = tomllib.loads((ROOT / "crates/cli/Cargo.toml").read_text())["package"]["description"]
 TIME = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))
 LICENSES = ["LICENSE-APACHE", "LICENSE-MIT"]
+MAINTAINER = "termbridge <maintainers@termbridge.dev>"
 
 
 @dataclass(frozen=True)
@@ -71,20 +74,45 @@ class File:
         return 0o755 if self.is_program else 0o644
 
 
+@dataclass
+class Level:
+    """How hard to compress."""
+
+    deflate: int = 9
+    xz: int = 6
+
+
+LEVEL = Level()
+
+
+def add(archive: tarfile.TarFile, name: str, file: File | None) -> None:
+    """Adds a file, or a folder, to an archive, with nothing of this machine."""
+    info = tarfile.TarInfo(name)
+    info.mtime, info.uname, info.gname = TIME, "root", "root"
+    if file is None:
+        info.type, info.mode = tarfile.DIRTYPE, 0o755
+        archive.addfile(info)
+    else:
+        info.size, info.mode = len(file.data), file.mode
+        archive.addfile(info, io.BytesIO(file.data))
+
+
+def gzipped(data: bytes, level: int = 9) -> bytes:
+    # Without a time: the file's own says enough.
+    return gzip.compress(data, level, mtime=0)
+
+
 def tar_gz(path: Path, files: list[File]) -> None:
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for file in sorted(files, key=lambda file: file.name):
-            info = tarfile.TarInfo(file.name)
-            info.size, info.mode, info.mtime = len(file.data), file.mode, TIME
-            info.uname = info.gname = "root"
-            archive.addfile(info, io.BytesIO(file.data))
-    path.write_bytes(gzip.compress(raw.getvalue(), 9, mtime=TIME))
+            add(archive, file.name, file)
+    path.write_bytes(gzipped(raw.getvalue(), LEVEL.deflate))
 
 
 def zip_file(path: Path, files: list[File]) -> None:
     date = max((1980, 1, 1, 0, 0, 0), time.gmtime(TIME)[:6])
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL.deflate) as archive:
         for file in files:
             info = zipfile.ZipInfo(file.name, date)
             info.external_attr, info.compress_type = (0o100000 | file.mode) << 16, zipfile.ZIP_DEFLATED
@@ -203,41 +231,47 @@ def deb(dist: Path, target: Target, program: bytes) -> None:
                    "_termbridge": "usr/share/zsh/vendor-completions/_termbridge",
                    "termbridge.fish": "usr/share/fish/vendor_completions.d/termbridge.fish"}
     unit = (ROOT / "contrib/systemd/termbridge.service").read_text()
+    copyright_, overrides, long = [(ROOT / "packaging/deb" / name).read_text() for name in ["copyright", "lintian-overrides", "description"]]
+    date = format_datetime(datetime.fromtimestamp(TIME, timezone.utc))
+    changes = f"termbridge ({VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {date}\n"
     files = [
         File("usr/bin/termbridge", program, is_program=True),
         File("usr/lib/systemd/user/termbridge.service", unit.replace("%h/.cargo/bin/termbridge", "/usr/bin/termbridge").encode()),
         *[File(completions[file.name], file.data) for file in shared("", share, "completions") if file.name in completions],
-        *[File(f"usr/share/man/man1/{file.name}.gz", gzip.compress(file.data, 9, mtime=TIME)) for file in shared("", share, "man")],
-        *licenses(f"{doc}/", share),
-        File(f"{doc}/copyright", f"termbridge, {REPOSITORY}\nLicense: {LICENSE}; see LICENSE-MIT and LICENSE-APACHE here.\n".encode()),
+        *[File(f"usr/share/man/man1/{file.name}.gz", gzipped(file.data)) for file in shared("", share, "man")],
+        File(f"{doc}/THIRD-PARTY.md.gz", gzipped((share / "THIRD-PARTY.md").read_bytes())),
+        File(f"{doc}/changelog.gz", gzipped(changes.encode())),
+        File(f"{doc}/copyright", copyright_.replace("@REPOSITORY@", REPOSITORY).encode()),
+        File("usr/share/lintian/overrides/termbridge", overrides.encode()),
     ]
-    size = sum(len(file.data) for file in files) // 1024
     control = f"""Package: termbridge
 Version: {VERSION}
 Architecture: {target.deb}
-Maintainer: termbridge <maintainers@termbridge.dev>
+Maintainer: {MAINTAINER}
 Section: devel
 Priority: optional
-Installed-Size: {size}
+Installed-Size: {sum(len(file.data) // 1024 + 1 for file in files)}
 Homepage: {REPOSITORY}
-Description: {SUMMARY}
- One MCP server that gives agents persistent shells with exact exit codes,
- full-screen programs with their screens, and the debugger.
-"""
-    with tempfile.TemporaryDirectory() as work:
-        root = Path(work) / "root"
-        for file in [*files, File("DEBIAN/control", control.encode())]:
-            path = root / file.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(file.data)
-            path.chmod(file.mode)
-        for path in [root, *root.rglob("*")]:
-            if path.is_dir():
-                path.chmod(0o755)
-            os.utime(path, (TIME, TIME))
-        result = dist / f"termbridge_{VERSION}_{target.deb}.deb"
-        command = ["dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(result)]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "SOURCE_DATE_EPOCH": str(TIME)})
+Description: terminals, TUI programs and the debugger for AI agents
+{"".join(f" {line or '.'}{chr(10)}" for line in long.splitlines())}"""
+    sums = "".join(f"{hashlib.md5(file.data).hexdigest()}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
+    about = [File("control", control.encode()), File("md5sums", sums.encode())]
+    parts = [("debian-binary", b"2.0\n"), ("control.tar.xz", deb_tar(about)), ("data.tar.xz", deb_tar(files))]
+    # An `ar` archive. Written here rather than by dpkg-deb, whose bytes depend on its version and the number of cores.
+    data = b"!<arch>\n"
+    for name, part in parts:
+        data += f"{name:<16}{TIME:<12}{0:<6}{0:<6}{0o100644:<8o}{len(part):<10}`\n".encode() + part + b"\n" * (len(part) % 2)
+    (dist / f"termbridge_{VERSION}_{target.deb}.deb").write_bytes(data)
+
+
+def deb_tar(files: list[File]) -> bytes:
+    folders = {str(parent) for file in files for parent in PurePosixPath(file.name).parents}
+    entries = {f"./{folder}" if folder != "." else ".": None for folder in folders} | {f"./{file.name}": file for file in files}
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, file in sorted(entries.items()):
+            add(archive, name, file)
+    return lzma.compress(raw.getvalue(), preset=LEVEL.xz)
 
 
 def mcpb(dist: Path, target: Target, program: bytes) -> None:
@@ -293,7 +327,13 @@ def checksums(dist: Path) -> None:
 
 
 def main() -> None:
-    dist = Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description="Makes every package of the programs in DIST/bin.")
+    parser.add_argument("dist", type=Path, metavar="DIST")
+    parser.add_argument("--quick", action="store_true", help="compress little, for tests")
+    arguments = parser.parse_args()
+    if arguments.quick:
+        LEVEL.deflate, LEVEL.xz = 1, 0
+    dist = arguments.dist.resolve()
     for target in TARGETS:
         path = dist / "bin" / target.rust / "termbridge"
         if not path.exists():
@@ -311,4 +351,5 @@ def main() -> None:
     checksums(dist)
 
 
-main()
+if __name__ == "__main__":
+    main()

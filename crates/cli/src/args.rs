@@ -1,6 +1,7 @@
 //! Arguments of the command line.
 
 mod connect;
+mod history;
 mod install;
 mod people;
 mod serve;
@@ -16,6 +17,7 @@ use termbridge_bridge::BackendChoice;
 use termbridge_mcp::Structured;
 
 pub(crate) use connect::{McpCommand, StartServerArguments, refused_settings};
+pub(crate) use history::{HistoryAction, HistoryArguments, HistorySource, HistorySpan};
 pub(crate) use install::{EditArguments, InstallArguments, ScopeName, UninstallArguments};
 pub(crate) use people::{
     LogsArguments, LsArguments, SendArguments, StatusArguments, StopArguments,
@@ -28,6 +30,9 @@ use crate::duration::parse_duration;
 #[derive(Debug, Parser)]
 #[command(name = "termbridge", version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    /// With --version: also the commit, the target, the build profile and features
+    #[arg(long, requires = "version")]
+    pub(crate) verbose: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -82,7 +87,7 @@ pub(crate) enum Command {
     /// Watch an agent drive a real program through MCP, live in this terminal
     Demo(DemoArguments),
     /// Search the commands that agents ran, or show statistics
-    #[command(after_help = HISTORY_EXAMPLES)]
+    #[command(after_help = history::HISTORY_EXAMPLES)]
     History(HistoryArguments),
     /// Check a command against the policy, or list its rules
     #[command(after_help = POLICY_EXAMPLES)]
@@ -101,6 +106,9 @@ pub(crate) enum Command {
         /// Shell to print them for
         shell: Shell,
     },
+    /// Write the man pages of all commands to a folder
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArguments),
 }
 
 const MCP_EXAMPLES: &str = "\
@@ -258,111 +266,6 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-const HISTORY_EXAMPLES: &str = "\
-Examples:
-  termbridge history                      the newest commands
-  termbridge history cargo test           commands with these words in the line or the output
-  termbridge history --failed --since 2d  what failed in the last two days
-  termbridge history show 6acc483y7z35-4  one command with its output
-  termbridge history stats                most frequent, slowest and most often failing commands
-  termbridge history -- stats             commands with the word `stats`";
-
-#[derive(Debug, Args)]
-pub(crate) struct HistoryArguments {
-    #[command(subcommand)]
-    pub(crate) action: Option<HistoryAction>,
-    /// Words that must all occur; the last may be the beginning of a word
-    pub(crate) words: Vec<String>,
-    /// Search only the command lines
-    #[arg(long, conflicts_with = "output")]
-    pub(crate) commands: bool,
-    /// Search only the output
-    #[arg(long)]
-    pub(crate) output: bool,
-    /// Only commands that failed
-    #[arg(long)]
-    pub(crate) failed: bool,
-    /// Only commands with this exit code
-    #[arg(long, value_name = "CODE")]
-    pub(crate) exit_code: Option<i32>,
-    /// Only commands of this session
-    #[arg(long, value_name = "SESSION")]
-    pub(crate) session: Option<String>,
-    #[command(flatten)]
-    pub(crate) span: HistorySpan,
-    /// Continue where an earlier list ended
-    #[arg(long, value_name = "CURSOR")]
-    pub(crate) cursor: Option<String>,
-    #[command(flatten)]
-    pub(crate) source: HistorySource,
-}
-
-impl HistoryArguments {
-    /// Whether anything was given that only the list uses, or that belongs behind a subcommand.
-    pub(crate) fn is_list(&self) -> bool {
-        let HistorySpan { project, agent, since, until, limit } = &self.span;
-        let texts = [project, agent, since, until, &self.session, &self.cursor];
-        let switches = [self.commands, self.output, self.failed, self.source.json];
-        !self.words.is_empty()
-            || texts.iter().any(|text| text.is_some())
-            || switches.contains(&true)
-            || self.exit_code.is_some()
-            || *limit != DEFAULT_LIMIT
-    }
-}
-
-/// Entries of the history that are shown unless the user says otherwise.
-const DEFAULT_LIMIT: usize = 20;
-
-/// Which part of the history counts.
-#[derive(Debug, Args)]
-pub(crate) struct HistorySpan {
-    /// Only commands of this project (its folder)
-    #[arg(long, value_name = "PROJECT")]
-    pub(crate) project: Option<String>,
-    /// Only commands of this agent
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
-    /// Only commands since this time: 2h, 7d, 2026-01-31, 2026-01-31T09:30:00Z
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
-    /// Only commands until this time
-    #[arg(long, value_name = "TIME")]
-    pub(crate) until: Option<String>,
-    /// Most entries to show
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
-    pub(crate) limit: usize,
-}
-
-/// Where the history is, and how to print it.
-#[derive(Debug, Args)]
-pub(crate) struct HistorySource {
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Configuration file
-    #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum HistoryAction {
-    /// Show statistics: most frequent, slowest and most often failing commands, projects, agents
-    Stats {
-        #[command(flatten)]
-        span: HistorySpan,
-        #[command(flatten)]
-        source: HistorySource,
-    },
-    /// Show one command with its output
-    Show {
-        /// Id from the list
-        id: String,
-        #[command(flatten)]
-        source: HistorySource,
-    },
-}
-
 const POLICY_EXAMPLES: &str = "\
 Exit code of `test`: 0 if the command may run, 1 if it is refused. Your rules are in the [policy] table
 of the configuration file; they guard against accidents and are not a sandbox. `allowed_directories`
@@ -483,6 +386,17 @@ pub(crate) struct DoctorArguments {
     /// Configuration file
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+}
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  termbridge man ~/.local/share/man/man1";
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Folder for the pages; it is created if missing
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

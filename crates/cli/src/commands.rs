@@ -11,6 +11,7 @@ pub(crate) mod history;
 pub(crate) mod install;
 pub(crate) mod logs;
 pub(crate) mod ls;
+pub(crate) mod man;
 pub(crate) mod mcp;
 mod people;
 pub(crate) mod policy;
@@ -174,7 +175,7 @@ fn json_line(value: &impl Serialize) -> anyhow::Result<String> {
 }
 
 /// Writes an answer to stdout; the reader may stop early.
-fn print(text: &str) -> anyhow::Result<ExitCode> {
+pub(crate) fn print(text: &str) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

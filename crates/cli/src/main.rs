@@ -9,12 +9,14 @@ mod config;
 mod duration;
 mod environment;
 mod logging;
+mod version;
 
 #[cfg(panic = "abort")]
 compile_error!("a panic must end one call, not the server: build with panic = \"unwind\"");
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command};
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Command::Debug(arguments) => commands::debug::run(arguments),
         Command::Doctor(arguments) => commands::doctor::run(arguments),
         Command::Completions { shell } => commands::completions::run(shell),
+        Command::Man(arguments) => commands::man::run(&arguments),
     };
     match result {
         Ok(code) => code,
@@ -62,5 +65,12 @@ fn arguments() -> Arguments {
         }
     });
     let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
-    parsed.unwrap_or_else(|error| environment::name_variable(error, &command, &words).exit())
+    parsed.unwrap_or_else(|error| {
+        // --version ends the parsing, so what stands behind it is read here.
+        if error.kind() == ErrorKind::DisplayVersion && words.iter().any(|word| word == "--verbose")
+        {
+            std::process::exit(i32::from(commands::print(&version::verbose()).is_err()));
+        }
+        environment::name_variable(error, &command, &words).exit()
+    })
 }

@@ -264,11 +264,35 @@ fn people_get_help() {
     let (_, help, _) = run(&environment, &["mcp", "--help"]);
     assert!(help.contains("TERMBRIDGE_MAX_SESSIONS") && help.contains("config.toml"), "{help}");
     let (_, version, _) = run(&environment, &["--version"]);
-    assert!(version.starts_with("termbridge "), "{version}");
+    assert!(version.starts_with("termbridge ") && version.lines().count() == 1, "{version}");
+    for order in [["--version", "--verbose"], ["--verbose", "--version"]] {
+        let (code, verbose, _) = run(&environment, &order);
+        assert!(code == Some(0) && verbose.starts_with(&version), "{verbose}");
+        for fact in ["\ncommit: ", "\ntarget: ", "\nprofile: ", "\nfeatures: "] {
+            assert!(verbose.contains(fact), "{fact} in {verbose}");
+        }
+    }
+    let (code, _, refused) = run(&environment, &["--verbose", "status"]);
+    assert!(code == Some(2) && refused.contains("--version"), "{refused}");
     let (_, help, _) = run(&environment, &["history", "show", "--help"]);
     assert!(help.contains("--json") && !help.contains("--since"), "only what it uses: {help}");
     for shell in ["bash", "zsh", "fish"] {
         let (code, script, _) = run(&environment, &["completions", shell]);
         assert!(code == Some(0) && script.contains("completions"), "{shell}");
     }
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let environment = TestEnvironment::new();
+    let folder = environment.path().join("new/man1").display().to_string();
+    let (code, printed, _) = run(&environment, &["man", &folder]);
+    assert_eq!((code, printed.as_str()), (Some(0), ""));
+    let page = environment.read("new/man1/termbridge-history-show.1");
+    assert!(page.contains("one command with its output") && page.contains("TERMBRIDGE_CONFIG"));
+    assert!(environment.read("new/man1/termbridge.1").contains("termbridge\\-install(1)"));
+    environment.write("file", "");
+    let inside = environment.path().join("file/man1").display().to_string();
+    let (code, _, refused) = run(&environment, &["man", &inside]);
+    assert!(code == Some(1) && refused.contains("cannot write the man pages"), "{refused}");
 }
