@@ -231,7 +231,9 @@ def deb(dist: Path, target: Target, program: bytes) -> None:
                    "_termbridge": "usr/share/zsh/vendor-completions/_termbridge",
                    "termbridge.fish": "usr/share/fish/vendor_completions.d/termbridge.fish"}
     unit = (ROOT / "contrib/systemd/termbridge.service").read_text()
-    copyright_, overrides, long = [(ROOT / "packaging/deb" / name).read_text() for name in ["copyright", "lintian-overrides", "description"]]
+    copyright_, overrides, description = (
+        (ROOT / "packaging/deb" / name).read_text() for name in ["copyright", "lintian-overrides", "description"]
+    )
     date = format_datetime(datetime.fromtimestamp(TIME, timezone.utc))
     changes = f"termbridge ({VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {date}\n"
     files = [
@@ -253,7 +255,7 @@ Priority: optional
 Installed-Size: {sum(len(file.data) // 1024 + 1 for file in files)}
 Homepage: {REPOSITORY}
 Description: terminals, TUI programs and the debugger for AI agents
-{"".join(f" {line or '.'}{chr(10)}" for line in long.splitlines())}"""
+{"".join(f" {line or '.'}{chr(10)}" for line in description.splitlines())}"""
     sums = "".join(f"{hashlib.md5(file.data).hexdigest()}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
     about = [File("control", control.encode()), File("md5sums", sums.encode())]
     parts = [("debian-binary", b"2.0\n"), ("control.tar.xz", deb_tar(about)), ("data.tar.xz", deb_tar(files))]

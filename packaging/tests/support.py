@@ -75,7 +75,8 @@ def native_program(program: Path) -> Path:
 
 
 def packages(folder: Path, **variables: str) -> None:
-    subprocess.run([sys.executable, ROOT / "packaging/build.py", "--quick", folder], check=True, stderr=subprocess.DEVNULL, env={**os.environ, **variables})
+    command = [sys.executable, ROOT / "packaging/build.py", "--quick", folder]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL, env={**os.environ, **variables})
 
 
 def package(pattern: str) -> Path:

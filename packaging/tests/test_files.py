@@ -19,7 +19,7 @@ import programs
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from .support import PROGRAM, ROOT, TARGET, Place, dist, is_native, package, packages, work
+from .support import PROGRAM, ROOT, TARGET, Place, dist, package, packages, work
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -92,7 +92,7 @@ class Files(unittest.TestCase):
     def test_binstall(self) -> None:
         """cargo-binstall looks for the archive where scripts/release puts it."""
         cargo = tomllib.loads((ROOT / "crates/cli/Cargo.toml").read_text())["package"]["metadata"]["binstall"]
-        values = {"repo": build.REPOSITORY, "version": build.VERSION, "target": TARGET.rust, "bin": "termbridge", "binary-ext": "", "name": "termbridge"}
+        values = {"repo": build.REPOSITORY, "version": build.VERSION, "target": TARGET.rust, "bin": "termbridge", "binary-ext": ""}
 
         def filled(template: str) -> str:
             return re.sub(r"\{ *([a-z-]+) *\}", lambda match: values[match[1]], template)
@@ -114,7 +114,8 @@ class Files(unittest.TestCase):
             if command != "help":
                 self.assertTrue((dist() / f"share/man/termbridge-{command}.1").is_file(), command)
         for page in (dist() / "share/man").iterdir():
-            result = subprocess.run(["man", "--warnings", "-l", page], env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MANROFFSEQ": ""}, capture_output=True, text=True)
+            variables = {**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8", "MANROFFSEQ": ""}
+            result = subprocess.run(["man", "--warnings", "-l", page], env=variables, capture_output=True, text=True)
             self.assertEqual((result.returncode, result.stderr), (0, ""), page.name)
 
     def test_completions(self) -> None:
