@@ -514,7 +514,7 @@ describe('a server that was away', () => {
     notices.length = 0;
     await terminals.online();
     expect(notices).toEqual([
-      { type: 'terminal_resumed', data: { terminalId: 't1', executionId: 'x1' } },
+      { type: 'terminal_resumed', data: { terminalId: 't1', executionId: 'x1', isRunning: true } },
       { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 0, data: 'one 😀 ' } },
       { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 7, data: 'two' } },
       { type: 'terminal_integration', data: { terminalId: 't1', shell: 'bash', cwd: '/work/app' } },
@@ -530,6 +530,7 @@ describe('a server that was away', () => {
       'execution_ended',
       'terminal_integration',
     ]);
+    expect(notices[0]?.data).toEqual({ terminalId: 't1', executionId: 'x1', isRunning: false });
     expect(notices[3]?.data).toEqual({ terminalId: 't1', executionId: 'x1', exitCode: 4, cwd: '/work/app' });
   });
 
@@ -546,7 +547,7 @@ describe('a server that was away', () => {
     notices.length = 0;
     await terminals.online();
     const output = notices.filter(({ type }) => type === 'execution_output').map(({ data }) => data);
-    expect(output.map(({ at }) => at)).toEqual([800_000, 900_000]);
+    expect(output.map(({ at }) => at)).toEqual([700_000, 800_000, 900_000]);
   });
 
   test('that does not know a terminal leaves it to the person', async () => {

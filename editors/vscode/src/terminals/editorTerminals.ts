@@ -377,7 +377,7 @@ export class EditorTerminals implements vscode.Disposable {
       return;
     }
     const executionId = last?.executionId;
-    this.server.notify('terminal_resumed', { terminalId, executionId });
+    this.server.notify('terminal_resumed', { terminalId, executionId, isRunning: last !== undefined && last.end === undefined });
     for (const piece of last?.pieces() ?? []) {
       this.server.notify('execution_output', { terminalId, executionId, ...piece });
     }

@@ -3,7 +3,7 @@
 // Places in the output are counted from its beginning, so that a server that has a part of it takes only the rest, and one that
 // finds a gap can say so.
 
-/** Characters of a command's output that are kept, the last ones; at least one piece is. */
+/** Characters of a command's output that are kept at least, the last ones; a piece more is. */
 const MAX_KEPT = 256 * 1024;
 
 export interface OutputPiece {
@@ -34,8 +34,9 @@ export class ExecutionRecord {
     this.printed += data.length;
     this.kept.push(piece);
     this.keptLength += data.length;
-    while (this.keptLength > MAX_KEPT && this.kept.length > 1) {
-      this.keptLength -= this.kept.shift()?.data.length ?? 0;
+    for (let [first] = this.kept; first !== undefined && this.keptLength - first.data.length >= MAX_KEPT; [first] = this.kept) {
+      this.kept.shift();
+      this.keptLength -= first.data.length;
     }
     return piece;
   }
