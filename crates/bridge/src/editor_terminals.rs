@@ -13,10 +13,12 @@
 //! - A command is given to the editor at most once; it is sent again only if it was never written.
 //! - A window can speak of its own terminals only.
 //! - A terminal that is closed in the editor, or whose editor stays away for [`GONE_LIMIT`], is an ended session.
+//! - Whose a terminal is, is known from the server that made it (`kept`), never from a window.
 //! - Bounds: [`MAX_TERMINALS`] that live, [`MAX_ENDED`] that can still be read.
 
 mod command;
 mod execution;
+mod kept;
 mod line;
 mod look;
 mod reports;
@@ -39,6 +41,7 @@ use termbridge_session::{
 use tokio::time::Instant;
 
 use self::execution::INTEGRATION_LIMIT;
+use self::kept::KeptFile;
 use self::screen::EditorScreen;
 use self::terminal::{EditorTerminal, NewTerminal, PROGRAM_SHELL, Purpose};
 use self::windows::{ConnectedWindows, Failure, WindowKey};
@@ -67,6 +70,7 @@ struct Shared {
     windows: ConnectedWindows,
     open: Mutex<Open>,
     first_use: OnceLock<FirstUse>,
+    kept: KeptFile,
 }
 
 #[derive(Default)]
@@ -90,6 +94,7 @@ impl EditorTerminals {
             windows: ConnectedWindows::new(),
             open: Mutex::default(),
             first_use: OnceLock::new(),
+            kept: KeptFile::default(),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -151,6 +156,7 @@ impl EditorTerminals {
             .map_err(|error| SessionError::System(format!("no random numbers: {error}")))?;
         let terminal = Arc::new(EditorTerminal::new(id, new));
         self.lock().terminals.push(Arc::clone(&terminal));
+        self.keep();
         Ok(terminal)
     }
 
@@ -176,6 +182,7 @@ impl EditorTerminals {
             data["terminalName"] = json!(name);
         }
         if window.is_ours() {
+            data["agent"] = json!(owner.for_people());
             data["cwd"] = json!(cwd);
             data["env"] = json!(env);
             data["shell"] = json!(shell);
@@ -209,6 +216,7 @@ impl EditorTerminals {
         {
             // The editor does not know it any more.
             terminal.withdraw("the editor does not know it any more");
+            self.keep();
         }
         result
     }
@@ -272,9 +280,10 @@ impl Screens for EditorTerminals {
             program: Some(line.clone()),
         };
         let terminal = self.open(opening).await?;
-        if let Err(error) = self.run(&terminal, &line, INTEGRATION_LIMIT).await {
+        if let Err(error) = self.run(&terminal, &line, None, INTEGRATION_LIMIT).await {
             let _ = self.close(&terminal).await;
             self.lock().terminals.retain(|one| one.id != terminal.id);
+            self.keep();
             return Err(error);
         }
         Ok(Arc::new(EditorScreen { terminal, editors: self.clone() }))
@@ -320,11 +329,29 @@ impl TerminalBackend for EditorTerminals {
         command: &str,
         patience: Duration,
     ) -> Result<u64, SessionError> {
+        self.start_keyed_command(id, command, None, patience).await
+    }
+
+    async fn start_keyed_command(
+        &self,
+        id: &SessionId,
+        command: &str,
+        key: Option<&str>,
+        patience: Duration,
+    ) -> Result<u64, SessionError> {
         let terminal = self.terminal(id)?;
         if terminal.purpose == Purpose::Program {
             return Err(SessionError::TakesNoCommands(id.clone()));
         }
-        self.run(&terminal, command, patience).await
+        self.run(&terminal, command, key, patience).await
+    }
+
+    async fn keyed_command(&self, key: &str) -> Result<Option<(SessionId, u64)>, SessionError> {
+        let terminals = self.lock().terminals.clone();
+        let keyed = |terminal: &Arc<EditorTerminal>| {
+            Some((terminal.id.clone(), terminal.lock().keyed(key)?))
+        };
+        Ok(terminals.iter().find_map(keyed))
     }
 
     async fn wait_command(

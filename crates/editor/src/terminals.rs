@@ -35,6 +35,9 @@ pub enum TerminalEvent {
         execution_id: String,
         /// Text with control sequences.
         data: String,
+        /// What of the command's output is before it, in UTF-16 units: after a reconnect it is reported again.
+        #[serde(default)]
+        at: Option<u64>,
     },
     /// A command is over.
     #[serde(rename_all = "camelCase")]
@@ -66,6 +69,19 @@ pub enum TerminalEvent {
         /// Where it is.
         cwd: Option<PathBuf>,
     },
+    /// The window has connected anew, and still has the terminal. The output and the end of the command that it names
+    /// are reported again.
+    #[serde(rename_all = "camelCase")]
+    TerminalResumed {
+        /// The terminal.
+        terminal_id: String,
+        /// The last command that it was given, which runs or has ended.
+        #[serde(default)]
+        execution_id: Option<String>,
+        /// It runs.
+        #[serde(default)]
+        is_running: bool,
+    },
     /// A person gives agents a terminal.
     #[serde(rename_all = "camelCase")]
     TerminalShared {
@@ -90,11 +106,12 @@ pub enum TerminalEvent {
 
 impl TerminalEvent {
     /// The types of all reports.
-    pub(crate) const TYPES: [&'static str; 6] = [
+    pub(crate) const TYPES: [&'static str; 7] = [
         "execution_output",
         "execution_ended",
         "terminal_closed",
         "terminal_integration",
+        "terminal_resumed",
         "terminal_shared",
         "terminal_unshared",
     ];
@@ -110,6 +127,7 @@ impl TerminalEvent {
             | Self::ExecutionEnded { terminal_id, .. }
             | Self::TerminalClosed { terminal_id, .. }
             | Self::TerminalIntegration { terminal_id, .. }
+            | Self::TerminalResumed { terminal_id, .. }
             | Self::TerminalShared { terminal_id, .. }
             | Self::TerminalUnshared { terminal_id } => terminal_id,
         }

@@ -45,6 +45,9 @@ pub struct Hello {
     /// The terminals that it has for agents, by its ids: others that it had are gone.
     #[serde(default)]
     pub terminals: Option<Vec<String>>,
+    /// The sessions that its person drove when the connection was lost.
+    #[serde(default)]
+    pub driving: Vec<String>,
 }
 
 /// What a window is welcomed with.

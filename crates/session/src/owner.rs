@@ -28,4 +28,39 @@ impl Owner {
     pub fn is_everyone(&self) -> bool {
         self.client == EVERYONE
     }
+
+    /// What people call whoever it is for: the agent, else the client without the folder that ends its label.
+    pub fn for_people(&self) -> String {
+        if let Some(agent) = &self.agent {
+            return agent.clone();
+        }
+        let folder = self.workspace.as_ref().map(|folder| folder.to_string_lossy());
+        let at = folder.and_then(|folder| self.client.rfind(&*folder)).unwrap_or(self.client.len());
+        let name = self.client[..at].trim_end();
+        name.strip_suffix(" in").unwrap_or(name).to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_called_by_its_name_alone() {
+        for (client, folder, name) in [
+            ("claude-code /work/app", Some("/work/app"), "claude-code"),
+            ("cursor /work/my app (2)", Some("/work/my app"), "cursor"),
+            ("vim in /work", Some("/work"), "vim"),
+            ("/work", Some("/work"), ""),
+            ("token ci", Some("/work"), "token ci"),
+            ("token ci", None, "token ci"),
+            ("", None, ""),
+        ] {
+            let workspace = folder.map(PathBuf::from);
+            let owner = Owner { client: client.into(), workspace, ..Owner::default() };
+            assert_eq!(owner.for_people(), name, "{client}");
+            let agent = Some("builder".to_owned());
+            assert_eq!(Owner { agent, ..owner }.for_people(), "builder");
+        }
+    }
 }

@@ -214,6 +214,11 @@ impl Session {
         self.person(person, Deed::Leave).await
     }
 
+    /// A person who left is back: drives on, unless somebody else does or the session was given back to its agents.
+    pub async fn return_to(&self, person: &str) -> Result<(), SessionError> {
+        self.person(person, Deed::Return).await
+    }
+
     async fn person(&self, person: &str, deed: Deed) -> Result<(), SessionError> {
         let person = person.to_owned();
         self.ask(|reply| Command::Person { person, deed, reply }).await?

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 use termbridge_bridge::{Bridge, Caller};
-use termbridge_session::{EndReason, Owner, SessionInfo, State};
+use termbridge_session::{EndReason, SessionInfo, State};
 
 /// Most bytes of a command line that are shown.
 const MAX_COMMAND: usize = 500;
@@ -73,7 +73,7 @@ impl Row {
         Self {
             is_here: folder.as_deref().map_or_else(|| is_in(&info.cwd), is_in),
             title: title_of(&info),
-            agent: info.owner.agent.clone().unwrap_or_else(|| name_of(&info.owner)),
+            agent: info.owner.for_people(),
             session_id: info.id.to_string(),
             name: info.name,
             folder,
@@ -105,39 +105,9 @@ fn title_of(info: &SessionInfo) -> String {
     }
 }
 
-/// What its client is called: the label without the folder that ends it.
-fn name_of(owner: &Owner) -> String {
-    let folder = owner.workspace.as_ref().map(|folder| folder.to_string_lossy());
-    let at = folder.and_then(|folder| owner.client.rfind(&*folder)).unwrap_or(owner.client.len());
-    let name = owner.client[..at].trim_end();
-    name.strip_suffix(" in").unwrap_or(name).to_owned()
-}
-
 fn shortened(command: &str) -> String {
     match command.len() > MAX_COMMAND {
         true => format!("{}…", &command[..command.floor_char_boundary(MAX_COMMAND)]),
         false => command.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_client_is_called_by_its_name_alone() {
-        for (client, folder, name) in [
-            ("claude-code /work/app", Some("/work/app"), "claude-code"),
-            ("cursor /work/my app (2)", Some("/work/my app"), "cursor"),
-            ("vim in /work", Some("/work"), "vim"),
-            ("/work", Some("/work"), ""),
-            ("token ci", Some("/work"), "token ci"),
-            ("token ci", None, "token ci"),
-            ("", None, ""),
-        ] {
-            let workspace = folder.map(PathBuf::from);
-            let owner = Owner { client: client.into(), workspace, ..Owner::default() };
-            assert_eq!(name_of(&owner), name, "{client}");
-        }
     }
 }

@@ -26,6 +26,8 @@ use crate::watching::Watching;
 const MAX_WATCHED: usize = 256;
 /// How long a session that a person stops has to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(2);
+/// Sessions in which a window's person goes on driving at most.
+const MAX_DRIVEN: usize = 256;
 /// Lines of a transcript.
 const MAX_LINES: usize = 100_000;
 
@@ -144,6 +146,8 @@ impl SessionWindows {
             folders: Mutex::new(hello.folders.clone()),
             moved: Notify::new(),
         });
+        // Before the first rows, which say who drives.
+        let driven = drive_on(&shared, &hello.driving).await;
         let rows = board::rows(&shared).await.unwrap_or_default();
         let sessions =
             rows.values().map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
@@ -165,7 +169,7 @@ impl SessionWindows {
             sessions,
         };
         let (limits, watched) = (Mutex::new(limits), Mutex::default());
-        let driven = Mutex::default();
+        let driven = Mutex::new(driven);
         (welcome, SessionWindow { shared, limits, watched, driven, board })
     }
 }
@@ -355,6 +359,21 @@ impl SessionWindow {
         let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_TRANSCRIPT));
         Ok(json!({"text": text[from..]}))
     }
+}
+
+/// Has the person of a window drive on where it drove before its connection was lost, unless somebody else does now.
+async fn drive_on(shared: &Shared, sessions: &[String]) -> HashSet<SessionId> {
+    let mut driven = HashSet::new();
+    for id in sessions.iter().take(MAX_DRIVEN) {
+        let id = SessionId::from_text(id);
+        if let Ok(handle) = shared.bridge.screen(&shared.caller, &id)
+            && let Some(session) = handle.own()
+            && session.return_to(&shared.window).await.is_ok()
+        {
+            driven.insert(id);
+        }
+    }
+    driven
 }
 
 fn done(outcome: Result<(), SessionError>) -> Result<Value, Refused> {

@@ -11,7 +11,7 @@ import { plainLabel, plainText } from './plainText.js';
 import { textOf } from './protocol/message.js';
 import type { SessionRow } from './protocol/sessionRow.js';
 import type { PasswordPrompts } from './sessions/passwordPrompts.js';
-import { describeSession, iconOf } from './sessions/sessionModel.js';
+import { describeSession, describeTerminal, iconOf } from './sessions/sessionModel.js';
 import type { SessionStore } from './sessions/sessionStore.js';
 import type { SessionTerminals } from './sessions/sessionTerminals.js';
 import type { TreeNode } from './sessions/sessionTree.js';
@@ -71,6 +71,8 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       (row) => row.secret !== undefined,
       (row) => prompts.ask(row),
     ),
+    showTerminal: (node) => agentTerminal(parts, node).show(),
+    closeTerminal: (node) => closeTerminal(agentTerminal(parts, node)),
     shareTerminal: () => shareTerminal(parts),
     stopSharingTerminal: (node) => stopSharing(parts, node),
     startServer: () => startServer(parts),
@@ -165,7 +167,14 @@ async function showMenu(parts: CommandParts): Promise<void> {
     const rows = sessionItems(store.all());
     items.push(separator('Sessions'));
     items.push(...rows.map((item) => ({ ...item, run: () => sessions.show(item.row, { preserveFocus: false }) })));
-    if (rows.length === 0) {
+    const own = terminals.created().map((terminal) => ({
+      label: `$(terminal) ${plainLabel(terminal.name) || 'terminal'}`,
+      description: plainLabel(describeTerminal(terminal, Date.now()), 120),
+      detail: plainLabel(terminal.agent, 160),
+      run: () => terminals.terminalOf(terminal)?.show(),
+    }));
+    items.push(...own);
+    if (rows.length + own.length === 0) {
       items.push({ label: 'No agent uses a terminal right now' });
     }
     const all = store.all();
@@ -199,10 +208,10 @@ async function showMenu(parts: CommandParts): Promise<void> {
   await chosen?.run?.();
 }
 
-async function openWalkthrough({ connection, store, extensionId }: CommandParts): Promise<void> {
+async function openWalkthrough({ connection, store, terminals, extensionId }: CommandParts): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extensionId}#start`, false);
   // The editor never ticks off a step whose condition held before it read the walkthrough: these are set after that.
-  const done = { connected: connection.state === 'connected', hasSessions: store.all().length > 0 };
+  const done = { connected: connection.state === 'connected', hasSessions: store.all().length + terminals.created().length > 0 };
   for (const [key, isDone] of Object.entries(done)) {
     await vscode.commands.executeCommand('setContext', `termbridge.walkthrough.${key}`, isDone);
   }
@@ -236,6 +245,27 @@ async function shareTerminal({ terminals, sessions, connection }: CommandParts):
   const name = plainText(activeTerminal.name);
   const when = connection.state === 'connected' ? 'now' : 'once the server is connected';
   void vscode.window.setStatusBarMessage(`$(broadcast) Agents can use “${name}” ${when}`, 5_000);
+}
+
+/** The agent's terminal of a node; the one in front where there is none. */
+function agentTerminal({ terminals }: CommandParts, node: TreeNode | undefined): vscode.Terminal {
+  const inFront = terminals.created().map((known) => terminals.terminalOf(known));
+  const terminal =
+    node?.kind === 'terminal'
+      ? terminals.terminalOf(node.terminal)
+      : inFront.find((known) => known !== undefined && known === vscode.window.activeTerminal);
+  if (terminal === undefined) {
+    throw new Error('this terminal is no agent’s, or is gone');
+  }
+  return terminal;
+}
+
+async function closeTerminal(terminal: vscode.Terminal): Promise<void> {
+  const close = 'Close';
+  const question = `Close ${plainText(terminal.name) || 'the terminal'}? Its programs are ended.`;
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, close)) === close) {
+    terminal.dispose();
+  }
 }
 
 function stopSharing({ terminals }: CommandParts, node: TreeNode | undefined): void {

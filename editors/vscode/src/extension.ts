@@ -20,6 +20,7 @@ import { SessionTree } from './sessions/sessionTree.js';
 import { StatusBar } from './sessions/statusBar.js';
 import { POLICY_SETTINGS, setting, wrongSettings } from './settings.js';
 import { EditorTerminals } from './terminals/editorTerminals.js';
+import { PanelFront } from './terminals/panelFront.js';
 import { answerTerminalRequest } from './terminals/terminalRequests.js';
 import { describeWindow, windowId } from './window.js';
 
@@ -38,6 +39,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     identity: { window: await windowId(context.workspaceState), editor: vscode.env.appName, version },
     describe: describeWindow,
     terminals: (): string[] => terminals.ids(),
+    driving: (): string[] => sessions.driving(),
     autoConnect: () => setting('autoConnect', true),
     mayStart: () => setting('autoStart', true) && vscode.workspace.isTrusted,
     remote: async () => {
@@ -48,14 +50,18 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   });
   const store = new SessionStore();
   const showTerminals = (): ShowTerminals => setting<ShowTerminals>('showTerminals', 'always');
-  const sessions = new SessionTerminals(store, connection, { showTerminals, memory: context.workspaceState }, log);
+  const front = new PanelFront();
+  const memory = context.workspaceState;
+  const sessions: SessionTerminals = new SessionTerminals(store, connection, { showTerminals, memory, front }, log);
   const terminals: EditorTerminals = new EditorTerminals(connection, log);
+  front.know((terminal) => sessions.userOf(terminal));
+  front.know((terminal) => terminals.userOf(terminal));
   const prompts = new PasswordPrompts(store, connection, log);
 
   connection.handleRequests((type, id, data) =>
     answerTerminalRequest(
       terminals,
-      { isTrusted: () => vscode.workspace.isTrusted, showsTerminals: () => showTerminals() === 'always' },
+      { isTrusted: () => vscode.workspace.isTrusted, showsTerminals: () => showTerminals() === 'always', front },
       { type, id, data },
     ),
   );
@@ -72,7 +78,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       sessions.online();
       void terminals.online();
     }),
-    connection.onDidReceiveNotice((message) => onNotice(message, store, sessions, log)),
+    connection.onDidReceiveNotice((message) => onNotice(message, { store, sessions, terminals }, log)),
     connection.onDidChangeState((state) => {
       if (state === 'disconnected') {
         sessions.offline();
@@ -104,7 +110,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   }
 }
 
-function onNotice(message: Message, store: SessionStore, sessions: SessionTerminals, log: Log): void {
+interface NoticeParts {
+  readonly store: SessionStore;
+  readonly sessions: SessionTerminals;
+  readonly terminals: EditorTerminals;
+}
+
+function onNotice(message: Message, { store, sessions, terminals }: NoticeParts, log: Log): void {
   switch (message.type) {
     case 'session': {
       const row = readRow(message.data);
@@ -125,6 +137,9 @@ function onNotice(message: Message, store: SessionStore, sessions: SessionTermin
     case 'focus':
       sessions.onNotice(message);
       break;
+    case 'terminal_unknown':
+      terminals.disown(textOf(message.data, 'terminalId') ?? '');
+      break;
     default:
       log.warn(`dropped the notice ${message.type.slice(0, 50)}: its type is not known`);
   }
@@ -139,19 +154,23 @@ function contextKeys(
   const set = (key: string, value: unknown): void => {
     void vscode.commands.executeCommand('setContext', `termbridge.${key}`, value);
   };
-  let hadSessions = false;
+  const flags = new Map<string, boolean>();
+  const setFlag = (key: string, value: boolean): void => {
+    if (flags.get(key) !== value) {
+      flags.set(key, value);
+      set(key, value);
+    }
+  };
+  const countSessions = (): void => setFlag('hasSessions', store.all().length + terminals.created().length > 0);
   set('state', connection.state);
   return [
     connection.onDidChangeState((state) => set('state', state)),
     connection.onDidChangeFailure(() => set('problem', connection.problem)),
-    store.onDidChange(() => {
-      const hasSessions = store.all().length > 0;
-      if (hasSessions !== hadSessions) {
-        hadSessions = hasSessions;
-        set('hasSessions', hasSessions);
-      }
+    store.onDidChange(countSessions),
+    terminals.onDidChange(() => {
+      setFlag('hasShared', terminals.shared().length > 0);
+      countSessions();
     }),
-    terminals.onDidChangeShared(() => set('hasShared', terminals.shared().length > 0)),
   ];
 }
 

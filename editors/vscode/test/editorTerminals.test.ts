@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EditorTerminals } from '../src/terminals/editorTerminals.js';
+import { PanelFront } from '../src/terminals/panelFront.js';
 import { answerTerminalRequest } from '../src/terminals/terminalRequests.js';
 import { recordingLog, settled } from './support.js';
 import { FakeExecution, editor, window } from './vscode.js';
@@ -17,11 +18,13 @@ function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean;
     recordingLog(),
     options.launchMs ?? 0,
   );
+  const front = new PanelFront();
+  front.know((terminal) => terminals.userOf(terminal));
   const request = async (type: string, id: string, data: object = {}) => {
     const { isTrusted = true, showsTerminals = false } = options;
     const answer = answerTerminalRequest(
       terminals,
-      { isTrusted: () => isTrusted, showsTerminals: () => showsTerminals },
+      { isTrusted: () => isTrusted, showsTerminals: () => showsTerminals, front },
       { type, id, data: data as Record<string, unknown> },
     );
     return answer?.catch((error: Error & { code?: string }) => ({ error: error.message, code: error.code }));
@@ -84,6 +87,51 @@ describe('create_terminal', () => {
   });
 });
 
+describe('what comes to the front', () => {
+  const always = () => terminalsWith({ showsTerminals: true });
+
+  test('an agent’s terminal over another agent’s', async () => {
+    const { request } = always();
+    await request('create_terminal', 'a', { terminalName: 'a' });
+    await request('create_terminal', 'b', { terminalName: 'b' });
+    expect(window.activeTerminal).toBe(editor.terminal('b'));
+    await request('show_terminal', 'r', { terminalId: 'a' });
+    expect(window.activeTerminal).toBe(editor.terminal('a'));
+  });
+
+  test('nothing over a terminal of the person, shared or not', async () => {
+    const { terminals, request } = always();
+    const own = window.createTerminal({ name: 'own' });
+    own.show();
+    await request('create_terminal', 'a', { terminalName: 'a' });
+    await terminals.share(own as never);
+    await request('show_terminal', 'r', { terminalId: 'a' });
+    expect(window.activeTerminal).toBe(own);
+    expect(editor.terminal('a').shown).toEqual([]);
+    expect(own.shown.at(-1)).toEqual({ preserveFocus: true });
+  });
+
+  test('nothing over an agent’s terminal in which the person runs a command, or just did', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { request, terminal } = await readable(always());
+    const typed = new FakeExecution(terminal, 'less log');
+    typed.start();
+    vi.advanceTimersByTime(60_000);
+    await request('create_terminal', 'a', { terminalName: 'a' });
+    expect(window.activeTerminal).toBe(terminal);
+    typed.end(0);
+    const short = new FakeExecution(terminal, 'pwd');
+    short.start();
+    short.end(0);
+    await request('create_terminal', 'b', { terminalName: 'b' });
+    expect(window.activeTerminal).toBe(terminal);
+    vi.advanceTimersByTime(10_000);
+    await request('create_terminal', 'c', { terminalName: 'c' });
+    expect(window.activeTerminal).toBe(editor.terminal('c'));
+  });
+});
+
 describe('execute without capture', () => {
   test('types the command and confirms it', async () => {
     const { request } = terminalsWith();
@@ -132,8 +180,8 @@ describe('execute with capture', () => {
     execution(integration).end(2);
     await settled();
     expect(notices).toEqual([
-      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', data: 'early ' } },
-      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', data: 'late' } },
+      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 0, data: 'early ' } },
+      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 6, data: 'late' } },
       { type: 'execution_ended', data: { terminalId: 't1', executionId: 'x1', exitCode: 2, cwd: '/work/app' } },
     ]);
   });
@@ -468,6 +516,86 @@ describe('sharing', () => {
     expect(ofType('terminal_shared')).toMatchObject([{ terminalName: 'zsh' }]);
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+describe('a server that was away', () => {
+  test('gets the output and the end of the last command again, before anything else', async () => {
+    const { terminals, request, notices, integration } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'make', capture: true });
+    await settled();
+    execution(integration).start();
+    await reply;
+    execution(integration).print('one 😀 ');
+    execution(integration).print('two');
+    await settled();
+    notices.length = 0;
+    await terminals.online();
+    expect(notices).toEqual([
+      { type: 'terminal_resumed', data: { terminalId: 't1', executionId: 'x1', isRunning: true } },
+      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 0, data: 'one 😀 ' } },
+      { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 7, data: 'two' } },
+      { type: 'terminal_integration', data: { terminalId: 't1', shell: 'bash', cwd: '/work/app' } },
+    ]);
+    execution(integration).end(4);
+    await settled();
+    notices.length = 0;
+    await terminals.online();
+    expect(notices.map(({ type }) => type)).toEqual([
+      'terminal_resumed',
+      'execution_output',
+      'execution_output',
+      'execution_ended',
+      'terminal_integration',
+    ]);
+    expect(notices[0]?.data).toEqual({ terminalId: 't1', executionId: 'x1', isRunning: false });
+    expect(notices[3]?.data).toEqual({ terminalId: 't1', executionId: 'x1', exitCode: 4, cwd: '/work/app' });
+  });
+
+  test('gets no more than what is kept, from the right place on', async () => {
+    const { terminals, request, notices, integration } = await readable();
+    const reply = request('execute', 'x1', { terminalId: 't1', command: 'yes', capture: true });
+    await settled();
+    execution(integration).start();
+    await reply;
+    for (let index = 0; index < 10; index += 1) {
+      execution(integration).print('y'.repeat(100_000));
+    }
+    await settled();
+    notices.length = 0;
+    await terminals.online();
+    const output = notices.filter(({ type }) => type === 'execution_output').map(({ data }) => data);
+    expect(output.map(({ at }) => at)).toEqual([700_000, 800_000, 900_000]);
+  });
+
+  test('that does not know a terminal leaves it to the person', async () => {
+    const { terminals, notices, terminal } = await readable();
+    expect(terminals.created()).toMatchObject([{ name: 'tests', running: '' }]);
+    terminals.disown('t1');
+    terminals.disown('nothing');
+    expect(terminals.created()).toEqual([]);
+    expect(terminals.ids()).toEqual([]);
+    notices.length = 0;
+    terminal.dispose();
+    expect(notices).toEqual([]);
+  });
+});
+
+test('people see who has a terminal and what runs in it', async () => {
+  const { terminals, request } = terminalsWith();
+  const changed = vi.fn();
+  terminals.onDidChange(changed);
+  await request('create_terminal', 't1', { terminalName: 'tests', agent: 'claude\x1b[31m-code' });
+  const integration = editor.terminal('tests').integrate();
+  expect(changed).toHaveBeenCalledTimes(1);
+  const reply = request('execute', 'x1', { terminalId: 't1', command: "eval $'a'", shown: 'a', capture: true });
+  await settled();
+  execution(integration).start();
+  await reply;
+  expect(terminals.created()).toMatchObject([{ agent: expect.stringMatching(/^claude.*-code$/) as string, running: 'a' }]);
+  execution(integration).end(0);
+  await settled();
+  expect(terminals.created()).toMatchObject([{ running: '' }]);
+  expect(changed).toHaveBeenCalledTimes(3);
 });
 
 test('a thousand terminals, one after the other, leave nothing', async () => {

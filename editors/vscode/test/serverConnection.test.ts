@@ -18,6 +18,7 @@ function connectionTo(folder: string, options: Partial<ConnectionOptions> = {}) 
     identity: { window: 'w1', editor: 'Fake Code', version: '9' },
     describe: () => ({ folders: ['/work'], trusted: true, settings: { maxOutputLines: 5 } }),
     terminals: () => ['t1', 'shared-2'],
+    driving: () => ['s2'],
     autoConnect: () => true,
     mayStart: () => false,
     remote: async () => undefined,
@@ -50,6 +51,7 @@ test('the greeting and hello say who connects, and the rows of welcome arrive', 
     trusted: true,
     settings: { maxOutputLines: 5 },
     terminals: ['t1', 'shared-2'],
+    driving: ['s2'],
   });
   expect(log.lines.some((line) => line.includes('2 sessions'))).toBe(true);
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { activityOf, ageOf, contextOf, describeSession, groupByAgent, iconOf, summaryOf } from '../src/sessions/sessionModel.js';
 import { SessionStore } from '../src/sessions/sessionStore.js';
 import { SessionTree, type TreeNode } from '../src/sessions/sessionTree.js';
+import type { AgentTerminal } from '../src/terminals/editorTerminals.js';
 import { sessionRow } from './support.js';
 import { EventEmitter, editor } from './vscode.js';
 
@@ -80,6 +81,8 @@ test('the status bar counts the living sessions of this window', () => {
   expect(summaryOf([])).toEqual({ text: '0 sessions', isUrgent: false });
   expect(summaryOf(rows)).toEqual({ text: '1 session', isUrgent: false });
   expect(summaryOf([...rows, sessionRow('d', { isDriver: true })])).toEqual({ text: '2 sessions, you drive', isUrgent: false });
+  expect(summaryOf(rows, 2).text).toBe('3 sessions');
+  expect(summaryOf([], 1).text).toBe('1 session');
   expect(summaryOf([sessionRow('a', { secret: 'P:' })])).toEqual({ text: '1 session, password needed', isUrgent: true });
 });
 
@@ -89,13 +92,15 @@ describe('the tree', () => {
 
   function treeWith() {
     const store = new SessionStore();
-    const sharedChanged = new EventEmitter<void>();
+    const terminalsChanged = new EventEmitter<void>();
+    const created: AgentTerminal[] = [];
     const shared: { terminalId: string; name: string }[] = [];
     const connection = { failure: '', onDidChangeFailure: new EventEmitter<void>().event as never };
-    const tree = new SessionTree(store, { onDidChangeShared: sharedChanged.event as never, shared: () => shared }, connection);
+    const terminals = { onDidChange: terminalsChanged.event as never, shared: () => shared, created: () => created };
+    const tree = new SessionTree(store, terminals, connection);
     const drawn = vi.fn();
     tree.onDidChangeTreeData(drawn);
-    return { store, tree, shared, sharedChanged, drawn };
+    return { store, tree, shared, created, terminalsChanged, drawn };
   }
 
   test('shows agents, their sessions, and shared terminals', () => {
@@ -112,6 +117,30 @@ describe('the tree', () => {
     expect(tree.getTreeItem(terminals).label).toBe('Shared with agents');
     expect(tree.getChildren(terminals).map((node) => tree.getTreeItem(node).label)).toEqual(['zsh']);
     expect(tree.getChildren(session)).toEqual([]);
+    tree.dispose();
+  });
+
+  test('shows the terminals of this editor with the agent that has them', async () => {
+    const { store, tree, created, terminalsChanged, drawn } = treeWith();
+    store.put(sessionRow('s1', { title: 'tests' }));
+    await vi.advanceTimersByTimeAsync(1_000);
+    drawn.mockClear();
+    const since = Date.now() - 120_000;
+    created.push(
+      { terminalId: 't1', name: 'build', agent: 'claude-code', running: 'make -j', created: since },
+      { terminalId: 't2', name: 'idle', agent: 'cursor', running: '', created: since },
+    );
+    terminalsChanged.fire();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(drawn).toHaveBeenCalledOnce();
+    const groups = tree.getChildren();
+    expect(groups.map((node) => tree.getTreeItem(node).label)).toEqual(['claude-code', 'cursor']);
+    const nodes = groups.flatMap((group) => tree.getChildren(group));
+    expect(nodes.map((node) => node.kind)).toEqual(['session', 'terminal', 'terminal']);
+    const item = tree.getTreeItem(nodes[1] as TreeNode);
+    expect(item).toMatchObject({ label: 'build', description: 'make -j · in the editor · 2 min', contextValue: 'terminal' });
+    expect(item.command).toMatchObject({ command: 'termbridge.showTerminal', arguments: [nodes[1]] });
+    expect(tree.getTreeItem(nodes[2] as TreeNode).description).toBe('in the editor · 2 min');
     tree.dispose();
   });
 

@@ -312,24 +312,27 @@ describe('without a connection', () => {
     expect(terminal.written).toContain('[offline: not sent]');
   });
 
-  test('the person who drove drives on with the next server, which knows only that a person does', () => {
+  test('the person who drove drives on with the next server, in the size of the panel', () => {
     const { pty, server, row } = openTerminal({ driver: 'person', isDriver: true });
     pty.goOffline();
+    expect(pty.isDriven).toBe(true);
     server.requests.length = 0;
-    pty.goOnline(row({ driver: 'person', isDriver: false }));
-    expect(server.requests.map(({ type }) => type)).toEqual(['watch', 'take_over']);
-    expect(server.ofType('take_over')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
+    pty.goOnline(row({ driver: 'person', isDriver: true }));
+    expect(server.requests.map(({ type }) => type)).toEqual(['watch', 'resize']);
+    expect(server.ofType('resize')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
   });
 
-  test('nothing is taken over that the agent has again, or that somebody else drove', () => {
+  test('nothing is taken from the agent, or from somebody else', () => {
     for (const [before, after] of [
       [{ driver: 'person', isDriver: true }, { driver: 'agent', isDriver: false }],
-      [{ driver: 'person', isDriver: false }, { driver: 'person', isDriver: false }],
+      [{ driver: 'person', isDriver: true }, { driver: 'person', isDriver: false }],
     ]) {
       const { pty, server, row } = openTerminal(before);
       pty.goOffline();
+      server.requests.length = 0;
       pty.goOnline(row(after));
-      expect(server.ofType('take_over')).toEqual([]);
+      expect(server.requests.map(({ type }) => type)).toEqual(['watch']);
+      expect(pty.isDriven).toBe(false);
     }
   });
 });

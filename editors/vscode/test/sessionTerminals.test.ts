@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SessionStore } from '../src/sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from '../src/sessions/sessionTerminals.js';
+import { PanelFront } from '../src/terminals/panelFront.js';
 import { RecordedRequests, recordingLog, sessionRow } from './support.js';
 import { TabInputTerminal, editor, window } from './vscode.js';
 
@@ -18,7 +19,10 @@ function memory(values: Record<string, unknown> = {}) {
 function terminalsWith(mode: ShowTerminals = 'always', kept = memory()) {
   const store = new SessionStore();
   const server = new RecordedRequests();
-  const terminals = new SessionTerminals(store, server, { showTerminals: () => mode, memory: kept as never }, recordingLog());
+  const front = new PanelFront();
+  const options = { showTerminals: () => mode, memory: kept as never, front };
+  const terminals = new SessionTerminals(store, server, options, recordingLog());
+  front.know((terminal) => terminals.userOf(terminal));
   return { store, server, terminals, kept };
 }
 

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::look::Seen;
 use super::terminal::{EditorTerminal, Integration, Purpose};
-use super::windows::Failure;
+use super::windows::{CONNECT_LIMIT, Failure};
 use super::{EditorTerminals, line};
 
 /// How long a shell may take until the editor can read it.
@@ -20,6 +20,8 @@ const REPORT_LIMIT: Duration = Duration::from_secs(5);
 /// What a caller is told of such a command.
 const MARKS_LOST: &str = "the shell shows its prompt again, but has not told the editor how the command ended (something took its \
                           shell integration away): the exit code is not known, and the output may hold its prompt. A new session tells both";
+/// Bytes of a command that people see.
+const MAX_SHOWN: usize = 200;
 
 impl EditorTerminals {
     /// Gives a terminal a command.
@@ -27,22 +29,33 @@ impl EditorTerminals {
         &self,
         terminal: &Arc<EditorTerminal>,
         command: &str,
+        key: Option<&str>,
         patience: Duration,
     ) -> Result<u64, SessionError> {
+        settled(terminal).await;
         terminal.check_alive()?;
         if terminal.lock().look() == Seen::Prompt {
             self.give_up(terminal).await;
         }
         let number = terminal.change(|state| match state.running() {
-            None if !state.is_used_by_person() => Ok(state.begin(command, terminal.shell())),
+            None if !state.is_used_by_person() => {
+                let number = state.begin(command, terminal.shell());
+                if let Some(key) = key {
+                    state.set_key(number, key.to_owned());
+                }
+                Ok(number)
+            }
             _ => Err(SessionError::ShellBusy(terminal.id.clone())),
         })?;
+        // Before the editor has it: the next server has to know that it may have run.
+        self.keep();
         let mut starting = Starting { terminal, number, is_over: false };
         let given = self.give(terminal, number, command, patience).await;
         starting.is_over = true;
         if given.is_err() {
             terminal.change(|state| state.take_back(number));
         }
+        self.keep();
         given.map(|()| number)
     }
 
@@ -81,8 +94,9 @@ impl EditorTerminals {
     ) -> Result<(), SessionError> {
         let plain = json!({ "command": command, "terminalId": terminal.terminal_id });
         let line = line::typed(terminal.shell(), command);
-        let captured =
-            json!({ "command": line, "terminalId": terminal.terminal_id, "capture": true });
+        let captured = json!({
+            "command": line, "shown": shown(command), "terminalId": terminal.terminal_id, "capture": true
+        });
         let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
         let is_missing = || terminal.lock().integration == Integration::Missing;
         while terminal.window.is_ours() && !is_missing() {
@@ -156,6 +170,27 @@ impl Drop for Starting<'_> {
             });
         }
     }
+}
+
+/// Waits, at most as long as for an editor to connect, until it is known whether an earlier server's command runs.
+async fn settled(terminal: &EditorTerminal) {
+    let mut changed = terminal.changed.subscribe();
+    let settled = async {
+        while terminal.lock().is_unsettled() {
+            // The sender is the terminal's.
+            if changed.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    // Whoever waited in vain finds the shell busy, or the editor away.
+    let _ = tokio::time::timeout(CONNECT_LIMIT, settled).await;
+}
+
+/// What of a command people see while it runs.
+fn shown(command: &str) -> &str {
+    let line = command.lines().next().unwrap_or_default();
+    &line[..line.floor_char_boundary(MAX_SHOWN)]
 }
 
 /// Waits until the editor can read the shell.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::json;
 use termbridge_editor::{Peer, TerminalEvent, Terminals};
 use termbridge_session::{CommandState, EndReason, Owner};
 use tokio::time::Instant;
@@ -22,24 +23,28 @@ impl Terminals for EditorTerminals {
         let mut open = self.lock();
         open.gone.remove(&window);
         if let Some(kept) = peer.hello().and_then(|hello| hello.terminals.clone()) {
-            // Its extension was started anew, and knows nothing of those before.
+            // They were closed meanwhile, or its extension was started anew and knows nothing of those before.
             let is_gone = |one: &&Arc<EditorTerminal>| {
                 one.window == window && !kept.contains(&one.terminal_id)
             };
             for terminal in open.terminals.iter().filter(is_gone) {
-                terminal.withdraw("its window was loaded anew");
+                terminal.withdraw(
+                    "its window has it no longer: it was closed, or the window was loaded anew",
+                );
             }
         }
         drop(open);
+        self.keep();
         self.shared.windows.add(peer);
     }
 
     async fn event(&self, peer: &Peer, event: TerminalEvent) {
         let window = WindowKey::of(peer);
         let known = self.of_window(&window, event.terminal_id());
+        let is_output = matches!(event, TerminalEvent::ExecutionOutput { .. });
         match (event, known) {
-            (TerminalEvent::ExecutionOutput { execution_id, data, .. }, Some(terminal)) => {
-                let mut rest = data.as_str();
+            (TerminalEvent::ExecutionOutput { execution_id, data, at, .. }, Some(terminal)) => {
+                let mut rest = terminal.change(|state| state.new_output(&execution_id, &data, at));
                 while !rest.is_empty() {
                     let (piece, more) = rest.split_at(rest.floor_char_boundary(PIECE));
                     terminal.change(|state| state.feed(&execution_id, piece));
@@ -59,9 +64,18 @@ impl Terminals for EditorTerminals {
             }
             (TerminalEvent::TerminalIntegration { cwd, .. }, Some(terminal)) => {
                 terminal.change(|state| {
+                    // An extension that resumes nothing has not done so before this.
+                    state.give_up_restored();
                     state.integration = Integration::Works;
                     state.cwd = cwd.unwrap_or_else(|| state.cwd.clone());
                 });
+            }
+            (TerminalEvent::TerminalResumed { execution_id, is_running, .. }, Some(terminal)) => {
+                terminal.change(|state| state.resumed(execution_id.as_deref(), is_running));
+            }
+            // The window shows it to people as an agent's, and it is nobody's.
+            (TerminalEvent::TerminalResumed { terminal_id, .. }, None) => {
+                let _ = peer.notify("terminal_unknown", json!({ "terminalId": terminal_id })).await;
             }
             (TerminalEvent::TerminalUnshared { .. }, Some(terminal)) => {
                 if terminal.owner.is_everyone() {
@@ -95,6 +109,9 @@ impl Terminals for EditorTerminals {
                     "a report on a terminal that is not known"
                 );
             }
+        }
+        if !is_output {
+            self.keep();
         }
     }
 

@@ -112,6 +112,7 @@ impl ScreenSession for EditorScreen {
             self.editors.close(terminal).await?;
         }
         let (ended, already) = terminal.end(None, EndReason::Stopped);
+        self.editors.keep();
         Ok(Stopped { ended, already, killed: 0, detached: Vec::new() })
     }
 

@@ -28,6 +28,9 @@ pub(super) const PROGRAM_SHELL: &str = "bash";
 /// The size that output is read with where the real one is not known.
 const ASSUMED_SIZE: Size = Size { cols: 120, rows: 40 };
 
+/// What is reported of a command of which neither server nor editor knows the end.
+const LOST_WITH_SERVER: &str = "the server was restarted, and the editor does not report on this command any more: look at the terminal before repeating it";
+
 /// Whether the editor can read a terminal's shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Integration {
@@ -60,7 +63,7 @@ pub(super) struct EditorTerminal {
     pub(super) project: Option<String>,
     /// The shell, or the program's command line.
     pub(super) command: String,
-    created: SystemTime,
+    pub(super) created: SystemTime,
     state: Mutex<TerminalState>,
     /// Moves with every change.
     pub(super) changed: watch::Sender<()>,
@@ -77,6 +80,14 @@ pub(super) struct TerminalState {
     pub(super) is_left_open: bool,
     pub(super) commands: VecDeque<EditorCommand>,
     next_command: u64,
+    /// Names of the requests that began commands, by the commands' numbers.
+    keys: VecDeque<(u64, String)>,
+    /// How much of the last command's output has come, in the editor's units (UTF-16).
+    output_at: u64,
+    /// The last command is an earlier server's, and the editor has not reported yet what became of it.
+    restored: Option<Restored>,
+    /// What our extension calls a command that it reports again, and that is none of those known here.
+    unknown_execution: Option<String>,
     pub(super) cwd: PathBuf,
     last_active: SystemTime,
     pub(super) last_output: Instant,
@@ -95,6 +106,27 @@ struct Told {
     fired: Fired,
     printed: u64,
     at: Instant,
+}
+
+/// What is known of a command that an earlier server began.
+struct Restored {
+    /// What our extension called the command before it.
+    previous: Option<String>,
+    /// It has ended: only its output and exit code are missing.
+    is_over: bool,
+    /// The editor has begun to report them.
+    is_reported: bool,
+}
+
+/// The last command of a terminal that an earlier server had.
+pub(super) struct LastCommand<'a> {
+    pub(super) id: u64,
+    pub(super) text: &'a str,
+    pub(super) key: Option<String>,
+    pub(super) execution: Option<String>,
+    pub(super) previous: Option<String>,
+    pub(super) is_over: bool,
+    pub(super) is_sent: bool,
 }
 
 /// A terminal to keep as a session.
@@ -123,6 +155,10 @@ impl EditorTerminal {
             is_left_open: false,
             commands: VecDeque::new(),
             next_command: 1,
+            keys: VecDeque::new(),
+            output_at: 0,
+            restored: None,
+            unknown_execution: None,
             cwd,
             last_active: SystemTime::now(),
             last_output: Instant::now(),
@@ -212,7 +248,9 @@ impl EditorTerminal {
     pub(super) fn info(&self) -> SessionInfo {
         let mut state = self.lock();
         let size = state.follow_size().unwrap_or(ASSUMED_SIZE);
-        let running = state.running().map(|command| command.id);
+        // One that has ended at an earlier server does not make the shell busy.
+        let is_over = state.restored.as_ref().is_some_and(|restored| restored.is_over);
+        let running = state.running().filter(|_| !is_over).map(|command| command.id);
         let kept = state.commands.front().zip(state.commands.back());
         let shell = ShellInfo {
             shell: self.shell(),
@@ -284,6 +322,8 @@ impl TerminalState {
         while self.commands.len() > KEPT_COMMANDS {
             self.commands.pop_front();
         }
+        self.output_at = 0;
+        self.restored = None;
         self.last_active = SystemTime::now();
         id
     }
@@ -297,7 +337,8 @@ impl TerminalState {
     /// Asks the kernel what the running command does.
     pub(super) fn look(&mut self) -> Seen {
         let since = self.last_change();
-        match self.pid.filter(|_| self.running().is_some()) {
+        let runs = self.running().is_some() && !self.is_unsettled();
+        match self.pid.filter(|_| runs) {
             Some(pid) => self.looks.see(pid, since),
             None => Seen::Nothing,
         }
@@ -318,6 +359,83 @@ impl TerminalState {
         }
     }
 
+    /// Names the request that began a command.
+    pub(super) fn set_key(&mut self, command: u64, key: String) {
+        self.keys.push_back((command, key));
+        while self.keys.len() > KEPT_COMMANDS {
+            self.keys.pop_front();
+        }
+    }
+
+    pub(super) fn key_of(&self, command: u64) -> Option<&str> {
+        self.keys.iter().find(|(id, _)| *id == command).map(|(_, key)| key.as_str())
+    }
+
+    /// The command that a request of this name began.
+    pub(super) fn keyed(&self, key: &str) -> Option<u64> {
+        let (id, _) = self.keys.iter().find(|(_, known)| known == key)?;
+        self.command(*id).map(|command| command.id)
+    }
+
+    /// Goes on with the last command of an earlier server.
+    pub(super) fn go_on_with(&mut self, last: LastCommand<'_>, shell: Shell) {
+        self.next_command = last.id;
+        let id = self.begin(last.text, shell);
+        if let Some(key) = last.key {
+            self.set_key(id, key);
+        }
+        let Some(command) = self.running_mut() else { return };
+        command.execution = last.execution;
+        if last.is_sent {
+            command.end(CommandState::Sent);
+        } else {
+            self.restored = Some(Restored {
+                previous: last.previous,
+                is_over: last.is_over,
+                is_reported: false,
+            });
+        }
+    }
+
+    /// The editor is there again; the last command that it ran is this one. One of ours that it does not know is lost.
+    pub(super) fn resumed(&mut self, execution: Option<&str>, is_running: bool) {
+        let restored = self.restored.take();
+        let was_restored = restored.is_some();
+        if let Some(command) = self.running_mut() {
+            if let Some(Restored { previous, .. }) = restored
+                && command.execution.is_none()
+                && execution != previous.as_deref()
+            {
+                command.execution = execution.map(str::to_owned);
+            }
+            // One that has no name yet is on its way, unless an earlier server sent it.
+            let is_known = match &command.execution {
+                Some(own) => Some(own.as_str()) == execution,
+                None => !was_restored,
+            };
+            if !is_known {
+                command.notice = Some(LOST_WITH_SERVER.to_owned());
+                command.end(CommandState::Lost);
+            } else if was_restored && !is_running {
+                self.restored = Some(Restored { previous: None, is_over: true, is_reported: true });
+            }
+        }
+        let is_ours = self.commands.iter().any(|it| it.execution.as_deref() == execution);
+        self.unknown_execution = execution.filter(|_| !is_ours).map(str::to_owned);
+    }
+
+    /// Whether the last command is an earlier server's, and it is not known yet whether it runs.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.restored.is_some() && self.running().is_some()
+    }
+
+    /// What became of an earlier server's command will not be reported.
+    pub(super) fn give_up_restored(&mut self) {
+        if self.restored.as_ref().is_some_and(|restored| !restored.is_reported) {
+            self.resumed(None, false);
+        }
+    }
+
     /// The command was not given to the shell after all.
     pub(super) fn take_back(&mut self, id: u64) {
         self.commands.retain(|command| command.id != id);
@@ -326,9 +444,43 @@ impl TerminalState {
     /// The running command, if it is the one that our extension calls so. One whose name is not known yet is: a
     /// terminal runs one at a time, and what it prints may overtake the reply that names it.
     pub(super) fn execution(&mut self, execution: &str) -> Option<&mut EditorCommand> {
+        let is_other =
+            |it: &EditorCommand| !it.is_running() && it.execution.as_deref() == Some(execution);
+        if self.unknown_execution.as_deref() == Some(execution)
+            || self.commands.iter().any(is_other)
+        {
+            return None;
+        }
         let command = self.running_mut()?;
         let known = command.execution.get_or_insert_with(|| execution.to_owned());
         (known == execution).then_some(command)
+    }
+
+    /// What is new of an output that begins at a place: what has come already is reported again after a reconnect.
+    pub(super) fn new_output<'a>(
+        &mut self,
+        execution: &str,
+        text: &'a str,
+        at: Option<u64>,
+    ) -> &'a str {
+        let known = self.output_at;
+        let Some(command) = self.execution(execution) else { return text };
+        let Some(at) = at else { return text };
+        let end = at + text.encode_utf16().count() as u64;
+        if at > known {
+            command.notice = Some(format!(
+                "{} characters of its output are missing: the server was restarted, and the editor keeps the last part only",
+                at - known
+            ));
+        }
+        self.output_at = known.max(end);
+        let mut left = known.saturating_sub(at);
+        let is_known = |c: char| {
+            let is_known = left > 0;
+            left = left.saturating_sub(c.len_utf16() as u64);
+            is_known
+        };
+        text.trim_start_matches(is_known)
     }
 
     pub(super) fn feed(&mut self, execution: &str, text: &str) {

@@ -17,10 +17,10 @@ use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalB
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio_util::sync::CancellationToken;
 
-const LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 
 /// An editor at the other end of a connection.
-struct Editor {
+pub(crate) struct Editor {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
 }
@@ -42,35 +42,35 @@ impl Editor {
         Self { reader: BufReader::new(reader), writer }
     }
 
-    async fn plain(terminals: &EditorTerminals) -> Self {
+    pub(crate) async fn plain(terminals: &EditorTerminals) -> Self {
         let mut editor = Self::connect(terminals);
         let (id, _) = editor.expect("ping").await;
         editor.send(json!({"type": "pong", "id": id})).await;
         editor
     }
 
-    async fn window(terminals: &EditorTerminals, window: &str, folder: &str) -> Self {
+    pub(crate) async fn window(terminals: &EditorTerminals, window: &str, folder: &str) -> Self {
         Self::hello(terminals, hello(window, folder)).await
     }
 
-    async fn hello(terminals: &EditorTerminals, data: Value) -> Self {
+    pub(crate) async fn hello(terminals: &EditorTerminals, data: Value) -> Self {
         let mut editor = Self::connect(terminals);
         editor.send(json!({"type": "hello", "id": "h", "data": data})).await;
         editor.expect("welcome").await;
         editor
     }
 
-    async fn send(&mut self, message: Value) {
+    pub(crate) async fn send(&mut self, message: Value) {
         let line = format!("{message}\n");
         self.writer.write_all(line.as_bytes()).await.expect("sent");
     }
 
-    async fn notice(&mut self, kind: &str, data: Value) {
+    pub(crate) async fn notice(&mut self, kind: &str, data: Value) {
         self.send(json!({"type": kind, "data": data})).await;
     }
 
     /// The next message, which has to be of this type.
-    async fn expect(&mut self, kind: &str) -> (String, Value) {
+    pub(crate) async fn expect(&mut self, kind: &str) -> (String, Value) {
         let mut line = String::new();
         let read = tokio::time::timeout(LIMIT, self.reader.read_line(&mut line)).await;
         assert_ne!(read.expect("in time").expect("read"), 0, "closed before {kind}");
@@ -79,12 +79,12 @@ impl Editor {
         (message["id"].as_str().unwrap_or_default().to_owned(), message["data"].clone())
     }
 
-    async fn reply(&mut self, kind: &str, id: &str, data: Value) {
+    pub(crate) async fn reply(&mut self, kind: &str, id: &str, data: Value) {
         self.send(json!({"type": kind, "id": id, "data": data})).await;
     }
 
     /// Makes the terminal that is asked for; what was asked.
-    async fn create(&mut self, pid: Option<i32>) -> Value {
+    pub(crate) async fn create(&mut self, pid: Option<i32>) -> Value {
         let (id, asked) = self.expect("create_terminal").await;
         let data = json!({"terminalId": id, "terminalName": "Terminal 1", "pid": pid});
         self.reply("terminal_created", &id, data).await;
@@ -92,7 +92,7 @@ impl Editor {
     }
 
     /// Runs a command: what it prints, and how it ends.
-    async fn run(&mut self, output: &[&str], exit_code: Option<i32>) -> Value {
+    pub(crate) async fn run(&mut self, output: &[&str], exit_code: Option<i32>) -> Value {
         let (id, asked) = self.expect("execute").await;
         assert_eq!(asked["capture"], true);
         let terminal = asked["terminalId"].clone();
@@ -107,11 +107,11 @@ impl Editor {
     }
 }
 
-fn hello(window: &str, folder: &str) -> Value {
+pub(crate) fn hello(window: &str, folder: &str) -> Value {
     json!({"protocol": 1, "window": window, "editor": "Code", "folders": [folder]})
 }
 
-fn new_session(cwd: &str) -> NewSession {
+pub(crate) fn new_session(cwd: &str) -> NewSession {
     NewSession {
         shell: "bash".into(),
         cwd: cwd.into(),
@@ -121,7 +121,7 @@ fn new_session(cwd: &str) -> NewSession {
 }
 
 /// A session in a window, and its terminal's id.
-async fn session(
+pub(crate) async fn session(
     terminals: &EditorTerminals,
     editor: &mut Editor,
     pid: Option<i32>,
@@ -131,7 +131,7 @@ async fn session(
     (made.expect("a session"), asked)
 }
 
-async fn finished(terminals: &EditorTerminals, id: &SessionId, command: u64) {
+pub(crate) async fn finished(terminals: &EditorTerminals, id: &SessionId, command: u64) {
     let until = terminals.wait_command(id, command, Awaited::End, LIMIT).await;
     assert_eq!(until.expect("a wait"), Until::Over);
 }
@@ -182,7 +182,7 @@ async fn a_window_captures_output_exit_code_and_directory() {
     let terminals = EditorTerminals::new();
     let mut editor = Editor::window(&terminals, "w", "/work").await;
     let (info, asked) = session(&terminals, &mut editor, None).await;
-    assert_eq!(asked, json!({"cwd": "/work", "env": {}, "shell": "bash"}));
+    assert_eq!(asked, json!({"agent": "", "cwd": "/work", "env": {}, "shell": "bash"}));
     let output = ["\u{1b}[31mred\u{1b}[0m\r\n", "10%\r100%\r\n"];
     let (command, _) = tokio::join!(
         terminals.start_command(&info.id, "false", LIMIT),

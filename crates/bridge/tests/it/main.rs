@@ -1,5 +1,6 @@
 //! The hub over real shells, and the debugger's event store over files.
 
+mod editor_restarts;
 mod editor_terminals;
 mod events;
 mod outputs;

@@ -4,6 +4,7 @@
 //! developer's too. One that is taken is a warning, and tried again at the next use; no other port is, since no editor
 //! would look there.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,6 +40,11 @@ impl Editors {
     pub(super) fn new(config: &EditorConfig) -> Option<Self> {
         let config = config.clone();
         config.is_enabled.then(|| Self { terminals: EditorTerminals::new(), config })
+    }
+
+    /// Goes on with the terminals that an earlier server used, and keeps them for the next.
+    pub(super) fn adopt(&self, file: PathBuf) {
+        self.terminals.adopt(file);
     }
 
     /// The backends of a server: its own terminals, and those of editors.

@@ -81,6 +81,9 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let tls = serving.web.tls.as_ref().map(editor_tls).transpose()?;
     let native = NativeBackend::new(sessions.clone());
     let editors = Editors::new(&config.editor);
+    if let Some(editors) = &editors {
+        editors.adopt(folder.editor_terminals());
+    }
     let backends = Editors::beside(editors.as_ref(), native);
     // There is one at least.
     let bridge = Bridge::with_backends(backends, settings, config.policy()?, history)

@@ -112,6 +112,11 @@ impl ServerFolder {
         self.path.join("agents")
     }
 
+    /// The file of the editors' terminals that agents use.
+    pub fn editor_terminals(&self) -> PathBuf {
+        self.path.join("editor-terminals")
+    }
+
     /// The file in which a server that a client started writes its log.
     pub fn log(&self) -> PathBuf {
         self.path.join("server.log")
@@ -133,7 +138,8 @@ impl ServerFolder {
         if lock.try_lock().is_err() {
             return Ok(());
         }
-        let files = [self.calls(), self.agents()].into_iter().map(fs::remove_file);
+        let files =
+            [self.calls(), self.agents(), self.editor_terminals()].into_iter().map(fs::remove_file);
         for removed in files.chain([fs::remove_dir_all(self.sessions())]) {
             match removed {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -33,6 +33,8 @@ pub(crate) enum Deed {
     HandBack,
     /// Is gone: gives way as one who only typed.
     Leave,
+    /// Is back, and drives on unless somebody else does.
+    Return,
 }
 
 /// A person who drives.
@@ -67,6 +69,12 @@ impl SessionTask {
             }
             Deed::HandBack => {
                 self.hand_back();
+                Ok(())
+            }
+            Deed::Return => {
+                if self.driver.as_ref().is_some_and(|driver| driver.left.is_some()) {
+                    self.driven_by(person).said_so = true;
+                }
                 Ok(())
             }
             Deed::Leave => {

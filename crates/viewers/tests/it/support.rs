@@ -61,6 +61,16 @@ impl Bed {
 
     /// A window with these folders, welcomed.
     pub(crate) async fn window(&self, name: &str, folders: &[&str]) -> (Extension, Value) {
+        self.returning(name, folders, &[]).await
+    }
+
+    /// The same for one whose person drove these sessions before.
+    pub(crate) async fn returning(
+        &self,
+        name: &str,
+        folders: &[&str],
+        driving: &[&str],
+    ) -> (Extension, Value) {
         let (ours, theirs) = tokio::io::duplex(ON_THE_WAY);
         let (reader, writer) = tokio::io::split(ours);
         let service = self.service.clone();
@@ -72,7 +82,7 @@ impl Bed {
         let mut window =
             Extension { reader: BufReader::new(reader), writer, seen: Vec::new(), ids: 0 };
         let hello = json!({"protocol": 1, "window": name, "editor": "test", "folders": folders,
-            "trusted": true});
+            "trusted": true, "driving": driving});
         window.send("hello", "0", hello).await;
         let welcome = window.reply("0").await;
         assert_eq!(welcome["type"], "welcome", "{welcome}");

@@ -252,6 +252,41 @@ async fn a_person_whose_window_is_gone_and_stays_away_does_not_drive() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_whose_window_comes_back_drives_on_and_takes_nothing_from_another() {
+    let bed = Bed::new();
+    let cat = bed.launch(Launch::new("cat").size(60, 20)).await;
+    let free = bed.launch(Launch::new("cat")).await;
+    let (id, free) = (cat.id().to_string(), free.id().to_string());
+    let drives = |welcome: &Value, id: &str| {
+        let rows = welcome["sessions"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["sessionId"] == id).expect("its row").clone();
+        (row["driver"].clone(), row["isDriver"].clone())
+    };
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    window.does("take_over", panel(&id, 40, 10)).await;
+    // Somebody is there: a claim is none.
+    let (mut other, welcome) = bed.returning("w2", &["/"], &[&id, &free, "nothing"]).await;
+    assert_eq!(drives(&welcome, &id), (json!("person"), json!(false)));
+    assert_eq!(drives(&welcome, &free), (json!("agent"), json!(false)), "nobody drove it");
+    drop(window);
+    // What it leaves is done in its own time; until then it drives.
+    let (mut window, welcome) = loop {
+        let (window, welcome) = bed.returning("w1", &["/"], &[&id]).await;
+        if drives(&welcome, &id).1 == true {
+            break (window, welcome);
+        }
+    };
+    assert_eq!(drives(&welcome, &id), (json!("person"), json!(true)), "from the first row on");
+    window.does("resize", panel(&id, 44, 11)).await;
+    let row = other.told(|kind, row| kind == "session" && row["cols"] == 44).await;
+    assert_eq!((&row["driver"], &row["isDriver"]), (&json!("person"), &json!(false)), "{row}");
+    let refused = cat.send(vec![Input::Text("mine".into())]).await;
+    assert!(matches!(refused, Err(SessionError::TakenOver(_))), "{refused:?}");
+    window.does("hand_back", json!({"sessionId": id})).await;
+    cat.send(vec![Input::Text("mine".into())]).await.expect("the agents type again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn new_sessions_of_a_folder_are_held_to_what_its_person_has_set() {
     let bed = Bed::new();
     let (mut window, _) = bed.window("w1", &["/tmp"]).await;

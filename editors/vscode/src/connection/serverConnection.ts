@@ -42,6 +42,8 @@ export interface ConnectionOptions {
   describe(): WindowDescription;
   /** The ids of the terminals that agents have here: the server ends those that it knows and that are not named. */
   terminals(): readonly string[];
+  /** The sessions that the person of this window drove when the connection was lost. */
+  driving(): readonly string[];
   autoConnect(): boolean;
   /** A server may be started here: the setting is on and the workspace is trusted. */
   mayStart(): boolean;
@@ -311,7 +313,14 @@ export class ServerConnection implements vscode.Disposable {
 
   private async hello(channel: Channel, token: string | undefined): Promise<SessionRow[]> {
     const { identity } = this.options;
-    const hello = { protocol: PROTOCOL, token, ...identity, ...this.options.describe(), terminals: this.options.terminals() };
+    const hello = {
+      protocol: PROTOCOL,
+      token,
+      ...identity,
+      ...this.options.describe(),
+      terminals: this.options.terminals(),
+      driving: this.options.driving(),
+    };
     let welcome: Message;
     try {
       welcome = await channel.request('hello', hello);

@@ -2,6 +2,7 @@
 
 import { plainText } from '../plainText.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
+import type { AgentTerminal } from '../terminals/editorTerminals.js';
 
 export interface SessionGroup {
   /** The agent, in words for people. */
@@ -9,29 +10,39 @@ export interface SessionGroup {
   /** Where the agent works; empty when it is this window's folder. */
   readonly folder: string;
   readonly sessions: readonly SessionRow[];
+  /** Terminals of this editor that the agent has, after the sessions. */
+  readonly terminals: readonly AgentTerminal[];
 }
 
-/** Sessions by agent: those of this window first, then by name; the newest session of each first. */
-export function groupByAgent(rows: readonly SessionRow[]): SessionGroup[] {
-  const groups = new Map<string, SessionRow[]>();
-  for (const row of rows) {
-    const key = JSON.stringify([row.agent, row.isHere ? '' : row.folder]);
-    const group = groups.get(key);
-    if (group === undefined) {
-      groups.set(key, [row]);
-    } else {
-      group.push(row);
-    }
+/** Sessions and terminals by agent: those of this window first, then by name; the newest of each first. */
+export function groupByAgent(rows: readonly SessionRow[], terminals: readonly AgentTerminal[] = []): SessionGroup[] {
+  interface Members {
+    readonly sessions: SessionRow[];
+    readonly terminals: AgentTerminal[];
   }
-  const isElsewhere = (group: SessionGroup): number => (group.sessions[0]?.isHere === true ? 0 : 1);
+  const groups = new Map<string, Members>();
+  const groupOf = (agent: string, isHere: boolean, folder: string): Members => {
+    const key = JSON.stringify([isHere, agent, folder]);
+    const group = groups.get(key) ?? { sessions: [], terminals: [] };
+    groups.set(key, group);
+    return group;
+  };
+  for (const row of rows) {
+    groupOf(row.agent, row.isHere, row.isHere ? '' : row.folder).sessions.push(row);
+  }
+  for (const terminal of terminals) {
+    groupOf(terminal.agent, true, '').terminals.push(terminal);
+  }
+  const isElsewhere = (group: SessionGroup): number => (group.sessions[0]?.isHere === false ? 1 : 0);
   return [...groups.values()]
-    .map((sessions) => {
-      sessions.sort((a, b) => b.created - a.created || a.sessionId.localeCompare(b.sessionId));
-      const [first] = sessions;
+    .map((group) => {
+      group.sessions.sort((a, b) => b.created - a.created || a.sessionId.localeCompare(b.sessionId));
+      group.terminals.sort((a, b) => b.created - a.created);
+      const [first] = group.sessions;
       return {
-        name: plainText(first?.agent ?? '', 80) || 'No agent',
+        name: plainText(first?.agent ?? group.terminals[0]?.agent ?? '', 80) || 'No agent',
         folder: first === undefined || first.isHere ? '' : plainText(first.folder, 200),
-        sessions,
+        ...group,
       };
     })
     .sort((a, b) => isElsewhere(a) - isElsewhere(b) || a.name.localeCompare(b.name));
@@ -78,6 +89,11 @@ export function ageOf(created: number, now: number): string {
 /** The line beside a session's title. */
 export function describeSession(row: SessionRow, now: number): string {
   return [activityOf(row), driverOf(row), ageOf(row.created, now)].filter((part) => part !== '').join(' · ');
+}
+
+/** The line beside the name of a terminal of this editor. */
+export function describeTerminal({ running, created }: AgentTerminal, now: number): string {
+  return [plainText(running, 60), 'in the editor', ageOf(created, now)].filter((part) => part !== '').join(' · ');
 }
 
 /** Signals by which the system ends a program that went wrong; any other is sent on purpose, mostly to stop it. */
@@ -134,9 +150,10 @@ export function contextOf(row: SessionRow): string {
 }
 
 /** The status bar's text. */
-export function summaryOf(rows: readonly SessionRow[]): { readonly text: string; readonly isUrgent: boolean } {
+export function summaryOf(rows: readonly SessionRow[], terminals = 0): { readonly text: string; readonly isUrgent: boolean } {
   const live = rows.filter((row) => row.isHere && row.state !== 'exited');
-  const count = `${live.length} ${live.length === 1 ? 'session' : 'sessions'}`;
+  const total = live.length + terminals;
+  const count = `${total} ${total === 1 ? 'session' : 'sessions'}`;
   if (live.some((row) => row.secret !== undefined)) {
     return { text: `${count}, password needed`, isUrgent: true };
   }

@@ -139,6 +139,11 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     return this.name;
   }
 
+  /** The person of this window drives it, or drove when the connection was lost. */
+  get isDriven(): boolean {
+    return this.row.isDriver && !this.hasEnded;
+  }
+
   get hasEnded(): boolean {
     return this.ending !== undefined;
   }
@@ -267,16 +272,14 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   /** A server has this session again. */
   goOnline(row: SessionRow): void {
-    // A new server knows that a person drove, but not which.
-    const isDriverLost = this.row.isDriver && row.driver === 'person' && !row.isDriver;
     this.row = row;
     this.isOnline = true;
     this.hasSaidNotSent = false;
     this.followDriver();
     this.rename();
     this.watch();
-    if (isDriverLost && row.state !== 'exited') {
-      this.send('take_over', this.panelSize());
+    if (row.isDriver && row.state !== 'exited') {
+      this.send('resize', this.panelSize());
     }
   }
 

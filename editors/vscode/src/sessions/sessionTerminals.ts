@@ -1,15 +1,15 @@
 // Which sessions have a terminal in this window, and when it is brought to the front.
 //
 // A session of one of this window's folders gets one when it appears, unless the person closed it before or turned that
-// off; any other gets one when the person asks for it. A terminal that the person uses is never pushed aside, because the
-// editor then takes the focus from it and what is typed is lost: a session only comes to the front where none is, or another
-// session's that the person does not drive. Nothing tells whether the panel is open, so it is opened in either case.
+// off; any other gets one when the person asks for it. A terminal that the person may be using is never pushed aside
+// (`PanelFront`): a session only comes to the front where none is, or one of an agent's that the person does not drive.
 
 import * as vscode from 'vscode';
 import type { Log } from '../log.js';
 import type { Message } from '../protocol/message.js';
 import { textOf } from '../protocol/message.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
+import type { PanelFront, TerminalUser } from '../terminals/panelFront.js';
 import type { SessionStore } from './sessionStore.js';
 import { SessionTerminal, type SessionRequests } from './sessionTerminal.js';
 
@@ -30,6 +30,7 @@ export interface SessionTerminalsOptions {
   showTerminals(): ShowTerminals;
   /** Where it is kept which sessions the person closed, so that a reloaded window does not open them again. */
   readonly memory: vscode.Memento;
+  readonly front: Pick<PanelFront, 'bring'>;
 }
 
 interface Shown {
@@ -125,7 +126,21 @@ export class SessionTerminals implements vscode.Disposable {
 
   /** Whether it shows a session, and is none of the editor's own. */
   isSession(terminal: vscode.Terminal): boolean {
-    return [...this.shown.values()].some((shown) => shown.terminal === terminal);
+    return this.find(terminal) !== undefined;
+  }
+
+  /** Who uses a terminal that shows a session. */
+  userOf(terminal: vscode.Terminal): TerminalUser {
+    const found = this.find(terminal);
+    if (found === undefined) {
+      return undefined;
+    }
+    return found.pty.isDriven ? 'person' : 'agent';
+  }
+
+  /** The sessions that the person of this window drives, or drove when the connection was lost. */
+  driving(): string[] {
+    return [...this.shown.values()].filter(({ pty }) => pty.isDriven).map(({ pty }) => pty.sessionId);
   }
 
   dispose(): void {
@@ -141,8 +156,12 @@ export class SessionTerminals implements vscode.Disposable {
     this.shown.clear();
   }
 
+  private find(terminal: vscode.Terminal | undefined): Shown | undefined {
+    return [...this.shown.values()].find((shown) => shown.terminal === terminal);
+  }
+
   private front(): Shown | undefined {
-    return [...this.shown.values()].find(({ terminal }) => terminal === vscode.window.activeTerminal);
+    return this.find(vscode.window.activeTerminal);
   }
 
   private onChanged(row: SessionRow, before: SessionRow | undefined): void {
@@ -170,23 +189,10 @@ export class SessionTerminals implements vscode.Disposable {
     if (!row.isHere || row.state === 'exited' || isUnwanted || (!isKnown && this.shown.size >= MAX_UNASKED)) {
       return;
     }
-    const persons = this.personsTerminalInFront();
     const { terminal } = this.terminalOf(row);
-    if (!how.isNew || mode !== 'always') {
-      return;
+    if (how.isNew && mode === 'always') {
+      this.options.front.bring(terminal);
     }
-    if (persons === undefined) {
-      terminal.show(true);
-    } else if (!hasTerminalEditors()) {
-      // Changes nothing where the panel is open. One among the editors would come before what the person edits.
-      persons.show(true);
-    }
-  }
-
-  private personsTerminalInFront(): vscode.Terminal | undefined {
-    const { activeTerminal } = vscode.window;
-    const isPersons = activeTerminal !== undefined && (!this.isSession(activeTerminal) || this.active()?.isDriver === true);
-    return isPersons ? activeTerminal : undefined;
   }
 
   private terminalOf(row: SessionRow): Shown {
@@ -273,11 +279,6 @@ export class SessionTerminals implements vscode.Disposable {
   private remember(): void {
     void this.options.memory.update(CLOSED_KEY, [...this.closedByPerson]);
   }
-}
-
-/** Whether terminals are open in the place of editors; which ones these are is not known. */
-function hasTerminalEditors(): boolean {
-  return vscode.window.tabGroups.all.some(({ tabs }) => tabs.some(({ input }) => input instanceof vscode.TabInputTerminal));
 }
 
 /**

@@ -1,11 +1,11 @@
-// The view of sessions by agent, and of the terminals that are shared with agents.
+// The view of sessions and of the editor's terminals by agent, and of the terminals that are shared with agents.
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { plainText } from '../plainText.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
-import type { SharedTerminal } from '../terminals/editorTerminals.js';
-import { type SessionGroup, contextOf, describeSession, groupByAgent, iconOf } from './sessionModel.js';
+import type { AgentTerminal, SharedTerminal } from '../terminals/editorTerminals.js';
+import { type SessionGroup, contextOf, describeSession, describeTerminal, groupByAgent, iconOf } from './sessionModel.js';
 import type { SessionStore } from './sessionStore.js';
 
 /** How often ages are drawn anew, while the view is seen. */
@@ -16,11 +16,14 @@ const REDRAW_MS = 100;
 export type TreeNode =
   | { readonly kind: 'group'; readonly group: SessionGroup }
   | { readonly kind: 'session'; readonly row: SessionRow }
+  | { readonly kind: 'terminal'; readonly terminal: AgentTerminal }
   | { readonly kind: 'sharedTerminals' }
   | { readonly kind: 'shared'; readonly shared: SharedTerminal };
 
-export interface SharedTerminals {
-  readonly onDidChangeShared: vscode.Event<void>;
+/** The terminals of this editor that agents may use. */
+export interface UsedTerminals {
+  readonly onDidChange: vscode.Event<void>;
+  created(): readonly AgentTerminal[];
   shared(): readonly SharedTerminal[];
 }
 
@@ -40,14 +43,14 @@ export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Di
 
   constructor(
     private readonly store: SessionStore,
-    private readonly terminals: SharedTerminals,
+    private readonly terminals: UsedTerminals,
     private readonly connection: ConnectionFailure,
   ) {
     this.view = vscode.window.createTreeView('termbridge.sessions', { treeDataProvider: this });
     this.subscriptions = [
       this.view,
       store.onDidChange(() => this.redrawSoon()),
-      terminals.onDidChangeShared(() => this.redrawSoon()),
+      terminals.onDidChange(() => this.redrawSoon()),
       connection.onDidChangeFailure(() => this.describeFailure()),
       this.view.onDidChangeVisibility(({ visible }) => this.onVisibility(visible)),
     ];
@@ -57,11 +60,15 @@ export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Di
   getChildren(node?: TreeNode): TreeNode[] {
     switch (node?.kind) {
       case undefined: {
-        const groups = groupByAgent(this.store.all()).map((group): TreeNode => ({ kind: 'group', group }));
+        const byAgent = groupByAgent(this.store.all(), this.terminals.created());
+        const groups = byAgent.map((group): TreeNode => ({ kind: 'group', group }));
         return this.terminals.shared().length === 0 ? groups : [...groups, { kind: 'sharedTerminals' }];
       }
       case 'group':
-        return node.group.sessions.map((row) => ({ kind: 'session', row }));
+        return [
+          ...node.group.sessions.map((row): TreeNode => ({ kind: 'session', row })),
+          ...node.group.terminals.map((terminal): TreeNode => ({ kind: 'terminal', terminal })),
+        ];
       case 'sharedTerminals':
         return this.terminals.shared().map((shared) => ({ kind: 'shared', shared }));
       default:
@@ -75,6 +82,8 @@ export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Di
         return groupItem(node.group);
       case 'session':
         return sessionItem(node.row, Date.now());
+      case 'terminal':
+        return terminalItem(node, Date.now());
       case 'sharedTerminals': {
         const item = new vscode.TreeItem('Shared with agents', vscode.TreeItemCollapsibleState.Expanded);
         item.id = 'shared';
@@ -124,6 +133,24 @@ function groupItem(group: SessionGroup): vscode.TreeItem {
   if (group.folder !== '') {
     item.tooltip = `${group.name}\n${group.folder}`;
   }
+  return item;
+}
+
+function terminalItem(node: TreeNode & { readonly kind: 'terminal' }, now: number): vscode.TreeItem {
+  const { terminal } = node;
+  const name = plainText(terminal.name) || 'terminal';
+  const description = describeTerminal(terminal, now);
+  const item = new vscode.TreeItem(name);
+  item.id = `terminal ${terminal.terminalId}`;
+  item.description = description;
+  const isRunning = terminal.running !== '';
+  item.iconPath = isRunning
+    ? new vscode.ThemeIcon('play', new vscode.ThemeColor('charts.green'))
+    : new vscode.ThemeIcon('terminal');
+  item.contextValue = 'terminal';
+  item.tooltip = [name, description, plainText(terminal.running, 200)].filter((line) => line !== '').join('\n');
+  item.accessibilityInformation = { label: `${name}, ${description}` };
+  item.command = { command: 'termbridge.showTerminal', title: 'Show Terminal', arguments: [node] };
   return item;
 }
 

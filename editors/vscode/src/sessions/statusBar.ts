@@ -6,7 +6,7 @@ import type { ConnectionState } from '../connection/serverConnection.js';
 import { plainText } from '../plainText.js';
 import { summaryOf } from './sessionModel.js';
 import type { SessionStore } from './sessionStore.js';
-import type { SharedTerminals } from './sessionTree.js';
+import type { UsedTerminals } from './sessionTree.js';
 
 export interface ConnectionStatus {
   readonly state: ConnectionState;
@@ -29,7 +29,7 @@ export class StatusBar implements vscode.Disposable {
   constructor(
     private readonly store: SessionStore,
     private readonly connection: ConnectionStatus,
-    private readonly terminals: SharedTerminals,
+    private readonly terminals: UsedTerminals,
     private readonly front: FrontSession,
   ) {
     this.item = vscode.window.createStatusBarItem('termbridge.status', vscode.StatusBarAlignment.Left, 0);
@@ -40,7 +40,7 @@ export class StatusBar implements vscode.Disposable {
       store.onDidChange(() => this.draw()),
       connection.onDidChangeState(() => this.draw()),
       connection.onDidChangeFailure(() => this.draw()),
-      terminals.onDidChangeShared(() => this.draw()),
+      terminals.onDidChange(() => this.draw()),
       front.onDidChangeClipping(() => this.draw()),
       vscode.window.onDidChangeActiveTerminal(() => this.draw()),
     ];
@@ -59,7 +59,7 @@ export class StatusBar implements vscode.Disposable {
       return;
     }
     const rows = this.store.all();
-    const { text, isUrgent } = summaryOf(rows);
+    const { text, isUrgent } = summaryOf(rows, this.terminals.created().length);
     const elsewhere = rows.filter((row) => !row.isHere && row.state !== 'exited').length;
     const texts = [text];
     const hints = [elsewhere === 0 ? 'Sessions of agents' : `Sessions of agents; ${elsewhere} more in other folders`];

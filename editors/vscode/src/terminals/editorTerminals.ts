@@ -1,7 +1,8 @@
 // The editor's own terminals that agents may use: those created for them, and those that a person shares.
 //
 // No other terminal is ever named to the server. Ids: that of the request for a created one, a new one for a shared one. The
-// server gets to know what happens to them by notices; after a new connection it is told again what is there.
+// server gets to know what happens to them by notices; after a new connection it is told again what is there, and what the last
+// command of each printed: the server may be another, which goes on with the terminals of the one before.
 
 import { randomUUID } from 'node:crypto';
 import * as path from 'node:path';
@@ -9,6 +10,8 @@ import * as vscode from 'vscode';
 import { RequestError } from '../connection/channel.js';
 import type { Log } from '../log.js';
 import { RunningExecution } from './execution.js';
+import { ExecutionRecord } from './executionRecord.js';
+import type { TerminalUser } from './panelFront.js';
 import { ShellActivity } from './shellActivity.js';
 import { shellIntegrationOf } from './shellIntegration.js';
 
@@ -21,6 +24,8 @@ const PID_LIMIT_MS = 5_000;
  * taken by the editor for one that its shell integration broke, and is started again: the command's end would be lost.
  */
 const LAUNCH_MS = 600;
+/** How long a person who ran a command in an agent's terminal is taken to use it. */
+const PERSON_MS = 10_000;
 
 export interface NoticeSink {
   notify(type: string, data: object): void;
@@ -29,6 +34,8 @@ export interface NoticeSink {
 
 export interface TerminalRequest {
   readonly name: string;
+  /** Who it is for, in words for people. */
+  readonly agent: string;
   readonly cwd: string | undefined;
   readonly env: Record<string, string> | undefined;
   readonly shell: string | undefined;
@@ -39,25 +46,44 @@ export interface SharedTerminal {
   readonly name: string;
 }
 
+/** A terminal that was created for an agent, as people see it. */
+export interface AgentTerminal {
+  readonly terminalId: string;
+  readonly name: string;
+  readonly agent: string;
+  /** The agent's command that runs; empty where none does. */
+  readonly running: string;
+  /** Milliseconds since 1970. */
+  readonly created: number;
+}
+
 interface KnownTerminal {
   readonly terminalId: string;
   readonly terminal: vscode.Terminal;
   readonly isShared: boolean;
+  readonly agent: string;
   /** When it was created, or shared, in milliseconds since 1970. */
   readonly since: number;
   /** When its process was seen to run; `undefined` until then. */
   launched: number | undefined;
+  /** Its process; `undefined` until that is known. */
+  pid: number | undefined;
   execution: RunningExecution | undefined;
+  /** The last command of an agent. */
+  last: ExecutionRecord | undefined;
+  /** When a person last began a command here. */
+  personAt: number;
 }
 
 export class EditorTerminals implements vscode.Disposable {
   private readonly known = new Map<string, KnownTerminal>();
-  private readonly sharedChanged = new vscode.EventEmitter<void>();
-  readonly onDidChangeShared = this.sharedChanged.event;
+  private readonly changed = new vscode.EventEmitter<void>();
+  /** There are others, or one does something else. */
+  readonly onDidChange = this.changed.event;
   private readonly subscriptions: vscode.Disposable[];
   private readonly ending = new AbortController();
   private readonly activity = new ShellActivity();
-  private created = 0;
+  private unnamed = 0;
 
   constructor(
     private readonly server: NoticeSink,
@@ -74,13 +100,19 @@ export class EditorTerminals implements vscode.Disposable {
           this.reportIntegration(known);
         }
       }),
+      vscode.window.onDidStartTerminalShellExecution(({ terminal }) => {
+        const known = this.find(terminal);
+        if (known !== undefined && known.execution === undefined) {
+          known.personAt = Date.now();
+        }
+      }),
     ];
   }
 
   /** The name of a terminal for which none was given. */
   nextName(shell = vscode.env.shell): string {
-    this.created += 1;
-    return `agent: ${path.basename(shell).replace(/\.exe$/i, '') || 'shell'} ${this.created}`;
+    this.unnamed += 1;
+    return `agent: ${path.basename(shell).replace(/\.exe$/i, '') || 'shell'} ${this.unnamed}`;
   }
 
   /** Opens a terminal for an agent. */
@@ -100,7 +132,7 @@ export class EditorTerminals implements vscode.Disposable {
       ...(request.env === undefined ? {} : { env: request.env }),
       ...(request.shell === undefined ? {} : { shellPath: request.shell }),
     });
-    this.add(terminalId, terminal, false);
+    this.add(terminalId, terminal, { isShared: false, agent: request.agent });
     return terminal;
   }
 
@@ -113,7 +145,7 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   /** Runs a command whose output and end are reported; resolves when it runs. */
-  async execute(terminalId: string, executionId: string, command: string): Promise<void> {
+  async execute(terminalId: string, executionId: string, command: string, shown = command): Promise<void> {
     const known = this.get(terminalId);
     this.refuseWhileBusy(known);
     const integration = await shellIntegrationOf(known.terminal, known.since, this.ending.signal);
@@ -129,17 +161,21 @@ export class EditorTerminals implements vscode.Disposable {
       throw new RequestError(`Terminal ${terminalId} not found`, 'not_found');
     }
     this.refuseWhileBusy(known);
+    const record = new ExecutionRecord(executionId, shown);
     const execution = new RunningExecution(executionId, known.terminal, integration, command, {
-      output: (data) => this.server.notify('execution_output', { terminalId, executionId, data }),
+      output: (data) => this.server.notify('execution_output', { terminalId, executionId, ...record.add(data) }),
       ended: (exitCode) => {
         known.execution = undefined;
         this.activity.markEnded(known.terminal, execution.current);
-        const cwd = known.terminal.shellIntegration?.cwd?.fsPath;
-        this.server.notify('execution_ended', { terminalId, executionId, exitCode: exitCode ?? null, cwd });
+        record.end = { exitCode: exitCode ?? null, cwd: known.terminal.shellIntegration?.cwd?.fsPath };
+        this.server.notify('execution_ended', { terminalId, executionId, ...record.end });
+        this.changed.fire();
       },
       unsentBytes: () => this.server.unsentBytes(),
     });
     known.execution = execution;
+    known.last = record;
+    this.changed.fire();
     await execution.started;
     // Not before the reply, which names the execution, is on its way.
     setImmediate(() => execution.report());
@@ -176,8 +212,7 @@ export class EditorTerminals implements vscode.Disposable {
   /** A person lets agents use a terminal. */
   async share(terminal: vscode.Terminal): Promise<void> {
     if (this.find(terminal) === undefined) {
-      const known = this.add(`shared-${randomUUID()}`, terminal, true);
-      this.sharedChanged.fire();
+      const known = this.add(`shared-${randomUUID()}`, terminal, { isShared: true, agent: '' });
       await this.reportShared(known);
     }
   }
@@ -205,21 +240,55 @@ export class EditorTerminals implements vscode.Disposable {
     return this.sharedTerminals().map(({ terminalId, terminal }) => ({ terminalId, name: terminal.name }));
   }
 
-  terminalOf(shared: SharedTerminal): vscode.Terminal | undefined {
-    return this.known.get(shared.terminalId)?.terminal;
+  /** The terminals that were created for agents, for people. */
+  created(): AgentTerminal[] {
+    return [...this.known.values()]
+      .filter((known) => !known.isShared)
+      .map(({ terminalId, terminal, agent, last, since }) => ({
+        terminalId,
+        name: terminal.name,
+        agent,
+        running: last === undefined || last.end !== undefined ? '' : last.command,
+        created: since,
+      }));
+  }
+
+  terminalOf({ terminalId }: { readonly terminalId: string }): vscode.Terminal | undefined {
+    return this.known.get(terminalId)?.terminal;
+  }
+
+  /** Who uses a terminal that agents may use. */
+  userOf(terminal: vscode.Terminal): TerminalUser {
+    const known = this.find(terminal);
+    if (known === undefined) {
+      return undefined;
+    }
+    const isPersons = known.isShared || Date.now() - known.personAt < PERSON_MS;
+    const runsPersons = known.execution === undefined && this.activity.isRunning(terminal);
+    return isPersons || runsPersons ? 'person' : 'agent';
   }
 
   /** A server was connected to, which may be another than before. */
   async online(): Promise<void> {
-    await Promise.all(this.sharedTerminals().map((known) => this.reportShared(known)));
+    // Before anything else is reported: what a command prints from now on follows what it printed before.
+    await Promise.all([...this.known.values()].map((known) => this.resume(known)));
     for (const known of this.known.values()) {
       this.reportIntegration(known);
     }
   }
 
+  /** The server does not know a terminal that agents had: from now on it is the person's. */
+  disown(terminalId: string): void {
+    const known = this.known.get(terminalId);
+    if (known !== undefined) {
+      this.log.info(`the server does not know terminal ${terminalId}: it is no agent's any more`);
+      this.forget(known);
+    }
+  }
+
   dispose(): void {
     this.ending.abort();
-    vscode.Disposable.from(...this.subscriptions, this.sharedChanged).dispose();
+    vscode.Disposable.from(...this.subscriptions, this.changed).dispose();
     for (const known of this.known.values()) {
       known.execution?.dispose();
     }
@@ -234,11 +303,29 @@ export class EditorTerminals implements vscode.Disposable {
     return [...this.known.values()].find((known) => known.terminal === terminal);
   }
 
-  private add(terminalId: string, terminal: vscode.Terminal, isShared: boolean): KnownTerminal {
-    const since = Date.now();
-    const known: KnownTerminal = { terminalId, terminal, isShared, since, launched: undefined, execution: undefined };
+  private add(
+    terminalId: string,
+    terminal: vscode.Terminal,
+    { isShared, agent }: { readonly isShared: boolean; readonly agent: string },
+  ): KnownTerminal {
+    const known: KnownTerminal = {
+      terminalId,
+      terminal,
+      isShared,
+      agent,
+      since: Date.now(),
+      launched: undefined,
+      pid: undefined,
+      execution: undefined,
+      last: undefined,
+      personAt: 0,
+    };
     this.known.set(terminalId, known);
-    void terminal.processId.then(() => (known.launched = Date.now()));
+    void terminal.processId.then((pid) => {
+      known.launched = Date.now();
+      known.pid = pid;
+    });
+    this.changed.fire();
     this.log.info(`terminal ${terminalId} is ${isShared ? 'shared with agents' : 'created for an agent'}`);
     return known;
   }
@@ -277,9 +364,7 @@ export class EditorTerminals implements vscode.Disposable {
   private forget(known: KnownTerminal): void {
     this.known.delete(known.terminalId);
     known.execution?.dispose();
-    if (known.isShared) {
-      this.sharedChanged.fire();
-    }
+    this.changed.fire();
   }
 
   private onClosed(terminal: vscode.Terminal): void {
@@ -291,6 +376,24 @@ export class EditorTerminals implements vscode.Disposable {
     }
   }
 
+  private async resume(known: KnownTerminal): Promise<void> {
+    if (known.isShared) {
+      await this.reportShared(known);
+    }
+    const { terminalId, last } = known;
+    if (this.known.get(terminalId) !== known) {
+      return;
+    }
+    const executionId = last?.executionId;
+    this.server.notify('terminal_resumed', { terminalId, executionId, isRunning: last !== undefined && last.end === undefined });
+    for (const piece of last?.pieces() ?? []) {
+      this.server.notify('execution_output', { terminalId, executionId, ...piece });
+    }
+    if (last?.end !== undefined) {
+      this.server.notify('execution_ended', { terminalId, executionId, ...last.end });
+    }
+  }
+
   private reportIntegration({ terminalId, terminal }: KnownTerminal): void {
     const integration = terminal.shellIntegration;
     if (integration !== undefined) {
@@ -299,8 +402,9 @@ export class EditorTerminals implements vscode.Disposable {
     }
   }
 
-  private async reportShared({ terminalId, terminal }: KnownTerminal): Promise<void> {
-    const pid = await this.pidOf(terminal);
+  private async reportShared(known: KnownTerminal): Promise<void> {
+    const { terminalId, terminal } = known;
+    const pid = known.pid ?? (await this.pidOf(terminal));
     if (!this.known.has(terminalId)) {
       return;
     }

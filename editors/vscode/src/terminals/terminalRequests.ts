@@ -1,14 +1,17 @@
 // The server's requests about terminals of the editor (docs/editor-protocol.md).
 
+import type * as vscode from 'vscode';
 import { type Answer, RequestError } from '../connection/channel.js';
 import { plainText } from '../plainText.js';
 import { type Fields, isFields, textOf } from '../protocol/message.js';
 import type { EditorTerminals } from './editorTerminals.js';
+import type { PanelFront } from './panelFront.js';
 
 export interface TerminalRequestOptions {
   isTrusted(): boolean;
   /** A terminal that is created for an agent is shown. */
   showsTerminals(): boolean;
+  readonly front: Pick<PanelFront, 'bring'>;
 }
 
 /** Answers a request; `undefined` for a type that is none of these. */
@@ -50,7 +53,7 @@ const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
       createTerminal(terminals, options, id, data);
     }
     if (data['capture'] === true) {
-      await terminals.execute(terminalId, id, command);
+      await terminals.execute(terminalId, id, command, textOf(data, 'shown'));
       return success({ executionId: id });
     }
     terminals.get(terminalId).terminal.sendText(command);
@@ -67,8 +70,8 @@ const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
     return success({});
   },
 
-  show_terminal: async (terminals, _options, _id, data) => {
-    terminals.get(required(data, 'terminalId')).terminal.show(true);
+  show_terminal: async (terminals, { front }, _id, data) => {
+    front.bring(terminals.get(required(data, 'terminalId')).terminal);
     return success({});
   },
 
@@ -79,16 +82,22 @@ const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
   },
 };
 
-function createTerminal(terminals: EditorTerminals, options: TerminalRequestOptions, id: string, data: Fields) {
+function createTerminal(
+  terminals: EditorTerminals,
+  options: TerminalRequestOptions,
+  id: string,
+  data: Fields,
+): { terminalName: string; terminal: vscode.Terminal } {
   const terminalName = plainText(textOf(data, 'terminalName') ?? '', 80) || terminals.nextName(textOf(data, 'shell'));
   const terminal = terminals.create(id, {
     name: terminalName,
+    agent: plainText(textOf(data, 'agent') ?? '', 80),
     cwd: textOf(data, 'cwd'),
     env: environmentOf(data['env']),
     shell: textOf(data, 'shell'),
   });
   if (options.showsTerminals()) {
-    terminal.show(true);
+    options.front.bring(terminal);
   }
   return { terminalName, terminal };
 }

@@ -261,6 +261,7 @@ async fn reports_come_in_order_and_malformed_ones_are_dropped() {
             terminal_id: id(),
             execution_id: "e".into(),
             data: "hi\r\n".into(),
+            at: None,
         },
         TerminalEvent::ExecutionEnded {
             terminal_id: id(),
