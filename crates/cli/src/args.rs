@@ -98,7 +98,7 @@ pub(crate) enum Command {
     /// Use the agents' debugging tools from the command line
     #[command(after_help = DEBUG_EXAMPLES)]
     Debug(DebugArguments),
-    /// Check the installation: what works, what is missing and how to install it
+    /// Check everything: what works, what does not and the command that helps
     #[command(after_help = DOCTOR_EXAMPLES)]
     Doctor(DoctorArguments),
     /// Print shell completions
@@ -369,12 +369,16 @@ pub(crate) struct DebugArguments {
 }
 
 const DOCTOR_EXAMPLES: &str = "\
-Exit code: 0 if programs can run in terminals, 1 if not. A missing debugger or language server is listed
-with the command that installs it; only its language is affected.
+Starts each shell with your start-up files, what your MCP clients have configured, each debug adapter and each
+language server, looks at the shared server, its ports, the kernel and its limits, and changes nothing.
+✓ works, ✗ does not, ! deserves a look, - is not installed; → is the command that helps.
+Exit code: 0 if everything that is installed works, 1 if something does not.
 
 Examples:
   termbridge doctor
-  termbridge doctor --workspace ~/project --json";
+  termbridge doctor --workspace ~/project --json
+  termbridge doctor --bundle              also write a report to attach to a bug, secrets masked
+  termbridge doctor --bundle report.txt";
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
@@ -383,6 +387,10 @@ pub(crate) struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also write a report to a new file, with secrets, your name and your home folder masked [default:
+    /// termbridge-report-TIME.txt]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    pub(crate) bundle: Option<Option<PathBuf>>,
     /// Configuration file
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -108,6 +108,11 @@ fn printable(text: &str) -> String {
     text.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
+/// The same on one line.
+fn one_line(text: &str) -> String {
+    printable(text).replace(['\n', '\t'], "\u{fffd}")
+}
+
 /// What a terminal does not show but obeys.
 fn is_command(c: char) -> bool {
     // Those that reorder a line are no better than those that move the cursor.

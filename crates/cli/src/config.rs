@@ -176,7 +176,7 @@ impl Config {
     pub(crate) fn load(arguments: McpArguments) -> Result<Self> {
         let file = match &arguments.config {
             Some(path) => read(path)?.with_context(|| format!("no file {}", path.display()))?,
-            None => match default_path() {
+            None => match config_path() {
                 Some(path) => read(&path)?.unwrap_or_default(),
                 None => File::default(),
             },
@@ -450,7 +450,7 @@ fn number(
 }
 
 /// `$XDG_CONFIG_HOME/termbridge/config.toml`, or the same under `~/.config`.
-fn default_path() -> Option<PathBuf> {
+pub(crate) fn config_path() -> Option<PathBuf> {
     let base = variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))?;
     Some(base.join("termbridge").join("config.toml"))
 }

@@ -89,9 +89,9 @@ impl Client {
     /// What makes it notice a change; `None` if it notices by itself.
     pub const fn next_step(self) -> Option<&'static str> {
         match self {
-            Self::ClaudeCode | Self::Codex | Self::GeminiCli | Self::OpenCode => {
-                Some("start a new session")
-            }
+            Self::ClaudeCode | Self::Codex | Self::OpenCode => Some("start a new session"),
+            // Elsewhere it leaves out the user's own servers too.
+            Self::GeminiCli => Some("start a new session, in a folder that it trusts"),
             // Closing the window is not enough.
             Self::ClaudeDesktop => Some("quit and restart it"),
             Self::Cursor | Self::Windsurf => Some("restart it"),

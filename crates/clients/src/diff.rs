@@ -1,10 +1,11 @@
 //! A change as people read it.
 //!
 //! Changes are in one place of a file, so the diff is one hunk: what the old and the new text do not share. These
-//! files contain tokens, and a diff is shown and pasted: little is shown around a change, and values of keys that
-//! name secrets are masked.
+//! files contain tokens, and a diff is shown and pasted: little is shown around a change, and secrets are masked.
 
 use std::path::Path;
+
+use crate::mask::masked;
 
 /// Lines shown before and after a change.
 const CONTEXT: usize = 2;
@@ -13,25 +14,25 @@ const MAX_LINE: usize = 160;
 /// Characters shown before and after a change within a long line.
 const INLINE_CONTEXT: usize = 24;
 
-/// Words in a key that make its value a secret.
-const SECRETS: [&str; 8] =
-    ["key", "token", "secret", "password", "passwd", "auth", "credential", "bearer"];
-
 /// The unified diff of two texts, of which either may not be there.
 pub(crate) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> String {
     let name = |text: Option<&str>| match text {
-        Some(_) => path.display().to_string(),
+        Some(_) => shown(path),
         None => "/dev/null".to_owned(),
     };
     let header = format!("--- {}\n+++ {}\n", name(old), name(new));
-    let old: Vec<&str> = old.unwrap_or_default().split_inclusive('\n').collect();
-    let new: Vec<&str> = new.unwrap_or_default().split_inclusive('\n').collect();
-    let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
-    let rest = (&old[before..], &new[before..]);
-    let pairs = rest.0.iter().rev().zip(rest.1.iter().rev());
-    let after = pairs.take_while(|(old, new)| old == new).count();
-    let removed = &rest.0[..rest.0.len() - after];
-    let added = &rest.1[..rest.1.len() - after];
+    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+    let (before, after) = {
+        let (old, new) = (lines(old), lines(new));
+        let before = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+        let rest = old[before..].iter().rev().zip(new[before..].iter().rev());
+        (before, rest.take_while(|(old, new)| old == new).count())
+    };
+    // Lines stay lines when they are masked.
+    let (old, new) = (masked(old), masked(new));
+    let (old, new) = (lines(&old), lines(&new));
+    let removed = &old[before..old.len() - after];
+    let added = &new[before..new.len() - after];
     let start = before.saturating_sub(CONTEXT);
     let end = (before + removed.len() + CONTEXT).min(old.len());
     let context = (before - start) + (end - before - removed.len());
@@ -44,7 +45,7 @@ pub(crate) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> Stri
         place(start, context + removed.len()),
         place(start, context + added.len())
     );
-    old[start..before].iter().for_each(|line| push(&mut diff, ' ', line, &masked(line)));
+    old[start..before].iter().for_each(|line| push(&mut diff, ' ', line, line));
     match (removed, added) {
         ([old], [new]) if old.chars().count().max(new.chars().count()) > MAX_LINE => {
             let (cut_old, cut_new) = around_difference(old, new);
@@ -52,16 +53,20 @@ pub(crate) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> Stri
             push(&mut diff, '+', new, &cut_new);
         }
         _ => {
-            removed.iter().for_each(|line| push(&mut diff, '-', line, &masked(line)));
-            added.iter().for_each(|line| push(&mut diff, '+', line, &masked(line)));
+            removed.iter().for_each(|line| push(&mut diff, '-', line, line));
+            added.iter().for_each(|line| push(&mut diff, '+', line, line));
         }
     }
-    let after = &old[before + removed.len()..end];
-    after.iter().for_each(|line| push(&mut diff, ' ', line, &masked(line)));
+    old[before + removed.len()..end].iter().for_each(|line| push(&mut diff, ' ', line, line));
     diff
 }
 
+fn lines(text: &str) -> Vec<&str> {
+    text.split_inclusive('\n').collect()
+}
+
 fn push(diff: &mut String, sign: char, line: &str, shown: &str) {
+    let shown = shown.trim_end_matches(['\r', '\n']);
     diff.push(sign);
     match shown.char_indices().nth(MAX_LINE) {
         Some((end, _)) => diff.extend([&shown[..end], "…"]),
@@ -73,19 +78,10 @@ fn push(diff: &mut String, sign: char, line: &str, shown: &str) {
     }
 }
 
-/// The line without its end, and without the value of a secret.
-fn masked(line: &str) -> String {
-    let line = line.trim_end_matches(['\r', '\n']);
-    let Some((key, value)) = line.split_once([':', '=']) else { return line.to_owned() };
-    let lower = key.to_lowercase();
-    let is_secret = SECRETS.iter().any(|word| lower.contains(word));
-    // An object or a list has its values on other lines, or is none.
-    if !is_secret || value.trim().is_empty() || value.trim_start().starts_with(['{', '[']) {
-        return line.to_owned();
-    }
-    let separator = &line[key.len()..=key.len()];
-    let comma = if value.trim_end().ends_with(',') { "," } else { "" };
-    format!("{key}{separator} ***{comma}")
+/// A path on one line, without what a terminal would take for a command.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 /// Both lines with little more than what they do not share.

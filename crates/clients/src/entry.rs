@@ -1,5 +1,7 @@
 //! Our entry in a client's list of servers.
 
+use crate::StartKind;
+
 /// Most characters of an entry's name.
 const MAX_NAME: usize = 64;
 
@@ -9,7 +11,17 @@ pub struct Entry {
     name: String,
     command: String,
     args: Vec<String>,
+    keeps_arguments: bool,
 }
+
+/// The word in its arguments from which on they are ours; what is before it belongs to a package runner.
+const SUBCOMMAND: &str = "mcp";
+
+/// The package's name, for programs that run packages.
+pub(crate) const PACKAGE: &str = "termbridge";
+
+/// Programs that run a package without installing it.
+const RUNNERS: [&str; 8] = ["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv"];
 
 /// A name that not every client accepts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +41,25 @@ impl Entry {
             return Err(InvalidName(name));
         }
         let args = args.into_iter().map(Into::into).collect();
-        Ok(Self { name, command: command.into(), args })
+        Ok(Self { name, command: command.into(), args, keeps_arguments: false })
+    }
+
+    /// The same, but one of ours that is there already keeps its arguments: whoever chose them knew why.
+    #[must_use]
+    pub fn keeping_arguments(self) -> Self {
+        Self { keeps_arguments: true, ..self }
+    }
+
+    /// What is written in place of an entry of ours.
+    pub(crate) fn in_place_of(&self, found: &FoundEntry) -> Self {
+        let mut entry = self.clone();
+        if self.keeps_arguments
+            && let (Some(ours), Some(theirs)) = (subcommand(&self.args), subcommand(&found.args))
+        {
+            entry.args.truncate(ours);
+            entry.args.extend_from_slice(&found.args[theirs..]);
+        }
+        entry
     }
 
     /// Its key in the client's list.
@@ -48,18 +78,23 @@ impl Entry {
     }
 
     /// Whether an entry that was found in a file is one that this program wrote: it starts `termbridge mcp`, wherever
-    /// that is installed, or this very command.
+    /// that is installed or by whatever runs the package, or this very command.
     pub(crate) fn recognizes(&self, found: &FoundEntry) -> bool {
-        let Some(command) = &found.command else { return false };
-        let file = command.rsplit(['/', '\\']).next().unwrap_or_default();
-        let is_termbridge = ["termbridge", "termbridge.exe"].contains(&file);
-        (is_termbridge || *command == self.command)
-            && found.args.first().is_some_and(|first| first == "mcp")
+        let is_own = |at: usize| {
+            found.command.as_ref() == Some(&self.command)
+                && self.args.starts_with(&found.args[..at])
+        };
+        found.start() != StartKind::Foreign || subcommand(&found.args).is_some_and(is_own)
     }
 
     pub(crate) fn is_same(&self, found: &FoundEntry) -> bool {
         found.command.as_ref() == Some(&self.command) && found.args == self.args
     }
+}
+
+/// Where the subcommand is among arguments.
+fn subcommand(args: &[String]) -> Option<usize> {
+    args.iter().position(|word| word == SUBCOMMAND)
 }
 
 /// What an entry in a file starts.
@@ -68,6 +103,26 @@ pub(crate) struct FoundEntry {
     pub(crate) command: Option<String>,
     /// Only if they are a list of strings.
     pub(crate) args: Vec<String>,
+    /// Only those that are strings.
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) is_disabled: bool,
+}
+
+impl FoundEntry {
+    /// Whether it starts this program, and how.
+    pub(crate) fn start(&self) -> StartKind {
+        let (Some(command), Some(at)) = (&self.command, subcommand(&self.args)) else {
+            return StartKind::Foreign;
+        };
+        let file = command.rsplit(['/', '\\']).next().unwrap_or_default();
+        let file = [".exe", ".cmd"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+        let is_package = |word: &String| word.split(['@', '=']).next() == Some(PACKAGE);
+        match self.args[..at].last() {
+            None if file == PACKAGE => StartKind::Program,
+            Some(last) if RUNNERS.contains(&file) && is_package(last) => StartKind::Runner,
+            _ => StartKind::Foreign,
+        }
+    }
 }
 
 /// What was in a file before our entry was added to it.

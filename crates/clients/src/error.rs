@@ -56,6 +56,14 @@ pub enum Error {
     /// A symbolic link to nothing.
     #[error("{} is a link to a file that does not exist", .0.display())]
     DanglingLink(PathBuf),
+    /// A link in a project to something that is not part of it.
+    #[error("{} leads out of this project, to {}", .path.display(), .found.display())]
+    OutsideProject {
+        /// The file
+        path: PathBuf,
+        /// Where it leads
+        found: PathBuf,
+    },
     /// Someone wrote it between plan and edit.
     #[error("{} has changed in the meantime", .0.display())]
     Changed(PathBuf),

@@ -33,6 +33,18 @@ pub(crate) fn target(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
+/// Fails if links lead out of a project: its files need not be the user's own work, and what they lead to is not meant.
+pub(crate) fn check_within(path: &Path, target: &Path, project: &Path) -> Result<(), Error> {
+    // A folder that does not exist contains no links.
+    let Ok(project) = fs::canonicalize(project) else { return Ok(()) };
+    match target.ancestors().find_map(|folder| fs::canonicalize(folder).ok()) {
+        Some(found) if !found.starts_with(&project) => {
+            Err(Error::OutsideProject { path: path.to_owned(), found })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The bytes of a file; `None` if there is none.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     // Opening a pipe would wait for its other end.

@@ -49,6 +49,16 @@ pub(crate) fn add(
     let (mark, body) = split_mark(text);
     let root = parse(body)?;
     let slot = Slot::find(body, root.as_ref(), format)?;
+    let mut entry = entry.clone();
+    if let Slot::Container(container) = &slot
+        && let Some(property) = only(body, container, entry.name())?
+    {
+        let found = found_entry(&property.value);
+        if entry.recognizes(&found) {
+            entry = entry.in_place_of(&found);
+        }
+    }
+    let entry = &entry;
     let node = node_of(entry, format.shape);
     let inner = || Node::Object(vec![(entry.name().to_owned(), node.clone())]);
     let outer = || Node::Object(vec![(format.container.to_owned(), inner())]);
@@ -286,26 +296,47 @@ fn member_of<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Obj
     object.properties.iter().find(|property| property.name.as_str() == name)
 }
 
+/// The entries of a text, by name.
+pub(crate) fn entries(
+    text: &str,
+    format: JsonFormat,
+) -> Result<Vec<(String, FoundEntry)>, Refusal> {
+    let body = split_mark(text).1;
+    let root = parse(body)?;
+    let Slot::Container(container) = Slot::find(body, root.as_ref(), format)? else {
+        return Ok(Vec::new());
+    };
+    let named = container.properties.iter();
+    Ok(named.map(|one| (one.name.as_str().to_owned(), found_entry(&one.value))).collect())
+}
+
 /// What an entry starts, in whichever of the forms it is written.
 fn found_entry(value: &Value<'_>) -> FoundEntry {
     let Some(object) = value.as_object() else { return FoundEntry::default() };
-    let list = |name: &str| match member_of(object, name).map(|property| &property.value) {
+    let member = |name: &str| member_of(object, name).map(|property| &property.value);
+    let list = |name: &str| match member(name) {
         Some(Value::Array(array)) => {
             let texts = array.elements.iter().map(|element| element.as_string_lit());
             texts.map(|text| Some(text?.value.to_string())).collect::<Option<Vec<_>>>()
         }
         _ => None,
     };
-    match member_of(object, "command").map(|property| &property.value) {
-        Some(Value::StringLit(command)) => FoundEntry {
-            command: Some(command.value.to_string()),
-            args: list("args").unwrap_or_default(),
-        },
+    let (command, args) = match member("command") {
+        Some(Value::StringLit(command)) => {
+            (Some(command.value.to_string()), list("args").unwrap_or_default())
+        }
         _ => {
             let mut words = list("command").unwrap_or_default().into_iter();
-            FoundEntry { command: words.next(), args: words.collect() }
+            (words.next(), words.collect())
         }
-    }
+    };
+    let variables = ["env", "environment"].into_iter().filter_map(|name| member(name)?.as_object());
+    let variables = variables.flat_map(|object| &object.properties).filter_map(|one| {
+        Some((one.name.as_str().to_owned(), one.value.as_string_lit()?.value.to_string()))
+    });
+    let is = |name: &str, value: bool| matches!(member(name), Some(Value::BooleanLit(found)) if found.value == value);
+    let is_disabled = is("disabled", true) || is("enabled", false);
+    FoundEntry { command, args, env: variables.collect(), is_disabled }
 }
 
 fn node_of(entry: &Entry, shape: Shape) -> Node {

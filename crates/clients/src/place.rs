@@ -26,6 +26,8 @@ pub struct Place {
     /// Whether the client's own files are there
     pub is_found: bool,
     pub(crate) privacy: Privacy,
+    /// The project whose file it is: the file must not be elsewhere, whatever links say
+    pub(crate) project: Option<PathBuf>,
 }
 
 impl Place {
@@ -118,7 +120,7 @@ fn of_project(client: Client, project: &Path) -> Result<Place, Error> {
         Client::ClaudeDesktop | Client::Windsurf => return Err(Error::NoProjectScope(client)),
     };
     // What is in a project is shared.
-    Ok(Place { privacy: Privacy::Usual, ..found })
+    Ok(Place { privacy: Privacy::Usual, project: Some(project.to_owned()), ..found })
 }
 
 fn place(client: Client, path: PathBuf, is_found: bool) -> Place {
@@ -127,7 +129,7 @@ fn place(client: Client, path: PathBuf, is_found: bool) -> Place {
         Client::ClaudeCode | Client::Codex => Privacy::Private,
         _ => Privacy::Usual,
     };
-    Place { client, profile: None, path, is_found, privacy }
+    Place { client, profile: None, path, is_found, privacy, project: None }
 }
 
 fn of_vscode(client: Client, application: &Path) -> Vec<Place> {

@@ -193,13 +193,16 @@ impl Plan {
     }
 }
 
-fn read(place: &Place) -> Result<(PathBuf, Option<Vec<u8>>), Error> {
+pub(crate) fn read(place: &Place) -> Result<(PathBuf, Option<Vec<u8>>), Error> {
     let target = file::target(&place.path)?;
+    if let Some(project) = &place.project {
+        file::check_within(&place.path, &target, project)?;
+    }
     let old = file::read(&target)?;
     Ok((target, old))
 }
 
-fn text_of<'a>(path: &Path, bytes: Option<&'a [u8]>) -> Result<&'a str, Error> {
+pub(crate) fn text_of<'a>(path: &Path, bytes: Option<&'a [u8]>) -> Result<&'a str, Error> {
     let bytes = bytes.unwrap_or_default();
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = &bytes[..error.valid_up_to()];

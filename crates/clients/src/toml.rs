@@ -23,6 +23,8 @@ pub(crate) fn add(text: &str, entry: &Entry, overwrite: Overwrite) -> Result<Add
     let document = parse(body)?;
     let container = container(body, &document)?;
     let found = container.and_then(|(_, servers)| servers.get_key_value(entry.name()));
+    let there = found.map(|(_, item)| found_entry(item)).filter(|there| entry.recognizes(there));
+    let entry = &there.map_or_else(|| entry.clone(), |there| entry.in_place_of(&there));
     let mut kind: fn(String) -> Addition = Addition::Added;
     let edits = match found {
         None => vec![insertion(body, container.map(|(item, _)| item), entry)?],
@@ -123,14 +125,32 @@ fn kind_of(item: &Item) -> &'static str {
     }
 }
 
+/// The entries of a text, by name.
+pub(crate) fn entries(text: &str) -> Result<Vec<(String, FoundEntry)>, Refusal> {
+    let body = split_mark(text).1;
+    let document = parse(body)?;
+    let servers = container(body, &document)?.map(|(_, servers)| servers.iter());
+    Ok(servers
+        .into_iter()
+        .flatten()
+        .map(|(name, item)| (name.to_owned(), found_entry(item)))
+        .collect())
+}
+
 fn found_entry(item: &Item) -> FoundEntry {
     let Some(table) = item.as_table_like() else { return FoundEntry::default() };
     let words = table.get("args").and_then(Item::as_array).and_then(|array| {
         array.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
     });
+    let variables = table.get("env").and_then(Item::as_table_like).map(|env| env.iter());
+    let variables = variables.into_iter().flatten();
     FoundEntry {
         command: table.get("command").and_then(Item::as_str).map(str::to_owned),
         args: words.unwrap_or_default(),
+        env: variables
+            .filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())))
+            .collect(),
+        is_disabled: table.get("enabled").and_then(Item::as_bool) == Some(false),
     }
 }
 

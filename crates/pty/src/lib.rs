@@ -23,7 +23,8 @@
 //! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
 //! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
 //!   `private_files` makes what only its owner may use.
-//! * `own_session` is for the processes that other crates start; `terminal_look` for terminals that are not ours.
+//! * `own_session` is for the processes that other crates start; `terminal_look` for terminals that are not ours; `machine`
+//!   what the system offers, for reports.
 //!
 //! # Invariants
 //!
@@ -34,7 +35,7 @@
 //!   that descends from one, and then itself. A lasting keeper keeps them for the next server; when it
 //!   holds none and nobody comes, it ends.
 //! * No descriptor of the server or the keeper reaches a program, other than its terminal.
-//! * `unsafe` stands in `sys`, `role`, `own_session`, `journal::mapping` and the code between fork and exec, nowhere
+//! * `unsafe` stands in `sys`, `role`, `own_session`, `machine`, `journal::mapping` and the code between fork and exec, nowhere
 //!   else in the workspace.
 
 mod error;
@@ -53,6 +54,8 @@ mod command_pipe;
 mod journal;
 #[cfg(unix)]
 mod keeper;
+#[cfg(unix)]
+mod machine;
 #[cfg(unix)]
 mod own_session;
 #[cfg(unix)]
@@ -84,6 +87,10 @@ pub use journal::Journal;
 pub use lasting::{
     Checkpoint, Claim, HeldProgram, JournalSize, KeeperLoss, Lasting, ProgramId, Register,
 };
+#[cfg(unix)]
+pub use machine::{descriptor_limit, free_space, own_user};
+#[cfg(target_os = "linux")]
+pub use machine::{has_pidfd, landlock_abi};
 #[cfg(unix)]
 pub use own_session::{end_process, start_in_own_session};
 #[cfg(unix)]

@@ -67,6 +67,12 @@ pub use termbridge_pty::{
     TerminalLook, Waiting, WaitingPlace, end_process, look_at_terminal_of, start_in_own_session,
     sweep_stale_folders,
 };
+/// What the system offers and allows, for reports.
+pub mod machine {
+    pub use termbridge_pty::{descriptor_limit, free_space, own_user};
+    #[cfg(target_os = "linux")]
+    pub use termbridge_pty::{has_pidfd, landlock_abi};
+}
 pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;
 pub use typing::{Encoded, encode_input, note_typing};

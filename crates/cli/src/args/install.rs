@@ -7,7 +7,8 @@ pub(crate) const INSTALL_EXAMPLES: &str = "\
 Clients: claude-code, claude-desktop, cursor, vscode, vscode-insiders, vscodium, codex, gemini,
 windsurf, zed, opencode. Without any, all that are found are meant; one that is named need not
 be found. Each change is shown before it is made. Comments and layout of a file are kept, and a
-copy of the file as it was goes to $XDG_STATE_HOME/termbridge/backups (~/.local/state).
+copy of the file as it was goes to $XDG_STATE_HOME/termbridge/backups (~/.local/state). Arguments
+of an entry that is there already stay unless --connect or --toolsets chooses others.
 Exit code: 0 if every client that was meant has termbridge now, else 1.
 
 Examples:
@@ -41,7 +42,8 @@ pub(crate) struct InstallArguments {
     /// shared server's
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolsets: Option<Vec<String>>,
-    /// Command that the client starts [default: this program by its path; in projects `termbridge`]
+    /// Command that the client starts [default: this program by its path, or npx or uvx if those run it; in
+    /// projects `termbridge`]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 }

@@ -6,13 +6,13 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use termbridge_clients::{
     Action, Client, Entry, Environment, Error, Overwrite, Place, Plan, Scope, System, places,
 };
 
-use super::{print, print_json, printable, tell, wants_colour};
+use super::{one_line, print, print_json, printable, tell, wants_colour};
 use crate::args::{EditArguments, ScopeName};
 use crate::config::{home, state_folder};
 
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
     })
 }
 
-fn environment() -> Result<Environment> {
+pub(super) fn environment() -> Result<Environment> {
     let home = home().context("there is no home folder: HOME is not set")?;
     let backups = state_folder().context("there is no folder for backups: HOME is not set")?;
     let environment = Environment::new(System::current(), home, backups.join("backups"));
@@ -109,7 +109,11 @@ fn wanted(
     let scope = match arguments.scope {
         ScopeName::User => Scope::User,
         ScopeName::Project => {
-            Scope::Project(std::env::current_dir().context("there is no working directory")?)
+            let folder = std::env::current_dir().context("there is no working directory")?;
+            if environment.home.canonicalize().is_ok_and(|home| home == folder) {
+                bail!("this folder is your home: go to a project's, or use --scope user");
+            }
+            Scope::Project(folder)
         }
     };
     let mut wanted: Vec<Place> = Vec::new();
@@ -243,7 +247,7 @@ fn summary(
                 line
             }
         };
-        text.push_str(&format!("{}: {line}\n", printable(&job.place.label())));
+        text.push_str(&format!("{}: {line}\n", one_line(&job.place.label())));
     }
     let backups = jobs.iter().any(|job| matches!(job.outcome, Outcome::Done { backup: Some(_) }));
     if backups && matches!(consent, Consent::Given) {
@@ -326,7 +330,7 @@ fn reasons(error: &Error) -> String {
         }
         source = cause.source();
     }
-    printable(&text)
+    one_line(&text)
 }
 
 fn hint(error: &Error) -> &'static str {
@@ -335,11 +339,18 @@ fn hint(error: &Error) -> &'static str {
         Error::Foreign { .. } => "--force takes its place, --name uses another name",
         Error::Uneditable { .. } => "edit it by hand",
         Error::ReadOnly(_) => "make it writable (`chmod u+w`), or edit what generates it",
-        Error::TooLarge(_) | Error::NotAFile(_) | Error::DanglingLink(_) => "check the path",
+        Error::TooLarge(_) | Error::NotAFile(_) => "check the path",
+        Error::DanglingLink(_) => "create that file, or remove the link",
         Error::Changed(_) => "try again",
         Error::Owner { .. } => "run this as its owner",
         Error::NoProjectScope(_) => "use --scope user",
-        Error::Io { .. } => "check the permissions of the folder",
+        Error::OutsideProject { .. } => "run this where it leads to, or use --scope user",
+        Error::Io { source, .. } => match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room and try again",
+            io::ErrorKind::ReadOnlyFilesystem => "it is on a file system that cannot be written",
+            io::ErrorKind::PermissionDenied => "check the permissions of the folder",
+            _ => "check the path",
+        },
     }
 }
 
@@ -348,5 +359,5 @@ fn shortened(path: &Path, home: &Path) -> String {
         Ok(rest) => Path::new("~").join(rest).display().to_string(),
         Err(_) => path.display().to_string(),
     };
-    printable(&shown)
+    one_line(&shown)
 }

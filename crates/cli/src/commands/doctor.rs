@@ -1,140 +1,121 @@
-//! `termbridge doctor`: what works, what does not start, what is missing, and the command that installs it.
+//! `termbridge doctor`: what works, what does not and why, what is missing, and the command that helps.
+//!
+//! A group of checks is a module; a check is a function that gives a [`Check`]. All of them run at once, each within a
+//! limit. What they start ends with them, whatever ends them: nothing is changed, and nothing stays.
 
+mod bundle;
+mod check;
+mod clients;
+mod debuggers;
+mod kernel;
+mod limits;
+mod ports;
+mod program;
+mod server;
+mod shells;
+mod show;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use serde_json::{Value, json};
-use termbridge_bridge::dap::Environment;
-use termbridge_bridge::{Installed, SHELLS};
-use termbridge_session::{Launch, Sessions, Wait};
-use tokio_util::sync::CancellationToken;
+use termbridge_session::{Sessions, Settings};
 
-use super::{Debugging, print, printable, wants_colour};
+use self::check::{Check, Group, Status};
+use self::show::Colour;
+use super::{Debugging, EndingSignals, json_line, print, tell, wants_colour};
 use crate::args::{DoctorArguments, McpArguments};
-use crate::config::Config;
+use crate::config::{Config, config_path};
 
-/// How long a program in a terminal may take to say a word.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a debug adapter or a language server may take to start; all of them start at once.
-const START_LIMIT: Duration = Duration::from_secs(20);
+/// How long any check may take.
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long processes may take to end.
+const END_LIMIT: Duration = Duration::from_secs(3);
 
 pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
-    let DoctorArguments { debugging, json, config } = arguments;
-    let settings = McpArguments { config, debugging, ..McpArguments::default() };
-    let config = Config::load(settings)?;
-    let report = super::runtime()?.block_on(examine(&config))?;
-    let is_well = report["terminal"]["ok"] == true;
-    match json {
-        true => print(&format!("{report:#}\n"))?,
-        false => print(&shown(&report))?,
-    };
-    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-async fn examine(config: &Config) -> Result<Value> {
-    let debugging = Debugging::new(config)?;
-    let terminal = match try_terminal(&debugging.sessions).await {
-        Ok(()) => json!({"ok": true}),
-        Err(error) => json!({"ok": false, "problem": error.to_string()}),
-    };
-    let (nothing, never) = (serde_json::Map::new(), CancellationToken::new());
-    let asked = debugging.server.run_tool("bridge_status", nothing, never);
-    let status = asked.await.and_then(|result| result.structured_content);
-    let status = status.map(|mut answer| answer["data"].take()).unwrap_or_default();
-    let installed = match debugging.server.debugging() {
-        Some(debugging) => debugging.native().doctor(START_LIMIT).await,
-        None => Installed::default(),
-    };
-    debugging.end().await;
-    let environment = Environment::of_process();
-    let found = |name: &&str| {
-        environment.find_program(name).map(|path| json!({"name": name, "path": path}))
-    };
-    let shells: Vec<Value> = SHELLS.iter().filter_map(found).collect();
-    Ok(json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "terminal": terminal,
-        "shell": config.bridge.shell,
-        "shells": shells,
-        "history": config.history.as_ref().map(|place| &place.path),
-        "workspace": status["workspace"],
-        "backend": status["backend"],
-        "host": status["host"],
-        "adapters": installed.adapters,
-        "languageServers": installed.language_servers,
-    }))
-}
-
-/// Runs a program in a terminal, as agents would.
-async fn try_terminal(sessions: &Sessions) -> Result<()> {
-    let launch = Launch::new("sh").args(["-c", "echo terminals-work"]);
-    let session = sessions.launch(launch).await?;
-    let wait = Wait { exit: true, ..Wait::default() }.timeout(PATIENCE);
-    let waited = session.wait(wait).await?;
-    anyhow::ensure!(waited.fired.is_some(), "a program in a terminal did not end");
-    let screen = session.screen().await?.text();
-    anyhow::ensure!(screen.contains("terminals-work"), "a terminal did not show what was written");
-    Ok(())
-}
-
-fn shown(report: &Value) -> String {
-    let (good, bad) = match wants_colour(&std::io::stdout()) {
-        true => ("\x1b[32m✓\x1b[0m", "\x1b[31m✗\x1b[0m"),
-        false => ("✓", "✗"),
-    };
-    let text = |value: &Value| printable(value.as_str().unwrap_or_default());
-    let mut lines = vec![format!("termbridge {}", text(&report["version"])), String::new()];
-    match report["terminal"]["ok"] == true {
-        true => lines.push(format!("{good} terminals: programs run in them")),
-        false => lines.push(format!("{bad} terminals: {}", text(&report["terminal"]["problem"]))),
+    let DoctorArguments { debugging, json, config, bundle } = arguments;
+    let file = bundle.map(|file| file.unwrap_or_else(bundle::default_file));
+    if let Some(file) = &file {
+        bundle::check_free(file)?;
     }
-    let shells: Vec<String> = report["shells"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|shell| text(&shell["name"]))
-        .collect();
-    lines.push(format!(
-        "{good} shells: {}; agents get {}",
-        shells.join(", "),
-        text(&report["shell"])
-    ));
-    match report["history"].as_str() {
-        Some(path) => lines.push(format!("{good} history: {path}")),
-        None => lines.push("  history: off".to_owned()),
-    }
-    lines.push(String::new());
-    lines.push(format!(
-        "Debugging in {} ({})",
-        text(&report["workspace"]),
-        text(&report["backend"])
-    ));
-    for part in ["adapters", "languageServers"] {
-        for entry in report[part].as_array().into_iter().flatten() {
-            let language = text(&entry["language"]);
-            let label = match entry["name"].as_str() {
-                Some(name) => format!("{name} ({language})"),
-                None => format!("symbols of {language}"),
+    let mut checks = Vec::new();
+    let shown_path = config.clone().or_else(config_path);
+    let config = match Config::load(McpArguments { config, debugging, ..McpArguments::default() }) {
+        Ok(config) => config,
+        Err(error) => {
+            let fix = match shown_path {
+                Some(path) => format!("edit {}", path.display()),
+                None => "see termbridge mcp --help".to_owned(),
             };
-            let path = ["path", "program"].iter().find_map(|field| entry[*field].as_str());
-            let path = path.map(printable);
-            let install = || format!("install it with: {}", text(&entry["install"]));
-            lines.push(match (path, entry["problem"].as_str().map(printable)) {
-                (Some(path), None) => format!("{good} {label}: {path} starts"),
-                (Some(path), Some(problem)) => {
-                    format!("{bad} {label}: {path} does not start: {problem}; {}", install())
-                }
-                (None, _) => format!("{bad} {label}: {}", install()),
-            });
+            checks.push(Check::failed(Group::Program, "configuration", format!("{error:#}"), fix));
+            // The rest is checked as if there were none.
+            let nothing = Some(PathBuf::from("/dev/null"));
+            Config::load(McpArguments { config: nothing, ..McpArguments::default() })?
         }
+    };
+    let runtime = super::runtime()?;
+    let examined = runtime.block_on(examine(&config));
+    // What checks that were cut short had started ends with their tasks.
+    runtime.shutdown_timeout(END_LIMIT);
+    match examined? {
+        Ok(found) => checks.extend(found),
+        Err(interrupted) => return Ok(interrupted),
     }
-    match (report["host"]["live"] == true, report["host"]["workspace"].as_str().map(printable)) {
-        (true, Some(workspace)) => lines.push(format!("{good} editor: VS Code serves {workspace}")),
-        (false, Some(workspace)) => lines.push(format!(
-            "{bad} editor: the bridge of {workspace} is not served: reload its VS Code window"
-        )),
-        _ => lines.push("  editor: none is connected to this workspace".to_owned()),
+    checks.sort_by_key(|check| check.group);
+    match json {
+        true => print(&format!("{}\n", json_line(&show::as_json(&checks))?))?,
+        false => {
+            let colour = if wants_colour(&std::io::stdout()) { Colour::Yes } else { Colour::No };
+            print(&show::as_text(&checks, colour))?
+        }
+    };
+    if let Some(file) = &file {
+        tell(&bundle::write(file, &checks)?);
     }
-    lines.join("\n") + "\n"
+    let has_failed = checks.iter().any(|check| check.status == Status::Failed);
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Every check; or the exit code if a signal came first.
+async fn examine(config: &Config) -> Result<Result<Vec<Check>, ExitCode>> {
+    let mut signals = EndingSignals::catch()?;
+    // Not bounded by the user's settings: one session per shell is wanted at once.
+    let sessions = Sessions::new(Settings::default());
+    let debugging = Debugging::new(config);
+    let checks = async {
+        // Before servers are started, which remove what others left.
+        let mut checks = server::check();
+        let debuggers = async {
+            match &debugging {
+                Ok(debugging) => debuggers::check(debugging).await,
+                Err(error) => {
+                    let fix = "name another folder with --workspace";
+                    vec![Check::failed(Group::Debugging, "workspace", format!("{error:#}"), fix)]
+                }
+            }
+        };
+        let (shells, clients, debuggers, program) = tokio::join!(
+            shells::check(&sessions, config),
+            clients::check(),
+            debuggers,
+            program::check()
+        );
+        checks.extend(program.into_iter().chain(shells).chain(clients).chain(debuggers));
+        checks.extend(ports::check(config));
+        checks.extend(kernel::check().into_iter().chain(limits::check(config)));
+        checks
+    };
+    let outcome = tokio::select! {
+        checks = checks => Ok(checks),
+        code = signals.next() => Err(code),
+    };
+    let end = async {
+        if let Ok(debugging) = &debugging {
+            debugging.end().await;
+        }
+        sessions.shutdown().await;
+    };
+    let _ = tokio::time::timeout(END_LIMIT, end).await;
+    Ok(outcome)
 }

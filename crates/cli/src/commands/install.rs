@@ -8,6 +8,7 @@ use termbridge_clients::{Entry, Plan};
 use termbridge_mcp::Toolset;
 
 use super::clients::{self, Task};
+use super::{printable, tell};
 use crate::args::{InstallArguments, ScopeName};
 
 pub(crate) fn run(arguments: &InstallArguments) -> Result<ExitCode> {
@@ -20,21 +21,83 @@ pub(crate) fn run(arguments: &InstallArguments) -> Result<ExitCode> {
         let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
         args.extend(["--toolsets".to_owned(), names.join(",")]);
     }
-    let command = match (&arguments.command, arguments.edit.scope) {
-        (Some(command), _) if command.is_empty() => bail!("--command is empty"),
-        (Some(command), _) => command.clone(),
-        // A path of this machine is of no use to others.
-        (None, ScopeName::Project) => "termbridge".to_owned(),
-        (None, ScopeName::User) => this_program()?,
+    let start = match &arguments.command {
+        Some(command) if command.is_empty() => bail!("--command is empty"),
+        Some(command) => Start::program(command),
+        None => Start::of_this_program(arguments.edit.scope)?,
     };
-    let entry = Entry::new(&arguments.edit.name, command, args).context("--name")?;
+    if arguments.edit.scope == ScopeName::Project && start.is_missing() {
+        tell(&format!(
+            "termbridge: {} is not on your PATH, where clients look for it: whoever uses this project needs it there",
+            printable(&start.command)
+        ));
+    }
+    let entry = start.entry(&arguments.edit.name, args)?;
+    let is_chosen = arguments.connect || arguments.toolsets.is_some();
+    let entry = if is_chosen { entry } else { entry.keeping_arguments() };
     clients::run(&arguments.edit, &Task { verb: "install", entry, plan: Plan::install })
 }
 
-/// This program by the path under which it stays: the one on the search path if that is it, because installers
+/// How a client starts this program.
+pub(super) struct Start {
+    command: String,
+    /// Arguments of a program that runs packages, before ours.
+    before: Vec<String>,
+}
+
+impl Start {
+    fn program(command: &str) -> Self {
+        Self { command: command.to_owned(), before: Vec::new() }
+    }
+
+    /// The path of this program; the program that runs packages if this one came by it, because its cache is emptied
+    /// some day; in projects a name, because a path of this machine is of no use to others.
+    pub(super) fn of_this_program(scope: ScopeName) -> Result<Self> {
+        let own = std::env::current_exe().context("this program does not know its own path")?;
+        if let Some((command, before)) = package_runner(&own) {
+            let before = before.iter().map(|&word| word.to_owned()).collect();
+            return Ok(Self { command: command.to_owned(), before });
+        }
+        match scope {
+            ScopeName::Project => Ok(Self::program("termbridge")),
+            ScopeName::User => Ok(Self::program(&lasting_path(&own)?)),
+        }
+    }
+
+    pub(super) fn entry(self, name: &str, args: Vec<String>) -> Result<Entry> {
+        let args = self.before.into_iter().chain(args);
+        Entry::new(name, self.command, args).context("--name")
+    }
+
+    /// Whether it is a name that the search path does not have.
+    fn is_missing(&self) -> bool {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        !self.command.contains('/')
+            && !std::env::split_paths(&path).any(|folder| folder.join(&self.command).is_file())
+    }
+}
+
+/// The command that runs a package, for a program in the cache of one.
+fn package_runner(own: &Path) -> Option<(&'static str, &'static [&'static str])> {
+    let parts: Vec<&str> = own.iter().filter_map(|part| part.to_str()).collect();
+    let has = |name: &str| parts.contains(&name);
+    let begins = |start: &str| parts.iter().any(|part| part.starts_with(start));
+    if has("_npx") {
+        Some(("npx", &["-y", "termbridge"]))
+    } else if begins("archive-v") && has("bin") {
+        Some(("uvx", &["termbridge"]))
+    } else if begins("bunx-") {
+        Some(("bunx", &["termbridge"]))
+    } else if has("pnpm") && has("dlx") {
+        Some(("pnpm", &["dlx", "termbridge"]))
+    } else {
+        None
+    }
+}
+
+/// A program by the path under which it stays: the one on the search path if that is it, because installers
 /// replace the file behind it.
-pub(super) fn this_program() -> Result<String> {
-    let own = std::env::current_exe().context("this program does not know its own path")?;
+fn lasting_path(own: &Path) -> Result<String> {
     let is_own = |file: &Path| match (file.canonicalize(), own.canonicalize()) {
         (Ok(file), Ok(own)) => file == own,
         _ => false,
@@ -45,11 +108,38 @@ pub(super) fn this_program() -> Result<String> {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(name))
         .find(|file| is_own(file))
-        .unwrap_or_else(|| own.clone());
+        .unwrap_or_else(|| own.to_owned());
     match found.into_os_string().into_string() {
         Ok(path) => Ok(path),
         Err(path) => {
             bail!("{} is not UTF-8; name the command with --command", path.display())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cache_is_not_where_a_program_stays() {
+        let of = |path: &str| package_runner(Path::new(path)).map(|(command, _)| command);
+        for (path, command) in [
+            (
+                "/home/a/.npm/_npx/0a1b/node_modules/@termbridge/linux-x64/bin/termbridge",
+                Some("npx"),
+            ),
+            ("/home/a/.cache/uv/archive-v0/Xy_z/bin/termbridge", Some("uvx")),
+            ("/tmp/bunx-1000-termbridge@latest/node_modules/x/bin/termbridge", Some("bunx")),
+            ("/home/a/.cache/pnpm/dlx/0a/1b/node_modules/x/bin/termbridge", Some("pnpm")),
+            (
+                "/usr/lib/node_modules/termbridge/node_modules/@termbridge/linux-x64/bin/termbridge",
+                None,
+            ),
+            ("/home/a/.local/share/uv/tools/termbridge/bin/termbridge", None),
+            ("/home/a/.cargo/bin/termbridge", None),
+        ] {
+            assert_eq!(of(path), command, "{path}");
         }
     }
 }

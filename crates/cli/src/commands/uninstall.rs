@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use termbridge_clients::{Entry, Plan};
+use anyhow::Result;
+use termbridge_clients::Plan;
 
 use super::clients::{self, Task};
-use super::install::this_program;
+use super::install::Start;
 use crate::args::UninstallArguments;
 
 pub(crate) fn run(arguments: &UninstallArguments) -> Result<ExitCode> {
-    let entry = Entry::new(&arguments.edit.name, this_program()?, ["mcp"]).context("--name")?;
+    let start = Start::of_this_program(arguments.edit.scope)?;
+    let entry = start.entry(&arguments.edit.name, vec!["mcp".to_owned()])?;
     clients::run(&arguments.edit, &Task { verb: "uninstall", entry, plan: Plan::uninstall })
 }

@@ -1,6 +1,6 @@
 //! `termbridge install` and `uninstall` in a home of their own.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use termbridge_testkit::TestEnvironment;
@@ -20,7 +20,10 @@ fn home() -> TestEnvironment {
 }
 
 fn run(environment: &TestEnvironment, words: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = environment.command(TERMBRIDGE);
+    run_by(environment.command(TERMBRIDGE), words)
+}
+
+fn run_by(mut command: Command, words: &[&str]) -> (Option<i32>, String, String) {
     let output = command.args(words).stdin(Stdio::null()).output().expect("runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -144,27 +147,80 @@ fn one_that_fails_does_not_keep_others_from_it() {
 #[test]
 fn a_project_of_several_clients() {
     let environment = TestEnvironment::new();
-    let (code, out, err) = run(&environment, &["install", "--scope", "project", "--yes"]);
+    environment.write("bin/termbridge", "");
+    environment.write("project/README", "");
+    let project = |words: &[&str]| {
+        let mut command = environment.command(TERMBRIDGE);
+        command.current_dir(environment.path().join("project"));
+        command.env("PATH", environment.path().join("bin"));
+        run_by(command, &[&words[..1], &["--scope", "project", "--yes"], &words[1..]].concat())
+    };
+    let (code, out, err) = project(&["install"]);
     assert_eq!((code, out.as_str()), (Some(1), ""), "an empty folder is no one's");
     assert!(
         err.contains("no client was found in this folder") && err.contains("claude-code"),
         "{err}"
     );
-    let words = ["install", "--scope", "project", "--yes", "--connect", "--name", "tb"];
-    ok(&environment, &[&words[..], &["claude", "vscode", "vscodium", "codex"]].concat());
-    let claude = parsed(&environment, ".mcp.json");
+    let words = ["install", "--connect", "--name", "tb", "claude", "vscode", "vscodium", "codex"];
+    assert_eq!(project(&words).0, Some(0));
+    let claude = parsed(&environment, "project/.mcp.json");
     let args = json!(["mcp", "--connect"]);
     let expected = json!({"type": "stdio", "command": "termbridge", "args": args});
     assert_eq!(claude["mcpServers"]["tb"], expected, "no path of this machine");
-    assert_eq!(parsed(&environment, ".vscode/mcp.json")["servers"]["tb"], expected);
-    assert!(environment.read(".codex/config.toml").contains("[mcp_servers.tb]\n"));
-    ok(
-        &environment,
-        &["uninstall", "--scope", "project", "--yes", "--name", "tb", "claude", "code", "codex"],
-    );
+    assert_eq!(parsed(&environment, "project/.vscode/mcp.json")["servers"]["tb"], expected);
+    assert!(environment.read("project/.codex/config.toml").contains("[mcp_servers.tb]\n"));
+    let (code, _, err) = project(&["uninstall", "--name", "tb", "claude", "code", "codex"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
     for file in [".mcp.json", ".vscode/mcp.json", ".codex/config.toml"] {
-        assert!(!environment.path().join(file).exists(), "{file}");
+        assert!(!environment.path().join("project").join(file).exists(), "{file}");
     }
+    std::fs::remove_file(environment.path().join("bin/termbridge")).expect("removed");
+    let (code, _, err) = project(&["install", "claude"]);
+    assert!(code == Some(0) && err.contains("termbridge is not on your PATH"), "{err}");
+    let (code, _, err) = run(&environment, &["install", "--scope", "project", "claude"]);
+    assert!(code == Some(1) && err.contains("this folder is your home"), "{err}");
+}
+
+#[test]
+fn run_by_npx_or_uvx_the_entry_uses_them() {
+    let environment = TestEnvironment::new();
+    for (cache, command, args) in [
+        (
+            ".npm/_npx/0a1b/node_modules/@termbridge/linux-x64/bin",
+            "npx",
+            json!(["-y", "termbridge", "mcp"]),
+        ),
+        (".cache/uv/archive-v0/0a1b/bin", "uvx", json!(["termbridge", "mcp"])),
+    ] {
+        environment.write(CURSOR, "{}");
+        let program = environment.path().join(cache).join("termbridge");
+        std::fs::create_dir_all(program.parent().expect("a folder")).expect("made");
+        if std::fs::hard_link(TERMBRIDGE, &program).is_err() {
+            std::fs::copy(TERMBRIDGE, &program).expect("copied");
+        }
+        let (code, out, err) =
+            run_by(environment.command(&program), &["install", "--yes", "cursor"]);
+        assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+        let entry = parsed(&environment, CURSOR)["mcpServers"]["termbridge"].take();
+        assert_eq!(entry, json!({"command": command, "args": args}));
+        let (code, _, _) = run_by(environment.command(&program), &["uninstall", "--yes", "cursor"]);
+        assert_eq!((code, environment.read(CURSOR).as_str()), (Some(0), "{}"));
+    }
+}
+
+#[test]
+fn without_room_the_file_stays_and_the_reason_is_said() {
+    let environment = home();
+    let before = environment.read(CURSOR);
+    // A file that may not grow is as good as a full disk.
+    let mut command = environment.command("bash");
+    let line = format!("ulimit -f 0; trap '' XFSZ; exec {TERMBRIDGE} install --yes cursor | cat");
+    let output = command.args(["-c", &line]).output().expect("runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("Cursor: not changed: cannot write"), "{out}");
+    assert_eq!(environment.read(CURSOR), before);
+    let names = std::fs::read_dir(environment.path().join(".cursor")).expect("there").count();
+    assert_eq!(names, 1, "no temporary file stays");
 }
 
 #[test]

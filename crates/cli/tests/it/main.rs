@@ -7,6 +7,7 @@ mod commands;
 mod compat;
 mod configuration;
 mod debug;
+mod doctor;
 mod editor_target;
 mod editor_windows;
 mod editors;

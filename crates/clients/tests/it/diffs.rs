@@ -1,6 +1,6 @@
 //! What is shown of a change.
 
-use termbridge_clients::Client;
+use termbridge_clients::{Client, Overwrite, Plan, masked};
 
 use crate::support::{Home, entry};
 
@@ -70,4 +70,48 @@ fn of_a_file_in_one_line_only_the_change_is_shown() {
     assert!(diff.lines().all(|line| line.chars().count() < 170), "{diff}");
     let long = diff_of(&format!("{{\n\"a\": \"{far}\",\n\"mcpServers\": {{}}\n}}\n"));
     assert!(long.contains("xxx…\n"), "{long}");
+}
+
+#[test]
+fn secrets_are_masked_however_they_are_written() {
+    let home = Home::linux();
+    let other = r#""url": "https://x", "env": {"A": "plain-value", "GH": "ghp_abc"}, "args": ["--api-key", "hunter2", "-e", "DB=hunter3", "--x=1"],
+      "headers": {"Authorization": "Bearer hunter4"}, "cwd": "https://u:hunter5@host/p", // "token": "hunter6"
+      "link": "https://h/?api_key=hunter7", "id": "0123456789abcdef01234567", "pin": 1"#;
+    home.write(CURSOR, format!("{{\"mcpServers\": {{\"termbridge\": {{{other}}}}}}}"));
+    let place = home.place(Client::Cursor);
+    let plan =
+        Plan::install(place, &entry(), Overwrite::Foreign, &home.environment).expect("a plan");
+    let diff = plan.diff();
+    for secret in ["plain-value", "ghp_abc", "hunter", "0123456789abcdef"] {
+        assert!(!diff.contains(secret), "{secret}: {diff}");
+    }
+    for shown in
+        ["\"https://x\"", "\"--api-key\"", "\"GH\"", "\"DB=***\"", "\"--x=1\"", "\"pin\": 1"]
+    {
+        assert!(diff.contains(shown), "{shown}: {diff}");
+    }
+    let toml = "[mcp_servers.termbridge]\nurl = 'https://x'\nbearer_token = '''hunter1\nhunter2'''\nenv.A = \"hunter3\"\n\
+                [mcp_servers.termbridge.env]\nB = \"hunter4\"\n[mcp_servers.termbridge.http_headers]\n\"X-C\" = 'hunter5'\n[other]\nname = 'me'\n";
+    home.write(".codex/config.toml", toml.replace("env.A = \"hunter3\"\n", ""));
+    let place = home.place(Client::Codex);
+    let plan =
+        Plan::install(place, &entry(), Overwrite::Foreign, &home.environment).expect("a plan");
+    assert!(!plan.diff().contains("hunter"), "{}", plan.diff());
+    assert!(
+        plan.diff().contains("name = 'me'") && plan.diff().contains("B = ***"),
+        "{}",
+        plan.diff()
+    );
+    assert!(!masked(toml).contains("hunter"), "{}", masked(toml));
+    assert_eq!(masked(toml).lines().count(), toml.lines().count());
+}
+
+#[test]
+fn a_path_cannot_pretend_to_be_part_of_the_diff() {
+    let mut home = Home::linux();
+    home.environment.home = home.path("x\n+++ /etc/passwd\u{1b}[2J");
+    let diff = home.plan(Client::Codex, &entry()).expect("a plan").diff();
+    assert_eq!(diff.lines().filter(|line| line.starts_with("+++")).count(), 1, "{diff}");
+    assert!(!diff.contains('\u{1b}'), "{diff:?}");
 }

@@ -318,3 +318,49 @@ fn names_that_not_every_client_takes_are_refused() {
         assert_eq!(plan.expect("ours by its command").action(), Action::RemoveFile);
     }
 }
+
+#[test]
+fn arguments_that_someone_chose_are_kept_unless_others_are_chosen() {
+    let plain = entry().keeping_arguments();
+    let home = Home::linux();
+    let text = "{\"mcpServers\": {\"termbridge\": {\"command\": \"/old/termbridge\", \"args\": [\"mcp\", \"--connect\"]}}}";
+    home.write(CURSOR, text);
+    assert_eq!(home.install_as(Client::Cursor, &plain).0, Action::Update);
+    assert_eq!(home.read(CURSOR), text.replace("/old/termbridge", COMMAND));
+    assert_eq!(home.install_as(Client::Cursor, &plain).0, Action::AlreadyThere);
+    assert_eq!(home.install(Client::Cursor), Action::Update, "others were chosen");
+    let text = "[mcp_servers.termbridge]\ncommand = \"termbridge\"\nargs = [\"mcp\", \"--toolsets\", \"all\"]\n";
+    home.write(CODEX, text);
+    assert_eq!(home.install_as(Client::Codex, &plain).0, Action::Update);
+    assert_eq!(home.read(CODEX), text.replace("\"termbridge\"\n", &format!("\"{COMMAND}\"\n")));
+}
+
+#[test]
+fn an_entry_that_runs_the_package_is_ours() {
+    let npx = Entry::new("termbridge", "npx", ["-y", "termbridge", "mcp"]).expect("valid");
+    let home = Home::linux();
+    home.write(CURSOR, "{\"mcpServers\": {}}");
+    assert_eq!(home.install_as(Client::Cursor, &npx).0, Action::Add);
+    assert_eq!(home.install_as(Client::Cursor, &npx).0, Action::AlreadyThere);
+    assert_eq!(home.uninstall(Client::Cursor), Action::Remove);
+    for (command, args) in [
+        ("npx", "\"-y\", \"termbridge@latest\", \"mcp\""),
+        ("/usr/bin/uvx", "\"termbridge==1.0\", \"mcp\", \"--connect\""),
+        ("pnpm", "\"dlx\", \"termbridge\", \"mcp\""),
+    ] {
+        home.write(CURSOR, format!("{{\"mcpServers\": {{\"termbridge\": {{\"command\": \"{command}\", \"args\": [{args}]}}}}}}"));
+        assert_eq!(home.install(Client::Cursor), Action::Update, "{command}");
+        assert_eq!(home.uninstall(Client::Cursor), Action::Remove, "{command}");
+    }
+    for (command, args) in [
+        ("npx", "\"-y\", \"termbridge-other\", \"mcp\""),
+        ("docker", "\"run\", \"termbridge\", \"mcp\""),
+        ("npx", "\"mcp\""),
+    ] {
+        home.write(CURSOR, format!("{{\"mcpServers\": {{\"termbridge\": {{\"command\": \"{command}\", \"args\": [{args}]}}}}}}"));
+        assert!(
+            matches!(home.plan(Client::Cursor, &entry()), Err(Error::Foreign { .. })),
+            "{command} {args}"
+        );
+    }
+}

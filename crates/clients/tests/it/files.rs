@@ -197,6 +197,31 @@ mod unix {
     }
 
     #[test]
+    fn links_do_not_lead_out_of_a_project() {
+        let home = Home::project();
+        let cursor = "{\"mcpServers\": {}}";
+        home.write("mine/mcp.json", cursor);
+        home.folder("project/.vscode");
+        symlink("../../mine/mcp.json", home.path("project/.vscode/mcp.json")).expect("linked");
+        symlink("../mine", home.path("project/.cursor")).expect("linked");
+        symlink("..", home.path("project/.zed")).expect("linked");
+        symlink(home.path("nowhere"), home.path("project/.codex")).expect("linked");
+        for client in [Client::VsCode, Client::Cursor, Client::Zed] {
+            let refused = home.plan(client, &entry());
+            let Err(Error::OutsideProject { .. }) = refused else {
+                panic!("{client}: {refused:?}")
+            };
+        }
+        let plan = home.plan(Client::Codex, &entry()).expect("not there yet");
+        plan.apply().expect_err("the folder is a link to nothing");
+        assert!(!home.path("nowhere").exists());
+        assert_eq!(home.read("mine/mcp.json"), cursor);
+        home.folder("project/shared");
+        symlink("shared", home.path("project/.gemini")).expect("linked");
+        assert_eq!(home.install(Client::GeminiCli), Action::Add, "a link within it is fine");
+    }
+
+    #[test]
     fn a_pipe_is_not_waited_for() {
         let home = Home::linux();
         home.folder(".cursor");

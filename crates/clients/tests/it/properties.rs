@@ -1,7 +1,7 @@
 //! What holds for every document.
 
 use proptest::prelude::*;
-use termbridge_clients::{Action, Client, Error};
+use termbridge_clients::{Action, Client, Error, masked};
 
 use crate::documents::{json_document, toml_document};
 use crate::support::{Home, entry};
@@ -76,6 +76,15 @@ proptest! {
             is_handled(client, file, &text.as_bytes()[..at])?;
             let mixed = format!("{}{piece}{}", &text[..at], &text[at..]);
             is_handled(client, file, mixed.as_bytes())?;
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn masked_lines_stay_lines(text in json_document(), more in "[\\[\\]{}\"'=:,#/*a\n\\\\]{0,40}") {
+        for text in [&text, &more] {
+            prop_assert_eq!(masked(text).matches('\n').count(), text.matches('\n').count());
         }
     }
 }

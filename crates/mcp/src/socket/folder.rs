@@ -68,13 +68,24 @@ impl ServerFolder {
     /// The folder of this user, by the value of `XDG_RUNTIME_DIR` and the temporary folder; made if it is missing.
     pub fn open(xdg_runtime_dir: Option<&Path>, temporary: &Path) -> Result<Self, FolderError> {
         let user = own_user().map_err(|error| io_error(temporary, error))?;
-        let path = match xdg_runtime_dir.filter(|folder| folder.is_absolute()) {
-            Some(folder) => folder.join(NAME),
-            None => temporary.join(format!("{NAME}-{user}")),
-        };
+        let path = place(xdg_runtime_dir, temporary, user);
         check_parent(path.parent().unwrap_or(temporary), user)?;
         make_private(&path, user)?;
         Ok(Self { path })
+    }
+
+    /// The same without making or changing anything; `None` if it is missing.
+    pub fn find(
+        xdg_runtime_dir: Option<&Path>,
+        temporary: &Path,
+    ) -> Result<Option<Self>, FolderError> {
+        let user = own_user().map_err(|error| io_error(temporary, error))?;
+        let path = place(xdg_runtime_dir, temporary, user);
+        check_parent(path.parent().unwrap_or(temporary), user)?;
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            _ => check_private(&path, user).map(|_| Some(Self { path })),
+        }
     }
 
     /// Where it is.
@@ -177,6 +188,13 @@ pub(crate) fn own_user() -> io::Result<u32> {
     Ok(File::from(OwnedFd::from(socket)).metadata()?.uid())
 }
 
+fn place(xdg_runtime_dir: Option<&Path>, temporary: &Path, user: u32) -> PathBuf {
+    match xdg_runtime_dir.filter(|folder| folder.is_absolute()) {
+        Some(folder) => folder.join(NAME),
+        None => temporary.join(format!("{NAME}-{user}")),
+    }
+}
+
 fn make_private(path: &Path, user: u32) -> Result<(), FolderError> {
     let failed = |error| io_error(path, error);
     match DirBuilder::new().mode(FOLDER_MODE).create(path) {
@@ -184,7 +202,17 @@ fn make_private(path: &Path, user: u32) -> Result<(), FolderError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(failed(error)),
     }
-    let found = fs::symlink_metadata(path).map_err(failed)?;
+    let mode = check_private(path, user)?;
+    if mode != FOLDER_MODE {
+        // A umask took from its owner what is the owner's.
+        fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The mode of a folder that is this user's alone.
+fn check_private(path: &Path, user: u32) -> Result<u32, FolderError> {
+    let found = fs::symlink_metadata(path).map_err(|error| io_error(path, error))?;
     if !found.is_dir() {
         return Err(FolderError::NotAFolder { path: path.to_owned() });
     }
@@ -195,11 +223,7 @@ fn make_private(path: &Path, user: u32) -> Result<(), FolderError> {
     if mode & 0o077 != 0 {
         return Err(FolderError::Open { path: path.to_owned(), mode });
     }
-    if mode != FOLDER_MODE {
-        // A umask took from its owner what is the owner's.
-        fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE)).map_err(failed)?;
-    }
-    Ok(())
+    Ok(mode)
 }
 
 /// Nobody else can rename what is in a folder, nor it, nor a folder above it.

@@ -85,14 +85,14 @@ fn the_doctor_names_what_is_missing_and_how_to_mend_it() {
     std::fs::set_permissions(dlv, PermissionsExt::from_mode(0o755)).expect("a mode");
     let output = command.env("PATH", &folder).args(["doctor", "--json"]).output().expect("it runs");
     let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(report["terminal"]["ok"], true, "{report:#}");
-    for adapter in report["adapters"].as_array().expect("adapters") {
+    let checks = report["checks"].as_array().expect("checks");
+    let debugging = || checks.iter().filter(|check| check["group"] == "debugging");
+    for adapter in debugging().map(|check| &check["data"]).filter(|data| data["name"].is_string()) {
         // Debuggers with a number in their name are looked for there too.
         assert!(adapter["path"].is_string() || adapter["install"].is_string(), "{adapter:#}");
     }
-    let go =
-        report["adapters"].as_array().expect("adapters").iter().find(|one| one["name"] == "delve");
-    let go = go.expect("delve");
-    assert!(go["path"].is_string() && go["install"].is_string(), "{report:#}");
-    assert!(go["problem"].as_str().expect("why not").contains("it is broken"), "{report:#}");
+    let go = debugging().find(|check| check["data"]["name"] == "delve").expect("delve");
+    assert_eq!((output.status.code(), &go["status"]), (Some(1), &Value::from("failed")), "{go:#}");
+    assert!(go["fix"].as_str().expect("a command").contains("install"), "{go:#}");
+    assert!(go["detail"].as_str().expect("why not").contains("it is broken"), "{go:#}");
 }

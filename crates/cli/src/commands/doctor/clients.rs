@@ -1,0 +1,246 @@
+//! The MCP clients: what their configuration starts is really started, shakes hands and lists its tools.
+//!
+//! Only entries in the user's own files are started: those of a project are whoever wrote it's, and reading one must not
+//! run it. An entry that would use the shared server is started without, because it would start that.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+use termbridge_bridge::dap::{CommandLine, Environment as Programs};
+use termbridge_clients::{Client, InstalledEntry, Place, Scope, StartKind, installed, places};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::task::JoinSet;
+
+use super::LIMIT;
+use super::check::{Check, Group};
+use crate::commands::clients::environment;
+use crate::config::home;
+
+/// Longest answer that is read.
+const MAX_ANSWER: u64 = 4 << 20;
+/// Most characters of the last words of one that failed.
+const MAX_WORDS: u64 = 400;
+/// How long a server may take to end when its input has.
+const END_LIMIT: Duration = Duration::from_secs(1);
+const PROTOCOL: &str = "2025-11-25";
+
+pub(super) async fn check() -> Vec<Check> {
+    let environment = match environment() {
+        Ok(environment) => environment,
+        Err(error) => {
+            return vec![Check::failed(
+                Group::Clients,
+                "clients",
+                error.to_string(),
+                "export HOME=…",
+            )];
+        }
+    };
+    let of_client = |client| places(client, &environment, &Scope::User).unwrap_or_default();
+    let found = Client::ALL.into_iter().flat_map(of_client).filter(|place| place.is_found);
+    let mut tries = JoinSet::new();
+    for (index, place) in found.enumerate() {
+        tries.spawn(async move { (index, of_place(&place).await) });
+    }
+    let mut checks = tries.join_all().await;
+    checks.sort_by_key(|(index, _)| *index);
+    let mut checks: Vec<Check> = checks.into_iter().flat_map(|(_, checks)| checks).collect();
+    if checks.is_empty() {
+        let fix = "termbridge install --help";
+        checks.push(Check::missing(Group::Clients, "clients", "none was found", fix));
+    }
+    if let Ok(here) = std::env::current_dir()
+        && home().is_none_or(|home| home != here)
+    {
+        checks.extend(of_project(&here, &environment));
+    }
+    checks
+}
+
+async fn of_place(place: &Place) -> Vec<Check> {
+    let install = format!("termbridge install {}", place.client.id());
+    let label = place.label();
+    let data = json!({"client": place.client.id(), "profile": place.profile, "path": place.path});
+    let entries = match installed(place) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let detail = match std::error::Error::source(&error) {
+                Some(cause) if !error.to_string().contains(&cause.to_string()) => {
+                    format!("{error}: {cause}")
+                }
+                _ => error.to_string(),
+            };
+            let fix = format!("correct {}", place.path.display());
+            return vec![Check::failed(Group::Clients, label, detail, fix).data(data)];
+        }
+    };
+    if entries.is_empty() {
+        let detail = format!("found, but termbridge is not in {}", place.path.display());
+        return vec![Check::missing(Group::Clients, label, detail, install).data(data)];
+    }
+    let mut checks = Vec::new();
+    for entry in entries {
+        let label = match entry.name.as_str() {
+            "termbridge" => label.clone(),
+            name => format!("{label} (entry {name})"),
+        };
+        checks.push(of_entry(&entry, &label, &install).await.data(data.clone()));
+    }
+    checks
+}
+
+async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
+    let command = entry.command.clone().unwrap_or_default();
+    match entry.start {
+        StartKind::Foreign => {
+            let detail = "its entry starts another program";
+            return Check::warning(Group::Clients, label, detail, format!("{install} --force"));
+        }
+        StartKind::Runner if Programs::of_process().find_program(&command).is_none() => {
+            let detail = format!("{command}, which would run it, is not on your PATH");
+            return Check::failed(Group::Clients, label, detail, install);
+        }
+        StartKind::Runner => {
+            let detail =
+                format!("{command} runs it; not started here, because that may download it");
+            return Check::info(Group::Clients, label, detail);
+        }
+        StartKind::Program => {}
+    }
+    let began = Instant::now();
+    let tried = tokio::time::timeout(LIMIT, start(entry)).await;
+    let reinstall = format!("{install} --yes");
+    let check = match tried {
+        Err(_) => {
+            let detail = format!("{command} does not answer within {} s", LIMIT.as_secs());
+            Check::failed(Group::Clients, label, detail, reinstall)
+        }
+        Ok(Err(error)) => Check::failed(Group::Clients, label, format!("{error:#}"), reinstall),
+        Ok(Ok((version, _))) if version != env!("CARGO_PKG_VERSION") => {
+            let own = env!("CARGO_PKG_VERSION");
+            let detail = format!("{command} is version {version}, this is {own}");
+            Check::failed(Group::Clients, label, detail, reinstall)
+        }
+        Ok(Ok(_)) if !entry.is_enabled => {
+            let detail = "works, but is turned off in the client's configuration";
+            Check::warning(Group::Clients, label, detail, "turn it on in the client")
+        }
+        Ok(Ok((_, tools))) => {
+            let detail = format!("{command} starts and lists {tools} tools");
+            Check::ok(Group::Clients, label, detail)
+        }
+    };
+    check.took(began.elapsed())
+}
+
+/// Starts what an entry says; its version and the number of its tools.
+async fn start(entry: &InstalledEntry) -> Result<(String, usize)> {
+    let command = entry.command.as_deref().context("it starts no program")?;
+    let program = match command.contains('/') {
+        true => Some(command.into()),
+        false => Programs::of_process().find_program(command),
+    };
+    let program = program.with_context(|| format!("{command} is not on your PATH"))?;
+    ensure!(program.exists(), "{} does not exist", program.display());
+    let args = entry.args.iter().filter(|word| *word != "--connect");
+    let mut line = CommandLine::new(&program).args(args);
+    line.cwd = home().filter(|home| home.is_dir());
+    // A test leaves no trace: no history, no port, no log file.
+    let quiet = [
+        ("TERMBRIDGE_NO_HISTORY", "1"),
+        ("TERMBRIDGE_EDITOR_PORT", "0"),
+        ("TERMBRIDGE_EDITOR", "0"),
+        ("LOG_LEVEL", "error"),
+    ];
+    let own = entry.env.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    line.env = own.chain(quiet).map(|(name, value)| (name.into(), Some(value.into()))).collect();
+    line.env.push(("TERMBRIDGE_LOG_FILE".into(), None));
+    let mut process = line
+        .spawn(Stdio::piped())
+        .with_context(|| format!("{} cannot be started", program.display()))?;
+    let (Some(mut stdin), Some(stdout), Some(stderr)) = process.pipes() else {
+        bail!("it has no pipes")
+    };
+    let mut lines = BufReader::new(stdout.take(MAX_ANSWER));
+    let talk = async {
+        let client = json!({"name": "termbridge-doctor", "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}});
+        stdin.write_all(format!("{hello}\n").as_bytes()).await?;
+        let answer = answer(&mut lines, 1).await?;
+        let version = answer["serverInfo"]["version"].as_str().unwrap_or("unknown").to_owned();
+        let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}});
+        stdin.write_all(format!("{ready}\n{list}\n").as_bytes()).await?;
+        let tools = self::answer(&mut lines, 2).await?["tools"].as_array().map_or(0, Vec::len);
+        ensure!(tools > 0, "it lists no tools");
+        anyhow::Ok((version, tools))
+    };
+    let result = talk.await;
+    // It ends with its input; what does not is killed when this is dropped.
+    drop(stdin);
+    let _ = tokio::time::timeout(END_LIMIT, process.wait()).await;
+    match result {
+        Ok(found) => Ok(found),
+        Err(error) => {
+            let mut words = Vec::new();
+            let _ = tokio::time::timeout(END_LIMIT, stderr.take(MAX_WORDS).read_to_end(&mut words))
+                .await;
+            let words = String::from_utf8_lossy(&words).trim().to_owned();
+            let error = if words.is_empty() { error } else { error.context(words) };
+            Err(error.context(format!("{} does not work", program.display())))
+        }
+    }
+}
+
+/// The result of the request of that number; other messages are passed over.
+async fn answer(lines: &mut BufReader<impl AsyncRead + Unpin>, id: u64) -> Result<Value> {
+    loop {
+        let mut line = Vec::new();
+        if lines.read_until(b'\n', &mut line).await? == 0 {
+            bail!("it ended without an answer");
+        }
+        let mut message: Value = serde_json::from_slice(&line).context("it does not speak MCP")?;
+        if message["id"] == id {
+            ensure!(
+                message["error"].is_null(),
+                "it answers with an error: {}",
+                message["error"]["message"]
+            );
+            return Ok(message["result"].take());
+        }
+    }
+}
+
+/// Entries in the working directory's own configuration: named, never started.
+fn of_project(here: &Path, environment: &termbridge_clients::Environment) -> Vec<Check> {
+    let scope = Scope::Project(here.to_owned());
+    let of_client = |client| places(client, environment, &scope).unwrap_or_default();
+    let mut seen = Vec::new();
+    let mut checks = Vec::new();
+    for place in Client::ALL.into_iter().flat_map(of_client).filter(|place| place.path.exists()) {
+        if seen.contains(&place.path) {
+            continue;
+        }
+        let entries = installed(&place).unwrap_or_default();
+        if let Some(entry) = entries.first() {
+            let path = place.path.strip_prefix(here).unwrap_or(&place.path).display();
+            let words: Vec<&str> =
+                entry.command.iter().chain(&entry.args).map(String::as_str).collect();
+            let detail = format!(
+                "{path} starts `{}`; not tried, because it is the project's",
+                words.join(" ")
+            );
+            checks.push(Check::info(
+                Group::Clients,
+                format!("{} in this project", place.client),
+                detail,
+            ));
+        }
+        seen.push(place.path);
+    }
+    checks
+}

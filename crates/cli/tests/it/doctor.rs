@@ -1,0 +1,320 @@
+//! `termbridge doctor`: what it finds, what it says to do, and that it leaves nothing behind.
+
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use termbridge_testkit::TestEnvironment;
+
+use crate::TERMBRIDGE;
+use crate::support::program;
+
+/// A doctor in a home of its own with nothing on its path but these programs: few things to start.
+fn doctor(environment: &TestEnvironment, programs: &[&str]) -> Command {
+    let folder = environment.path().join("bin");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for name in programs {
+        let _ = symlink(program(name), folder.join(name));
+    }
+    let runtime = environment.path().join("run");
+    std::fs::create_dir_all(&runtime).expect("a folder");
+    let mut command = environment.command(TERMBRIDGE);
+    command.env("PATH", folder).env("XDG_RUNTIME_DIR", runtime).arg("doctor").stdin(Stdio::null());
+    command
+}
+
+#[track_caller]
+fn report(command: &mut Command) -> (i32, Value) {
+    let output = command.arg("--json").output().expect("it runs");
+    let report = serde_json::from_slice(&output.stdout);
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    (
+        output.status.code().expect("a code"),
+        report.unwrap_or_else(|error| panic!("{error}: {complaints}")),
+    )
+}
+
+#[track_caller]
+fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
+    let checks = report["checks"].as_array().expect("a list");
+    let found =
+        checks.iter().find(|check| check["name"].as_str().is_some_and(|it| it.starts_with(name)));
+    found.unwrap_or_else(|| panic!("no {name} in {report:#}"))
+}
+
+fn write_program(environment: &TestEnvironment, name: &str, text: &str) -> String {
+    let path = environment.write(name, text);
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a mode");
+    path.display().to_string()
+}
+
+fn cursor(environment: &TestEnvironment, command: &str, args: &[&str]) {
+    let entry = json!({"command": command, "args": args, "env": {"TERMBRIDGE_MAX_SESSIONS": "7"}});
+    environment.write(".cursor/mcp.json", json!({"mcpServers": {"termbridge": entry}}).to_string());
+}
+
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).expect("readable").flatten() {
+            found.push(entry.path().display().to_string());
+            if entry.file_type().expect("a type").is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_shape_of_its_json_stays() {
+    let environment = TestEnvironment::new();
+    let (code, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+    assert_eq!(
+        (code, &report["ok"], &report["failed"]),
+        (0, &json!(true), &json!(0)),
+        "{report:#}"
+    );
+    assert_eq!((&report["schema"], &report["system"]["os"]), (&json!(1), &json!("linux")));
+    let statuses = ["ok", "info", "missing", "warning", "failed"];
+    let groups = ["program", "terminals", "clients", "debugging", "server", "system"];
+    for check in report["checks"].as_array().expect("a list") {
+        let fields: Vec<&String> = check.as_object().expect("an object").keys().collect();
+        assert_eq!(
+            fields,
+            ["data", "detail", "fix", "group", "milliseconds", "name", "status"],
+            "{check:#}"
+        );
+        let status = check["status"].as_str().expect("text");
+        assert!(statuses.contains(&status), "{check:#}");
+        assert!(groups.contains(&check["group"].as_str().expect("text")), "{check:#}");
+        let needs_fix = ["missing", "warning", "failed"].contains(&status);
+        assert_eq!(check["fix"].is_string(), needs_fix, "what to do: {check:#}");
+    }
+    for name in [
+        "termbridge",
+        "terminals",
+        "bash",
+        "debugpy",
+        "kernel",
+        "ptrace",
+        "open files",
+        "port 8080",
+        "server",
+    ] {
+        check(&report, name);
+    }
+    assert_eq!(check(&report, "bash")["data"]["default"], true);
+    assert!(check(&report, "bash")["milliseconds"].is_u64());
+}
+
+#[test]
+fn nothing_is_changed_and_nothing_stays() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh", "bash", "dash"]);
+    cursor(&environment, TERMBRIDGE, &["mcp", "--connect"]);
+    let temporary = environment.path().join("tmp");
+    std::fs::create_dir(&temporary).expect("a folder");
+    let before = files(environment.path());
+    let (code, report) = report(command.env("TMPDIR", &temporary));
+    assert_eq!(code, 0, "{report:#}");
+    assert_eq!(check(&report, "Cursor")["status"], "ok", "{report:#}");
+    assert_eq!(check(&report, "server")["detail"], "none runs, and none has run", "{report:#}");
+    assert_eq!(files(environment.path()), before, "no server, no history, no folder");
+}
+
+#[test]
+fn what_a_client_has_configured_is_started() {
+    let environment = TestEnvironment::new();
+    cursor(&environment, TERMBRIDGE, &["mcp", "--toolsets", "compat"]);
+    environment.write(".gemini/settings.json", "{}");
+    environment.write(".codex/config.toml", "[mcp_servers\n");
+    let (code, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+    assert_eq!(code, 1, "one is broken");
+    let good = check(&report, "Cursor");
+    assert_eq!(good["status"], "ok", "{good:#}");
+    assert!(
+        good["detail"].as_str().expect("text").ends_with(" starts and lists 7 tools"),
+        "{good:#}"
+    );
+    let absent = check(&report, "Gemini CLI");
+    assert_eq!(
+        (&absent["status"], &absent["fix"]),
+        (&json!("missing"), &json!("termbridge install gemini"))
+    );
+    let broken = check(&report, "Codex");
+    assert_eq!(broken["status"], "failed");
+    assert!(broken["detail"].as_str().expect("text").contains("line 1, column"), "{broken:#}");
+}
+
+#[test]
+fn an_entry_that_does_not_work_comes_with_the_command_that_helps() {
+    let environment = TestEnvironment::new();
+    let shell = "#!/bin/sh\nread hello\n";
+    let old = r#"echo '{"jsonrpc":"2.0","id":1,"result":{"serverInfo":{"version":"0.0.1"}}}'; read a; read b
+                 echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{}]}}'"#;
+    let old = write_program(&environment, "old/termbridge", &format!("{shell}{old}\n"));
+    let dead = write_program(
+        &environment,
+        "dead/termbridge",
+        &format!("{shell}echo 'no library' >&2\nexit 3\n"),
+    );
+    let mute =
+        write_program(&environment, "mute/termbridge", &format!("{shell}echo hello\nread more\n"));
+    let gone = environment.path().join("gone/termbridge").display().to_string();
+    let table: [(&str, &[&str], &str, &str); 6] = [
+        (&gone, &["mcp"], "gone/termbridge does not exist", "failed"),
+        (&old, &["mcp"], "is version 0.0.1, this is", "failed"),
+        (&dead, &["mcp"], "no library", "failed"),
+        (&mute, &["mcp"], "does not speak MCP", "failed"),
+        (
+            "npx",
+            &["-y", "termbridge", "mcp"],
+            "npx, which would run it, is not on your PATH",
+            "failed",
+        ),
+        ("something", &["else"], "starts another program", "warning"),
+    ];
+    for (command, args, part, status) in table {
+        cursor(&environment, command, args);
+        let (code, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+        let found = check(&report, "Cursor");
+        assert_eq!(
+            (code == 1, &found["status"]),
+            (status == "failed", &json!(status)),
+            "{found:#}"
+        );
+        assert!(found["detail"].as_str().expect("text").contains(part), "{part}: {found:#}");
+        assert!(
+            found["fix"].as_str().expect("text").starts_with("termbridge install cursor"),
+            "{found:#}"
+        );
+    }
+}
+
+#[test]
+fn what_a_project_has_configured_is_not_started() {
+    let environment = TestEnvironment::new();
+    let mark = environment.path().join("was-started");
+    let evil = format!("#!/bin/sh\ntouch {}\n", mark.display());
+    let evil = write_program(&environment, "project/termbridge", &evil);
+    let entry = json!({"mcpServers": {"termbridge": {"command": evil, "args": ["mcp"]}}});
+    environment.write("project/.mcp.json", entry.to_string());
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (_, report) = report(command.current_dir(environment.path().join("project")));
+    let found = check(&report, "Claude Code in this project");
+    assert!(found["detail"].as_str().expect("text").starts_with(".mcp.json starts `"), "{found:#}");
+    assert!(!mark.exists(), "a project's files are whoever wrote them's");
+}
+
+#[test]
+fn start_up_files_that_never_end_are_named() {
+    let environment = TestEnvironment::new();
+    environment.write(".bashrc", "echo 'waiting for godot'\nsleep 1000\n");
+    let (code, report) = report(&mut doctor(&environment, &["sh", "bash", "sleep"]));
+    assert_eq!(code, 1, "agents get this shell: {report:#}");
+    let bash = check(&report, "bash");
+    let detail = bash["detail"].as_str().expect("text");
+    assert!(detail.contains(".bashrc") && detail.contains("waiting for godot"), "{bash:#}");
+    assert!(bash["fix"].as_str().expect("text").starts_with("bash -xic exit"), "{bash:#}");
+    assert_eq!(check(&report, "sh")["status"], "ok", "others work: {report:#}");
+}
+
+#[test]
+fn whoever_holds_a_port_is_named() {
+    let environment = TestEnvironment::new();
+    let held = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = held.local_addr().expect("an address").port().to_string();
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (code, report) = report(command.env("TERMBRIDGE_EDITOR_PORT", &port));
+    assert_eq!(code, 0, "only a warning: {report:#}");
+    let found = check(&report, &format!("port {port} (editors)"));
+    assert_eq!(found["data"]["holder"]["pid"], json!(std::process::id()), "{found:#}");
+    assert!(found["fix"].as_str().expect("text").contains("--editor-port"), "{found:#}");
+}
+
+#[test]
+fn a_broken_configuration_does_not_keep_it_from_the_rest() {
+    let environment = TestEnvironment::new();
+    environment.write(".config/termbridge/config.toml", "max_sessions = 'many'\n");
+    let (code, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+    assert_eq!(code, 1);
+    let found = check(&report, "configuration");
+    assert!(found["detail"].as_str().expect("text").contains("line 1"), "{found:#}");
+    assert!(found["fix"].as_str().expect("text").ends_with("config.toml"), "{found:#}");
+    assert_eq!(check(&report, "terminals")["status"], "ok");
+}
+
+#[test]
+fn a_folder_that_others_can_enter_is_refused() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let folder = environment.path().join("run/termbridge");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o755)).expect("a mode");
+    let (code, report) = report(&mut command);
+    let found = check(&report, "runtime folder");
+    assert_eq!((code, &found["status"]), (1, &json!("failed")), "{found:#}");
+    assert!(found["fix"].as_str().expect("text").contains("chmod 700"), "{found:#}");
+}
+
+#[test]
+fn a_report_for_a_bug_has_no_secrets() {
+    let environment = TestEnvironment::new();
+    environment.write(
+        ".config/termbridge/config.toml",
+        "max_sessions = 9\n[commands.env]\nA = \"plain-hunter1\"\nAPI_KEY = \"hunter2\"\n",
+    );
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    command.env("MY_TOKEN", "hunter3").env("OTHER", "hunter4").env("USER", "adalovelace");
+    let words = ["--bundle", "report.txt"];
+    let output = command.args(words).output().expect("it runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("Wrote report.txt") && told.contains("look at it"), "{told}");
+    let text = environment.read("report.txt");
+    assert!(!text.contains("hunter"), "{text}");
+    assert!(!text.contains(&environment.path().display().to_string()), "{text}");
+    assert!(!text.contains("adalovelace"), "{text}");
+    for part in [
+        "✓ terminals: ",
+        "max_sessions = 9",
+        "A = ***",
+        "MY_TOKEN=***",
+        "==== server.log",
+        "\"schema\": 1",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let mode = std::fs::metadata(environment.path().join("report.txt"))
+        .expect("there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let output = command.output().expect("it runs");
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("report.txt exists already"));
+    assert_eq!(environment.read("report.txt"), text, "it is left alone");
+}
+
+#[test]
+fn an_interrupt_ends_what_was_started() {
+    let environment = TestEnvironment::new();
+    // The shell reports that it runs, and would for long.
+    let pipe = environment.path().join("started");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("it runs");
+    assert!(made.success());
+    environment.write(".bashrc", format!("echo $$ > {}\nsleep 1000\n", pipe.display()));
+    let mut command = doctor(&environment, &["sh", "bash", "sleep"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+    let shell: i32 =
+        std::fs::read_to_string(&pipe).expect("it reads").trim().parse().expect("a pid");
+    let pid = rustix::process::Pid::from_raw(child.id().cast_signed()).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(!Path::new(&format!("/proc/{shell}")).exists(), "the shell is gone");
+}
