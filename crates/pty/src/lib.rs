@@ -15,15 +15,15 @@
 //! ```
 //!
 //! * `client` is the server's end: handles, the one task that owns the socket.
-//! * `keeper` is the other process: small, single-threaded, the parent and subreaper of every
+//! * `keeper` is the other process: small, single-threaded, the parent and (on Linux) subreaper of every
 //!   program. `role` turns an executable into it before `main`.
 //! * `protocol` is what passes between them; `wire` moves its frames and descriptors.
 //! * `lasting` is what a keeper that outlives its server is asked for; `journal` the shared memory in
 //!   which the next server finds what this one read.
-//! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
+//! * `process_table` reads `/proc`, or asks libproc; `sys` wraps the libc calls that rustix lacks.
 //! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
 //!   `private_files` makes what only its owner may use.
-//! * `own_session` is for the processes that other crates start.
+//! * `own_session` is for the processes that other crates start, `processes` what they ask about others.
 //!
 //! # Invariants
 //!
@@ -31,7 +31,8 @@
 //! * A program's pid is its session id, and neither is reused before its [`Program`] is dropped:
 //!   the keeper holds the zombie until then.
 //! * When the server is gone, even by `SIGKILL`, a private keeper ends every program and everything
-//!   that descends from one, and then itself. A lasting keeper keeps them for the next server; when it
+//!   that descends from one, and then itself (on macOS, where orphans do not come to it, those that it can
+//!   attribute). A lasting keeper keeps them for the next server; when it
 //!   holds none and nobody comes, it ends.
 //! * No descriptor of the server or the keeper reaches a program, other than its terminal.
 //! * `unsafe` stands in `sys`, `role`, `own_session`, `journal::mapping` and the code between fork and exec, nowhere
@@ -59,6 +60,8 @@ mod private_files;
 #[cfg(unix)]
 mod process_table;
 #[cfg(unix)]
+mod processes;
+#[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
 mod role;
@@ -84,9 +87,13 @@ pub use lasting::{
     Checkpoint, Claim, HeldProgram, JournalSize, KeeperLoss, Lasting, ProgramId, Register,
 };
 #[cfg(unix)]
-pub use own_session::{end_process, start_in_own_session};
+pub use own_session::{end_group, end_process, start_in_own_session};
 #[cfg(unix)]
 pub use private_files::{make_private_file, make_private_folder, make_private_folders};
+#[cfg(unix)]
+pub use processes::{
+    executable_of, is_running, own_user, owner_of, process, processes, resident_memory,
+};
 pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
 #[cfg(unix)]
 pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};

@@ -64,7 +64,7 @@ pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
 pub use subscription::{Subscription, Update};
 pub use termbridge_pty::{
     AttachError, Claim, ExitStatus, Keeper, KeeperLoss, Lasting, ProcessInfo, Signal, SpawnError,
-    end_process, start_in_own_session, sweep_stale_folders,
+    end_process, is_running, resident_memory, start_in_own_session, sweep_stale_folders,
 };
 pub use termbridge_shell::{Shell, command_text};
 pub use termbridge_vt as vt;
