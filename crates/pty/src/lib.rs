@@ -103,5 +103,8 @@ pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
 pub use sys::release_memory;
 #[cfg(not(unix))]
 pub use unsupported::{
-    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,
+    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, end_group, end_process,
+    executable_of, is_running, make_private_file, make_private_folder, make_private_folders,
+    own_user, owner_of, process, processes, release_memory, resident_memory, start_in_own_session,
+    sweep_stale_folders,
 };
