@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::adapter::AdapterKind;
 use crate::error::DebugError;
-use crate::target::{TargetProcess, is_go};
+use crate::target::{TargetProcess, is_go, linked_executable};
 
 /// Whether the program is started or already runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +161,7 @@ impl Configuration {
     pub(crate) fn executable(&self) -> Option<PathBuf> {
         match self.request {
             Request::Launch => self.program_path(),
-            Request::Attach => self.attached_process().map(|pid| format!("/proc/{pid}/exe").into()),
+            Request::Attach => self.attached_process().and_then(linked_executable),
         }
     }
 

@@ -5,8 +5,7 @@ use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
-use rustix::process::{Pid, Signal, kill_process_group};
+use termbridge_pty::{Signal, end_group};
 
 use crate::process::CommandLine;
 
@@ -29,10 +28,7 @@ impl CommandLine {
                 Ok(Some(status)) => break status,
                 Ok(None) if Instant::now() < deadline => std::thread::sleep(PAUSE),
                 _ => {
-                    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-                        // It may be over in this moment.
-                        let _ = kill_process_group(group, Signal::KILL);
-                    }
+                    let _ = end_group(child.id(), Signal::KILL);
                     let _ = child.wait();
                     return None;
                 }
@@ -41,7 +37,8 @@ impl CommandLine {
         let mut answer = Vec::new();
         if let Some(pipe) = child.stdout.take() {
             // Not to its end: what the program left running may hold it.
-            rustix::fs::fcntl_setfl(&pipe, OFlags::NONBLOCK).ok()?;
+            #[cfg(unix)]
+            rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::NONBLOCK).ok()?;
             let _ = pipe.take(MAX_ANSWER).read_to_end(&mut answer);
         }
         status.success().then_some(answer)

@@ -3,8 +3,8 @@
 //! A session of its own keeps them away from the terminal of whoever runs the server: its Ctrl+C does not
 //! reach them, and debugpy, which puts the program into the foreground of its terminal, finds none.
 //! Debuggers put the program into yet another group, so a group is not enough to end it: [`ProcessTree`]
-//! also looks for the session's members and for descendants (on Linux, in `/proc`) in the moment before
-//! it kills. When the server itself is killed, an adapter or a language server ends because its input
+//! also looks for the session's members and for descendants in the moment before it kills (on Windows only
+//! for descendants, which the system's own tool finds). When the server itself is killed, an adapter or a language server ends because its input
 //! does, and the program with it.
 
 use std::collections::{HashMap, HashSet};
@@ -12,15 +12,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use termbridge_pty::{Signal, end_group, end_process};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 
 /// Bytes of an argument that is shown.
 const SHOWN_ARGUMENT: usize = 200;
-/// Places among the fields of `/proc/PID/stat` after the name.
-const PARENT: usize = 1;
-const SESSION: usize = 3;
-const STARTED: usize = 19;
 
 /// What to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,7 +92,7 @@ impl CommandLine {
 pub struct ProcessTree {
     child: Option<Child>,
     /// The number of a process that was waited for, which its session keeps.
-    ended: Option<Pid>,
+    ended: Option<u32>,
     /// Programs it said it started, which may have lost it as their parent.
     programs: Vec<Identity>,
 }
@@ -104,7 +100,7 @@ pub struct ProcessTree {
 /// A process that is not mistaken for a later one with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
-    pid: Pid,
+    pid: u32,
     started: u64,
 }
 
@@ -122,7 +118,7 @@ impl ProcessTree {
 
     /// Also ends this program, which the process started.
     pub fn adopt(&mut self, pid: i32) {
-        let identity = Pid::from_raw(pid).and_then(Identity::of);
+        let identity = u32::try_from(pid).ok().and_then(Identity::of);
         self.programs.extend(identity.filter(|found| !self.programs.contains(found)));
     }
 
@@ -145,25 +141,24 @@ impl ProcessTree {
         let pid = child.id();
         let status = child.wait().await.ok()?;
         // Its number may be another's from now on, but not while its session or its group has members.
-        self.ended = pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        self.ended = pid;
         Some(status)
     }
 
     fn signal_all(&mut self) {
-        let running = self.pid().and_then(|pid| Pid::from_raw(pid.cast_signed()));
-        if let Some(leader) = running.or(self.ended.take()) {
+        if let Some(leader) = self.pid().or(self.ended.take()) {
             // Listed before anything dies: orphans have another parent.
             let family = family(leader);
             // What has ended already needs no signal.
-            let _ = kill_process_group(leader, Signal::KILL);
+            let _ = end_group(leader, Signal::KILL);
             for member in family {
-                let _ = kill_process_group(member, Signal::KILL);
-                let _ = kill_process(member, Signal::KILL);
+                let _ = end_group(member, Signal::KILL);
+                let _ = end_process(member, Signal::KILL);
             }
         }
         for program in self.programs.drain(..) {
             if Identity::of(program.pid) == Some(program) {
-                let _ = kill_process(program.pid, Signal::KILL);
+                let _ = end_process(program.pid, Signal::KILL);
             }
         }
     }
@@ -176,29 +171,23 @@ impl Drop for ProcessTree {
 }
 
 impl Identity {
-    fn of(pid: Pid) -> Option<Self> {
-        let started = stat_fields(pid.as_raw_nonzero().get())?.get(STARTED)?.parse().ok()?;
+    fn of(pid: u32) -> Option<Self> {
+        let (_, started) = termbridge_pty::process(pid.cast_signed())?;
         Some(Self { pid, started })
     }
 }
 
 /// Every process in the session of `leader`, and every one that descends from it or from one of those, as
 /// far as the system tells.
-fn family(leader: Pid) -> Vec<Pid> {
-    let leader = leader.as_raw_nonzero().get();
+fn family(leader: u32) -> Vec<u32> {
+    let leader = leader.cast_signed();
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     let mut open = vec![leader];
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    for entry in processes {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
-            continue;
-        };
-        let Some(fields) = stat_fields(pid) else { continue };
-        let number = |index: usize| fields.get(index).and_then(|field| field.parse::<i32>().ok());
-        if number(SESSION) == Some(leader) && pid != leader {
-            open.push(pid);
+    for process in termbridge_pty::processes() {
+        if process.session == leader && process.pid != leader {
+            open.push(process.pid);
         }
-        children.entry(number(PARENT).unwrap_or_default()).or_default().push(pid);
+        children.entry(process.parent).or_default().push(process.pid);
     }
     let mut found = HashSet::new();
     while let Some(process) = open.pop() {
@@ -207,13 +196,5 @@ fn family(leader: Pid) -> Vec<Pid> {
         }
         open.extend(children.remove(&process).unwrap_or_default());
     }
-    found.into_iter().filter_map(Pid::from_raw).collect()
-}
-
-/// The fields of `/proc/PID/stat` after the name.
-fn stat_fields(pid: i32) -> Option<Vec<String>> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name is in parentheses and may hold anything, a parenthesis included.
-    let (_, after_name) = stat.rsplit_once(')')?;
-    Some(after_name.split_whitespace().map(str::to_owned).collect())
+    found.into_iter().map(i32::cast_unsigned).collect()
 }

@@ -1,17 +1,15 @@
 //! A process to attach to: whether it is there, whose it is, what it runs, and which debugger serves it.
 //!
-//! Read from `/proc` where there is one, else asked of `ps`. Nothing here touches the process.
+//! What every system tells comes from `termbridge-pty`; who traces it, and its signals, only Linux tells.
+//! Nothing here touches the process.
 
 use std::fs::File;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
-use rustix::io::Errno;
-use rustix::process::{Pid, geteuid, test_kill_process};
+use termbridge_pty::{executable_of, is_running, own_user, owner_of};
 
 use crate::error::DebugError;
-use crate::process::CommandLine;
 
 /// What the system adds to the name of an executable that was removed since.
 const REMOVED: &str = " (deleted)";
@@ -37,7 +35,7 @@ impl TargetProcess {
             let message = format!("process {pid} is this server itself, which cannot debug itself");
             return Err(DebugError::InvalidParams(message));
         }
-        Ok(Self { pid, executable: executable(pid) })
+        Ok(Self { pid, executable: executable_of(pid.cast_signed()) })
     }
 
     /// The `type` of the debugger for what it runs; `None` where that cannot be read.
@@ -48,7 +46,8 @@ impl TargetProcess {
             name if is_node(name) => "node",
             name if name.starts_with("python") => "python",
             // The link leads to the file also when its name is gone.
-            _ if is_go(&linked_executable(self.pid)) || is_go(program) => "go",
+            _ if linked_executable(self.pid).is_some_and(|file| is_go(&file)) => "go",
+            _ if is_go(program) => "go",
             _ => "lldb",
         })
     }
@@ -60,7 +59,8 @@ impl TargetProcess {
 
     /// Whether it is of the user that we are.
     pub(crate) fn is_own_users(&self) -> bool {
-        owner(self.pid).is_none_or(|owner| owner == geteuid().as_raw())
+        let owner = owner_of(self.pid.cast_signed());
+        owner.is_none_or(|owner| Some(owner) == own_user())
     }
 
     /// What it runs, for people.
@@ -72,14 +72,12 @@ impl TargetProcess {
 
 /// Whether a process runs that has this number.
 pub(crate) fn is_there(pid: u32) -> bool {
-    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    number.is_some_and(|number| !matches!(test_kill_process(number), Err(Errno::SRCH)))
-        && !status(pid, "State").is_zombie()
+    i32::try_from(pid).is_ok_and(|pid| pid > 0 && is_running(pid))
 }
 
 /// What to do about an attach that failed.
 pub(crate) fn attach_hint(pid: u32, reason: &str) -> String {
-    let own = geteuid();
+    let own = own_user();
     if reason.contains("gdb: not found") || reason.contains("gdb: command not found") {
         return "debugpy needs gdb to attach by pid: sudo apt-get install gdb; or run the program \
                 with python -m debugpy --listen 5678 and attach by port"
@@ -95,14 +93,14 @@ pub(crate) fn attach_hint(pid: u32, reason: &str) -> String {
         let name = status(tracer, "Name").0;
         return format!("process {tracer} ({name}) debugs it already: end that first");
     }
-    if let Some(owner) = owner(pid)
-        && !own.is_root()
-        && owner != own.as_raw()
+    if let Some(owner) = owner_of(pid.cast_signed())
+        && own != Some(0)
+        && own != Some(owner)
     {
         return format!("it belongs to another user ({owner}): run the server as that user");
     }
     let scope = std::fs::read_to_string(PTRACE_SCOPE).unwrap_or_default();
-    match (scope.trim(), own.is_root()) {
+    match (scope.trim(), own == Some(0)) {
         ("1" | "2", false) => "the system lets no process attach to one that it did not start: \
                                sudo sysctl kernel.yama.ptrace_scope=0, or start it with debug_start"
             .to_owned(),
@@ -134,29 +132,17 @@ fn is_node(name: &str) -> bool {
 /// This process, or a helper that runs the same executable as our child.
 fn is_own(pid: u32) -> bool {
     let own = std::process::id();
-    let same = || {
-        let of = |pid: u32| std::fs::read_link(linked_executable(pid)).ok();
-        of(pid).is_some() && of(pid) == of(own)
-    };
-    pid == own || (status(pid, "PPid").number() == Some(own) && same())
+    let of = |pid: u32| executable_of(pid.cast_signed());
+    let parent = || termbridge_pty::process(pid.cast_signed()).map(|(found, _)| found.parent);
+    pid == own || (parent() == Some(own.cast_signed()) && of(pid).is_some() && of(pid) == of(own))
 }
 
-fn executable(pid: u32) -> Option<PathBuf> {
-    if Path::new("/proc/self").exists() {
-        return std::fs::read_link(linked_executable(pid)).ok();
+/// A file by which its bytes can be read: on Linux also when its name is gone.
+pub(crate) fn linked_executable(pid: u32) -> Option<PathBuf> {
+    match cfg!(target_os = "linux") {
+        true => Some(format!("/proc/{pid}/exe").into()),
+        false => executable_of(pid.cast_signed()),
     }
-    let asked = CommandLine::new("ps").args(["-o", "comm=", "-p"]).args([pid.to_string()]);
-    let output = String::from_utf8(asked.probe()?).ok()?;
-    let name = output.lines().next()?.trim();
-    (!name.is_empty()).then(|| PathBuf::from(name))
-}
-
-fn linked_executable(pid: u32) -> PathBuf {
-    format!("/proc/{pid}/exe").into()
-}
-
-fn owner(pid: u32) -> Option<u32> {
-    Path::new(&format!("/proc/{pid}")).metadata().ok().map(|meta| meta.uid())
 }
 
 /// A field of `/proc/PID/status`; empty where it cannot be read.
@@ -173,9 +159,5 @@ pub(crate) struct StatusField(pub(crate) String);
 impl StatusField {
     fn number(&self) -> Option<u32> {
         self.0.parse().ok()
-    }
-
-    fn is_zombie(&self) -> bool {
-        self.0.starts_with(['Z', 'X'])
     }
 }

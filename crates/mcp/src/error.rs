@@ -377,7 +377,9 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         }
         Spawn::BadCwd { .. } => (Code::InvalidInput, "Give an existing directory as `cwd`."),
         Spawn::ResourceLimit { .. } => (Code::ResourceLimit, "Stop a session with stop_app."),
-        Spawn::Unsupported => (Code::NotSupported, ""),
+        Spawn::Unsupported => {
+            (Code::NotSupported, "run termbridge inside WSL: its terminals work there")
+        }
         Spawn::KeeperGone
         | Spawn::KeeperSilent { .. }
         | Spawn::KeeperStart { .. }

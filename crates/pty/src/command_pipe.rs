@@ -1,8 +1,8 @@
 //! A named pipe through which a shell is given commands.
 //!
 //! The server holds it open for reading and writing, so that neither a write nor a shell's opening
-//! of it ever waits for the other. What it holds is bounded by [`PIPE_SIZE`]; a command that does not
-//! fit is refused whole.
+//! of it ever waits for the other. What it holds is bounded (`PIPE_SIZE` on Linux, 8 KiB on macOS); a command
+//! that does not fit is refused whole.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -52,10 +52,7 @@ impl CommandPipe {
 
     /// A pipe that is open already.
     pub(crate) fn of(descriptor: OwnedFd) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        let capacity = rustix::pipe::fcntl_getpipe_size(&descriptor)?;
-        #[cfg(not(target_os = "linux"))]
-        let capacity = 16 * 1024;
+        let capacity = capacity(&descriptor)?;
         Ok(Self { descriptor: Some(descriptor), capacity })
     }
 
@@ -108,6 +105,19 @@ impl CommandPipe {
             }
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn capacity(pipe: &OwnedFd) -> io::Result<usize> {
+    Ok(rustix::pipe::fcntl_getpipe_size(pipe)?)
+}
+
+/// What a named pipe of macOS takes (`net.local.stream.recvspace`): it is a pair of sockets there, whose size
+/// cannot be asked for or changed.
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::unnecessary_wraps)]
+fn capacity(_pipe: &OwnedFd) -> io::Result<usize> {
+    Ok(8 * 1024)
 }
 
 #[cfg(not(target_vendor = "apple"))]

@@ -101,7 +101,7 @@ impl Journal {
             let _ = rustix::fs::fallocate(&self.file, flags, at, length);
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = at;
+        let _ = (&self.file, at);
     }
 }
 

@@ -17,7 +17,8 @@
 //! # Invariants
 //!
 //! * A program's leader stays a zombie from its exit to its release, so its pid names nobody
-//!   else. Any other child (an orphan that came to us as subreaper) is reaped at once.
+//!   else. Any other child (an orphan that came to us as subreaper; on macOS there are none) is reaped at
+//!   once.
 //! * The keeper holds each terminal's slave until the leader exited, so a master never reads as
 //!   hung up before that, and its master until release, so the terminal outlives the server's
 //!   carelessness.
@@ -54,6 +55,7 @@ use crate::ExitStatus;
 use crate::protocol::{Event, ProgramId, RequestId};
 use door::Door;
 use ending::Ending;
+use family::Seen;
 use peer::{Asked, Peer};
 use stop::Stop;
 use strangers::Strangers;
@@ -78,6 +80,9 @@ struct Keeper {
     /// A child may have ended since we last looked.
     reap_due: bool,
     ending: Option<Ending>,
+    /// Processes that detached themselves from programs which were forgotten since, where they do not
+    /// become our children.
+    left_behind: Seen,
 }
 
 /// A program and its terminal.
@@ -137,6 +142,7 @@ impl Keeper {
             next_program: 1,
             reap_due: false,
             ending: None,
+            left_behind: Seen::default(),
         }
     }
 

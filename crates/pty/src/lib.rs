@@ -15,16 +15,16 @@
 //! ```
 //!
 //! * `client` is the server's end: handles, the one task that owns the socket.
-//! * `keeper` is the other process: small, single-threaded, the parent and subreaper of every
+//! * `keeper` is the other process: small, single-threaded, the parent and (on Linux) subreaper of every
 //!   program. `role` turns an executable into it before `main`.
 //! * `protocol` is what passes between them; `wire` moves its frames and descriptors.
 //! * `lasting` is what a keeper that outlives its server is asked for; `journal` the shared memory in
 //!   which the next server finds what this one read.
-//! * `process_table` reads `/proc`; `sys` wraps the libc calls that rustix lacks.
+//! * `process_table` reads `/proc`, or asks libproc; `sys` wraps the libc calls that rustix lacks.
 //! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
 //!   `private_files` makes what only its owner may use.
-//! * `own_session` is for the processes that other crates start; `terminal_look` for terminals that are not ours; `machine`
-//!   what the system offers, for reports.
+//! * `own_session` is for the processes that other crates start, `processes` what they ask about others; `terminal_look` for
+//!   terminals that are not ours; `machine` what the system offers, for reports.
 //!
 //! # Invariants
 //!
@@ -32,7 +32,8 @@
 //! * A program's pid is its session id, and neither is reused before its [`Program`] is dropped:
 //!   the keeper holds the zombie until then.
 //! * When the server is gone, even by `SIGKILL`, a private keeper ends every program and everything
-//!   that descends from one, and then itself. A lasting keeper keeps them for the next server; when it
+//!   that descends from one, and then itself (on macOS, where orphans do not come to it, those that it can
+//!   attribute). A lasting keeper keeps them for the next server; when it
 //!   holds none and nobody comes, it ends.
 //! * No descriptor of the server or the keeper reaches a program, other than its terminal.
 //! * `unsafe` stands in `sys`, `role`, `own_session`, `machine`, `journal::mapping` and the code between fork and exec, nowhere
@@ -63,6 +64,8 @@ mod private_files;
 #[cfg(unix)]
 mod process_table;
 #[cfg(unix)]
+mod processes;
+#[cfg(unix)]
 mod protocol;
 #[cfg(unix)]
 mod role;
@@ -88,13 +91,17 @@ pub use lasting::{
     Checkpoint, Claim, HeldProgram, JournalSize, KeeperLoss, Lasting, ProgramId, Register,
 };
 #[cfg(unix)]
-pub use machine::{descriptor_limit, free_space, own_user};
+pub use machine::{descriptor_limit, free_space};
 #[cfg(target_os = "linux")]
 pub use machine::{has_pidfd, landlock_abi};
 #[cfg(unix)]
-pub use own_session::{end_process, start_in_own_session};
+pub use own_session::{end_group, end_process, start_in_own_session};
 #[cfg(unix)]
 pub use private_files::{make_private_file, make_private_folder, make_private_folders};
+#[cfg(unix)]
+pub use processes::{
+    executable_of, is_running, own_user, owner_of, process, processes, resident_memory,
+};
 pub use report::{ExitStatus, LineMode, ProcessInfo, ProcessStart, StopReport, Survey, Waiting};
 #[cfg(unix)]
 pub use runtime_folder::{PrivateFolder, RuntimeFolder, sweep_stale_folders};
@@ -105,5 +112,8 @@ pub use sys::release_memory;
 pub use terminal_look::{TerminalLook, WaitingPlace, look_at_terminal_of};
 #[cfg(not(unix))]
 pub use unsupported::{
-    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, sweep_stale_folders,
+    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, end_group, end_process,
+    executable_of, is_running, make_private_file, make_private_folder, make_private_folders,
+    own_user, owner_of, process, processes, release_memory, resident_memory, start_in_own_session,
+    sweep_stale_folders,
 };

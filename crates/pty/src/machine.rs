@@ -16,11 +16,6 @@ pub fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
-/// The user that this process acts as.
-pub fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
-}
-
 /// The version of Landlock's interface, with which a process can give up rights to files; `None` if the kernel has none,
 /// or it is turned off.
 #[cfg(target_os = "linux")]

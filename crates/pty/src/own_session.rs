@@ -24,7 +24,17 @@ pub fn start_in_own_session(command: &mut Command) {
 /// Sends a signal to a process that is not a program of a session; one that is gone is no error.
 pub fn end_process(pid: u32, signal: Signal) -> io::Result<()> {
     let pid = i32::try_from(pid).map_err(io::Error::other)?;
-    match crate::sys::kill(pid, signal.number()) {
+    unless_gone(crate::sys::kill(pid, signal.number()))
+}
+
+/// Sends a signal to a process group that is none of a session; one that is gone is no error.
+pub fn end_group(group: u32, signal: Signal) -> io::Result<()> {
+    let group = i32::try_from(group).map_err(io::Error::other)?;
+    unless_gone(crate::sys::kill_group(group, signal.number()))
+}
+
+fn unless_gone(sent: io::Result<()>) -> io::Result<()> {
+    match sent {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         sent => sent,
     }

@@ -35,6 +35,8 @@ impl Signal {
     pub const QUIT: Self = Self(3);
     /// `SIGKILL`: cannot be caught.
     pub const KILL: Self = Self(9);
+    /// `SIGUSR1`: what it means is the program's own.
+    pub const USR1: Self = Self(number_of_usr1());
     /// `SIGTERM`: please end.
     pub const TERM: Self = Self(15);
     /// `SIGWINCH`: the terminal has another size.
@@ -104,6 +106,16 @@ const fn number_of_cont() -> i32 {
     18
 }
 
+#[cfg(unix)]
+const fn number_of_usr1() -> i32 {
+    libc::SIGUSR1
+}
+
+#[cfg(not(unix))]
+const fn number_of_usr1() -> i32 {
+    10
+}
+
 #[cfg(target_os = "linux")]
 fn realtime_range() -> (i32, i32) {
     (libc::SIGRTMIN(), libc::SIGRTMAX())
@@ -134,6 +146,10 @@ const NAMES: &[(&str, i32)] = &[
     ("PIPE", libc::SIGPIPE),
     ("ALRM", libc::SIGALRM),
     ("TERM", libc::SIGTERM),
+    #[cfg(target_vendor = "apple")]
+    ("EMT", libc::SIGEMT),
+    #[cfg(target_vendor = "apple")]
+    ("INFO", libc::SIGINFO),
     #[cfg(target_os = "linux")]
     ("STKFLT", libc::SIGSTKFLT),
     ("CHLD", libc::SIGCHLD),
@@ -159,7 +175,7 @@ const NAMES: &[(&str, i32)] = &[
 
 #[cfg(not(unix))]
 const NAMES: &[(&str, i32)] =
-    &[("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("TERM", 15), ("CONT", 18)];
+    &[("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("USR1", 10), ("TERM", 15), ("CONT", 18)];
 
 #[cfg(test)]
 mod tests {

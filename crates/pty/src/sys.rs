@@ -3,6 +3,9 @@
 //! Thin: no policy. What runs between fork and exec is in `keeper::child`, which says there what
 //! it may use of this module.
 
+#[cfg(target_os = "macos")]
+pub(crate) mod libproc;
+
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
@@ -56,10 +59,18 @@ pub(crate) fn peer(socket: impl AsFd) -> io::Result<PeerProcess> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn peer(socket: impl AsFd) -> io::Result<PeerProcess> {
     use std::os::fd::AsRawFd;
+    let socket = socket.as_fd().as_raw_fd();
     let (mut user, mut group) = (0, 0);
     // SAFETY: the two numbers live through the call, which fills them; the descriptor is open.
-    check(unsafe { libc::getpeereid(socket.as_fd().as_raw_fd(), &raw mut user, &raw mut group) })?;
-    Ok(PeerProcess { user, pid: 0 })
+    check(unsafe { libc::getpeereid(socket, &raw mut user, &raw mut group) })?;
+    let mut pid: libc::pid_t = 0;
+    let mut size = size_of::<libc::pid_t>() as libc::socklen_t;
+    let place = (&raw mut pid).cast();
+    // SAFETY: as above; the size is that of the number.
+    let found = check(unsafe {
+        libc::getsockopt(socket, libc::SOL_LOCAL, libc::LOCAL_PEERPID, place, &raw mut size)
+    });
+    Ok(PeerProcess { user, pid: found.map_or(0, |()| pid as u32) })
 }
 
 /// Makes a named pipe.
@@ -89,6 +100,9 @@ pub(crate) enum Descriptors {
     CloseOnExec,
 }
 
+/// Descriptors that are closed one by one, where there is no other way.
+pub(crate) const MOST_DESCRIPTORS: i32 = 4096;
+
 /// Closes, or marks, every descriptor from `first` on; allocates nothing.
 ///
 /// The caller must own all of them: an `OwnedFd` among them that is used later is a bug.
@@ -107,7 +121,7 @@ pub(crate) fn close_from(first: i32, how: Descriptors) {
     }
     // Systems and kernels without close_range: one by one, up to a bound that is not the limit of
     // a process allowed a billion descriptors.
-    for descriptor in first..4096 {
+    for descriptor in first..MOST_DESCRIPTORS {
         // SAFETY: integers only; the caller's word as above.
         unsafe {
             match how {
@@ -118,6 +132,15 @@ pub(crate) fn close_from(first: i32, how: Descriptors) {
             }
         }
     }
+}
+
+/// Throws away what a terminal's program printed and nobody will read. On macOS a leader's exit is not over
+/// before that was read, even when it was killed.
+pub(crate) fn discard_output(master: &OwnedFd) {
+    #[cfg(target_vendor = "apple")]
+    let _ = rustix::termios::tcflush(master, rustix::termios::QueueSelector::OFlush);
+    #[cfg(not(target_vendor = "apple"))]
+    let _ = master;
 }
 
 /// Ignores a signal.

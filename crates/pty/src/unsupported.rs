@@ -1,17 +1,20 @@
-//! The types of the crate where there is no implementation yet: a spawn says so.
+//! The types of the crate where there are no terminals yet (Windows): a spawn says so.
 //!
 //! [`Program`] cannot be made here, so its methods are never run; they stand so that the layers
-//! above compile.
+//! above compile. Files, and the processes of debuggers, are another matter: those functions do what the
+//! system's own tools can.
 
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::{
     AttachError, Checkpoint, ControlError, ExitStatus, HeldProgram, KeeperLoss, Lasting, LineMode,
-    ProcessStart, ProgramId, PtySize, Signal, SignalScope, SpawnError, SpawnSpec, StopReport,
-    Survey, Waiting,
+    ProcessInfo, ProcessStart, ProgramId, PtySize, Register, Signal, SignalScope, SpawnError,
+    SpawnSpec, StopReport, Survey, Waiting,
 };
 
 /// Starts programs; on this system it cannot.
@@ -38,8 +41,101 @@ pub struct PrivateFolder(std::convert::Infallible);
 #[derive(Debug)]
 pub struct Journal(std::convert::Infallible);
 
+/// Makes a command start in a group of its own, so that a Ctrl+C for the server does not reach it.
+pub fn start_in_own_session(command: &mut Command) {
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+        command.creation_flags(CREATE_NEW_PROCESS_GROUP);
+    }
+    #[cfg(not(windows))]
+    let _ = command;
+}
+
+/// Ends a process; there is one way only, whatever the signal. One that is gone is no error.
+pub fn end_process(pid: u32, _signal: Signal) -> io::Result<()> {
+    taskkill(&["/F", "/PID", &pid.to_string()])
+}
+
+/// Ends a process with all that descends from it.
+pub fn end_group(group: u32, _signal: Signal) -> io::Result<()> {
+    taskkill(&["/F", "/T", "/PID", &group.to_string()])
+}
+
+fn taskkill(arguments: &[&str]) -> io::Result<()> {
+    let mut command = Command::new("taskkill");
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().map(drop)
+}
+
+/// Whether a process of that number is there: what cannot be asked is taken to be.
+pub fn is_running(pid: i32) -> bool {
+    let filter = format!("PID eq {pid}");
+    let listed = Command::new("tasklist").args(["/NH", "/FO", "CSV", "/FI", &filter]).output();
+    listed.map_or(true, |listed| {
+        String::from_utf8_lossy(&listed.stdout).contains(&format!("\"{pid}\""))
+    })
+}
+
+/// The system is not asked here; `end_group` finds descendants by itself.
+pub fn processes() -> Vec<ProcessInfo> {
+    Vec::new()
+}
+
+/// As [`processes`].
+pub fn process(_pid: i32) -> Option<(ProcessInfo, u64)> {
+    None
+}
+
+/// Not known here.
+pub fn executable_of(_pid: i32) -> Option<PathBuf> {
+    None
+}
+
+/// Users have no numbers here.
+pub fn owner_of(_pid: i32) -> Option<u32> {
+    None
+}
+
+/// As [`owner_of`].
+pub fn own_user() -> Option<u32> {
+    None
+}
+
+/// Not known here.
+pub fn resident_memory(_pid: i32) -> Option<u64> {
+    None
+}
+
+/// Nothing is asked of the allocator.
+pub fn release_memory() {}
+
+/// Makes a folder that was not there. Whose it is follows from the folder it is in.
+pub fn make_private_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Makes a folder and those above it that are missing.
+pub fn make_private_folders(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// Makes a file that was not there, open for writing.
+pub fn make_private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
 #[allow(missing_docs)]
 impl Journal {
+    pub fn set(&self, _register: Register, _value: u64) {
+        match self.0 {}
+    }
+
+    pub fn get(&self, _register: Register) -> u64 {
+        match self.0 {}
+    }
+
     pub fn ring_size(&self) -> u64 {
         match self.0 {}
     }
@@ -199,6 +295,14 @@ impl Program {
     }
 
     pub fn take_journal(&mut self) -> Option<Journal> {
+        match self.0 {}
+    }
+
+    pub fn is_handed_over(&self) -> bool {
+        match self.0 {}
+    }
+
+    pub fn while_ours<T>(&self, _work: impl FnOnce() -> T) -> Option<T> {
         match self.0 {}
     }
 

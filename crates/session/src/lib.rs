@@ -64,12 +64,14 @@ pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
 pub use subscription::{Subscription, Update};
 pub use termbridge_pty::{
     AttachError, Claim, ExitStatus, Keeper, KeeperLoss, Lasting, ProcessInfo, Signal, SpawnError,
-    TerminalLook, Waiting, WaitingPlace, end_process, look_at_terminal_of, start_in_own_session,
-    sweep_stale_folders,
+    TerminalLook, Waiting, WaitingPlace, end_process, is_running, look_at_terminal_of,
+    resident_memory, start_in_own_session, sweep_stale_folders,
 };
 /// What the system offers and allows, for reports.
 pub mod machine {
-    pub use termbridge_pty::{descriptor_limit, free_space, own_user};
+    pub use termbridge_pty::own_user;
+    #[cfg(unix)]
+    pub use termbridge_pty::{descriptor_limit, free_space};
     #[cfg(target_os = "linux")]
     pub use termbridge_pty::{has_pidfd, landlock_abi};
 }

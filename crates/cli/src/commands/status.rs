@@ -24,7 +24,8 @@ pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode> {
     let rows = sessions(&mut client)?;
     let running = rows.iter().filter(|row| row.is_running()).count();
     let uptime = record.as_ref().map(|record| since(record.started));
-    let memory = resident_kib(welcome.pid);
+    let memory = termbridge_session::resident_memory(welcome.pid.cast_signed());
+    let memory = memory.map(|bytes| bytes / 1024);
     let http = record.as_ref().and_then(|record| record.http.clone());
     let workspace = record.as_ref().map(|record| record.workspace.display().to_string());
     if arguments.json {
@@ -54,11 +55,4 @@ pub(crate) fn run(arguments: &StatusArguments) -> Result<ExitCode> {
     lines.push(format!("sessions   {running} running, {} ended", rows.len() - running));
     lines.extend(memory.map(|kib| format!("memory     {:.1} MB", kib as f64 / 1024.0)));
     print(&format!("{}\n", printable(&lines.join("\n"))))
-}
-
-/// What the process holds in memory, where the system tells.
-fn resident_kib(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse().ok()
 }

@@ -116,7 +116,7 @@ fn end_server(folder: &ServerFolder, pid: u32) -> Result<()> {
     let deadline = Instant::now() + SERVER_LIMIT;
     let lives = || -> Result<bool> {
         let is_listed = records(folder)?.iter().any(|record| record.pid == pid);
-        Ok(is_listed || std::path::Path::new(&format!("/proc/{pid}/exe")).exists())
+        Ok(is_listed || termbridge_session::is_running(pid.cast_signed()))
     };
     while lives()? {
         if patience.take_if(|patience| Instant::now() >= *patience).is_some() {

@@ -2,7 +2,6 @@
 
 mod quirks;
 
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
@@ -181,11 +180,19 @@ fn says_it_has_debugpy(python: &Path) -> bool {
 
 /// Whether a virtual environment may be used: anyone may put one into a folder above the project that
 /// everyone writes to.
+#[cfg(unix)]
 fn is_trusted(python: &Path, folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
     let owner = |path: &Path| path.metadata().map(|meta| meta.uid()).ok();
     let venv = python.parent().and_then(Path::parent).and_then(owner);
-    let own = rustix::process::geteuid().as_raw();
-    venv.is_some_and(|venv| venv == own || venv == 0 || Some(venv) == owner(folder))
+    let own = termbridge_pty::own_user();
+    venv.is_some_and(|venv| Some(venv) == own || venv == 0 || Some(venv) == owner(folder))
+}
+
+/// Where folders have no owner that could be compared, only those inside the project are.
+#[cfg(not(unix))]
+fn is_trusted(python: &Path, folder: &Path) -> bool {
+    python.starts_with(folder)
 }
 
 pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map<String, Value> {

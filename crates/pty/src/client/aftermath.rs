@@ -56,7 +56,7 @@ impl Mark {
         let LostProgram { pid, tty, label } = program;
         Self {
             session: pid,
-            // The same number as in /proc, for any device with a major number below 4096.
+            // The same number as in the process table: on Linux for any major number below 4096.
             terminal: std::fs::metadata(tty).ok().map(|found| found.rdev() as u32),
             environment: (!label.is_empty())
                 .then(|| format!("{SESSION_VARIABLE}={label}").into_bytes()),

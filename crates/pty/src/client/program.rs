@@ -13,7 +13,6 @@ use std::sync::OnceLock;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::termios::Winsize;
@@ -267,11 +266,7 @@ impl Program {
                 self.terminal.get_or_init(|| opened)
             }
         };
-        // What was just written may still be on its way to the line discipline, where the number is
-        // taken. Polling the program's side, when nothing is there, waits for it to arrive.
-        let mut arrived = [PollFd::new(terminal, PollFlags::IN)];
-        let ready = rustix::event::poll(&mut arrived, Some(&Timespec::default()))?;
-        Ok(rustix::io::ioctl_fionread(terminal)?.max(u64::from(ready > 0)))
+        Ok(rustix::io::ioctl_fionread(terminal)?.max(u64::from(has_input(terminal)?)))
     }
 
     /// The name of the program in the foreground of the terminal, where the system tells.
@@ -422,6 +417,22 @@ pub(super) fn refusal(answer: &Answer) -> ControlError {
         Answer::Done { errno } => ControlError::Refused(io::Error::from_raw_os_error(*errno)),
         _ => ControlError::KeeperGone,
     }
+}
+
+/// What was just written may still be on its way to the line discipline, where the number is taken. Polling
+/// the program's side, when nothing is there, waits for it to arrive.
+#[cfg(target_os = "linux")]
+fn has_input(terminal: &OwnedFd) -> io::Result<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec};
+    let mut arrived = [PollFd::new(terminal, PollFlags::IN)];
+    Ok(rustix::event::poll(&mut arrived, Some(&Timespec::default()))? > 0)
+}
+
+/// A write to the master puts the bytes there itself; devices cannot be polled on every version.
+#[cfg(not(target_os = "linux"))]
+#[allow(clippy::unnecessary_wraps)]
+fn has_input(_terminal: &OwnedFd) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// A master whose slave nobody has open any more reads as `EIO` on Linux.

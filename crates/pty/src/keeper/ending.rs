@@ -2,8 +2,9 @@
 //!
 //! All that descends from the keeper, detached processes included, gets `SIGHUP`, `SIGTERM` and
 //! `SIGCONT`; after the grace, `SIGKILL`, again and again until the keeper has no child. As the
-//! subreaper it inherits every orphan, so no child means no descendant. A process that the kernel
-//! will not let go is given up after [`KILL_PATIENCE`].
+//! subreaper it inherits every orphan, so no child means no descendant; where there is none, a program
+//! is held until nobody is found any more who came of it. A process that the kernel will not let go is
+//! given up after [`KILL_PATIENCE`].
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use rustix::io::Errno;
 use rustix::process::{WaitId, WaitIdOptions};
 
 use super::Keeper;
+use super::family::Look;
 use super::stop::Pace;
 use crate::process_table;
 use crate::protocol::{Event, ProgramId, RequestId};
@@ -78,6 +80,7 @@ impl Keeper {
         if has_children() && now < kill_at + KILL_PATIENCE {
             if now >= kill_at {
                 self.signal_everything(&[libc::SIGKILL]);
+                self.programs.values().for_each(|held| sys::discard_output(&held.master));
             }
             return false;
         }
@@ -93,27 +96,25 @@ impl Keeper {
     }
 
     fn signal_everything(&self, signals: &[i32]) {
-        let descendants = process_table::tree(&process_table::children_of_self());
+        let everybody = self.everybody();
         for &signal in signals {
-            for process in &descendants {
+            for process in &everybody {
                 let _ = sys::kill(process.info.pid, signal);
-            }
-            if !process_table::KNOWS_SESSIONS {
-                for held in self.programs.values().filter(|held| held.status.is_none()) {
-                    let _ = sys::kill_group(held.pid, signal);
-                }
             }
         }
     }
 
-    /// Leaders need not be held any longer once their exit was told.
+    /// Leaders need not be held any longer once their exit was told and nobody has to be found by them.
     fn forget_the_dead(&mut self) {
-        let dead: Vec<ProgramId> = self
+        let mut dead: Vec<ProgramId> = self
             .programs
             .iter()
             .filter(|(_, held)| held.status.is_some() && held.stop.is_none())
             .map(|(&program, _)| program)
             .collect();
+        if !process_table::IS_SUBREAPER {
+            dead.retain(|&program| self.family(program, Look::Thorough).is_empty());
+        }
         for program in dead {
             self.forget(program);
         }

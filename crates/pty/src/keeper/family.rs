@@ -5,6 +5,10 @@
 //! the leader's tree; orphans came to the keeper, and are told apart by their session or by the
 //! mark in the environment they were started with. An orphan that left the session with a cleared
 //! environment cannot be attributed; it stays the keeper's to end with everything else.
+//!
+//! Where there is no subreaper (macOS) orphans went to launchd, and are looked for there. One that cannot
+//! be attributed, since it cleared its environment or is a program whose environment the system hides,
+//! is then nobody's: it outlives the keeper.
 
 use std::collections::BTreeSet;
 
@@ -29,13 +33,19 @@ pub(super) struct Family {
     pub(super) detached: Vec<Process>,
 }
 
+impl Family {
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty() && self.detached.is_empty()
+    }
+}
+
 impl Keeper {
     pub(super) fn family(&self, program: ProgramId, look: Look) -> Family {
         let Some(held) = self.programs.get(&program) else {
             return Family::default();
         };
         let mut roots = vec![held.pid];
-        roots.extend(self.orphans().into_iter().filter(|&pid| held.is_origin_of(pid)));
+        roots.extend(self.orphans(held.pid).into_iter().filter(|&pid| held.is_origin_of(pid)));
         let tree = process_table::tree(&roots);
         let (mut members, detached): (Vec<_>, Vec<_>) =
             tree.into_iter().partition(|process| process.info.session == held.pid);
@@ -48,11 +58,28 @@ impl Keeper {
         Family { members, detached }
     }
 
-    /// Children of ours that are no program's leader.
-    fn orphans(&self) -> Vec<i32> {
-        let mut children = process_table::children_of_self();
-        children.retain(|&pid| !self.programs.values().any(|held| held.pid == pid));
-        children
+    /// Orphans that may be a program's, and are no program's leader.
+    fn orphans(&self, leader: i32) -> Vec<i32> {
+        let mut orphans = process_table::orphans(leader);
+        orphans.retain(|&pid| !self.programs.values().any(|held| held.pid == pid));
+        orphans
+    }
+
+    /// Every living process that came of a program, as far as it is known.
+    pub(super) fn everybody(&self) -> Vec<Process> {
+        let mut roots = process_table::children_of_self();
+        if process_table::IS_SUBREAPER {
+            return process_table::tree(&roots);
+        }
+        roots.extend(self.left_behind.alive().map(|process| process.info.pid));
+        let mut found = process_table::tree(&roots);
+        for &program in self.programs.keys() {
+            let family = self.family(program, Look::Thorough);
+            found.extend(family.members.into_iter().chain(family.detached));
+        }
+        found.sort_unstable_by_key(|process| process.info.pid);
+        found.dedup_by_key(|process| process.info.pid);
+        found
     }
 }
 
@@ -73,13 +100,16 @@ impl Seen {
         self.0.extend(processes.iter().map(|process| (process.info.pid, process.start)));
     }
 
+    fn alive(&self) -> impl Iterator<Item = Process> {
+        self.0.iter().filter_map(|&(pid, start)| {
+            let process = process_table::read(pid)?;
+            (process.start == start && process.is_alive()).then_some(process)
+        })
+    }
+
     /// Those that still live, at most [`MAX_LISTED`] of them, and how many more.
     pub(super) fn living(&self) -> (Vec<ProcessInfo>, u32) {
-        let living = self.0.iter().filter_map(|&(pid, start)| {
-            let process = process_table::read(pid)?;
-            (process.start == start && process.is_alive()).then_some(process.info)
-        });
-        cut(living.collect())
+        cut(self.alive().map(|process| process.info).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions};
 
+use super::family::Look;
 use super::{Keeper, child};
 use crate::ExitStatus;
 use crate::process_table;
@@ -83,6 +84,11 @@ impl Keeper {
 
     /// Reaps the leader and closes its terminal.
     pub(super) fn forget(&mut self, program: ProgramId) {
+        if !process_table::IS_SUBREAPER {
+            // By nothing else could they be found when everything ends.
+            let detached = self.family(program, Look::Thorough).detached;
+            self.left_behind.add(&detached);
+        }
         if let Some(held) = self.programs.remove(&program) {
             reap_one(held.pid);
         }

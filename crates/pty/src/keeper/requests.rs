@@ -103,9 +103,6 @@ impl Keeper {
             SignalScope::Foreground => {
                 sys::kill_group(foreground(held).ok_or_else(nobody)?, signal)
             }
-            SignalScope::Session if !process_table::KNOWS_SESSIONS => {
-                sys::kill_group(held.pid, signal)
-            }
             SignalScope::Session => {
                 let members = self.family(program, Look::Thorough).members;
                 let mut result = Err(nobody());

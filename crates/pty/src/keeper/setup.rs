@@ -106,7 +106,10 @@ fn open_null() -> io::Result<OwnedFd> {
 /// sessions. Gives the limit as it was, which is what programs get.
 fn raise_descriptor_limit() -> Rlimit {
     let inherited = rustix::process::getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: inherited.maximum, maximum: inherited.maximum };
+    // macOS refuses "no limit", which is the common maximum there.
+    let most = cfg!(target_vendor = "apple").then_some(sys::MOST_DESCRIPTORS as u64);
+    let current = [inherited.maximum, most].into_iter().flatten().min();
+    let raised = Rlimit { current, maximum: inherited.maximum };
     let _ = rustix::process::setrlimit(Resource::Nofile, raised);
     inherited
 }

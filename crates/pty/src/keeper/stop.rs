@@ -11,9 +11,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use super::Keeper;
 use super::family::{Family, Look, Seen};
-use super::{Held, Keeper};
-use crate::process_table::{self, Process};
+use crate::process_table::Process;
 use crate::protocol::{Event, ProgramId, RequestId};
 use crate::{StopReport, sys};
 
@@ -144,9 +144,9 @@ impl Keeper {
     ) -> Option<&mut Stop> {
         let family = self.family(program, Look::Thorough);
         let held = self.programs.get_mut(&program)?;
-        signal_members(held, &family.members, signal);
+        signal_members(&family.members, signal);
         if signal != libc::SIGCONT && signal != libc::SIGKILL {
-            signal_members(held, &family.members, libc::SIGCONT);
+            signal_members(&family.members, libc::SIGCONT);
         }
         let stop = held.stop.get_or_insert_with(|| Stop::new(grace));
         stop.kill_at = stop.kill_at.min(Instant::now() + grace);
@@ -192,11 +192,14 @@ impl Keeper {
         let is_gone = family.members.is_empty() && held.status.is_some();
         if !is_gone && now < stop.kill_at + KILL_PATIENCE {
             if stop.hang_up_at.take_if(|at| now >= *at).is_some() {
-                signal_members(held, &family.members, libc::SIGHUP);
+                signal_members(&family.members, libc::SIGHUP);
             }
             if now >= stop.kill_at {
-                signal_members(held, &family.members, libc::SIGKILL);
+                signal_members(&family.members, libc::SIGKILL);
                 stop.killed.extend(family.members.iter().map(|process| process.info.pid));
+                if stop.forgets() {
+                    sys::discard_output(&held.master);
+                }
             }
             held.stop = Some(stop);
             return;
@@ -224,15 +227,8 @@ impl Keeper {
     }
 }
 
-/// Signals each process of the session, or its groups where sessions cannot be told.
-fn signal_members(held: &Held, members: &[Process], signal: i32) {
+fn signal_members(members: &[Process], signal: i32) {
     for process in members {
         let _ = sys::kill(process.info.pid, signal);
-    }
-    if !process_table::KNOWS_SESSIONS && held.status.is_none() {
-        let _ = sys::kill_group(held.pid, signal);
-        if let Ok(group) = rustix::termios::tcgetpgrp(&held.master) {
-            let _ = sys::kill_group(group.as_raw_nonzero().get(), signal);
-        }
     }
 }

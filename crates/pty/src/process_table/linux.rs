@@ -1,22 +1,19 @@
 //! The process table from `/proc`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::Process;
+use super::{Process, walk};
 use crate::{ProcessInfo, ProcessStart};
 
-/// Whether sessions and descendants can be told here.
-pub(crate) const KNOWS_SESSIONS: bool = true;
-
-/// More processes than this in one tree are not walked: a bound for fork bombs, whose killing
-/// goes on round by round.
-const MAX_TREE: usize = 65_536;
+/// Whether orphans come to the keeper.
+pub(crate) const IS_SUBREAPER: bool = true;
 
 /// Longer environments are looked through up to here.
 const MAX_ENVIRONMENT: u64 = 4 << 20;
@@ -50,19 +47,7 @@ pub(crate) fn tree(roots: &[i32]) -> Vec<Process> {
     if !kernel_lists_children() {
         return tree_within(all(), roots);
     }
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
-    let mut next = roots.to_vec();
-    while let Some(pid) = next.pop() {
-        if found.len() == MAX_TREE || !seen.insert(pid) {
-            continue;
-        }
-        if let Some(process) = read(pid).filter(Process::is_alive) {
-            next.extend(children(pid, process.threads));
-            found.push(process);
-        }
-    }
-    found
+    walk(roots, |process| children(process.info.pid, process.threads))
 }
 
 /// The pids of this single-threaded process's children, zombies included.
@@ -80,6 +65,11 @@ pub(crate) fn children_of_self() -> Vec<i32> {
         .filter(|process| process.info.parent == own)
         .map(|process| process.info.pid)
         .collect()
+}
+
+/// Processes that lost their parent and may descend from this one: they came to this process.
+pub(crate) fn orphans(_of: i32) -> Vec<i32> {
+    children_of_self()
 }
 
 /// Whether the process was started with this `NAME=value` in its environment.
@@ -120,11 +110,29 @@ pub(crate) fn start_of(pid: i32) -> Option<ProcessStart> {
         Some((OsStr::from_bytes(name).to_owned(), OsStr::from_bytes(&value[1..]).to_owned()))
     };
     Some(ProcessStart {
-        program: fs::read_link(format!("/proc/{pid}/exe")).ok()?,
+        program: executable(pid)?,
         args: list("cmdline")?.into_iter().skip(1).collect(),
         env: list("environ")?.iter().filter_map(variable).collect(),
         cwd: working_directory(pid)?,
     })
+}
+
+/// The executable's path; that of a file that was replaced since ends in ` (deleted)`.
+pub(crate) fn executable(pid: i32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// The process's user.
+pub(crate) fn owner(pid: i32) -> Option<u32> {
+    fs::metadata(format!("/proc/{pid}")).ok().map(|found| found.uid())
+}
+
+/// What the process holds in memory, in bytes.
+pub(crate) fn resident_memory(pid: i32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
 }
 
 /// How often the process's main thread has got a processor: the same number means that it has not run.

@@ -99,7 +99,7 @@ fn leftovers(temporary: &Path) -> Option<Check> {
         let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).unwrap_or_default();
         let is_ours = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_own =
-            entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own_user());
+            entry.metadata().is_ok_and(|found| found.is_dir() && Some(found.uid()) == own_user());
         if !is_ours || !is_own {
             continue;
         }

@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use termbridge_pty::{Signal, end_process};
 
 use crate::error::DebugError;
 use crate::target::{TargetProcess, status};
@@ -54,8 +54,7 @@ pub(super) fn open(pid: u32) -> Result<SocketAddr, DebugError> {
         let reason = format!("process {pid} does not open an inspector when it is asked to");
         return failed(reason, "run it with node --inspect=0 and attach by the port it prints");
     }
-    let number = pid.try_into().ok().and_then(Pid::from_raw);
-    if let Some(Err(error)) = number.map(|number| kill_process(number, Signal::USR1)) {
+    if let Err(error) = end_process(pid, Signal::USR1) {
         return failed(format!("process {pid} cannot be signalled: {error}"), "see who owns it");
     }
     let deadline = Instant::now() + OPENING;
@@ -92,7 +91,7 @@ fn names_inspector(pid: u32, listening: &[SocketAddr]) -> bool {
 /// Whether it has a handler for the signal; without one the signal would end it.
 fn handles_usr1(pid: u32) -> bool {
     let caught = u64::from_str_radix(&status(pid, "SigCgt").0, 16).unwrap_or(0);
-    caught & (1 << (Signal::USR1.as_raw() - 1)) != 0
+    caught & (1 << (Signal::USR1.number() - 1)) != 0
 }
 
 /// Asks a port as an inspector is asked.
