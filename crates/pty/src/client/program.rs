@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex, Winsize};
+use rustix::termios::Winsize;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::watch;
@@ -252,20 +252,19 @@ impl Program {
 
     /// How the program has set the terminal's line discipline.
     pub fn line_mode(&self) -> io::Result<LineMode> {
-        let modes = rustix::termios::tcgetattr(self.master()?.get_ref())?;
+        let modes = sys::modes(self.master()?.get_ref())?;
+        let (local, input) = (modes.c_lflag, modes.c_iflag);
         Ok(LineMode {
-            canonical: modes.local_modes.contains(LocalModes::ICANON),
-            echo: modes.local_modes.contains(LocalModes::ECHO),
-            signals: modes.local_modes.contains(LocalModes::ISIG),
-            utf8: modes.input_modes.contains(InputModes::IUTF8),
-            return_is_newline: modes.input_modes.contains(InputModes::ICRNL),
-            resumes_output: modes
-                .input_modes
-                .contains(InputModes::IXON)
-                .then(|| modes.special_codes[SpecialCodeIndex::VSTART])
+            canonical: local & libc::ICANON != 0,
+            echo: local & libc::ECHO != 0,
+            signals: local & libc::ISIG != 0,
+            utf8: input & libc::IUTF8 != 0,
+            return_is_newline: input & libc::ICRNL != 0,
+            resumes_output: (input & libc::IXON != 0)
+                .then(|| modes.c_cc[libc::VSTART])
                 .filter(|key| *key != 0),
-            newline_is_return: modes.input_modes.contains(InputModes::INLCR),
-            processes_output: modes.output_modes.contains(OutputModes::OPOST),
+            newline_is_return: input & libc::INLCR != 0,
+            processes_output: modes.c_oflag & libc::OPOST != 0,
         })
     }
 
