@@ -135,20 +135,18 @@ pub struct LineMode {
 #[cfg(unix)]
 impl LineMode {
     /// What the terminal's settings say.
-    pub(crate) fn of(modes: &rustix::termios::Termios) -> Self {
-        use rustix::termios::{InputModes, LocalModes, OutputModes, SpecialCodeIndex};
-
-        let stops = modes.input_modes.contains(InputModes::IXON);
-        let resumes = modes.special_codes[SpecialCodeIndex::VSTART];
+    pub(crate) fn of(modes: &libc::termios) -> Self {
+        let (local, input) = (modes.c_lflag, modes.c_iflag);
+        let resumes = modes.c_cc[libc::VSTART];
         Self {
-            canonical: modes.local_modes.contains(LocalModes::ICANON),
-            echo: modes.local_modes.contains(LocalModes::ECHO),
-            signals: modes.local_modes.contains(LocalModes::ISIG),
-            utf8: modes.input_modes.contains(InputModes::IUTF8),
-            return_is_newline: modes.input_modes.contains(InputModes::ICRNL),
-            newline_is_return: modes.input_modes.contains(InputModes::INLCR),
-            processes_output: modes.output_modes.contains(OutputModes::OPOST),
-            resumes_output: Some(resumes).filter(|key| stops && *key != 0),
+            canonical: local & libc::ICANON != 0,
+            echo: local & libc::ECHO != 0,
+            signals: local & libc::ISIG != 0,
+            utf8: input & libc::IUTF8 != 0,
+            return_is_newline: input & libc::ICRNL != 0,
+            newline_is_return: input & libc::INLCR != 0,
+            processes_output: modes.c_oflag & libc::OPOST != 0,
+            resumes_output: Some(resumes).filter(|key| input & libc::IXON != 0 && *key != 0),
         }
     }
 }

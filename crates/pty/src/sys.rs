@@ -134,6 +134,24 @@ pub(crate) fn close_from(first: i32, how: Descriptors) {
     }
 }
 
+/// A terminal's modes. By libc, since rustix asks with a call that qemu-user does not know.
+pub(crate) fn modes(terminal: impl AsFd) -> io::Result<libc::termios> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: all-zero is a valid value, and the structure lives through the call, which fills it.
+    unsafe {
+        let mut modes: libc::termios = std::mem::zeroed();
+        check(libc::tcgetattr(terminal.as_fd().as_raw_fd(), &raw mut modes))?;
+        Ok(modes)
+    }
+}
+
+/// Sets them at once.
+pub(crate) fn set_modes(terminal: impl AsFd, modes: &libc::termios) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    // SAFETY: the structure lives through the call, which only reads it.
+    check(unsafe { libc::tcsetattr(terminal.as_fd().as_raw_fd(), libc::TCSANOW, modes) })
+}
+
 /// Throws away what a terminal's program printed and nobody will read. On macOS a leader's exit is not over
 /// before that was read, even when it was killed.
 pub(crate) fn discard_output(master: &OwnedFd) {

@@ -50,7 +50,7 @@ pub fn look_at_terminal_of(pid: u32) -> Option<TerminalLook> {
     // Neither waits for the device nor makes it ours.
     let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let device = rustix::fs::open(input, flags, Mode::empty()).ok()?;
-    let line_mode = LineMode::of(&rustix::termios::tcgetattr(&device).ok()?);
+    let line_mode = LineMode::of(&crate::sys::modes(&device).ok()?);
     let family = process_table::tree(&[pid]);
     let group: Vec<&Process> =
         family.iter().filter(|each| each.info.group == own.foreground).collect();

@@ -4,6 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+#[cfg(target_os = "linux")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -81,11 +83,18 @@ fn reap(mut child: Child) {
     }
 }
 
-/// The running image, even when its file was replaced or deleted since.
+/// The running image, even when its file was replaced or deleted since. In an emulator (qemu-user, as in a
+/// container of another architecture) that would be the emulator: it shows the link, but does not follow it, so
+/// the name is another file than the link leads to.
 #[cfg(target_os = "linux")]
 #[allow(clippy::unnecessary_wraps)]
 fn own_executable() -> io::Result<PathBuf> {
-    Ok(PathBuf::from("/proc/self/exe"))
+    use std::os::unix::fs::MetadataExt;
+    const IMAGE: &str = "/proc/self/exe";
+    let file = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
+    let named = std::fs::read_link(IMAGE).ok();
+    let is_other = |path: &PathBuf| file(path).is_some_and(|it| Some(it) != file(IMAGE.as_ref()));
+    Ok(named.filter(is_other).unwrap_or_else(|| PathBuf::from(IMAGE)))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -252,7 +252,7 @@ impl Program {
 
     /// How the program has set the terminal's line discipline.
     pub fn line_mode(&self) -> io::Result<LineMode> {
-        Ok(LineMode::of(&rustix::termios::tcgetattr(self.master()?.get_ref())?))
+        Ok(LineMode::of(&sys::modes(self.master()?.get_ref())?))
     }
 
     /// Bytes that were written to the program and that it has not read. While it reads whole lines

@@ -10,13 +10,13 @@ use std::path::Path;
 use rustix::io::Errno;
 use rustix::process::Rlimit;
 use rustix::pty::OpenptFlags;
-use rustix::termios::{InputModes, OptionalActions, Winsize};
+use rustix::termios::Winsize;
 
 use super::child::{self, Forked, Plan};
 use super::setup;
 use crate::journal::{self, Layout};
 use crate::protocol::{Failure, Spawn};
-use crate::{CommandPipe, PtySize};
+use crate::{CommandPipe, PtySize, sys};
 
 /// A forked child on its way to `execve`.
 pub(super) struct Launched {
@@ -38,8 +38,8 @@ pub(super) type Refusal = (Failure, i32);
 
 pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched, Refusal> {
     let plan = Plan::new(spawn).map_err(|_| (Failure::Exec, libc::EINVAL))?;
-    let terminal =
-        open_terminal(spawn.size).map_err(|errno| (Failure::Terminal, errno.raw_os_error()))?;
+    let terminal = open_terminal(spawn.size)
+        .map_err(|error| (Failure::Terminal, error.raw_os_error().unwrap_or(0)))?;
     let process = |error: std::io::Error| (Failure::Process, error.raw_os_error().unwrap_or(0));
     let (journal, command_pipe) =
         kept(spawn).map_err(|error| (Failure::Journal, error.raw_os_error().unwrap_or(0)))?;
@@ -87,7 +87,7 @@ struct Terminal {
     name: String,
 }
 
-fn open_terminal(size: PtySize) -> Result<Terminal, Errno> {
+fn open_terminal(size: PtySize) -> std::io::Result<Terminal> {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
     #[cfg(target_os = "linux")]
     let flags = flags | OpenptFlags::CLOEXEC;
@@ -106,9 +106,9 @@ fn open_terminal(size: PtySize) -> Result<Terminal, Errno> {
         rustix::fs::open(&*name, flags, Mode::empty())?
     };
 
-    let mut modes = rustix::termios::tcgetattr(&slave)?;
-    modes.input_modes |= InputModes::IUTF8;
-    rustix::termios::tcsetattr(&slave, OptionalActions::Now, &modes)?;
+    let mut modes = sys::modes(&slave)?;
+    modes.c_iflag |= libc::IUTF8;
+    sys::set_modes(&slave, &modes)?;
     let size = Winsize { ws_row: size.rows, ws_col: size.cols, ws_xpixel: 0, ws_ypixel: 0 };
     rustix::termios::tcsetwinsize(&slave, size)?;
     let status = rustix::fs::fcntl_getfl(&master)?;

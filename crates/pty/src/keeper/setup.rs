@@ -52,7 +52,11 @@ pub(super) fn become_keeper() -> io::Result<Own> {
     rustix::process::chdir("/")?;
 
     #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    match rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+        // Every kernel can; qemu-user cannot. Orphans are lost there then, and programs work.
+        Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+        Err(error) => return Err(error.into()),
+    }
     let (child_pipe, written) = pipe()?;
     set_nonblocking(&child_pipe)?;
     set_nonblocking(&written)?;

@@ -6,11 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::termios::LocalModes;
-
 use super::Held;
 use super::family::Family;
-use crate::{Waiting, process_table};
+use crate::{Waiting, process_table, sys};
 
 /// How long nobody has to wait before strangers are looked for.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -35,12 +33,12 @@ impl Held {
         family: &Family,
         foreground: Option<i32>,
     ) -> Option<Waiting> {
-        let modes = rustix::termios::tcgetattr(&self.master).ok()?.local_modes;
+        let modes = sys::modes(&self.master).ok()?.c_lflag;
         let left = descendants(family, foreground);
         if let Some((_, waiting)) = process_table::waiting_elsewhere(&left, &self.tty) {
             return Some(waiting);
         }
-        if modes.contains(LocalModes::ICANON | LocalModes::ECHO) {
+        if modes & libc::ICANON != 0 && modes & libc::ECHO != 0 {
             self.strangers = Strangers::default();
             return None;
         }

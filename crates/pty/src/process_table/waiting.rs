@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::Process;
 use super::linux::read_short;
@@ -24,19 +25,43 @@ const MAX_THREADS: usize = 256;
 /// Descriptors of one poll or select looked at.
 const MAX_DESCRIPTORS: usize = 1024;
 
-const READS: &[i64] = &[libc::SYS_read, libc::SYS_readv];
-#[cfg(target_arch = "x86_64")]
-const POLLS: &[i64] = &[libc::SYS_ppoll, libc::SYS_poll];
-#[cfg(not(target_arch = "x86_64"))]
-const POLLS: &[i64] = &[libc::SYS_ppoll];
-#[cfg(target_arch = "x86_64")]
-const SELECTS: &[i64] = &[libc::SYS_pselect6, libc::SYS_select];
-#[cfg(not(target_arch = "x86_64"))]
-const SELECTS: &[i64] = &[libc::SYS_pselect6];
-#[cfg(target_arch = "x86_64")]
-const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2, libc::SYS_epoll_wait];
-#[cfg(not(target_arch = "x86_64"))]
-const EPOLLS: &[i64] = &[libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2];
+/// The numbers of the system calls in which a thread waits for input. They are those of the kernel's
+/// architecture, which an emulator (qemu-user) does not translate, so they are not those that this program was
+/// compiled with.
+struct Numbers {
+    read: i64,
+    readv: i64,
+    polls: &'static [i64],
+    selects: &'static [i64],
+    epolls: &'static [i64],
+    restart: i64,
+}
+
+const X86_64: Numbers = Numbers {
+    read: 0,
+    readv: 19,
+    polls: &[271, 7],
+    selects: &[270, 23],
+    epolls: &[281, 441, 232],
+    restart: 219,
+};
+
+/// Of every architecture that Linux took up since 2012, arm64 among them.
+const GENERIC: Numbers =
+    Numbers { read: 63, readv: 65, polls: &[73], selects: &[72], epolls: &[22, 441], restart: 128 };
+
+impl Numbers {
+    /// A process that asks for its own call is in `read`.
+    fn of_kernel() -> &'static Self {
+        static OF_KERNEL: OnceLock<&Numbers> = OnceLock::new();
+        OF_KERNEL.get_or_init(|| {
+            let line = read_short("/proc/thread-self/syscall").unwrap_or_default();
+            let number = line.split_ascii_whitespace().next().and_then(|field| field.parse().ok());
+            let own = if cfg!(target_arch = "x86_64") { &X86_64 } else { &GENERIC };
+            [&X86_64, &GENERIC].into_iter().find(|each| Some(each.read) == number).unwrap_or(own)
+        })
+    }
+}
 
 /// What the processes, together the foreground group, do about the terminal of that name.
 pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
@@ -142,21 +167,22 @@ fn waiting_call(
     let is_wanted = |descriptor: u64| {
         fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).is_ok_and(|link| is_wanted(&link))
     };
-    if READS.contains(&call) {
-        let one = call == libc::SYS_read && third == 1;
+    let numbers = Numbers::of_kernel();
+    if call == numbers.read || call == numbers.readv {
+        let one = call == numbers.read && third == 1;
         return match is_wanted(first) {
             true if one => Waiting::ReadingByte,
             true => Waiting::Reading,
             false => Waiting::No,
         };
     }
-    let watched = if POLLS.contains(&call) {
+    let watched = if numbers.polls.contains(&call) {
         polled(pid, first, second)
-    } else if SELECTS.contains(&call) {
+    } else if numbers.selects.contains(&call) {
         selected(pid, first, second)
-    } else if EPOLLS.contains(&call) {
+    } else if numbers.epolls.contains(&call) {
         members(pid, first)
-    } else if call == libc::SYS_restart_syscall {
+    } else if call == numbers.restart {
         None
     } else {
         return Waiting::No;
@@ -214,4 +240,36 @@ fn memory(pid: i32, address: u64, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
     File::open(format!("/proc/{pid}/mem")).ok()?.read_exact_at(&mut bytes, address).ok()?;
     Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_numbers_are_the_kernels() {
+        let Numbers { read, readv, polls, selects, epolls, restart } = &X86_64;
+        assert_eq!(
+            (*read, *readv, *restart),
+            (libc::SYS_read, libc::SYS_readv, libc::SYS_restart_syscall)
+        );
+        assert_eq!(*polls, [libc::SYS_ppoll, libc::SYS_poll]);
+        assert_eq!(*selects, [libc::SYS_pselect6, libc::SYS_select]);
+        assert_eq!(*epolls, [libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2, libc::SYS_epoll_wait]);
+        assert_eq!(Numbers::of_kernel().read, libc::SYS_read);
+    }
+
+    #[test]
+    #[cfg(target_arch = "aarch64")]
+    fn the_numbers_are_those_of_the_headers() {
+        let Numbers { read, readv, polls, selects, epolls, restart } = &GENERIC;
+        assert_eq!(
+            (*read, *readv, *restart),
+            (libc::SYS_read, libc::SYS_readv, libc::SYS_restart_syscall)
+        );
+        assert_eq!(*polls, [libc::SYS_ppoll]);
+        assert_eq!(*selects, [libc::SYS_pselect6]);
+        assert_eq!(*epolls, [libc::SYS_epoll_pwait, libc::SYS_epoll_pwait2]);
+    }
 }
