@@ -248,6 +248,16 @@ fn a_broken_configuration_does_not_keep_it_from_the_rest() {
     assert!(found["detail"].as_str().expect("text").contains("line 1"), "{found:#}");
     assert!(found["fix"].as_str().expect("text").ends_with("config.toml"), "{found:#}");
     assert_eq!(check(&report, "terminals")["status"], "ok");
+    std::fs::remove_file(environment.path().join(".config/termbridge/config.toml"))
+        .expect("removed");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (code, report) =
+        self::report(command.env("TERMBRIDGE_SHELL", "sh").env("MCP_PORT", "none"));
+    let found = check(&report, "environment");
+    assert!(code == 1 && found["detail"].as_str().expect("text").contains("none"), "{found:#}");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (_, report) = self::report(command.env("TERMBRIDGE_SHELL", "sh"));
+    assert_eq!(check(&report, "sh, which agents get")["status"], "ok", "{report:#}");
 }
 
 #[test]
