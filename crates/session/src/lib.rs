@@ -67,6 +67,7 @@ pub use termbridge_pty::{
     end_process, start_in_own_session, sweep_stale_folders,
 };
 /// What the system offers and allows, for reports.
+#[cfg(unix)]
 pub mod machine {
     pub use termbridge_pty::{descriptor_limit, free_space, own_user};
     #[cfg(target_os = "linux")]

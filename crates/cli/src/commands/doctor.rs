@@ -31,8 +31,8 @@ use crate::args::{DebuggingArguments, DoctorArguments, McpArguments, ServerEnvir
 use crate::config::{Config, config_path};
 use crate::environment;
 
-/// How long any check may take.
-const LIMIT: Duration = Duration::from_secs(10);
+/// How long any check may take; debuggers have a limit of their own.
+const LIMIT: Duration = Duration::from_secs(6);
 /// How long processes may take to end.
 const END_LIMIT: Duration = Duration::from_secs(3);
 
@@ -43,6 +43,7 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
         bundle::check_free(file)?;
     }
     let mut checks = Vec::new();
+    let config_file = config.clone().or_else(config_path);
     let config = configuration(debugging, config, &mut checks)?;
     let runtime = super::runtime()?;
     let examined = runtime.block_on(examine(&config));
@@ -61,7 +62,7 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
         }
     };
     if let Some(file) = &file {
-        tell(&bundle::write(file, &checks)?);
+        tell(&bundle::write(file, &checks, config_file.as_deref())?);
     }
     let has_failed = checks.iter().any(|check| check.status == Status::Failed);
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
