@@ -380,6 +380,14 @@ Examples:
   termbridge doctor --bundle              also write a report to attach to a bug, secrets masked
   termbridge doctor --bundle report.txt";
 
+/// What the environment alone says of a server, for who checks how one would start.
+#[derive(Debug, clap::Parser)]
+#[command(no_binary_name = true)]
+pub(crate) struct ServerEnvironment {
+    #[command(flatten)]
+    pub(crate) mcp: McpArguments,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     #[command(flatten)]

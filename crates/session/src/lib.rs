@@ -68,6 +68,7 @@ pub use termbridge_pty::{
     resident_memory, start_in_own_session, sweep_stale_folders,
 };
 /// What the system offers and allows, for reports.
+#[cfg(unix)]
 pub mod machine {
     pub use termbridge_pty::own_user;
     #[cfg(unix)]

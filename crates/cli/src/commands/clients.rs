@@ -109,11 +109,7 @@ fn wanted(
     let scope = match arguments.scope {
         ScopeName::User => Scope::User,
         ScopeName::Project => {
-            let folder = std::env::current_dir().context("there is no working directory")?;
-            if environment.home.canonicalize().is_ok_and(|home| home == folder) {
-                bail!("this folder is your home: go to a project's, or use --scope user");
-            }
-            Scope::Project(folder)
+            Scope::Project(std::env::current_dir().context("there is no working directory")?)
         }
     };
     let mut wanted: Vec<Place> = Vec::new();
@@ -135,6 +131,11 @@ fn wanted(
         if !is_found {
             not_found.push(*client);
         }
+    }
+    if let Scope::Project(folder) = &scope
+        && environment.home.canonicalize().is_ok_and(|home| home == *folder)
+    {
+        bail!("this folder is your home: go to a project's, or use --scope user");
     }
     Ok((wanted, not_found))
 }

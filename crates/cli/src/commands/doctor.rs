@@ -15,21 +15,24 @@ mod server;
 mod shells;
 mod show;
 
+use std::iter;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::{CommandFactory, FromArgMatches};
 use termbridge_session::{Sessions, Settings};
 
 use self::check::{Check, Group, Status};
 use self::show::Colour;
 use super::{Debugging, EndingSignals, json_line, print, tell, wants_colour};
-use crate::args::{DoctorArguments, McpArguments};
+use crate::args::{DebuggingArguments, DoctorArguments, McpArguments, ServerEnvironment};
 use crate::config::{Config, config_path};
+use crate::environment;
 
-/// How long any check may take.
-const LIMIT: Duration = Duration::from_secs(10);
+/// How long any check may take; debuggers have a limit of their own.
+const LIMIT: Duration = Duration::from_secs(6);
 /// How long processes may take to end.
 const END_LIMIT: Duration = Duration::from_secs(3);
 
@@ -40,20 +43,8 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
         bundle::check_free(file)?;
     }
     let mut checks = Vec::new();
-    let shown_path = config.clone().or_else(config_path);
-    let config = match Config::load(McpArguments { config, debugging, ..McpArguments::default() }) {
-        Ok(config) => config,
-        Err(error) => {
-            let fix = match shown_path {
-                Some(path) => format!("edit {}", path.display()),
-                None => "see termbridge mcp --help".to_owned(),
-            };
-            checks.push(Check::failed(Group::Program, "configuration", format!("{error:#}"), fix));
-            // The rest is checked as if there were none.
-            let nothing = Some(PathBuf::from("/dev/null"));
-            Config::load(McpArguments { config: nothing, ..McpArguments::default() })?
-        }
-    };
+    let config_file = config.clone().or_else(config_path);
+    let config = configuration(debugging, config, &mut checks)?;
     let runtime = super::runtime()?;
     let examined = runtime.block_on(examine(&config));
     // What checks that were cut short had started ends with their tasks.
@@ -71,10 +62,43 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
         }
     };
     if let Some(file) = &file {
-        tell(&bundle::write(file, &checks)?);
+        tell(&bundle::write(file, &checks, config_file.as_deref())?);
     }
     let has_failed = checks.iter().any(|check| check.status == Status::Failed);
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What a server of a client would get: the file and the environment. What is wrong there is a check that failed, and the
+/// rest is checked without.
+fn configuration(
+    debugging: DebuggingArguments,
+    file: Option<PathBuf>,
+    checks: &mut Vec<Check>,
+) -> Result<Config> {
+    let mut failed = |name: &str, detail: String, fix: String| {
+        checks.push(Check::failed(Group::Program, name, detail, fix));
+    };
+    let command = environment::without_empty_variables(ServerEnvironment::command());
+    let parsed = command.try_get_matches_from(iter::empty::<&str>());
+    let parsed = parsed.and_then(|found| ServerEnvironment::from_arg_matches(&found));
+    let mcp = parsed.map(|parsed| parsed.mcp).unwrap_or_else(|error| {
+        let text = error.to_string();
+        let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        failed("environment", text, "env | grep -E 'TERMBRIDGE_|MCP_PORT|LOG_LEVEL'".to_owned());
+        McpArguments::default()
+    });
+    let path = file.clone().or_else(config_path);
+    let error = match Config::load(McpArguments { config: file, debugging, ..mcp }) {
+        Ok(config) => return Ok(config),
+        Err(error) => error,
+    };
+    let fix = match path.filter(|path| path.exists()) {
+        Some(path) => format!("edit {}", path.display()),
+        None => "termbridge mcp --help lists the settings".to_owned(),
+    };
+    failed("configuration", format!("{error:#}"), fix);
+    let nothing = Some(PathBuf::from("/dev/null"));
+    Config::load(McpArguments { config: nothing, ..McpArguments::default() })
 }
 
 /// Every check; or the exit code if a signal came first.

@@ -26,16 +26,19 @@ pub(crate) fn run(arguments: &InstallArguments) -> Result<ExitCode> {
         Some(command) => Start::program(command),
         None => Start::of_this_program(arguments.edit.scope)?,
     };
-    if arguments.edit.scope == ScopeName::Project && start.is_missing() {
-        tell(&format!(
-            "termbridge: {} is not on your PATH, where clients look for it: whoever uses this project needs it there",
-            printable(&start.command)
-        ));
-    }
+    let missing = start.is_missing().then(|| start.command.clone());
     let entry = start.entry(&arguments.edit.name, args)?;
     let is_chosen = arguments.connect || arguments.toolsets.is_some();
     let entry = if is_chosen { entry } else { entry.keeping_arguments() };
-    clients::run(&arguments.edit, &Task { verb: "install", entry, plan: Plan::install })
+    let task = Task { verb: "install", entry, plan: Plan::install };
+    let code = clients::run(&arguments.edit, &task)?;
+    if let Some(command) = missing {
+        tell(&format!(
+            "termbridge: {} is not on your PATH, where clients look for it",
+            printable(&command)
+        ));
+    }
+    Ok(code)
 }
 
 /// How a client starts this program.

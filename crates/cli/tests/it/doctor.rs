@@ -132,6 +132,8 @@ fn nothing_is_changed_and_nothing_stays() {
 fn what_a_client_has_configured_is_started() {
     let environment = TestEnvironment::new();
     cursor(&environment, TERMBRIDGE, &["mcp", "--toolsets", "compat"]);
+    let gone = json!({"mcpServers": {"tb": {"command": "/gone/termbridge", "args": ["mcp"]}}});
+    environment.write(".codeium/windsurf/mcp_config.json", gone.to_string());
     environment.write(".gemini/settings.json", "{}");
     environment.write(".codex/config.toml", "[mcp_servers\n");
     let (code, report) = report(&mut doctor(&environment, &["sh", "bash"]));
@@ -147,6 +149,8 @@ fn what_a_client_has_configured_is_started() {
         (&absent["status"], &absent["fix"]),
         (&json!("missing"), &json!("termbridge install gemini"))
     );
+    let named = check(&report, "Windsurf (entry tb)");
+    assert_eq!(named["fix"], "termbridge install windsurf --name tb --yes", "{named:#}");
     let broken = check(&report, "Codex");
     assert_eq!(broken["status"], "failed");
     assert!(broken["detail"].as_str().expect("text").contains("line 1, column"), "{broken:#}");
@@ -248,6 +252,16 @@ fn a_broken_configuration_does_not_keep_it_from_the_rest() {
     assert!(found["detail"].as_str().expect("text").contains("line 1"), "{found:#}");
     assert!(found["fix"].as_str().expect("text").ends_with("config.toml"), "{found:#}");
     assert_eq!(check(&report, "terminals")["status"], "ok");
+    std::fs::remove_file(environment.path().join(".config/termbridge/config.toml"))
+        .expect("removed");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (code, report) =
+        self::report(command.env("TERMBRIDGE_SHELL", "sh").env("MCP_PORT", "none"));
+    let found = check(&report, "environment");
+    assert!(code == 1 && found["detail"].as_str().expect("text").contains("none"), "{found:#}");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (_, report) = self::report(command.env("TERMBRIDGE_SHELL", "sh"));
+    assert_eq!(check(&report, "sh, which agents get")["status"], "ok", "{report:#}");
 }
 
 #[test]

@@ -198,12 +198,17 @@ fn run_by_npx_or_uvx_the_entry_uses_them() {
         if std::fs::hard_link(TERMBRIDGE, &program).is_err() {
             std::fs::copy(TERMBRIDGE, &program).expect("copied");
         }
-        let (code, out, err) =
-            run_by(environment.command(&program), &["install", "--yes", "cursor"]);
+        environment.write(&format!("bin/{command}"), "");
+        let cached = |words: &[&str]| {
+            let mut command = environment.command(&program);
+            command.env("PATH", environment.path().join("bin"));
+            run_by(command, words)
+        };
+        let (code, out, err) = cached(&["install", "--yes", "cursor"]);
         assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
         let entry = parsed(&environment, CURSOR)["mcpServers"]["termbridge"].take();
         assert_eq!(entry, json!({"command": command, "args": args}));
-        let (code, _, _) = run_by(environment.command(&program), &["uninstall", "--yes", "cursor"]);
+        let (code, _, _) = cached(&["uninstall", "--yes", "cursor"]);
         assert_eq!((code, environment.read(CURSOR).as_str()), (Some(0), "{}"));
     }
 }

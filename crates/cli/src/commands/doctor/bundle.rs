@@ -17,7 +17,7 @@ use termbridge_mcp::socket::ServerFolder;
 use super::check::Check;
 use super::show::{Colour, as_json, as_text};
 use crate::commands::printable;
-use crate::config::{config_path, home, variable};
+use crate::config::{home, variable};
 
 /// Last lines of the server's log.
 const LOG_LINES: usize = 200;
@@ -59,9 +59,9 @@ pub(super) fn check_free(path: &Path) -> Result<()> {
 }
 
 /// Writes the report; what was written, for people.
-pub(super) fn write(path: &Path, checks: &[Check]) -> Result<String> {
+pub(super) fn write(path: &Path, checks: &[Check], config: Option<&Path>) -> Result<String> {
     let private = Private::of_process();
-    let text = private.masked(&report(checks));
+    let text = private.masked(&report(checks, config));
     let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = opened.with_context(|| format!("cannot write {}", path.display()))?;
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
@@ -73,27 +73,28 @@ pub(super) fn write(path: &Path, checks: &[Check]) -> Result<String> {
     ))
 }
 
-fn report(checks: &[Check]) -> String {
-    let mut text = as_text(checks, Colour::No);
+fn report(checks: &[Check], config: Option<&Path>) -> String {
+    let mut text = lines_masked(&as_text(checks, Colour::No)) + "\n";
     let mut section = |title: &str, body: &str| {
         let _ = write!(text, "\n==== {title}\n\n{}\n", printable(body.trim_end()));
     };
     section("environment", &variables());
-    let config = config_path();
-    let config = config.and_then(|path| Some((path.display().to_string(), tail(&path)?)));
+    let config = config.and_then(|path| Some((path.display().to_string(), tail(path)?)));
     let (name, body) = config.unwrap_or(("configuration".to_owned(), "none".to_owned()));
     section(&name, &masked(&body));
     let folder = ServerFolder::find(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir());
     let log = folder.ok().flatten().and_then(|folder| tail(&folder.log())).unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
     let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
-    let last: Vec<String> = last.iter().map(|line| masked_words(line)).collect();
-    let last = last.join("\n");
+    let last = lines_masked(&last.join("\n"));
     section("server.log", if last.is_empty() { "none" } else { &last });
-    let as_json = format!("{:#}", as_json(checks));
-    let lines: Vec<String> = as_json.lines().map(masked_words).collect();
-    section("checks as JSON", &lines.join("\n"));
+    section("checks as JSON", &lines_masked(&format!("{:#}", as_json(checks))));
     text
+}
+
+fn lines_masked(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(masked_words).collect();
+    lines.join("\n")
 }
 
 fn variables() -> String {

@@ -83,9 +83,13 @@ async fn of_place(place: &Place) -> Vec<Check> {
     }
     let mut checks = Vec::new();
     for entry in entries {
-        let label = match entry.name.as_str() {
-            "termbridge" => label.clone(),
-            name => format!("{label} (entry {name})"),
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        let (label, install) = match entry.name.as_str() {
+            "termbridge" => (label.clone(), install.clone()),
+            name if name.chars().all(is_plain) => {
+                (format!("{label} (entry {name})"), format!("{install} --name {name}"))
+            }
+            name => (format!("{label} (entry {name})"), install.clone()),
         };
         checks.push(of_entry(&entry, &label, &install).await.data(data.clone()));
     }
@@ -228,12 +232,10 @@ fn of_project(here: &Path, environment: &termbridge_clients::Environment) -> Vec
         let entries = installed(&place).unwrap_or_default();
         if let Some(entry) = entries.first() {
             let path = place.path.strip_prefix(here).unwrap_or(&place.path).display();
-            let words: Vec<&str> =
-                entry.command.iter().chain(&entry.args).map(String::as_str).collect();
-            let detail = format!(
-                "{path} starts `{}`; not tried, because it is the project's",
-                words.join(" ")
-            );
+            // Its arguments may contain anything, and are of no use here.
+            let command = entry.command.as_deref().unwrap_or("nothing");
+            let detail =
+                format!("{path} starts `{command}`; not tried, because it is the project's");
             checks.push(Check::info(
                 Group::Clients,
                 format!("{} in this project", place.client),
