@@ -57,7 +57,17 @@ export const steps = {
     await window.screenshot('restarted');
   },
 
-  'so does a program with its screen': async (world) => {
+  'a command that is the first after a kill has its own output, again and again': async ({ agent, runtime }) => {
+    const { session_id } = await agent.call('create_session', { name: 'first', target: 'vscode' });
+    for (let round = 0; round < 3; round += 1) {
+      stopServer(runtime, 'SIGKILL');
+      const ran = await agent.call('execute_command', { session_id, command: `echo round-${round}` });
+      assert.equal(ran.output, `round-${round}\n`, JSON.stringify(ran));
+    }
+    await agent.call('stop_app', { session_id });
+  },
+
+  'a program goes on with its screen': async (world) => {
     const { agent, window, runtime } = world;
     writeFileSync(path.join(window.folder, 'poem.txt'), 'tyger tyger\nburning bright\n');
     const { session_id } = await agent.call('launch_app', { command: 'vim', args: ['-u', 'NONE', 'poem.txt'], target: 'vscode' });

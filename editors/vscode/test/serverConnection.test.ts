@@ -56,6 +56,31 @@ test('the greeting and hello say who connects, and the rows of welcome arrive', 
   expect(log.lines.some((line) => line.includes('2 sessions'))).toBe(true);
 });
 
+test('what is asked together with the welcome is done after it is handled', async () => {
+  const server = await scriptedServer({
+    hello: (peer, { id }) => {
+      const messages = [
+        { type: 'welcome', id, data: { protocol: 1, version: '1', pid: 1, sessions: [] } },
+        { type: 'execute', id: 'r1', data: { command: 'make' } },
+        { type: 'dance', id: 'r2', data: {} },
+      ];
+      peer.sendRaw(messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    },
+  });
+  const { connection } = connectionTo(server.folder);
+  const order: string[] = [];
+  connection.onDidConnect(() => order.push('connected'));
+  connection.handleRequests((type) => {
+    order.push(type);
+    return type === 'execute' ? Promise.resolve({ type: 'success', data: {} }) : undefined;
+  });
+  await connection.connect();
+  const peer = await server.nextPeer();
+  await peer.next('success');
+  await peer.next('error');
+  expect(order).toEqual(['connected', 'execute', 'dance']);
+});
+
 test('an idle connection has one timer, which notices a silent server', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());

@@ -10,7 +10,7 @@ import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
 import { type Fields, type Message, PROTOCOL, textOf } from '../protocol/message.js';
 import { type SessionRow, readRows } from '../protocol/sessionRow.js';
-import { type Answer, Channel, ServerError } from './channel.js';
+import { type Answer, Channel, RequestError, ServerError } from './channel.js';
 import { type ProblemKind, ServerProblem, kindOf } from './problem.js';
 import { hasStaleSocket, serverSockets } from './runtimeFolder.js';
 import { connectSocket } from './socketTransport.js';
@@ -75,6 +75,8 @@ export class ServerConnection implements vscode.Disposable {
   private handler: RequestHandler = () => undefined;
   /** Notices that came with the `welcome`, before it was handled. */
   private readonly early: Message[] = [];
+  /** Begins what was asked together with the `welcome`: what is reported after that comes first. */
+  private readonly held: (() => void)[] = [];
   private mayStartUnasked = true;
   /** When servers were started of late, in milliseconds since 1970. */
   private starts: number[] = [];
@@ -193,6 +195,7 @@ export class ServerConnection implements vscode.Disposable {
     const attempt = new AbortController();
     this.attempt = attempt;
     this.early.length = 0;
+    this.held.length = 0;
     try {
       const rows = await this.open(attempt.signal, isWish);
       if (attempt.signal.aborted) {
@@ -206,6 +209,7 @@ export class ServerConnection implements vscode.Disposable {
       for (const notice of this.early.splice(0)) {
         this.noticed.fire(notice);
       }
+      this.held.splice(0).forEach((begin) => begin());
     } catch (error) {
       if (attempt.signal.aborted) {
         return;
@@ -240,7 +244,7 @@ export class ServerConnection implements vscode.Disposable {
   /** Makes a connection and says `hello`. */
   private async open(signal: AbortSignal, isWish: boolean): Promise<SessionRow[]> {
     const channel = new Channel(this.log, {
-      onRequest: (type, id, data) => this.handler(type, id, data),
+      onRequest: (type, id, data) => this.onRequest(type, id, data),
       onNotice: (message) => this.onNotice(message),
       onClose: (reason) => this.lost(channel, reason),
     });
@@ -337,6 +341,19 @@ export class ServerConnection implements vscode.Disposable {
     const version = textOf(welcome.data, 'version') ?? '?';
     this.log.info(`connected to the server at ${channel.peer}, version ${version}, ${rows.length} sessions`);
     return rows;
+  }
+
+  private onRequest(type: string, id: string, data: Fields): Promise<Answer> | undefined {
+    if (this.currentState === 'connected') {
+      return this.handler(type, id, data);
+    }
+    return new Promise<void>((resolve) => this.held.push(resolve)).then(() => {
+      const answer = this.handler(type, id, data);
+      if (answer === undefined) {
+        throw new RequestError('this type of request is not known');
+      }
+      return answer;
+    });
   }
 
   private onNotice(message: Message): void {

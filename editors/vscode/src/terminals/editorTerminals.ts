@@ -377,8 +377,12 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   private async resume(known: KnownTerminal): Promise<void> {
+    // Nothing is waited for that is known: no command begins in between.
+    if (known.isShared && known.pid === undefined) {
+      await this.pidOf(known.terminal);
+    }
     if (known.isShared) {
-      await this.reportShared(known);
+      this.notifyShared(known, known.pid);
     }
     const { terminalId, last } = known;
     if (this.known.get(terminalId) !== known) {
@@ -403,8 +407,10 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   private async reportShared(known: KnownTerminal): Promise<void> {
-    const { terminalId, terminal } = known;
-    const pid = known.pid ?? (await this.pidOf(terminal));
+    this.notifyShared(known, await this.pidOf(known.terminal));
+  }
+
+  private notifyShared({ terminalId, terminal }: KnownTerminal, pid: number | undefined): void {
     if (!this.known.has(terminalId)) {
       return;
     }
