@@ -23,6 +23,7 @@ mod line;
 mod look;
 mod reports;
 mod screen;
+mod state;
 mod terminal;
 mod waiting;
 mod windows;

@@ -9,7 +9,8 @@ use termbridge_session::{CommandState, SessionError};
 use tokio::time::Instant;
 
 use super::look::Seen;
-use super::terminal::{EditorTerminal, Integration, Purpose};
+use super::state::Integration;
+use super::terminal::{EditorTerminal, Purpose};
 use super::windows::{CONNECT_LIMIT, Failure};
 use super::{EditorTerminals, line};
 

@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::{CommandState, Owner, SessionId};
 use tokio::time::Instant;
 
-use super::terminal::{EditorTerminal, LastCommand, NewTerminal, Purpose};
+use super::state::LastCommand;
+use super::terminal::{EditorTerminal, NewTerminal, Purpose};
 use super::windows::WindowKey;
 use super::{EditorTerminals, MAX_TERMINALS};
 

@@ -10,7 +10,8 @@ use termbridge_session::{CommandState, EndReason, Owner};
 use tokio::time::Instant;
 
 use super::EditorTerminals;
-use super::terminal::{EditorTerminal, Integration, NewTerminal, Purpose};
+use super::state::Integration;
+use super::terminal::{EditorTerminal, NewTerminal, Purpose};
 use super::windows::WindowKey;
 
 /// What is fed to a screen at once.

@@ -17,7 +17,8 @@ use tokio::time::Instant;
 use super::EditorTerminals;
 use super::command::EditorCommand;
 use super::look::Seen;
-use super::terminal::{EditorTerminal, Integration, TerminalState};
+use super::state::{Integration, TerminalState};
+use super::terminal::EditorTerminal;
 
 /// How long the screen stays the same when a program has settled.
 const SETTLED: Duration = Duration::from_millis(200);
