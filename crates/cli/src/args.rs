@@ -398,6 +398,7 @@ pub(crate) struct DoctorArguments {
     /// Also write a report to a new file, with secrets, your name and your home folder masked [default:
     /// termbridge-report-TIME.txt]
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    #[allow(clippy::option_option, reason = "clap's form of a flag whose value may be left out")]
     pub(crate) bundle: Option<Option<PathBuf>>,
     /// Configuration file
     #[arg(long, env = "TERMBRIDGE_CONFIG", value_name = "FILE")]

@@ -81,12 +81,16 @@ fn configuration(
     let command = environment::without_empty_variables(ServerEnvironment::command());
     let parsed = command.try_get_matches_from(iter::empty::<&str>());
     let parsed = parsed.and_then(|found| ServerEnvironment::from_arg_matches(&found));
-    let mcp = parsed.map(|parsed| parsed.mcp).unwrap_or_else(|error| {
-        let text = error.to_string();
-        let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        failed("environment", text, "env | grep -E 'TERMBRIDGE_|MCP_PORT|LOG_LEVEL'".to_owned());
-        McpArguments::default()
-    });
+    let mcp = match parsed {
+        Ok(parsed) => parsed.mcp,
+        Err(error) => {
+            let text = error.to_string();
+            let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let fix = "env | grep -E 'TERMBRIDGE_|MCP_PORT|LOG_LEVEL'";
+            failed("environment", text.to_owned(), fix.to_owned());
+            McpArguments::default()
+        }
+    };
     let path = file.clone().or_else(config_path);
     let error = match Config::load(McpArguments { config: file, debugging, ..mcp }) {
         Ok(config) => return Ok(config),

@@ -27,8 +27,8 @@ pub(super) fn check(config: &Config) -> Vec<Check> {
     }
     checks.push(room("room for temporary files", &std::env::temp_dir()));
     if let Some(history) = &config.history {
-        let size = std::fs::metadata(&history.path).map(|found| found.len());
-        let size = size.map_or("not there yet".to_owned(), megabytes);
+        let found = std::fs::metadata(&history.path);
+        let size = found.map_or("not there yet".to_owned(), |found| megabytes(found.len()));
         checks.push(Check::info(
             Group::Program,
             "history",

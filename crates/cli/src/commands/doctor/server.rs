@@ -34,7 +34,7 @@ pub(super) fn check() -> Vec<Check> {
             checks.push(Check::failed(Group::Server, "runtime folder", text, fix));
         }
         Ok(None) => {
-            checks.push(Check::info(Group::Server, "server", "none runs, and none has run"))
+            checks.push(Check::info(Group::Server, "server", "none runs, and none has run"));
         }
         Ok(Some(folder)) => {
             let (files, bytes) = size_of(folder.path());
