@@ -176,12 +176,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     }
     this.panel = panel;
     this.resizeView();
-    if (!this.isOnline || this.hasEnded) {
-      return;
-    }
-    if (this.row.isDriver) {
+    const isLive = this.isOnline && !this.hasEnded;
+    if (isLive && this.row.isDriver) {
       this.send('resize', this.panelSize());
-    } else {
+    } else if (isLive) {
       // On the way to this size the editor may have had a smaller one for a moment, which cuts what is shown.
       this.watchAfter(RESIZED_MS);
     }
