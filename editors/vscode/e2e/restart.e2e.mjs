@@ -29,12 +29,14 @@ export const steps = {
     await window.waitForTerminalName(/build/);
     await window.waitForStatus(/1 session\b/);
     await window.openSessions();
-    const running = agent.call('execute_command', { session_id, command: 'read -r line; echo "got $line"', timeout_ms: 60_000 });
+    const asking = await agent.call('execute_command', { session_id, command: 'read -r line; echo "got $line"', timeout_ms: 60_000 });
+    assert.equal(asking.state, 'needs_input');
     const tree = () => window.sessionTree();
     await until(async () => /build, read -r line.* in the editor/.test((await tree()).join('\n')), 'the view names it', tree);
     await window.screenshot('listed');
     await agent.call('send_keys', { session_id, keys: 'it<Enter>' });
-    assert.match((await running).output, /got it/);
+    await agent.call('wait_for', { session_id, prompt: true });
+    assert.match((await agent.call('get_terminal_output', { session_id })).output, /got it/);
     await until(async () => /build, in the editor/.test((await tree()).join('\n')), 'nothing runs', tree);
   },
 

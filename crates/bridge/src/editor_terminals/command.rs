@@ -91,6 +91,10 @@ impl EditorCommand {
         self.ended = Some(Instant::now());
     }
 
+    pub(super) fn has_printed_nothing(&self) -> bool {
+        self.output.len() == 0
+    }
+
     /// What is known of it, with at most `most` bytes of its output from `from` on.
     pub(super) fn report(&self, from: u64, most: u64, seq: Seq) -> CommandReport {
         let pending = self.clean.as_ref().map(CleanOutput::pending).unwrap_or_default();

@@ -20,7 +20,7 @@ pub(super) const INTEGRATION_LIMIT: Duration = Duration::from_secs(5);
 const REPORT_LIMIT: Duration = Duration::from_secs(5);
 /// What a caller is told of such a command.
 const MARKS_LOST: &str = "the shell shows its prompt again, but has not told the editor how the command ended (something took its \
-                          shell integration away): the exit code is not known, and the output may hold its prompt. A new session tells both";
+                          shell integration away): the exit code is not known, and the output may hold its prompt, or be missing. A new session tells both";
 /// Bytes of a command that people see.
 const MAX_SHOWN: usize = 200;
 

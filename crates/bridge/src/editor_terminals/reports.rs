@@ -14,6 +14,9 @@ use super::state::Integration;
 use super::terminal::{EditorTerminal, NewTerminal, Purpose};
 use super::windows::WindowKey;
 
+/// What a caller is told of a command without output, of which the editor does not know how it ended.
+const UNREPORTED: &str =
+    "if it printed something, the editor did not report it: repeat it in a new session";
 /// What is fed to a screen at once.
 const PIECE: usize = 64 * 1024;
 
@@ -139,7 +142,12 @@ impl EditorTerminals {
             command.cwd.clone_from(&cwd);
             match exit_code {
                 Some(exit_code) => command.end(CommandState::Done { exit_code }),
-                None => command.end(CommandState::Lost),
+                None => {
+                    command.end(CommandState::Lost);
+                    if command.has_printed_nothing() {
+                        command.notice.get_or_insert_with(|| UNREPORTED.to_owned());
+                    }
+                }
             }
             if let Some(cwd) = cwd {
                 state.cwd = cwd;

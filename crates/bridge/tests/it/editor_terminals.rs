@@ -198,6 +198,17 @@ async fn a_window_captures_output_exit_code_and_directory() {
     let text = terminals.terminal_text(&info.id, 100).await.expect("text").text;
     assert!(text.contains("red") && text.contains("100%"), "{text}");
 
+    // What the shell does not mark: without any output, none may have been reported.
+    for (output, is_noted) in [(&["some\r\n"][..], false), (&[][..], true)] {
+        let starting = terminals.start_command(&info.id, "odd", LIMIT);
+        let (command, _) = tokio::join!(starting, editor.run(output, None));
+        let command = command.expect("started");
+        finished(&terminals, &info.id, command).await;
+        let report = terminals.command(&info.id, command, 0, 0).await.expect("a report");
+        let report = report.expect("a report");
+        assert_eq!((report.state, report.notice.is_some()), (CommandState::Lost, is_noted));
+    }
+
     // One at a time.
     let (first, asked) = tokio::join!(terminals.start_command(&info.id, "sleep 9", LIMIT), async {
         let (id, asked) = editor.expect("execute").await;
