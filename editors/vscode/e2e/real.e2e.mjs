@@ -63,6 +63,7 @@ export const steps = {
     const running = agent.call('execute_command', { session_id: session, command });
     const input = window.page.locator('.quick-input-widget:visible input[type=password]');
     await input.waitFor();
+    await window.page.locator('.quick-input-widget:visible').getByText('no agent sees it').waitFor();
     await input.fill('hunter2-secret');
     await window.screenshot('password');
     await window.page.keyboard.press('Enter');

@@ -132,6 +132,9 @@ export const steps = {
     const input = window.page.locator('.quick-input-widget:visible input[type=password]');
     await input.waitFor();
     await window.waitForStatus(/password needed/);
+    await window.page.keyboard.type('meant for another');
+    await window.page.locator('.quick-input-widget:visible').getByText('no agent sees it').waitFor();
+    assert.equal(await input.inputValue(), '');
     await input.fill('correct horse');
     await window.screenshot('password');
     await window.page.keyboard.press('Enter');

@@ -56,7 +56,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const terminals: EditorTerminals = new EditorTerminals(connection, log);
   front.know((terminal) => sessions.userOf(terminal));
   front.know((terminal) => terminals.userOf(terminal));
-  const prompts = new PasswordPrompts(store, connection, log);
+  const prompts = new PasswordPrompts(store, connection, log, { isInHand: (row) => sessions.isInHand(row) });
 
   connection.handleRequests((type, id, data) =>
     answerTerminalRequest(
@@ -78,6 +78,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       sessions.online();
       void terminals.online();
     }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => sessions.showAll()),
     connection.onDidReceiveNotice((message) => onNotice(message, { store, sessions, terminals }, log)),
     connection.onDidChangeState((state) => {
       if (state === 'disconnected') {

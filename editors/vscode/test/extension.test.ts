@@ -92,7 +92,7 @@ test('nothing that is typed, shown or secret is in the log', async () => {
   const { server, activate: open } = await world({ rows: [wireRow('s1', { secret: 'Password:' })] });
   await open();
   const peer = await server.nextPeer();
-  await vi.waitFor(() => expect(editor.inputBoxes).toHaveLength(1));
+  await vi.waitFor(() => expect(editor.inputBoxes[0]?.prompt).toContain('no agent sees it'), { timeout: 10_000 });
   editor.inputBoxes[0]?.submit('hunter2');
   expect((await peer.next('secret')).data['text']).toBe('hunter2');
   const terminal = editor.terminals[0];

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { PasswordPrompts } from '../src/sessions/passwordPrompts.js';
 import { SessionStore } from '../src/sessions/sessionStore.js';
 import { RecordedRequests, recordingLog, sessionRow, settled } from './support.js';
@@ -6,11 +6,14 @@ import { editor } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
-function prompts() {
+afterEach(() => void vi.useRealTimers());
+
+function prompts({ blindMs = 0, isInHand = false } = {}) {
   const store = new SessionStore();
   const server = new RecordedRequests();
   const log = recordingLog();
-  return { store, server, log, prompts: new PasswordPrompts(store, server, log) };
+  const options = { isInHand: () => isInHand, blindMs };
+  return { store, server, log, prompts: new PasswordPrompts(store, server, log, options) };
 }
 
 const waiting = (sessionId = 's1', fields: object = {}) =>
@@ -67,6 +70,42 @@ test('a dismissed box comes again for the next wait, or when it is asked for', (
   store.put(sessionRow('s1'));
   store.put(waiting());
   expect(openBoxes()).toHaveLength(1);
+});
+
+test('keys that were on their way elsewhere when the box opened are dropped', async () => {
+  vi.useFakeTimers();
+  const { store, server } = prompts({ blindMs: 1_000 });
+  store.put(waiting());
+  const [box] = openBoxes();
+  expect(box?.prompt).toContain('In a moment');
+  box?.submit('ls -l');
+  expect(box).toMatchObject({ isOpen: true, value: '' });
+  expect(box?.validationMessage).toContain('dropped');
+  vi.advanceTimersByTime(900);
+  box?.submit('ls');
+  vi.advanceTimersByTime(999);
+  box?.submit('x');
+  vi.advanceTimersByTime(1_000);
+  expect(server.requests).toEqual([]);
+  expect(box?.validationMessage).toBeUndefined();
+  expect(box?.prompt).toContain('no agent sees it');
+  box?.submit('hunter2');
+  await vi.runAllTimersAsync();
+  expect(server.ofType('secret')).toEqual([{ sessionId: 's1', text: 'hunter2' }]);
+});
+
+test('a box that the person asked for takes text at once', () => {
+  const { store, server, prompts: asked } = prompts({ blindMs: 1_000 });
+  store.put(waiting());
+  asked.ask(waiting());
+  openBoxes()[0]?.submit('hunter2');
+  expect(server.ofType('secret')).toEqual([{ sessionId: 's1', text: 'hunter2' }]);
+});
+
+test('none opens for a session that the person is typing into', () => {
+  const { store } = prompts({ isInHand: true });
+  store.put(waiting());
+  expect(openBoxes()).toEqual([]);
 });
 
 test('one box at a time, the next when the first is done', async () => {

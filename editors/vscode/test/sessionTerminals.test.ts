@@ -3,7 +3,7 @@ import { SessionStore } from '../src/sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from '../src/sessions/sessionTerminals.js';
 import { PanelFront } from '../src/terminals/panelFront.js';
 import { RecordedRequests, recordingLog, sessionRow } from './support.js';
-import { TabInputTerminal, editor, window } from './vscode.js';
+import { TabInputTerminal, editor, window, workspace } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
@@ -36,6 +36,17 @@ describe('which sessions get a terminal', () => {
     store.put(sessionRow('over', { state: 'exited', exitCode: 0 }));
     expect(names()).toEqual(['here']);
     expect(editor.terminals[0]?.creationOptions.isTransient).toBe(true);
+  });
+
+  test('none in an untrusted window, where the editor would ask for trust each time; all once it is trusted', () => {
+    workspace.isTrusted = false;
+    const { store, terminals } = terminalsWith();
+    store.put(sessionRow('a'));
+    terminals.online();
+    expect(names()).toEqual([]);
+    workspace.isTrusted = true;
+    terminals.showAll();
+    expect(names()).toEqual(['a']);
   });
 
   test('one each, however often it is reported', () => {

@@ -232,6 +232,9 @@ export class FakeInputBox {
   private readonly hidden = new EventEmitter<void>();
   readonly onDidAccept = this.accepted.event;
   readonly onDidHide = this.hidden.event;
+  validationMessage: string | undefined;
+  private readonly changed = new EventEmitter<string>();
+  readonly onDidChangeValue = this.changed.event;
 
   show(): void {
     this.isOpen = true;
@@ -248,9 +251,15 @@ export class FakeInputBox {
     this.hide();
   }
 
+  /** The person types. */
+  type(text: string): void {
+    this.value += text;
+    this.changed.fire(this.value);
+  }
+
   /** The person types and presses Enter. */
   submit(text: string): void {
-    this.value = text;
+    this.type(text);
     this.accepted.fire();
   }
 }

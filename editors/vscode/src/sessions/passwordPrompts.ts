@@ -2,6 +2,9 @@
 //
 // The text goes to the server by `secret` and nowhere else: it is not logged, not kept, and not part of any error. One box at a
 // time; it closes by itself when the session no longer waits. One that was dismissed is not opened again for the same wait.
+//
+// A box takes the keyboard, perhaps from a terminal in which the person is typing. So one that opens by itself takes no text
+// until no key has come for a moment, and none opens for a session into whose terminal the person types anyway.
 
 import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
@@ -10,9 +13,20 @@ import type { SessionRow } from '../protocol/sessionRow.js';
 import type { SessionStore } from './sessionStore.js';
 import type { SessionRequests } from './sessionTerminal.js';
 
+/** How long no key must have come before a box that opened by itself takes text. */
+const BLIND_MS = 1_000;
+
 interface OpenBox {
   readonly sessionId: string;
   readonly box: vscode.InputBox;
+  /** Makes it take text, once no key comes. */
+  timer: NodeJS.Timeout | undefined;
+}
+
+export interface PasswordPromptsOptions {
+  /** Whether the person drives the session, and its terminal has the keyboard. */
+  isInHand(row: SessionRow): boolean;
+  readonly blindMs?: number;
 }
 
 export class PasswordPrompts implements vscode.Disposable {
@@ -25,6 +39,7 @@ export class PasswordPrompts implements vscode.Disposable {
     private readonly store: SessionStore,
     private readonly server: SessionRequests,
     private readonly log: Log,
+    private readonly options: PasswordPromptsOptions,
   ) {
     this.subscription = store.onDidChange(() => this.refresh());
   }
@@ -34,7 +49,7 @@ export class PasswordPrompts implements vscode.Disposable {
     if (row.secret !== undefined) {
       this.handled.delete(row.sessionId);
       this.close();
-      this.show(row);
+      this.show(row, 0);
     }
   }
 
@@ -55,25 +70,52 @@ export class PasswordPrompts implements vscode.Disposable {
     if (this.open === undefined) {
       const waiting = this.store
         .all()
-        .find((row) => row.isHere && row.secret !== undefined && !this.handled.has(row.sessionId));
+        .filter((row) => row.isHere && row.secret !== undefined && !this.handled.has(row.sessionId))
+        .find((row) => !this.options.isInHand(row));
       if (waiting !== undefined) {
-        this.show(waiting);
+        this.show(waiting, this.options.blindMs ?? BLIND_MS);
       }
     }
   }
 
-  private show(row: SessionRow): void {
+  private show(row: SessionRow, blindMs: number): void {
     const box = vscode.window.createInputBox();
-    this.open = { sessionId: row.sessionId, box };
+    const open: OpenBox = { sessionId: row.sessionId, box, timer: undefined };
+    this.open = open;
     box.password = true;
     box.ignoreFocusOut = true;
     box.title = `Password for ${plainText(row.title) || 'a session'}${row.agent === '' ? '' : ` (${plainText(row.agent)})`}`;
     const command = plainText(row.running, 80);
     const wanted = plainText(row.secret ?? '', 200).replace(/[\s:.]+$/, '') || 'A password is needed';
     const asking = command === '' ? wanted : `${wanted} — asked by ${command}`;
-    box.prompt = `${asking}. What you type goes to the program; no agent sees it.`;
     box.placeholder = wanted;
+    let takesText = blindMs === 0;
+    const describe = (): void => {
+      box.prompt = `${asking}. ${takesText ? 'What you type goes to the program; no agent sees it.' : 'In a moment you can type it.'}`;
+    };
+    const wait = (): void => {
+      clearTimeout(open.timer);
+      open.timer = setTimeout(() => {
+        takesText = true;
+        box.validationMessage = undefined;
+        describe();
+      }, blindMs);
+    };
+    describe();
+    if (!takesText) {
+      wait();
+    }
+    box.onDidChangeValue((text) => {
+      if (!takesText && text !== '') {
+        box.value = '';
+        box.validationMessage = 'These keys may have been meant for something else, and were dropped. Pause, then type the password.';
+        wait();
+      }
+    });
     box.onDidAccept(() => {
+      if (!takesText) {
+        return;
+      }
       const text = box.value;
       this.handled.add(row.sessionId);
       this.close();
@@ -94,6 +136,7 @@ export class PasswordPrompts implements vscode.Disposable {
   private close(): void {
     const { open } = this;
     this.open = undefined;
+    clearTimeout(open?.timer);
     open?.box.dispose();
   }
 

@@ -76,12 +76,23 @@ export class SessionTerminals implements vscode.Disposable {
       }
     }
     this.forgetClosed();
-    for (const row of this.store.all()) {
-      this.showUnasked(row);
-    }
+    this.showAll();
     if (this.leftovers.length > 0) {
       this.leftoversTimer ??= setTimeout(() => void this.closeLeftovers(), OPENING_MS);
     }
+  }
+
+  /** Shows what is to be shown unasked. */
+  showAll(): void {
+    for (const row of this.store.all()) {
+      this.showUnasked(row);
+    }
+  }
+
+  /** Whether the person drives a session, and its terminal is in front. */
+  isInHand(row: SessionRow): boolean {
+    const front = this.front();
+    return front?.pty.sessionId === row.sessionId && front.pty.isDriven;
   }
 
   offline(): void {
@@ -187,6 +198,10 @@ export class SessionTerminals implements vscode.Disposable {
     const isUnwanted = mode === 'never' || this.closedByPerson.has(row.sessionId);
     const isKnown = this.shown.has(row.sessionId);
     if (!row.isHere || row.state === 'exited' || isUnwanted || (!isKnown && this.shown.size >= MAX_UNASKED)) {
+      return;
+    }
+    // For a new terminal in an untrusted window the editor asks whether to trust it, in front of whatever the person does.
+    if (!isKnown && !vscode.workspace.isTrusted) {
       return;
     }
     const { terminal } = this.terminalOf(row);
