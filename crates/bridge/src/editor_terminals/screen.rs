@@ -40,6 +40,10 @@ impl EditorScreen {
         }
         let (pieces, before) = {
             let mut state = terminal.lock();
+            let is_persons = terminal.owner.is_everyone() && state.running().is_none();
+            if is_persons && state.is_used_by_person() {
+                return Err(SessionError::TakenOver(terminal.id.clone()));
+            }
             state.follow_size();
             let before = state.screen.look();
             let pieces = texts(&state.screen, input)?;

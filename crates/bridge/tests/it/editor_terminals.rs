@@ -328,6 +328,9 @@ async fn what_a_person_runs_in_a_shared_terminal_is_not_interrupted() {
     assert!(person.wait(reads.timeout(LIMIT)).await.expect("a wait").fired.is_some(), "it reads");
     let refused = terminals.start_command(&info.id, "echo agent", LIMIT).await;
     assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{refused:?}");
+    let screen = terminals.get(&info.id).expect("a session");
+    let refused = screen.send(vec![Input::Text("\u{3}".into())]).await;
+    assert!(matches!(refused, Err(SessionError::TakenOver(_))), "{refused:?}");
     person.send(vec![Input::Text("\u{4}".into())]).await.expect("typed");
     let again = regex::Regex::new(r"cat\s+ready>").expect("a pattern");
     let prompts = Wait { regex: Some(again), ..Wait::default() };
