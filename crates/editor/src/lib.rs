@@ -26,7 +26,6 @@
 
 mod channel;
 mod connection;
-mod device;
 mod fs_bridge;
 mod greeting;
 mod message;
@@ -40,7 +39,6 @@ pub use channel::{
     LineReader, LineWriter, MAX_MESSAGE, MessageReader, MessageWriter, Received, lines,
 };
 pub use connection::{Admission, EditorService, GREETING_PAUSE, PING_INTERVAL, TokenCheck, serve};
-pub use device::{is_in_foreground, terminal_size_of};
 pub use fs_bridge::{
     BridgeError, EditorBridge, Envelope, Event, EventKind, Found, Host, HostInfo, Liveness, Meta,
     Request, ScriptError, Settings,

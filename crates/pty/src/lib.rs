@@ -109,7 +109,9 @@ pub use signal::{Signal, SignalScope, UnknownSignal};
 pub use spec::{PtySize, SESSION_VARIABLE, SpawnSpec};
 #[cfg(unix)]
 pub use sys::release_memory;
-pub use terminal_look::{TerminalLook, WaitingPlace, look_at_terminal_of};
+pub use terminal_look::{
+    TerminalLook, WaitingPlace, is_in_foreground, look_at_terminal_of, terminal_size_of,
+};
 #[cfg(not(unix))]
 pub use unsupported::{
     CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, end_group, end_process,

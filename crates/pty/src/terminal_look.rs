@@ -36,21 +36,50 @@ impl WaitingPlace {
     }
 }
 
+/// Columns and rows of the terminal that a process reads, if it reads one.
+#[cfg(target_os = "linux")]
+pub fn terminal_size_of(pid: u32) -> Option<(u16, u16)> {
+    let size = rustix::termios::tcgetwinsize(input_of(pid)?).ok()?;
+    (size.ws_col > 0 && size.ws_row > 0).then_some((size.ws_col, size.ws_row))
+}
+
+/// Not known here.
+#[cfg(not(target_os = "linux"))]
+pub fn terminal_size_of(_pid: u32) -> Option<(u16, u16)> {
+    None
+}
+
+/// Whether a process is the one that its terminal's keys are for: a shell is not while a command of it runs.
+#[cfg(unix)]
+pub fn is_in_foreground(pid: u32) -> Option<bool> {
+    let process = crate::process_table::read(i32::try_from(pid).ok()?)?;
+    (process.foreground > 0).then_some(process.info.group == process.foreground)
+}
+
+/// Not known here.
+#[cfg(not(unix))]
+pub fn is_in_foreground(_pid: u32) -> Option<bool> {
+    None
+}
+
+/// What a process reads, opened anew: neither waits for a device nor makes it ours.
+#[cfg(target_os = "linux")]
+fn input_of(pid: u32) -> Option<std::os::fd::OwnedFd> {
+    use rustix::fs::{Mode, OFlags};
+
+    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(format!("/proc/{pid}/fd/0"), flags, Mode::empty()).ok()
+}
+
 /// Looks at the terminal that a process reads; `None` where it reads none, or where the system does not tell.
 #[cfg(target_os = "linux")]
 pub fn look_at_terminal_of(pid: u32) -> Option<TerminalLook> {
-    use rustix::fs::{Mode, OFlags};
-
     use crate::process_table::{self, Process};
 
+    let line_mode = LineMode::of(&crate::sys::modes(input_of(pid)?).ok()?);
     let pid = i32::try_from(pid).ok()?;
     let own = process_table::read(pid).filter(|own| own.foreground > 0)?;
-    let input = format!("/proc/{pid}/fd/0");
-    let terminal = std::fs::read_link(&input).ok()?;
-    // Neither waits for the device nor makes it ours.
-    let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let device = rustix::fs::open(input, flags, Mode::empty()).ok()?;
-    let line_mode = LineMode::of(&crate::sys::modes(&device).ok()?);
+    let terminal = std::fs::read_link(format!("/proc/{pid}/fd/0")).ok()?;
     let family = process_table::tree(&[pid]);
     let group: Vec<&Process> =
         family.iter().filter(|each| each.info.group == own.foreground).collect();

@@ -64,8 +64,9 @@ pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
 pub use subscription::{Subscription, Update};
 pub use termbridge_pty::{
     AttachError, Claim, ExitStatus, Keeper, KeeperLoss, Lasting, ProcessInfo, Signal, SpawnError,
-    TerminalLook, Waiting, WaitingPlace, end_process, is_running, look_at_terminal_of,
-    resident_memory, start_in_own_session, sweep_stale_folders,
+    TerminalLook, Waiting, WaitingPlace, end_process, is_in_foreground, is_running,
+    look_at_terminal_of, resident_memory, start_in_own_session, sweep_stale_folders,
+    terminal_size_of,
 };
 /// What the system offers and allows, for reports.
 #[cfg(unix)]

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use termbridge_editor::{is_in_foreground, terminal_size_of};
 use termbridge_session::vt::{Event, Options, Size, Terminal};
 use termbridge_session::{
     CommandState, Ended, Fired, Scrollback, SessionError, Shell, Snapshot, SnapshotRequest, State,
+    is_in_foreground, terminal_size_of,
 };
 use tokio::time::Instant;
 
