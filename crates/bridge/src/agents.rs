@@ -1,6 +1,6 @@
 //! Which session is whose, and which one an agent means when it names none.
 //!
-//! The agent's current session; if that is busy or does not fit, another idle one of the same agent
+//! The agent's current session; if that is busy, driven by a person or does not fit, another idle one of the same agent
 //! with the same directory, variables and shell; else an idle spare one, which changes its directory;
 //! else a new one. Never another agent's. A session that was picked is reserved until its command
 //! has begun, so that two calls at once get two.
@@ -262,7 +262,7 @@ impl Agents {
                     None => continue,
                 },
             };
-            if !info.is_idle_shell() {
+            if !info.takes_commands() {
                 continue;
             }
             let anywhere = needs.cwd.is_none() && is_current;

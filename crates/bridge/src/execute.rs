@@ -248,7 +248,9 @@ impl Bridge {
                     room.make().await
                 }
                 // A person was faster.
-                Err(BridgeError::Session(SessionError::ShellBusy(_))) => attempts.next().is_some(),
+                Err(BridgeError::Session(
+                    SessionError::ShellBusy(_) | SessionError::TakenOver(_),
+                )) => attempts.next().is_some(),
                 _ => false,
             };
             if !again {

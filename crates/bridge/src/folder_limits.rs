@@ -1,14 +1,15 @@
 //! Limits that a person has set for the agents that work in some folders.
 //!
 //! They come beside the server's own policy and can only add to it: what either refuses is refused. They hold as long as
-//! what set them lives, such as an editor's window.
+//! what set them lives, such as an editor's window. An entry that cannot be used voids no other; a list of directories of which
+//! none can be used allows none.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use termbridge_policy::{ConfigError, Policy, PolicyConfig};
-use termbridge_session::{SessionLimits, State};
+use termbridge_policy::{ConfigError, Decision, Policy, PolicyConfig};
+use termbridge_session::{SessionInfo, SessionLimits, State};
 
 use crate::backends::Backends;
 use crate::caller::Caller;
@@ -25,12 +26,23 @@ pub struct FolderLimits {
     pub blocked_commands: Vec<String>,
     /// When not empty, the only directories.
     pub allowed_directories: Vec<PathBuf>,
+    /// No directory is allowed: what was set cannot be read.
+    pub no_directory: bool,
     /// Most sessions of one caller that run at once.
     pub max_sessions: Option<usize>,
     /// How long a call waits for a command where its caller does not say.
     pub default_timeout: Option<Duration>,
     /// What new sessions are held to.
     pub sessions: SessionLimits,
+}
+
+/// A setting, or an entry of one, that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongLimit {
+    /// The setting's name, without that of the extension.
+    pub setting: &'static str,
+    /// What is wrong with it, and what that leads to.
+    pub reason: String,
 }
 
 /// Limits in force; dropping this lifts them.
@@ -56,6 +68,7 @@ pub(crate) struct AllLimits(RwLock<Vec<Arc<Limits>>>);
 pub(crate) struct Limits {
     folders: Vec<PathBuf>,
     pub(crate) policy: Policy,
+    no_directory: bool,
     max_sessions: Option<usize>,
     default_timeout: Option<Duration>,
     sessions: SessionLimits,
@@ -74,18 +87,41 @@ impl AllLimits {
         self: &Arc<Self>,
         limits: FolderLimits,
         home: &Path,
-    ) -> Result<FolderLimiting, ConfigError> {
-        let config = PolicyConfig {
-            deny: limits.blocked_commands,
-            allowed_directories: limits.allowed_directories,
-            default_rules: false,
-            ..PolicyConfig::default()
+    ) -> Result<(FolderLimiting, Vec<WrongLimit>), ConfigError> {
+        let mut wrong = Vec::new();
+        let mut can_be_used = |setting, config: &PolicyConfig| match Policy::new(config, home) {
+            Ok(_) => true,
+            Err(error) => {
+                wrong.push(WrongLimit { setting, reason: error.to_string() });
+                false
+            }
         };
-        let policy = Policy::new(&config, home)?;
-        let FolderLimits { folders, max_sessions, default_timeout, sessions, .. } = limits;
-        let limits = Arc::new(Limits { folders, policy, max_sessions, default_timeout, sessions });
+        let mut config = PolicyConfig { default_rules: false, ..PolicyConfig::default() };
+        for rule in limits.blocked_commands {
+            let alone = PolicyConfig { deny: vec![rule], ..PolicyConfig::default() };
+            if can_be_used("blockedCommands", &alone) {
+                config.deny.extend(alone.deny);
+            }
+        }
+        let are_limited = !limits.allowed_directories.is_empty();
+        for directory in limits.allowed_directories {
+            let allowed_directories = vec![directory];
+            let alone = PolicyConfig { allowed_directories, ..PolicyConfig::default() };
+            if can_be_used("allowedDirectories", &alone) {
+                config.allowed_directories.extend(alone.allowed_directories);
+            }
+        }
+        let limits = Arc::new(Limits {
+            folders: limits.folders,
+            no_directory: limits.no_directory
+                || are_limited && config.allowed_directories.is_empty(),
+            policy: Policy::new(&config, home)?,
+            max_sessions: limits.max_sessions,
+            default_timeout: limits.default_timeout,
+            sessions: limits.sessions,
+        });
         self.0.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&limits));
-        Ok(FolderLimiting { all: Arc::clone(self), limits })
+        Ok((FolderLimiting { all: Arc::clone(self), limits }, wrong))
     }
 
     /// Those that count for what a caller does in a directory.
@@ -99,9 +135,26 @@ impl AllLimits {
     }
 }
 
+impl Limits {
+    /// Whether something may be done in a directory.
+    pub(crate) fn check_path(&self, path: &Path) -> Decision {
+        if self.no_directory {
+            return Decision::Deny {
+                rule: "allowed_directories".into(),
+                reason: "none of the directories that are set can be used".into(),
+                part: path.to_string_lossy().into_owned(),
+            };
+        }
+        self.policy.check_path(path)
+    }
+}
+
 impl Bridge {
-    /// Limits what is done in some folders beside the policy, as long as what is returned lives.
-    pub fn limit_folders(&self, limits: FolderLimits) -> Result<FolderLimiting, BridgeError> {
+    /// Limits what is done in some folders beside the policy, as long as what is returned lives. What cannot be used is named.
+    pub fn limit_folders(
+        &self,
+        limits: FolderLimits,
+    ) -> Result<(FolderLimiting, Vec<WrongLimit>), BridgeError> {
         self.shared.guard.limit(limits).map_err(|error| BridgeError::Invalid(error.to_string()))
     }
 
@@ -136,7 +189,10 @@ impl RoomLimits {
     ) -> Result<(), BridgeError> {
         let Some(limit) = self.max_sessions else { return Ok(()) };
         let own = backends.list_own(caller).await?.sessions;
-        let running = own.iter().filter(|info| info.state == State::Running).count();
+        // What a person shares is nobody's doing.
+        let counts =
+            |info: &&SessionInfo| info.state == State::Running && !info.owner.is_everyone();
+        let running = own.iter().filter(counts).count();
         match running < limit {
             true => Ok(()),
             false => Err(BridgeError::FolderFull { limit }),

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::caller::Caller;
 use crate::error::BridgeError;
-use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits, Limits};
+use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits, Limits, WrongLimit};
 
 /// Bytes of a command in the log.
 const MAX_LOGGED: usize = 200;
@@ -44,7 +44,10 @@ impl Guard {
     }
 
     /// Adds limits for some folders, as long as what is returned lives.
-    pub(crate) fn limit(&self, limits: FolderLimits) -> Result<FolderLimiting, ConfigError> {
+    pub(crate) fn limit(
+        &self,
+        limits: FolderLimits,
+    ) -> Result<(FolderLimiting, Vec<WrongLimit>), ConfigError> {
         self.folders.add(limits, &self.home)
     }
 
@@ -146,7 +149,7 @@ impl Guard {
     pub(crate) fn directory(&self, path: &Path, caller: &Caller) -> Result<(), BridgeError> {
         let limits = self.folders.of(caller, path);
         let by_person =
-            limits.iter().map(|it| by_person(it.policy.check_path(path), "allowedDirectories"));
+            limits.iter().map(|it| by_person(it.check_path(path), "allowedDirectories"));
         let decisions = std::iter::once(self.policy.check_path(path)).chain(by_person);
         let refused = { decisions }.find_map(|decision| {
             if let Decision::Deny { reason, .. } = decision { Some(reason) } else { None }
@@ -164,7 +167,7 @@ fn by_person(decision: Decision, setting: &str) -> Decision {
     match decision {
         Decision::Deny { rule, reason, part } => {
             let reason = format!(
-                "{reason} (set as termbridge.{setting} in the editor that has this folder open)"
+                "{reason} (set as termbridge.{setting} or terminalMcp.{setting} in the editor that has this folder open)"
             );
             Decision::Deny { rule, reason, part }
         }

@@ -53,4 +53,5 @@ pub use sockets::holder_of;
 pub use terminals::{TerminalEvent, Terminals};
 pub use window::{
     Hello, NOTICES_BEFORE_WELCOME, NoSessionsShown, PROTOCOL, Refused, Welcome, Window, Windows,
+    WrongSetting,
 };

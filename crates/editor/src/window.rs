@@ -61,6 +61,18 @@ pub struct Welcome {
     pub pid: u32,
     /// Its sessions, as the window is told of them later.
     pub sessions: Vec<Value>,
+    /// What its person has set and cannot be used.
+    #[serde(rename = "wrongSettings", skip_serializing_if = "Vec::is_empty")]
+    pub wrong_settings: Vec<WrongSetting>,
+}
+
+/// A setting that cannot be used, or not in full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WrongSetting {
+    /// Its name, without that of the extension.
+    pub name: String,
+    /// What is wrong, for people.
+    pub reason: String,
 }
 
 /// A request that was not done.
@@ -109,6 +121,7 @@ impl Windows for NoSessionsShown {
             version: self.version.clone(),
             pid: std::process::id(),
             sessions: Vec::new(),
+            wrong_settings: Vec::new(),
         };
         Ok((welcome, Box::new(self.clone())))
     }

@@ -154,6 +154,11 @@ impl SessionInfo {
     pub fn is_idle_shell(&self) -> bool {
         self.state == State::Running && self.shell.is_some_and(|shell| shell.idle)
     }
+
+    /// It does so for an agent's: no person has taken over.
+    pub fn takes_commands(&self) -> bool {
+        self.is_idle_shell() && self.driver.is_none()
+    }
 }
 
 /// Shells whose commands cannot be told apart, but which have a prompt.

@@ -60,7 +60,7 @@ pub use owner::Owner;
 pub use registry::{Adoption, Sessions};
 pub use session::Session;
 pub use settings::{SessionLimits, Settings};
-pub use snapshot::{Scrollback, Snapshot, SnapshotRequest};
+pub use snapshot::{Page, Scrollback, Snapshot, SnapshotRequest};
 pub use subscription::{Subscription, Update};
 pub use termbridge_pty::{
     AttachError, Claim, ExitStatus, Keeper, KeeperLoss, Lasting, ProcessInfo, Signal, SpawnError,

@@ -15,7 +15,7 @@ use crate::id::SessionId;
 use crate::info::{SessionInfo, Stopped};
 use crate::input::{Input, Sent};
 use crate::owner::Owner;
-use crate::snapshot::{Snapshot, SnapshotRequest};
+use crate::snapshot::{Page, Snapshot, SnapshotRequest};
 use crate::subscription::{Subscription, Update};
 use crate::task::Command;
 use crate::task::driving::Deed;
@@ -63,6 +63,11 @@ impl Session {
     /// A copy of the screen and what else is asked for.
     pub async fn snapshot(&self, request: SnapshotRequest) -> Result<Snapshot, SessionError> {
         self.ask(|reply| Command::Snapshot { request, reply }).await
+    }
+
+    /// The screen with at most so many lines that scrolled off it, for one who only watches.
+    pub async fn page(&self, most: usize) -> Result<Page, SessionError> {
+        self.ask(|reply| Command::Page { most, reply }).await
     }
 
     /// Sends keys and text as `send_keys` of the MCP tools reads them: `iHello<Escape>:wq<Enter>`.

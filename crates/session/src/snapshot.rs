@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use termbridge_vt::input::InputModes;
-use termbridge_vt::{Screen, Seq, Since, Size, Terminal};
+use termbridge_vt::{Row, Screen, Seq, Since, Size, Terminal};
 
 use crate::info::State;
 
@@ -43,6 +43,30 @@ impl Scrollback {
         }
         text.truncate(text.trim_end_matches('\n').len());
         Self { text, total_lines }
+    }
+}
+
+/// The screen, and what scrolled off it last.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// The last lines above the screen, oldest first.
+    pub above: Vec<Row>,
+    /// How many lines there are above it in all.
+    pub lines_above: usize,
+    /// No more are kept: each further one drops the oldest.
+    pub is_full: bool,
+    /// What is visible.
+    pub screen: Screen,
+}
+
+impl Page {
+    /// The page of a terminal with at most so many lines above its screen.
+    pub fn of(terminal: &Terminal, most: usize) -> Self {
+        let lines_above = terminal.history_len();
+        let first = lines_above.saturating_sub(most);
+        let above = (first..lines_above).filter_map(|index| terminal.history_row(index)).collect();
+        let is_full = terminal.history_is_full();
+        Self { above, lines_above, is_full, screen: terminal.screen() }
     }
 }
 

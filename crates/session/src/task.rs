@@ -61,6 +61,7 @@ use crate::launch::Launch;
 use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
+use crate::snapshot::Page;
 use crate::wait::{Wait, Waited};
 
 /// Requests waiting for the task.
@@ -302,6 +303,9 @@ impl SessionTask {
             Command::Snapshot { request, reply } => {
                 self.touch();
                 let _ = reply.send(self.snapshot(request));
+            }
+            Command::Page { most, reply } => {
+                let _ = reply.send(Page::of(&self.terminal, most));
             }
             Command::Send { input, then, reply } => {
                 self.touch();

@@ -16,6 +16,8 @@
 //! editor crate's.
 
 mod board;
+mod clipped;
+mod person_limits;
 mod row;
 mod watching;
 mod window;

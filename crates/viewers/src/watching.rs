@@ -1,8 +1,8 @@
 //! A session that a window watches.
 //!
 //! Where the panel holds all of the terminal, the window gets a dump and then the stream, without what its terminal would
-//! answer. Where it does not, it gets frames: the part of the screen that fits and has the cursor, at most one every
-//! [`FRAME_PAUSE`]. The panel's size decides, with each dump and whenever it changes.
+//! answer. Where it does not, it gets frames ([`Clipped`]): the part of the screen that fits and has the cursor, and what is above
+//! it, at most one every [`FRAME_PAUSE`]. The panel's size decides, with each dump and whenever it changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,12 @@ use termbridge_session::{EndReason, Ended, Session, Subscription, Update};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::clipped::{Clipped, MAX_ABOVE, RECENT_ABOVE};
 use crate::window::Audience;
 
-/// Least time between two frames.
+/// Least time between two frames, and what each line above the part adds to it.
 const FRAME_PAUSE: Duration = Duration::from_millis(40);
+const LINE_PAUSE: Duration = Duration::from_micros(400);
 /// Bytes of output that are told at once.
 const MAX_PIECE: usize = 256 * 1024;
 /// Bytes of a dump as it is written; a message may have a little more.
@@ -38,7 +40,10 @@ pub(crate) struct Watching {
     text: TextStream,
     /// The screen has changed since the last frame.
     is_dirty: bool,
-    last_frame: Option<Instant>,
+    /// What the last frame showed.
+    clipped: Option<Clipped>,
+    /// When the next frame may be.
+    next_frame: Instant,
 }
 
 impl Watching {
@@ -49,17 +54,24 @@ impl Watching {
         panel: watch::Receiver<Size>,
     ) -> Self {
         let id = session.id().to_string();
-        let (filter, text) = (QueryFilter::default(), TextStream::default());
-        Self { id, session, audience, panel, size, filter, text, is_dirty: false, last_frame: None }
+        Self {
+            id,
+            session,
+            audience,
+            panel,
+            size,
+            filter: QueryFilter::default(),
+            text: TextStream::default(),
+            is_dirty: false,
+            clipped: None,
+            next_frame: Instant::now(),
+        }
     }
 
     /// Tells the window until the session or the window is gone.
     pub(crate) async fn run(mut self) {
         let Ok(mut updates) = self.session.subscribe().await else { return };
         loop {
-            let frame_at = self
-                .is_dirty
-                .then(|| self.last_frame.map_or_else(Instant::now, |last| last + FRAME_PAUSE));
             let goes_on = tokio::select! {
                 update = updates.next() => match update {
                     Some(update) => self.updated(update, &mut updates).await,
@@ -76,7 +88,7 @@ impl Watching {
                     }
                     true
                 }
-                () = async { match frame_at { Some(at) => tokio::time::sleep_until(at).await, None => std::future::pending().await } } => {
+                () = tokio::time::sleep_until(self.next_frame), if self.is_dirty => {
                     self.paint().await
                 }
             };
@@ -98,6 +110,7 @@ impl Watching {
                 self.size = dump.size;
                 self.filter.reset();
                 self.text = TextStream::default();
+                self.clipped = None;
                 if !self.fits() {
                     self.is_dirty = true;
                     return true;
@@ -155,11 +168,23 @@ impl Watching {
 
     async fn paint(&mut self) -> bool {
         self.is_dirty = false;
-        self.last_frame = Some(Instant::now());
-        let Ok(snapshot) = self.session.screen().await else { return false };
         let panel = *self.panel.borrow();
-        let part = format::raw(&snapshot.screen.part(panel.cols, panel.rows));
-        self.tell("frame", json!({"data": format!("{UPDATE_BEGINS}{part}{UPDATE_ENDS}")})).await
+        let mut next = None;
+        if let Some(shown) = self.clipped.take() {
+            let Ok(page) = self.session.page(RECENT_ABOVE).await else { return false };
+            next = shown.go_on(&page, panel);
+        }
+        let (shown, frame) = match next {
+            Some(next) => next,
+            None => {
+                let Ok(page) = self.session.page(MAX_ABOVE).await else { return false };
+                Clipped::begin(&page, panel)
+            }
+        };
+        self.clipped = Some(shown);
+        self.next_frame = Instant::now() + FRAME_PAUSE + LINE_PAUSE * frame.lines as u32;
+        let data = format!("{UPDATE_BEGINS}{}{UPDATE_ENDS}", frame.text);
+        self.tell("frame", json!({"data": data})).await
     }
 
     /// What the window's terminal is given of a stream.

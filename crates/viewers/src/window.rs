@@ -10,16 +10,15 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use termbridge_bridge::{Bridge, BridgeError, Caller, Client, FolderLimiting, FolderLimits, Scope};
+use termbridge_bridge::{Bridge, BridgeError, Caller, Client, FolderLimiting, Scope};
 use termbridge_editor::{Hello, PROTOCOL, Peer, Refused, Welcome, Window, Windows};
 use termbridge_session::vt::Size;
-use termbridge_session::{
-    Session, SessionError, SessionId, SessionLimits, Signal, SnapshotRequest,
-};
+use termbridge_session::{Session, SessionError, SessionId, Signal, SnapshotRequest};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
 use crate::board;
+use crate::person_limits;
 use crate::watching::Watching;
 
 /// Sessions that one window watches at most.
@@ -153,20 +152,19 @@ impl SessionWindows {
             rows.values().map(|row| serde_json::to_value(row).unwrap_or_default()).collect();
         // What has changed since is told as soon as it begins.
         shared.moved.notify_one();
-        let limits = match limits_of(&self.bridge, &hello.folders, &hello.settings) {
-            Ok(limits) => limits,
-            Err(refused) => {
-                let window = &hello.window;
-                tracing::warn!(window, %refused, "what its person has set cannot be used");
-                None
-            }
-        };
+        let (limits, wrong_settings) =
+            person_limits::set(&self.bridge, &hello.folders, &hello.settings);
+        if !wrong_settings.is_empty() {
+            let window = &hello.window;
+            tracing::warn!(window, ?wrong_settings, "what its person has set cannot be used");
+        }
         let board = tokio::spawn(board::keep_told(Arc::clone(&shared), rows)).abort_handle();
         let welcome = Welcome {
             protocol: PROTOCOL,
             version: self.version.to_owned(),
             pid: std::process::id(),
             sessions,
+            wrong_settings,
         };
         let (limits, watched) = (Mutex::new(limits), Mutex::default());
         let driven = Mutex::new(driven);
@@ -222,18 +220,6 @@ struct Moved {
     settings: Value,
 }
 
-/// What a person has set, by the names of the settings; others are for the extension.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct PersonSettings {
-    blocked_commands: Vec<String>,
-    allowed_directories: Vec<PathBuf>,
-    max_concurrent_sessions: Option<usize>,
-    default_timeout_ms: Option<u64>,
-    max_output_lines: Option<usize>,
-    idle_timeout_ms: Option<u64>,
-}
-
 #[async_trait]
 impl Window for SessionWindow {
     async fn request(&self, kind: &str, data: Value) -> Result<Value, Refused> {
@@ -276,12 +262,12 @@ impl Window for SessionWindow {
             "transcript" => self.transcript(read(data)?).await,
             "update" => {
                 let Moved { folders, settings } = read(data)?;
-                // Those before hold until these are known to be good.
-                let limits = limits_of(&self.shared.bridge, &folders, &settings)?;
+                // Those before hold until these do.
+                let (limits, wrong) = person_limits::set(&self.shared.bridge, &folders, &settings);
                 *self.limits.lock().unwrap_or_else(PoisonError::into_inner) = limits;
                 *self.shared.folders.lock().unwrap_or_else(PoisonError::into_inner) = folders;
                 self.shared.moved.notify_one();
-                Ok(Value::Null)
+                Ok(json!({"wrongSettings": wrong}))
             }
             kind => Err(refused("INVALID_INPUT", format!("unknown request {kind:?}"))),
         }
@@ -378,39 +364,6 @@ async fn drive_on(shared: &Shared, sessions: &[String]) -> HashSet<SessionId> {
 
 fn done(outcome: Result<(), SessionError>) -> Result<Value, Refused> {
     outcome.map(|()| Value::Null).map_err(of_session)
-}
-
-/// Puts what a person has set in force; `None` for nothing.
-fn limits_of(
-    bridge: &Bridge,
-    folders: &[PathBuf],
-    settings: &Value,
-) -> Result<Option<FolderLimiting>, Refused> {
-    if settings.is_null() {
-        return Ok(None);
-    }
-    let set: PersonSettings = read(settings.clone())?;
-    let limits = FolderLimits {
-        folders: folders.to_vec(),
-        blocked_commands: set.blocked_commands,
-        allowed_directories: set.allowed_directories,
-        max_sessions: set.max_concurrent_sessions,
-        default_timeout: set.default_timeout_ms.map(milliseconds),
-        sessions: SessionLimits {
-            session_timeout: set.idle_timeout_ms.map(milliseconds).unwrap_or_default(),
-            scrollback_lines: set.max_output_lines,
-        },
-    };
-    let is_empty = FolderLimits { folders: folders.to_vec(), ..FolderLimits::default() } == limits;
-    if is_empty || folders.is_empty() {
-        return Ok(None);
-    }
-    bridge.limit_folders(limits).map(Some).map_err(of_hub)
-}
-
-/// A time that can be added to any other.
-fn milliseconds(number: u64) -> Duration {
-    Duration::from_millis(number).min(Duration::from_hours(24 * 365))
 }
 
 fn size_of(panel: &Panel) -> Size {

@@ -247,6 +247,11 @@ impl Terminal {
         self.core.term.history_size()
     }
 
+    /// The history has as many lines as are kept.
+    pub fn history_is_full(&self) -> bool {
+        self.history_len() >= self.core.history_limit()
+    }
+
     /// A line of the history, 0 being the oldest.
     pub fn history_row(&self, index: usize) -> Option<Row> {
         let history = self.history_len();

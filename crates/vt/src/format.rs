@@ -13,7 +13,7 @@ pub use cells::{Run, cells};
 pub use html::html;
 pub use markers::markers;
 pub use plain::plain;
-pub use raw::raw;
+pub use raw::{raw, repaint};
 pub use svg::svg;
 
 use crate::screen::{Cell, CellWidth};

@@ -1,6 +1,6 @@
 //! The formats, on screens small enough to read.
 
-use crate::format::{cells, html, markers, plain, raw, svg};
+use crate::format::{cells, html, markers, plain, raw, repaint, svg};
 use crate::{Options, Palette, Size, Terminal};
 
 fn screen(bytes: &str) -> crate::Screen {
@@ -51,6 +51,22 @@ fn markup_is_escaped() {
 
 fn html_of(bytes: &str) -> String {
     html(&screen(bytes), &Palette::default())
+}
+
+#[test]
+fn a_repaint_leaves_nothing_of_what_was_there_and_scrolls_the_rest_off() {
+    let wanted =
+        screen("\x1b[2;3H\x1b[41mred\x1b[m plain\x1b[4;1H\x1b[7mlast\x1b[K\x1b[3;2H\x1b[5 q");
+    let above = screen("\x1b[44mblue\x1b[m\r\nsecond").rows;
+    let mut terminal = Terminal::new(Size { cols: 24, rows: 4 }, Options::default());
+    terminal.feed("\x1b[42mold\r\n".repeat(20).as_bytes());
+    terminal.feed(b"\x1b[3J");
+    terminal.feed(repaint(&above[..2], &wanted).as_bytes());
+    assert_eq!(terminal.screen(), wanted);
+    let history: Vec<_> =
+        (0..terminal.history_len()).filter_map(|at| terminal.history_row(at)).collect();
+    assert_eq!(plain(&history), "blue\nsecond");
+    assert_eq!(history, above[..2]);
 }
 
 #[test]

@@ -147,11 +147,18 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// The part of it that fits into so many columns and rows and has the cursor, on a screen without a title.
-    pub fn part(&self, cols: u16, rows: u16) -> Self {
+    /// The first row of a part of so many rows that has the cursor, and moves from where it was as little as possible.
+    pub fn top_of_part(&self, rows: u16, before: usize) -> usize {
+        let row = usize::from(self.cursor.row);
+        let lowest = self.rows.len().saturating_sub(usize::from(rows.max(1)));
+        before.clamp((row + 1).saturating_sub(usize::from(rows.max(1))), row).min(lowest)
+    }
+
+    /// The part of it from row `top` on that fits into so many columns and rows and has the cursor, on a screen without a title.
+    pub fn part(&self, top: usize, cols: u16, rows: u16) -> Self {
         let (cols, rows) = (usize::from(cols.max(1)), usize::from(rows.max(1)));
         let (row, col) = (usize::from(self.cursor.row), usize::from(self.cursor.col));
-        let top = (row + 1).saturating_sub(rows);
+        let top = top.clamp((row + 1).saturating_sub(rows), row);
         let left = (col + 1).saturating_sub(cols);
         let cut = |row: &Row| {
             let mut cells: Vec<Cell> = row.cells.iter().skip(left).take(cols).cloned().collect();
@@ -183,14 +190,30 @@ mod tests {
         terminal.feed("one\r\n12345\u{4f60}67890\r\nthree\r\nfour".as_bytes());
         let screen = terminal.screen();
         let text = |part: &Screen| crate::format::plain(&part.rows);
-        let part = screen.part(10, 3);
+        let part = screen.part(0, 10, 3);
         assert_eq!(text(&part), "12345\u{4f60}678\nthree\nfour");
         assert_eq!((part.cursor.row, part.cursor.col), (2, 4));
-        assert_eq!(text(&screen.part(6, 3)), "12345\nthree\nfour", "not half of it");
+        assert_eq!(text(&screen.part(0, 6, 3)), "12345\nthree\nfour", "not half of it");
         terminal.feed(b"\x1b[2;12H");
-        let part = terminal.screen().part(6, 2);
+        let part = terminal.screen().part(0, 6, 2);
         assert_eq!((text(&part).as_str(), part.cursor.col), ("\n 67890", 5));
-        assert_eq!(screen.part(100, 100).rows, screen.rows);
-        assert_eq!(screen.part(0, 0), screen.part(1, 1));
+        assert_eq!(screen.part(0, 100, 100).rows, screen.rows);
+        assert_eq!(text(&screen.part(2, 10, 3)), "three\nfour", "from where it is wanted");
+        assert_eq!(text(&screen.part(9, 10, 3)), "four", "with the cursor");
+        assert_eq!(screen.part(0, 0, 0), screen.part(0, 1, 1));
+    }
+    #[test]
+    fn a_part_stays_where_it_is_while_it_has_the_cursor() {
+        let screen = |row| Screen {
+            rows: vec![Row::default(); 40],
+            cursor: Cursor { row, ..Cursor::default() },
+            ..Screen::default()
+        };
+        let top = |row, before| screen(row).top_of_part(14, before);
+        assert_eq!((top(0, 0), top(13, 0), top(14, 0), top(39, 0)), (0, 0, 1, 26));
+        assert_eq!((top(20, 10), top(9, 10), top(24, 10)), (10, 9, 11));
+        assert_eq!(top(39, 39), 26, "no more than the screen has");
+        assert_eq!(screen(5).top_of_part(100, 3), 0);
+        assert_eq!(screen(5).top_of_part(0, 3), 5);
     }
 }

@@ -119,6 +119,35 @@ export const steps = {
     }
   },
 
+  'a session that is larger than the panel is scrolled back to its beginning': async ({ agent, window }) => {
+    const { session_id } = await agent.call('create_session', { name: 'large', cols: 120, rows: 40 });
+    await window.waitForTerminalName(/large/);
+    await window.selectTerminal('large');
+    await agent.call('execute_command', { session_id, command: 'seq -f "number %g;" 1 100' });
+    await window.waitForTerminalText(/\nnumber 100;\n/);
+    const isAt = (text) => until(async () => {
+      await wheel(window, -400);
+      return new RegExp(`^${text}$`, 'm').test(await window.terminalText());
+    }, `scrolled back to ${text}`, () => window.terminalText());
+    await isAt('number 70;');
+    await isAt('number 1;');
+    // What is printed meanwhile does not move it.
+    await agent.call('execute_command', { session_id, command: 'seq -f "more %g;" 1 20' });
+    assert.match(await window.terminalText(), /^number 1;$/m);
+    await window.screenshot('scrolled-back');
+    await wheel(window, 4_000);
+    await window.waitForTerminalText(/\nmore 20;\n/);
+    const program = "printf '\\033[?1049h\\033[Htop-row\\033[40;1Hbottom-row'; read -r line; printf '\\033[1;1Hchanged'; read -r line; printf '\\033[?1049l'";
+    await agent.call('send_keys', { session_id, keys: `${program}<Enter>`, wait: { text: 'bottom-row' } });
+    await window.waitForTerminalText(/bottom-row$/);
+    await isAt('top-row');
+    await agent.call('send_keys', { session_id, keys: '<Enter>', wait: { text: 'changed' } });
+    await window.waitForTerminalText(/^changed$/m);
+    await window.screenshot('scrolled-back-full-screen');
+    assert.deepEqual((await window.terminalNames()).filter((shown) => /you/.test(shown)), [], 'nothing was taken over');
+    await agent.call('stop_app', { session_id });
+  },
+
   'a person shares a terminal, and an agent uses it': async (world) => {
     const { agent, window } = world;
     await window.run('Terminal: Create New Terminal');

@@ -18,7 +18,8 @@ import { SessionStore } from './sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from './sessions/sessionTerminals.js';
 import { SessionTree } from './sessions/sessionTree.js';
 import { StatusBar } from './sessions/statusBar.js';
-import { POLICY_SETTINGS, setting, wrongSettings } from './settings.js';
+import { settingWarnings } from './settingWarnings.js';
+import { POLICY_SETTINGS, setting } from './settings.js';
 import { EditorTerminals } from './terminals/editorTerminals.js';
 import { PanelFront } from './terminals/panelFront.js';
 import { answerTerminalRequest } from './terminals/terminalRequests.js';
@@ -88,7 +89,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     }),
     ...contextKeys(connection, store, terminals),
     ...windowChanges(connection, log),
-    warnOfWrongSettings(log),
+    settingWarnings(connection, log),
     registerMcpServer(binary, version, log),
     registerCommands({
       connection,
@@ -200,27 +201,4 @@ function windowChanges(connection: ServerConnection, log: Log): vscode.Disposabl
       }
     }),
   ];
-}
-
-/** Names settings that are not used because of their type: once each, until they are right again. */
-function warnOfWrongSettings(log: Log): vscode.Disposable {
-  let named = new Set<string>();
-  const check = (): void => {
-    const wrong = wrongSettings();
-    for (const { name, wanted } of wrong.filter((found) => !named.has(found.name))) {
-      const text = `the setting ${name} is ignored: it has to be ${wanted}`;
-      log.warn(text);
-      const open = 'Open Settings';
-      void Promise.resolve(vscode.window.showWarningMessage(`termbridge: ${text}`, open)).then((pressed) =>
-        pressed === open ? vscode.commands.executeCommand('workbench.action.openSettings', name) : undefined,
-      );
-    }
-    named = new Set(wrong.map(({ name }) => name));
-  };
-  check();
-  return vscode.workspace.onDidChangeConfiguration((event) => {
-    if (event.affectsConfiguration('termbridge') || event.affectsConfiguration('terminalMcp')) {
-      check();
-    }
-  });
 }

@@ -66,11 +66,20 @@ export function wrongSettings(): { readonly name: string; readonly wanted: strin
   });
 }
 
+/** The full name of a setting that is handed to the server: the one of the two that has a value. */
+export function settingInUse(name: string): string {
+  const isSet = (section: string): boolean => {
+    const found = vscode.workspace.getConfiguration(section).inspect<unknown>(name);
+    return (found?.globalValue ?? found?.workspaceValue ?? null) !== null;
+  };
+  return `${SECTIONS.find(isSet) ?? SECTIONS[0]}.${name}`;
+}
+
 /** What the person has set; values of a wrong type are left out. */
 export function policySettings(): Record<string, unknown> {
   const policy: Policy = {};
   assign(policy, 'blockedCommands', merge('blockedCommands', texts, (a, b) => [...new Set([...a, ...b])]));
-  assign(policy, 'allowedDirectories', merge('allowedDirectories', texts, narrower));
+  assign(policy, 'allowedDirectories', merge('allowedDirectories', directories, narrower));
   assign(policy, 'defaultTimeoutMs', merge('defaultTimeoutMs', positive, Math.min));
   assign(policy, 'maxConcurrentSessions', merge('maxConcurrentSessions', positive, Math.min));
   assign(policy, 'maxOutputLines', merge('maxOutputLines', positive, Math.min));
@@ -121,6 +130,16 @@ function isWithin(directory: string, parent: string): boolean {
 
 function texts(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined;
+}
+
+/** Where something is set, and no text in it, the server gets it all the same, and then allows no directory. */
+function directories(value: unknown): string[] | undefined {
+  if (value === undefined || value === null) {
+    return undefined;
+  }
+  const entries: unknown[] = Array.isArray(value) ? value : [JSON.stringify(value)];
+  const usable = texts(entries) ?? [];
+  return usable.length > 0 ? usable : entries.map((entry) => JSON.stringify(entry));
 }
 
 /** A whole number: the server takes no other. */

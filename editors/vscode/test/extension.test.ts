@@ -185,8 +185,8 @@ test('a setting of a wrong type is named once, and is not used', async () => {
   const peer = await server.nextPeer();
   expect((await peer.next('hello')).data['settings']).toEqual({});
   expect(editor.messages).toEqual([
-    'termbridge: the setting termbridge.autoConnect is ignored: it has to be true or false',
-    'termbridge: the setting termbridge.blockedCommands is ignored: it has to be a list of texts',
+    'termbridge: the setting termbridge.autoConnect cannot be used: it has to be true or false',
+    'termbridge: the setting termbridge.blockedCommands cannot be used: it has to be a list of texts',
   ]);
   expect(editor.buttons).toEqual(['Open Settings']);
   expect(editor.log.lines.filter((line) => line.startsWith('warn the setting'))).toHaveLength(2);
@@ -194,7 +194,33 @@ test('a setting of a wrong type is named once, and is not used', async () => {
   expect(editor.messages).toHaveLength(2);
   editor.configure('termbridge.blockedCommands', ['wget']);
   editor.configure('terminalMcp.maxOutputLines', 'many', 'workspaceValue');
-  expect(editor.messages.slice(2)).toEqual(['termbridge: the setting terminalMcp.maxOutputLines is ignored: it has to be a number above 0']);
+  expect(editor.messages.slice(2)).toEqual(['termbridge: the setting terminalMcp.maxOutputLines cannot be used: it has to be a number above 0']);
+});
+
+test('what the server cannot use of the settings is named once, by the name that was set', async () => {
+  const wrong = { now: ['a rule is one command\x1b[31m', 'proj is no absolute path'] };
+  const wrongSettings = (): object[] => [
+    { name: 'blockedCommands', reason: wrong.now[0] },
+    { name: 'allowedDirectories', reason: wrong.now[1] },
+  ];
+  const { activate: open } = await world({
+    hello: (peer, { id }) => {
+      const data = { protocol: 1, version: '1', pid: 1, sessions: [], wrongSettings: [...wrongSettings(), 'nonsense'] };
+      peer.sendRaw(`${JSON.stringify({ type: 'welcome', id, data })}\n`);
+    },
+    answer: ({ type }) => (type === 'update' ? { type: 'success', data: { wrongSettings: wrongSettings() } } : undefined),
+  });
+  editor.configure('terminalMcp.blockedCommands', ['a | b']);
+  editor.configure('termbridge.allowedDirectories', ['proj']);
+  await open();
+  await vi.waitFor(() => expect(editor.messages).toHaveLength(2));
+  expect(editor.messages[0]).toMatch(/^termbridge: the setting terminalMcp\.blockedCommands cannot be used: a rule is one command/);
+  expect(editor.messages[0]).not.toContain('\x1b');
+  expect(editor.messages[1]).toBe('termbridge: the setting termbridge.allowedDirectories cannot be used: proj is no absolute path');
+  wrong.now[1] = 'other is no absolute path';
+  editor.configure('termbridge.allowedDirectories', ['other']);
+  await vi.waitFor(() => expect(editor.messages).toHaveLength(3));
+  expect(editor.messages[2]).toContain('other is no absolute path');
 });
 
 describe('commands', () => {

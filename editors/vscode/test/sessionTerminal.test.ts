@@ -188,14 +188,14 @@ describe('the size of the view', () => {
     expect(terminal.overrides).toEqual([{ columns: 99, rows: 30 }]);
   });
 
-  test('is the panel for frames, which replace what was shown and leave no scrollback', () => {
+  test('is the panel for frames, of which the first replaces what was shown', () => {
     const { pty, terminal } = openTerminal();
     pty.onNotice('dump', dump('whole'));
     terminal.written = '';
     pty.onNotice('frame', { sessionId: 's1', data: 'part 1' });
     pty.onNotice('frame', { sessionId: 's1', data: 'part 2' });
     expect(terminal.overrides.at(-1)).toEqual(WHOLE_PANEL);
-    expect(terminal.written).toBe(`${RESET}part 1\x1b[3Jpart 2\x1b[3J`);
+    expect(terminal.written).toBe(`${RESET}part 1part 2`);
   });
 
   test('changes with the dump, not with the row that comes before it', () => {

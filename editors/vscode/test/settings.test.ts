@@ -51,3 +51,12 @@ test('values of a wrong type are left out', () => {
   editor.configure('termbridge.idleTimeoutMs', -1);
   expect(policySettings()).toEqual({ allowedDirectories: ['/a'] });
 });
+
+test('directories of which none can be read are handed on: the server then allows none', () => {
+  for (const value of ['/a', [7], {}, [null]]) {
+    editor.configure('termbridge.allowedDirectories', value);
+    const handed = policySettings()['allowedDirectories'];
+    expect(handed).toHaveLength(1);
+    expect(String(handed)).not.toMatch(/^[/~]/);
+  }
+});

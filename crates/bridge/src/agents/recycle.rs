@@ -130,7 +130,7 @@ impl Agents {
         for (id, is_spare) in automatic {
             match backends.of(&id).session(&id).await {
                 Ok(info) if info.state != State::Running => self.forget(&id),
-                Ok(info) if info.is_idle_shell() => {
+                Ok(info) if info.takes_commands() => {
                     idle.push(Idle { is_spare, used: info.last_active, id });
                 }
                 Ok(_) => {}

@@ -111,6 +111,10 @@ impl ScreenSession for EditorScreen {
 
     async fn stop(&self, _signal: Signal, _grace: Duration) -> Result<Stopped, SessionError> {
         let terminal = &self.terminal;
+        if terminal.owner.is_everyone() && terminal.check_alive().is_ok() {
+            let why = "a person opened this terminal and shares it: only they can close it";
+            return Err(SessionError::NotSupported(why.into()));
+        }
         let is_left_open = terminal.lock().is_left_open;
         if is_left_open || terminal.check_alive().is_ok() {
             self.editors.close(terminal).await?;

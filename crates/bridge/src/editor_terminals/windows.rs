@@ -76,7 +76,7 @@ impl ConnectedWindows {
         if some.is_none() {
             let limit = CONNECT_LIMIT.as_secs();
             let why = format!(
-                "no editor has connected within {limit} s: is one open that has the extension?"
+                "no editor has connected within {limit} s: is one open that has the extension, and is its folder trusted?"
             );
             return Err(SessionError::Unavailable(why));
         }

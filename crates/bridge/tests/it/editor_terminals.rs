@@ -292,6 +292,8 @@ async fn shared_terminals_are_everyones_until_they_are_taken_back() {
     };
     let (refused, ()) = tokio::join!(terminals.start_command(&info.id, "true", LIMIT), busy);
     assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{refused:?}");
+    let refused = terminals.get(&info.id).expect("a session").stop(Signal::TERM, LIMIT).await;
+    assert!(matches!(refused, Err(SessionError::NotSupported(_))), "{refused:?}");
     editor.notice("terminal_unshared", json!({"terminalId": "t"})).await;
     let wait = terminals.get(&info.id).expect("a session").wait(Wait::exit().timeout(LIMIT)).await;
     assert_eq!(wait.expect("a wait").fired, Some(Fired::Exit));

@@ -81,6 +81,12 @@ pub(super) struct SessionRow {
     #[serde(default)]
     pub(super) busy: bool,
     pub(super) foreground: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) target: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) driver: Option<String>,
+    #[serde(default)]
+    pub(super) shared: bool,
 }
 
 impl SessionRow {
@@ -93,8 +99,17 @@ impl SessionRow {
         match (self.exit_code, &self.signal) {
             (Some(code), _) => format!("exited {code}"),
             (None, Some(signal)) => format!("ended by {}", printable(signal)),
-            (None, None) if self.busy => "busy".to_owned(),
-            (None, None) => self.state.clone(),
+            (None, None) if self.busy => format!("busy{}", self.note()),
+            (None, None) => format!("{}{}", self.state, self.note()),
+        }
+    }
+
+    /// Whose it is at the moment, where that is not an agent.
+    fn note(&self) -> &'static str {
+        match (&self.driver, self.shared) {
+            (Some(_), _) => ", a person drives",
+            (None, true) => ", shared",
+            (None, false) => "",
         }
     }
 }

@@ -99,8 +99,10 @@ fn stop_sessions(client: &mut Client) -> Result<Vec<(String, Value)>> {
     }
     let mut stopped = Vec::new();
     for (id, request) in asked {
-        // One that ended meanwhile is no reason to leave the others.
-        if let Ok(mut answer) = client.finish(request) {
+        // One that ended meanwhile, or cannot be ended from here, is no reason to leave the others.
+        if let Ok(mut answer) = client.finish(request)
+            && answer["isError"] != true
+        {
             stopped.push((id, answer["structuredContent"].take()));
         }
     }

@@ -66,6 +66,13 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
     target: String,
+    // A person has taken over; a person opened it and shares it. Rare, so no schema is spent on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    driver: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    shared: bool,
 }
 
 impl Row {
@@ -91,9 +98,11 @@ impl Row {
             project: info.project,
             busy: info.shell.is_some_and(|shell| shell.running.is_some()),
             current: false,
+            shared: info.owner.is_everyone(),
             client: Some(info.owner.client).filter(|client| !client.is_empty()),
             agent: info.owner.agent,
             foreground: info.foreground,
+            driver: info.driver.map(|_| "person"),
         }
     }
 
@@ -111,13 +120,25 @@ impl Row {
             (None, None) if self.busy => "busy".to_owned(),
             (None, None) => self.state.to_owned(),
         };
-        let current = if self.current { ", current" } else { "" };
+        let mut notes = String::new();
+        if self.current {
+            notes.push_str(", current");
+        }
+        if self.driver.is_some() {
+            notes.push_str(", a person drives");
+        }
+        if self.shared {
+            notes.push_str(", shared by a person");
+        }
+        if self.target != "local" {
+            notes.push_str(&format!(", target {}", self.target));
+        }
         let front = match &self.foreground {
             Some(front) => format!(" ({} in front)", in_one_line(front)),
             None => String::new(),
         };
         format!(
-            "{}{name}: {} — {state}{front}{current}, {}x{}, {}",
+            "{}{name}: {} — {state}{front}{notes}, {}x{}, {}",
             self.session_id,
             in_one_line(&self.command),
             self.cols,
@@ -159,5 +180,43 @@ impl Tool for ListSessions {
         };
         lines.extend(notes.iter().map(|note| format!("[{note}]")));
         Ok(Reply { text: lines.join("\n"), answer: Answer { sessions, notes } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_whose_it_is() {
+        let row = Row {
+            session_id: "s1".into(),
+            name: None,
+            command: "bash".into(),
+            cwd: "/work".into(),
+            rows: 24,
+            cols: 80,
+            state: "running",
+            exit_code: None,
+            signal: None,
+            created: 0,
+            last_active: 0,
+            pid: None,
+            agent: None,
+            client: None,
+            project: None,
+            busy: false,
+            current: true,
+            foreground: None,
+            target: "local".into(),
+            driver: None,
+            shared: false,
+        };
+        assert_eq!(row.text(), "s1: bash — running, current, 80x24, /work");
+        let row = Row { driver: Some("person"), shared: true, target: "vscode".into(), ..row };
+        assert_eq!(
+            row.text(),
+            "s1: bash — running, current, a person drives, shared by a person, target vscode, 80x24, /work"
+        );
     }
 }

@@ -12,7 +12,7 @@ use crate::command::CommandReport;
 use crate::error::SessionError;
 use crate::info::{SessionInfo, Stopped};
 use crate::input::{Input, Sent};
-use crate::snapshot::{Snapshot, SnapshotRequest};
+use crate::snapshot::{Page, Snapshot, SnapshotRequest};
 use crate::subscription::Update;
 use crate::wait::{Wait, Waited};
 
@@ -22,6 +22,10 @@ pub(crate) enum Command {
     Snapshot {
         request: SnapshotRequest,
         reply: oneshot::Sender<Snapshot>,
+    },
+    Page {
+        most: usize,
+        reply: oneshot::Sender<Page>,
     },
     Send {
         input: Vec<Input>,

@@ -217,11 +217,29 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
     bed.bridge.create_session(&here, shell()).await.expect("the first");
     let second = bed.bridge.create_session(&here, shell()).await;
     assert!(second.is_err(), "one is allowed");
-    // A rule that is none changes nothing, and is said to be none.
-    let bad = json!({"folders": ["/tmp"], "settings": {"blockedCommands": ["a | b"]}});
-    let refused = window.ask("update", bad).await;
-    assert_eq!(refused["data"]["code"], "INVALID_INPUT", "{refused}");
-    assert!(!may(&here, &["git", "push"]));
+    // What is wrong is named and voids nothing else.
+    let settings =
+        json!({"blockedCommands": ["a | b", 7, "git push"], "maxConcurrentSessions": "x"});
+    let bad = json!({"folders": ["/tmp"], "settings": settings});
+    let wrong = window.does("update", bad).await["wrongSettings"].clone();
+    let names: Vec<&str> =
+        wrong.as_array().into_iter().flatten().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(names, ["blockedCommands", "maxConcurrentSessions", "blockedCommands"], "{wrong}");
+    assert!(wrong[2]["reason"].as_str().is_some_and(|why| why.contains("a | b")), "{wrong}");
+    assert!(!may(&here, &["git", "push"]) && may(&here, &["git", "status"]));
+    // Directories of which none can be used allow none; of which one can be, that one.
+    for (directories, is_allowed) in [
+        (json!(["tmp"]), false),
+        (json!("/tmp"), false),
+        (json!([7]), false),
+        (json!(["tmp", "/tmp"]), true),
+    ] {
+        let settings = json!({"allowedDirectories": directories});
+        let answer =
+            window.does("update", json!({"folders": ["/tmp"], "settings": settings})).await;
+        assert_eq!(answer["wrongSettings"][0]["name"], "allowedDirectories", "{answer}");
+        assert_eq!(may(&here, &["git", "status"]), is_allowed, "{directories}");
+    }
     let directories = json!({"allowedDirectories": ["/tmp/project"]});
     window.does("update", json!({"folders": ["/tmp"], "settings": directories})).await;
     assert!(!may(&here, &["git", "status"]));
@@ -325,4 +343,23 @@ async fn new_sessions_of_a_folder_are_held_to_what_its_person_has_set() {
         })
         .await;
     assert_eq!(gone["signal"], "SIGHUP", "{gone}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_a_person_drives_is_left_to_them() {
+    let bed = Bed::new();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let run = |session| Execute { command: "echo ran".to_owned(), session, ..Execute::default() };
+    let started = bed.bridge.start(run(None), LIMIT).await.expect("a first shell");
+    bed.bridge.wait(&started, LIMIT).await.expect("over");
+    let first = started.session;
+    let again = bed.bridge.start(run(None), LIMIT).await.expect("the same");
+    bed.bridge.wait(&again, LIMIT).await.expect("over");
+    assert_eq!(again.session, first);
+    window.does("take_over", panel(first.as_str(), 80, 24)).await;
+    let other = bed.bridge.start(run(None), LIMIT).await.expect("another shell").session;
+    assert_ne!(other, first);
+    let refused = bed.bridge.start(run(Some(first.clone())), LIMIT).await;
+    let is_taken = matches!(refused, Err(BridgeError::Session(SessionError::TakenOver(_))));
+    assert!(is_taken, "who names it is told: {refused:?}");
 }

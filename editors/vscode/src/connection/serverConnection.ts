@@ -10,6 +10,7 @@ import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
 import { type Fields, type Message, PROTOCOL, textOf } from '../protocol/message.js';
 import { type SessionRow, readRows } from '../protocol/sessionRow.js';
+import { type WrongSetting, readWrongSettings } from '../protocol/wrongSetting.js';
 import { type Answer, Channel, RequestError, ServerError } from './channel.js';
 import { type ProblemKind, ServerProblem, kindOf } from './problem.js';
 import { hasStaleSocket, serverSockets } from './runtimeFolder.js';
@@ -61,12 +62,15 @@ export class ServerConnection implements vscode.Disposable {
   private readonly welcomed = new vscode.EventEmitter<readonly SessionRow[]>();
   private readonly noticed = new vscode.EventEmitter<Message>();
   private readonly failureChanged = new vscode.EventEmitter<void>();
+  private readonly settingsRead = new vscode.EventEmitter<readonly WrongSetting[]>();
   readonly onDidChangeState = this.stateChanged.event;
   /** A server was connected to; its sessions. */
   readonly onDidConnect = this.welcomed.event;
   /** There is another reason for that there is no connection, or none. */
   readonly onDidChangeFailure = this.failureChanged.event;
   readonly onDidReceiveNotice = this.noticed.event;
+  /** The server has read the settings of this window; those that it cannot use. */
+  readonly onDidReadSettings = this.settingsRead.event;
 
   private currentState: ConnectionState = 'disconnected';
   private channel: Channel | undefined;
@@ -147,7 +151,7 @@ export class ServerConnection implements vscode.Disposable {
   /** Sends what has changed about this window. */
   async update(): Promise<void> {
     if (this.currentState === 'connected') {
-      await this.request('update', this.options.describe());
+      this.settingsRead.fire(readWrongSettings(await this.request('update', this.options.describe())));
     }
   }
 
@@ -176,6 +180,7 @@ export class ServerConnection implements vscode.Disposable {
     this.disconnect('the window closes');
     this.stateChanged.dispose();
     this.welcomed.dispose();
+    this.settingsRead.dispose();
     this.noticed.dispose();
     this.failureChanged.dispose();
   }
@@ -338,6 +343,7 @@ export class ServerConnection implements vscode.Disposable {
       throw new Error('the server does not speak the editor protocol: update it');
     }
     const rows = readRows(welcome.data['sessions']);
+    this.settingsRead.fire(readWrongSettings(welcome.data));
     const version = textOf(welcome.data, 'version') ?? '?';
     this.log.info(`connected to the server at ${channel.peer}, version ${version}, ${rows.length} sessions`);
     return rows;

@@ -6,7 +6,7 @@
 //              └── again after the panel was resized, after a flood, and with a new server
 //
 // One side decides on the size. While an agent drives, the session keeps its own and the view takes it over, where the panel
-// is large enough; where it is not, the server sends frames that fit. While the person of this window drives, the session
+// is large enough; where it is not, the server sends frames that fit, with what is above them to scroll back to. While the person of this window drives, the session
 // follows the panel. Typing takes over. Closing the view stops nothing but the notices.
 
 import * as vscode from 'vscode';
@@ -53,8 +53,6 @@ const WHOLE_PANEL: vscode.TerminalDimensions = { columns: 10_000, rows: 10_000 }
 
 /** RIS: nothing of what was shown before is left, scrollback and modes included. */
 const RESET = '\x1bc';
-/** Where a frame erases the screen, the editor moves the frame before it to the scrollback. */
-const FORGET_SCROLLBACK = '\x1b[3J';
 const BELL = '\x07';
 /** The dump that comes with the next connection erases it. */
 const NOT_SENT = '\x1b[0m\r\n\x1b[2m[offline: not sent]\x1b[0m\r\n';
@@ -337,14 +335,14 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   private onFrame(text: string): void {
     if (this.view === 'clipped') {
-      this.writing.fire(text + FORGET_SCROLLBACK);
+      this.writing.fire(text);
       return;
     }
     this.view = 'clipped';
     this.setClipped(true);
     this.resizeView();
     this.wheel.reset();
-    this.writing.fire(RESET + text + FORGET_SCROLLBACK);
+    this.writing.fire(RESET + text);
   }
 
   private setClipped(isClipped: boolean): void {

@@ -123,7 +123,13 @@ impl Windows for Scripted {
             return Err(Refused { code: "too_many", message: "no room".into() });
         }
         peer.notify("session", json!({"sessionId": "s"})).await.expect("queued");
-        let welcome = Welcome { protocol: 1, version: "0".into(), pid: 7, sessions: vec![] };
+        let welcome = Welcome {
+            protocol: 1,
+            version: "0".into(),
+            pid: 7,
+            sessions: vec![],
+            wrong_settings: vec![],
+        };
         Ok((welcome, Box::new(ScriptedWindow(Arc::clone(&self.let_go), self.dropped.clone()))))
     }
 }

@@ -49,7 +49,7 @@ impl Tool for List {
         });
         let sessions: Vec<Row> = mine
             .map(|info| Row {
-                status: if info.is_idle_shell() { "idle" } else { "busy" },
+                status: if info.takes_commands() { "idle" } else { "busy" },
                 session_id: info.id.to_string(),
                 name: info.name.unwrap_or(info.command),
                 cwd: info.cwd.display().to_string(),

@@ -1,0 +1,215 @@
+//! [`Clipped`]: a session in a panel that is smaller than its screen.
+//!
+//! The panel shows the part of the screen that has the cursor. What is above that part is written before it, so that the panel's
+//! terminal keeps it to scroll back to:
+//!
+//! ```text
+//!     lines that scrolled off the screen  ┐ scrolled off the panel; written once, and anew
+//!     rows of the screen above the part   ┘ when one of the rows has changed
+//!     the part                              what the panel shows; painted with every frame
+//!     rows below the part                   not shown
+//! ```
+
+use termbridge_session::Page;
+use termbridge_session::vt::{Row, Size, format};
+
+/// Lines above the part that are written anew.
+pub(crate) const MAX_ABOVE: usize = 1_000;
+/// Lines that are looked at for what has scrolled off since the last frame.
+pub(crate) const RECENT_ABOVE: usize = 64;
+/// Bytes of a frame; what is furthest above is left out.
+const MAX_FRAME: usize = 512 * 1024;
+/// What a terminal has scrolled off is forgotten.
+const FORGET_ABOVE: &str = "\x1b[3J";
+
+/// What was shown last.
+#[derive(Debug)]
+pub(crate) struct Clipped {
+    /// The rows of the screen above the part, as they were written.
+    over_part: Vec<Row>,
+    lines_above: usize,
+    is_alternate: bool,
+}
+
+/// What is to be written, and the lines that it has above the part.
+pub(crate) struct Frame {
+    pub(crate) text: String,
+    pub(crate) lines: usize,
+}
+
+impl Clipped {
+    /// A panel that forgets what it had.
+    pub(crate) fn begin(page: &Page, panel: Size) -> (Self, Frame) {
+        let top = page.screen.top_of_part(panel.rows, 0);
+        let above = [&page.above[..], &page.screen.rows[..top]].concat();
+        let part = page.screen.part(top, panel.cols, panel.rows);
+        let mut kept = &above[above.len().saturating_sub(MAX_ABOVE)..];
+        let mut text = format::repaint(kept, &part);
+        while text.len() > MAX_FRAME && !kept.is_empty() {
+            kept = &kept[kept.len().div_ceil(2)..];
+            text = format::repaint(kept, &part);
+        }
+        let frame = Frame { text: format!("{FORGET_ABOVE}{text}"), lines: kept.len() };
+        (Self::of(page, top), frame)
+    }
+
+    /// The next frame. `None` where something has changed that the panel has scrolled off, or more has scrolled off than is known.
+    pub(crate) fn go_on(&self, page: &Page, panel: Size) -> Option<(Self, Frame)> {
+        if page.screen.alternate != self.is_alternate {
+            return None;
+        }
+        let before = self.over_part.len();
+        let grown = page.lines_above.checked_sub(self.lines_above)?;
+        // A full history does not grow with every line: then it is found by what the lines are.
+        let most = if page.is_full { page.above.len() } else { grown.min(page.above.len()) };
+        let scrolled = (grown..=most).find(|scrolled| self.is_in(page, *scrolled))?;
+        let top = page.screen.top_of_part(panel.rows, before.saturating_sub(scrolled));
+        let rows = page.above[page.above.len() - scrolled..].iter().chain(&page.screen.rows[..top]);
+        // Those that the panel has, and not a row more.
+        let above: Vec<Row> = rows.skip(before).cloned().collect();
+        if scrolled + top < before {
+            return None;
+        }
+        let part = page.screen.part(top, panel.cols, panel.rows);
+        let text = format::repaint(&above, &part);
+        Some((Self::of(page, top), Frame { text, lines: above.len() }))
+    }
+
+    fn of(page: &Page, top: usize) -> Self {
+        Self {
+            over_part: page.screen.rows[..top].to_vec(),
+            lines_above: page.lines_above,
+            is_alternate: page.screen.alternate,
+        }
+    }
+
+    /// Whether what was written is still there, that many rows further up.
+    fn is_in(&self, page: &Page, scrolled: usize) -> bool {
+        let rows = page.above[page.above.len() - scrolled..].iter().chain(&page.screen.rows);
+        rows.clone().count() >= self.over_part.len()
+            && rows.zip(&self.over_part).all(|(now, then)| now == then)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use termbridge_session::vt::{Options, Terminal};
+
+    use super::*;
+
+    const PANEL: Size = Size { cols: 20, rows: 4 };
+
+    /// A session's terminal, and that of a panel which shows it.
+    struct Bed {
+        session: Terminal,
+        panel: Terminal,
+        shown: Option<Clipped>,
+    }
+
+    impl Bed {
+        fn new(scrollback_lines: usize) -> Self {
+            let options = Options { scrollback_lines, ..Options::default() };
+            let session = Terminal::new(Size { cols: 20, rows: 10 }, options);
+            Self { session, panel: Terminal::new(PANEL, Options::default()), shown: None }
+        }
+
+        /// What the panel holds after the session printed this, and whether that was written anew.
+        fn prints(&mut self, text: &str) -> (String, bool) {
+            self.session.feed(text.as_bytes());
+            let recent = Page::of(&self.session, RECENT_ABOVE);
+            let next = self.shown.as_ref().and_then(|shown| shown.go_on(&recent, PANEL));
+            let is_anew = next.is_none();
+            let all = Page::of(&self.session, MAX_ABOVE);
+            let (shown, frame) = next.unwrap_or_else(|| Clipped::begin(&all, PANEL));
+            self.shown = Some(shown);
+            self.panel.feed(frame.text.as_bytes());
+            (self.held(), is_anew)
+        }
+
+        fn held(&self) -> String {
+            let panel = Page::of(&self.panel, usize::MAX);
+            format::plain(&[panel.above, panel.screen.rows].concat())
+        }
+
+        /// What it is to hold.
+        fn above_and_part(&self) -> String {
+            let page = Page::of(&self.session, usize::MAX);
+            let end = usize::from(page.screen.cursor.row) + 1;
+            format::plain(&[&page.above[..], &page.screen.rows[..end.max(4)]].concat())
+        }
+    }
+
+    fn lines(from: usize, to: usize) -> String {
+        (from..to).map(|n| format!("line {n}\r\n")).collect()
+    }
+
+    #[test]
+    fn a_panel_holds_everything_above_the_cursor_and_writes_it_once() {
+        for scrollback in [1_000, 30] {
+            let mut bed = Bed::new(scrollback);
+            let (held, is_anew) = bed.prints("line 0\r\n");
+            assert!(is_anew && held == "line 0", "{held:?}");
+            let mut printed = 1;
+            for count in [1, 1, 2, 3, 5, 8, 13, 21] {
+                let (held, is_anew) = bed.prints(&lines(printed, printed + count));
+                printed += count;
+                assert!(!is_anew, "{scrollback}: {printed}");
+                let wanted: String = lines(0, printed).replace('\r', "");
+                assert_eq!(held, wanted.trim_end(), "{scrollback}");
+            }
+            // More at once than is looked at.
+            let (held, is_anew) = bed.prints(&lines(printed, printed + 200));
+            assert!(is_anew && held == bed.above_and_part(), "{held}");
+        }
+    }
+
+    #[test]
+    fn what_has_changed_above_the_part_is_written_anew_and_nothing_twice() {
+        let mut bed = Bed::new(100);
+        bed.prints(&lines(0, 15));
+        // Within the part: nothing else is written.
+        let (held, is_anew) = bed.prints("\x1b[9;1Hhere");
+        assert!(!is_anew && held.contains("line 13") && held.contains("here"), "{held}");
+        // Above it: the part moves there.
+        let (held, is_anew) = bed.prints("\x1b[2;1Hthere\x1b[10;1H");
+        assert!(is_anew && held == bed.above_and_part(), "{held}");
+        assert_eq!(held.matches("there").count(), 1);
+        // A full-screen program, and back.
+        let (held, is_anew) = bed.prints("\x1b[?1049h\x1b[Htop\x1b[10;1Hbottom");
+        assert!(is_anew && held.starts_with("top") && held.ends_with("bottom"), "{held:?}");
+        let (held, is_anew) = bed.prints("\x1b[Hhigh\x1b[10;7H");
+        assert!(is_anew && held.starts_with("high") && !held.contains("top"), "{held:?}");
+        let (held, is_anew) = bed.prints("\x1b[?1049l");
+        assert!(is_anew && held == bed.above_and_part(), "{held}");
+        // Everything is cleared.
+        let (held, is_anew) = bed.prints("\x1b[H\x1b[2J\x1b[3Jnew");
+        assert!(is_anew && held == "new", "{held:?}");
+    }
+
+    #[test]
+    fn long_lines_wrap_where_they_are_scrolled_back_to_and_a_frame_has_its_bound() {
+        let mut session = Terminal::new(Size { cols: 50, rows: 10 }, Options::default());
+        let long = format!("{}end\r\n", "0123456789".repeat(4));
+        session.feed(format!("{long}{}", lines(0, 12)).as_bytes());
+        let (_, frame) = Clipped::begin(&Page::of(&session, MAX_ABOVE), PANEL);
+        let mut panel = Terminal::new(PANEL, Options::default());
+        panel.feed(frame.text.as_bytes());
+        let held = format::plain(&Page::of(&panel, 100).above);
+        assert!(
+            held.starts_with("01234567890123456789\n01234567890123456789\nend\nline 0"),
+            "{held}"
+        );
+
+        let mut session = Terminal::new(Size { cols: 200, rows: 10 }, Options::default());
+        for n in 0..2_000_usize {
+            let cells = (0..200).map(|at| format!("\x1b[38;2;{};9;9mx", (n + at) % 256));
+            session.feed((cells.collect::<String>() + "\r\n").as_bytes());
+        }
+        let (_, frame) = Clipped::begin(&Page::of(&session, MAX_ABOVE), PANEL);
+        assert!(
+            frame.text.len() <= MAX_FRAME + FORGET_ABOVE.len() && frame.lines > 50,
+            "{}",
+            frame.lines
+        );
+    }
+}
