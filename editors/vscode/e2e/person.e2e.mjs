@@ -135,7 +135,7 @@ export const steps = {
     await agent.call('execute_command', { session_id, command: 'seq -f "more %g;" 1 20' });
     assert.match(await window.terminalText(), /^number 1;$/m);
     await window.screenshot('scrolled-back');
-    await wheel(window, 4_000);
+    await window.run('Terminal: Scroll to Bottom');
     await window.waitForTerminalText(/\nmore 20;\n/);
     const program = "printf '\\033[?1049h\\033[Htop-row\\033[40;1Hbottom-row'; read -r line; printf '\\033[1;1Hchanged'; read -r line; printf '\\033[?1049l'";
     await agent.call('send_keys', { session_id, keys: `${program}<Enter>`, wait: { text: 'bottom-row' } });
