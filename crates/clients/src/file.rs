@@ -3,11 +3,20 @@
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::Error;
 
 /// Largest file that is read.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// How the names of unfinished files begin and end, with [`RANDOM`] characters between.
+const TEMPORARY: (&str, &str) = (".termbridge-", ".tmp");
+const RANDOM: usize = 6;
+/// An unfinished file of this age is nobody's any more.
+const LEFTOVER_AGE: Duration = Duration::from_hours(1);
+/// Entries of a folder among which they are looked for.
+const MAX_ENTRIES: usize = 10_000;
 
 /// Permissions of a file that is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,8 +96,9 @@ pub(crate) fn replace(
         fs::create_dir_all(folder).map_err(Error::io("create", folder))?;
     }
     check_writable(path)?;
+    remove_leftovers(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".termbridge-").suffix(".tmp");
+    builder.prefix(TEMPORARY.0).suffix(TEMPORARY.1);
     let created = if old.is_none() { permissions_of(privacy) } else { None };
     if let Some(permissions) = created {
         builder.permissions(permissions);
@@ -126,6 +136,26 @@ pub(crate) fn remove(path: &Path, old: &[u8]) -> Result<(), Error> {
     fs::remove_file(path).map_err(Error::io("remove", path))?;
     sync_folder(path.parent().unwrap_or(Path::new(".")));
     Ok(())
+}
+
+/// Removes what a process left that was killed while it wrote.
+fn remove_leftovers(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.take(MAX_ENTRIES).flatten() {
+        let name = entry.file_name();
+        let random = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY.0));
+        let random = random.and_then(|name| name.strip_suffix(TEMPORARY.1));
+        let is_ours = random.is_some_and(|random| random.chars().count() == RANDOM);
+        let is_old = |found: Metadata| {
+            found.is_file()
+                && found
+                    .modified()
+                    .is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= LEFTOVER_AGE))
+        };
+        if is_ours && entry.metadata().is_ok_and(is_old) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 fn is_missing(error: &io::Error) -> bool {
@@ -166,4 +196,35 @@ fn keep_owner(new: &File, old: &Metadata, path: &Path) -> Result<(), Error> {
 #[cfg(not(unix))]
 fn keep_owner(_: &File, _: &Metadata, _: &Path) -> Result<(), Error> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let old = SystemTime::now() - 2 * LEFTOVER_AGE;
+        let make = |name: &str, time: SystemTime| {
+            let file = File::create(folder.path().join(name)).expect("a file");
+            file.set_modified(time).expect("its time");
+        };
+        make(".termbridge-a1B2c3.tmp", old);
+        let kept = [".termbridge-a1B2c4.tmp", ".termbridge-notes.tmp", "settings.json"];
+        make(kept[0], SystemTime::now());
+        make(kept[1], old);
+        make(kept[2], old);
+        replace(&folder.path().join("settings.json"), Some(b""), b"{}", Privacy::Usual)
+            .expect("replaced");
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .expect("a folder")
+            .flatten()
+            .map(|entry| entry.file_name())
+            .collect();
+        names.sort();
+        assert_eq!(names, kept);
+    }
 }
