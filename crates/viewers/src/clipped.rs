@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn lines(from: usize, to: usize) -> String {
-        (from..to).map(|n| format!("line {n}\r\n")).collect()
+        (from..to).map(|n| format!("line {n}\r\n")).collect::<Vec<_>>().concat()
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let mut session = Terminal::new(Size { cols: 200, rows: 10 }, Options::default());
         for n in 0..2_000_usize {
             let cells = (0..200).map(|at| format!("\x1b[38;2;{};9;9mx", (n + at) % 256));
-            session.feed((cells.collect::<String>() + "\r\n").as_bytes());
+            session.feed((cells.collect::<Vec<_>>().concat() + "\r\n").as_bytes());
         }
         let (_, frame) = Clipped::begin(&Page::of(&session, MAX_ABOVE), PANEL);
         assert!(

@@ -23,7 +23,7 @@ pub fn raw(screen: &Screen) -> String {
             out.row(row);
         }
     }
-    out.finish(&screen.cursor)
+    out.finish(screen.cursor)
 }
 
 /// Paints over what a terminal with as many rows as `screen` shows. The rows of `above`, wrapped where they are too long, scroll
@@ -45,7 +45,7 @@ pub fn repaint(above: &[Row], screen: &Screen) -> String {
         }
         out.row(row);
     }
-    out.finish(&screen.cursor)
+    out.finish(screen.cursor)
 }
 
 /// What is painted, and how the next cell would look.
@@ -86,7 +86,7 @@ impl<'rows> Painter<'rows> {
         }
     }
 
-    fn finish(mut self, cursor: &Cursor) -> String {
+    fn finish(mut self, cursor: Cursor) -> String {
         if self.link.is_some() {
             self.text.push_str("\x1b]8;;\x1b\\");
         }
