@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::Pid;
 use tempfile::TempDir;
 use termbridge_dap::{
     AdapterPaths, Breakpoint, Configuration, DebugSession, Debugger, EndReport, Halt, Hooks,
@@ -217,14 +216,31 @@ pub(crate) fn compile(folder: &Path, compiler: &str, arguments: &[&str]) -> Path
 
 /// Waits until a process is gone.
 pub(crate) async fn gone(pid: u32) {
-    let waited = tokio::task::spawn_blocking(move || {
-        let pid = Pid::from_raw(pid.cast_signed()).expect("a process's number");
-        // What cannot be opened is gone.
-        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return true };
-        let limit = Timespec { tv_sec: LIMIT.as_secs().cast_signed(), tv_nsec: 0 };
-        poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit)).expect("polls") > 0
-    });
-    assert!(waited.await.expect("no panic"), "process {pid} is still there");
+    let process = Pid::from_raw(pid.cast_signed()).expect("a process's number");
+    let is_gone = tokio::task::spawn_blocking(move || is_gone_in_time(process)).await;
+    assert!(is_gone.expect("no panic"), "process {pid} is still there");
+}
+
+#[cfg(target_os = "linux")]
+fn is_gone_in_time(process: Pid) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{PidfdFlags, pidfd_open};
+    // What cannot be opened is gone.
+    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return true };
+    let limit = Timespec { tv_sec: LIMIT.as_secs().cast_signed(), tv_nsec: 0 };
+    poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit)).expect("polls") > 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_gone_in_time(process: Pid) -> bool {
+    let begun = std::time::Instant::now();
+    while rustix::process::test_kill_process(process).is_ok() {
+        if begun.elapsed() > LIMIT {
+            return false;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    true
 }
 
 /// A program that runs without a debugger, ended with the test.

@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use termbridge_editor::{EditorBridge, Settings};
 use termbridge_testkit::{FakeHost, HostOptions, Job, Reply};
 
-use crate::support::{Fixture, LIMIT, Reads, limited, patient, settings, until};
+#[cfg(target_os = "linux")]
+use crate::reads::Reads;
+use crate::support::{Fixture, LIMIT, limited, patient, settings, until};
 
 const GOOD: &str = r#"{"ok":true,"type":"success","data":42,"meta":{}}"#;
 
@@ -38,6 +40,7 @@ async fn an_answer_that_comes_after_done_is_read() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_torn_answer_is_read_when_it_is_whole() {
     let fixture = Fixture::new(patient(), |_| {
@@ -53,6 +56,7 @@ async fn a_torn_answer_is_read_when_it_is_whole() {
     assert_eq!(fixture.call("x", Value::Null).await.expect("answers").data, 42);
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn late_data_is_waited_for() {
     let fixture = Fixture::new(patient(), |_| {

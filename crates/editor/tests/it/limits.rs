@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use termbridge_editor::{BridgeError, Settings};
 use termbridge_testkit::{HostOptions, Reply};
-use tokio::runtime::Handle;
 
 use crate::support::{Fixture, LIMIT, limited, patient, settings, until};
 
@@ -134,7 +133,7 @@ async fn ten_thousand_calls_leave_nothing() {
     .await;
     fixture.call("x", json!({"n": 2})).await.expect("answers");
     fixture.empty().await;
-    let tasks = || Handle::current().metrics().num_alive_tasks();
+    let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
     let before = [descriptors(), tasks()];
     let next = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let clients: Vec<_> = (0..10)

@@ -7,4 +7,6 @@ mod faults;
 mod limits;
 mod peers;
 mod races;
+#[cfg(target_os = "linux")]
+mod reads;
 mod support;

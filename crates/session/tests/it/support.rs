@@ -3,8 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::{Pid, PidfdFlags};
+use rustix::process::Pid;
 use termbridge_session::{
     Ended, ExitStatus, Fired, Launch, Session, Sessions, Settings, SnapshotRequest, State, Wait,
     Waited,
@@ -142,14 +141,30 @@ pub(crate) fn is_alive(pid: i32) -> bool {
 
 /// Waits for a process's end, whoever its parent is.
 pub(crate) async fn gone(pid: i32) {
-    let wait = move || {
-        let pid = Pid::from_raw(pid).expect("a pid");
-        let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
-            return;
-        };
-        let limit = Timespec { tv_sec: LIMIT.as_secs() as i64, tv_nsec: 0 };
-        let ready = rustix::event::poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit));
-        assert_eq!(ready, Ok(1), "process {pid:?} is still there");
+    let pid = Pid::from_raw(pid).expect("a pid");
+    let is_gone = tokio::task::spawn_blocking(move || is_gone_in_time(pid)).await;
+    assert!(is_gone.expect("no panic"), "process {pid:?} is still there");
+}
+
+#[cfg(target_os = "linux")]
+fn is_gone_in_time(pid: Pid) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    // What cannot be opened is gone.
+    let Ok(handle) = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()) else {
+        return true;
     };
-    tokio::task::spawn_blocking(wait).await.expect("gone");
+    let limit = Timespec { tv_sec: LIMIT.as_secs() as i64, tv_nsec: 0 };
+    poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&limit)) == Ok(1)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_gone_in_time(pid: Pid) -> bool {
+    let begun = std::time::Instant::now();
+    while rustix::process::test_kill_process(pid).is_ok() {
+        if begun.elapsed() > LIMIT {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    true
 }

@@ -3,9 +3,7 @@
 use std::net::Ipv6Addr;
 
 use serde_json::{Value, json};
-use termbridge_editor::{
-    EditorListener, ListenError, MAX_CONNECTIONS, MAX_MESSAGE, PeerError, Reply, ServerSettings,
-};
+use termbridge_editor::{MAX_CONNECTIONS, MAX_MESSAGE, PeerError, Reply, ServerSettings};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -78,6 +76,7 @@ async fn both_addresses_are_listened_on() {
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn a_taken_port_is_told_with_its_holder() {
+    use termbridge_editor::{EditorListener, ListenError};
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let port = taken.local_addr().expect("an address").port();
     let Err(error) = EditorListener::bind(port).await else { panic!("it is taken") };
