@@ -8,13 +8,13 @@ const RESET = '\x1bc';
 /** What the editor cuts down to the size of its panel: `undefined` would leave the view as it is. */
 const WHOLE_PANEL = { columns: 10_000, rows: 10_000 };
 
-function openTerminal(fields: object = {}) {
+function openTerminal(fields: object = {}, panel = PANEL) {
   const server = new RecordedRequests();
   const log = recordingLog();
   const row = (changes: object = {}) => sessionRow('s1', { title: 'build', ...fields, ...changes });
   const pty = new SessionTerminal(row(), server, log);
   const terminal = new FakeTerminal({ name: pty.currentName, pty: pty as never });
-  pty.open(PANEL);
+  pty.open(panel);
   return { pty, terminal, server, log, row };
 }
 
@@ -230,6 +230,105 @@ describe('another size of the panel', () => {
     pty.setDimensions({ columns: 60, rows: 30 });
     expect(server.requests.slice(1)).toEqual([{ type: 'resize', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a panel that was never shown', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** The editor opens it so, and reports the size of the panel a moment after it was shown. */
+  const UNSEEN = { columns: 80, rows: 30 };
+  const taken = { driver: 'person', isDriver: true };
+
+  test('is taken over in its size, once the editor reports it', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    pty.setDimensions(UNSEEN);
+    const taking = pty.takeOver();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(server.ofType('take_over')).toEqual([]);
+    pty.setDimensions(PANEL);
+    await taking;
+    expect(server.ofType('take_over')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
+    await pty.takeOver();
+    expect(server.ofType('take_over')).toHaveLength(2);
+  });
+
+  test('is asked for where the editor reports nothing, in the size of the panel', async () => {
+    const { pty, terminal, server } = openTerminal({}, UNSEEN);
+    pty.onNotice('dump', dump('screen', 80, 10));
+    expect(terminal.overrides).toEqual([{ columns: 80, rows: 10 }]);
+    // Nobody has asked yet.
+    pty.handleInput('\x1b[8;14;105t');
+    const shown = pty.shown();
+    expect(terminal.overrides.at(-1)).toEqual(WHOLE_PANEL);
+    expect(terminal.written.endsWith('\x1b[18t')).toBe(true);
+    pty.handleInput('\x1b[8;30;80t');
+    await vi.advanceTimersByTimeAsync(50);
+    expect(terminal.written.endsWith('\x1b[18t\x1b[18t')).toBe(true);
+    pty.handleInput('\x1b[8;14;105t');
+    await shown;
+    expect(terminal.overrides.at(-1)).toEqual({ columns: 80, rows: 10 });
+    await vi.advanceTimersByTimeAsync(200);
+    expect(server.requests.slice(1)).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 105, rows: 14 } }]);
+    await pty.shown();
+    expect(terminal.written.match(/18t/g)).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is asked for before the first key goes to the server', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    pty.handleInput('l');
+    pty.handleInput('s');
+    pty.handleInput('\x1b[8;14;105t');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(server.requests.slice(1).map(({ type, data }) => [type, data['cols'] ?? data['data']])).toEqual([
+      ['resize', 105],
+      ['input', 'ls'],
+    ]);
+  });
+
+  test('leaves no timer when the view is closed while it is asked', async () => {
+    const { pty } = openTerminal({}, UNSEEN);
+    const shown = pty.shown();
+    pty.close();
+    pty.dispose();
+    await shown;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is taken over all the same where there is no answer', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    const taking = pty.takeOver();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await taking;
+    expect(server.ofType('take_over')).toEqual([{ sessionId: 's1', cols: 80, rows: 30 }]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is known to the server before the first key', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    pty.setDimensions(PANEL);
+    pty.handleInput('l');
+    pty.handleInput('s');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(server.requests.slice(1).map(({ type, data }) => [type, data['cols'] ?? data['data']])).toEqual([
+      ['resize', 100],
+      ['input', 'l'],
+      ['input', 's'],
+    ]);
+  });
+
+  test('has its size when the person drives, though it came while that was under way', async () => {
+    const { pty, server, row } = openTerminal({}, UNSEEN);
+    pty.handleInput('l');
+    await vi.advanceTimersByTimeAsync(300);
+    pty.setDimensions(PANEL);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(server.ofType('resize')).toEqual([]);
+    pty.update(row({ ...taken, cols: 80, rows: 30 }));
+    pty.update(row({ ...taken, cols: 80, rows: 30 }));
+    expect(server.ofType('resize')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
   });
 });
 
