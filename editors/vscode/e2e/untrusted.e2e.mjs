@@ -20,6 +20,13 @@ export async function tearDown({ editor, server }) {
   await editor.close();
 }
 
+/** The editor shows its settings, and the question for trust, in front of everything else. */
+async function closeModal({ page }) {
+  const modal = page.locator('.monaco-modal-editor-block');
+  await modal.locator('.action-label.codicon-close').first().click();
+  await modal.waitFor({ state: 'detached' });
+}
+
 export const steps = {
   'no server is started': async (world) => {
     const { editor } = world;
@@ -29,6 +36,14 @@ export const steps = {
     await window.page.getByText('none is started before you trust').first().waitFor();
     await window.screenshot('no-server');
     assert.equal(existsSync(path.join(editor.folder, 'started')), false);
+  },
+
+  'the setting of the program is found': async ({ windows: [window] }) => {
+    await window.run('termbridge: Set the Path of the Program');
+    const setting = window.page.locator('.settings-editor .setting-item-contents').filter({ hasText: 'Termbridge: Path' });
+    await setting.first().waitFor();
+    await window.screenshot('setting');
+    await closeModal(window);
   },
 
   'agents get no terminal': async (world) => {

@@ -7,6 +7,7 @@ import * as vscode from 'vscode';
 import { type ProblemKind, kindOf, ServerProblem } from './connection/problem.js';
 import type { ServerConnection } from './connection/serverConnection.js';
 import { reasonOf } from './log.js';
+import { openSetting } from './openSetting.js';
 import { plainLabel, plainText } from './plainText.js';
 import { textOf } from './protocol/message.js';
 import type { SessionRow } from './protocol/sessionRow.js';
@@ -77,6 +78,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     stopSharingTerminal: (node) => stopSharing(parts, node),
     startServer: () => startServer(parts),
     reconnect: () => connection.connect(),
+    setPath: () => openSetting('termbridge.path'),
     setToken: () => setToken(parts),
     showLog: () => log.show(),
     openWalkthrough: () => openWalkthrough(parts),
@@ -112,7 +114,7 @@ function showProblem(error: unknown): void {
   const text = reason.startsWith('termbridge') ? reason : `termbridge: ${reason}`;
   void Promise.resolve(vscode.window.showErrorMessage(text, ...BUTTONS[kindOf(error)])).then((pressed) => {
     if (pressed === OPEN_SETTINGS) {
-      return vscode.commands.executeCommand('workbench.action.openSettings', 'termbridge.path');
+      return openSetting('termbridge.path');
     }
     return pressed === SHOW_LOG ? vscode.commands.executeCommand('termbridge.showLog') : undefined;
   });

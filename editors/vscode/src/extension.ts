@@ -11,6 +11,7 @@ import { ServerConnection } from './connection/serverConnection.js';
 import { startServer } from './connection/startServer.js';
 import { type Log, reasonOf } from './log.js';
 import { registerMcpServer } from './mcpServer.js';
+import { openSetting } from './openSetting.js';
 import { type Message, textOf } from './protocol/message.js';
 import { readRow } from './protocol/sessionRow.js';
 import { PasswordPrompts } from './sessions/passwordPrompts.js';
@@ -212,7 +213,7 @@ function warnOfWrongSettings(log: Log): vscode.Disposable {
       log.warn(text);
       const open = 'Open Settings';
       void Promise.resolve(vscode.window.showWarningMessage(`termbridge: ${text}`, open)).then((pressed) =>
-        pressed === open ? vscode.commands.executeCommand('workbench.action.openSettings', name) : undefined,
+        pressed === open ? openSetting(name) : undefined,
       );
     }
     named = new Set(wrong.map(({ name }) => name));

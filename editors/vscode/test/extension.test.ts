@@ -11,7 +11,11 @@ import { editor, window, workspace } from './vscode.js';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
-  contributes: { commands: { command: string }[]; configuration: { properties: Record<string, { scope?: string }> } };
+  contributes: {
+    commands: { command: string }[];
+    configuration: { properties: Record<string, { scope?: string }> };
+    viewsWelcome: { contents: string }[];
+  };
 };
 
 beforeEach(() => editor.reset());
@@ -369,6 +373,29 @@ describe('why there is no server', () => {
     await vi.waitFor(() => expect(editor.workbench).toEqual([['workbench.action.openSettings', 'termbridge.path']]));
     await editor.run('termbridge.takeOver');
     expect(editor.messages.at(-1)).toBe('termbridge is not installed');
+  });
+
+  test('leads to the settings of the machine that the program is on', async () => {
+    const { server, activate: open } = await world();
+    await server.close();
+    await open();
+    await editor.run('termbridge.setPath');
+    editor.isRemote = true;
+    await editor.run('termbridge.setPath');
+    editor.press = 'Open Settings';
+    editor.configure('termbridge.path', 7);
+    await vi.waitFor(() => expect(editor.workbench).toHaveLength(3));
+    editor.configure('termbridge.autoStart', 'yes');
+    await vi.waitFor(() => expect(editor.workbench).toHaveLength(4));
+    expect(editor.workbench).toEqual([
+      ['workbench.action.openSettings', 'termbridge.path'],
+      ['workbench.action.openRemoteSettings', { query: 'termbridge.path' }],
+      ['workbench.action.openRemoteSettings', { query: 'termbridge.path' }],
+      ['workbench.action.openSettings', 'termbridge.autoStart'],
+    ]);
+    for (const { contents } of manifest.contributes.viewsWelcome) {
+      expect(contents).not.toContain('workbench.action.openSettings');
+    }
   });
 
   test('may be a program that is too old', async () => {
