@@ -34,6 +34,7 @@ export const steps = {
     world.windows.push(window);
     await window.openSessions();
     await window.page.getByText('none is started before you trust').first().waitFor();
+    await window.waitForStatus(/termbridge: Restricted Mode/);
     await window.screenshot('no-server');
     assert.equal(existsSync(path.join(editor.folder, 'started')), false);
   },
@@ -50,6 +51,7 @@ export const steps = {
     world.server = await new ScriptedServer(world.editor.runtime).listen();
     world.peer = await world.server.nextPeer();
     assert.equal((await world.peer.next('hello')).data.trusted, false);
+    await world.windows[0].waitForStatus(/0 sessions, Restricted Mode/);
     const reply = await world.peer.request('create_terminal', { terminalName: 'x' });
     assert.equal(reply.data.code, 'untrusted', JSON.stringify(reply));
   },
@@ -60,6 +62,7 @@ export const steps = {
     assert.equal((await peer.next('update')).data.trusted, true);
     const reply = await peer.request('create_terminal', { terminalName: 'x' });
     assert.equal(reply.type, 'terminal_created', JSON.stringify(reply));
+    await window.waitForStatus(/^(?!.*Restricted).*1 session/);
     await window.screenshot('trusted');
   },
 

@@ -100,11 +100,14 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
 
 const OPEN_SETTINGS = 'Open Settings';
 const SHOW_LOG = 'Show Log';
+const MANAGE_TRUST = 'Manage Trust';
+const TRUST_COMMAND = 'workbench.trust.manage';
 const BUTTONS: Record<ProblemKind, readonly string[]> = {
   missing: [OPEN_SETTINGS, SHOW_LOG],
   wrongPath: [OPEN_SETTINGS],
   outdated: [OPEN_SETTINGS, SHOW_LOG],
   unanswered: [SHOW_LOG],
+  untrusted: [MANAGE_TRUST],
   other: [],
 };
 
@@ -115,6 +118,9 @@ function showProblem(error: unknown): void {
   void Promise.resolve(vscode.window.showErrorMessage(text, ...BUTTONS[kindOf(error)])).then((pressed) => {
     if (pressed === OPEN_SETTINGS) {
       return openSetting('termbridge.path');
+    }
+    if (pressed === MANAGE_TRUST) {
+      return vscode.commands.executeCommand(TRUST_COMMAND);
     }
     return pressed === SHOW_LOG ? vscode.commands.executeCommand('termbridge.showLog') : undefined;
   });
@@ -165,6 +171,10 @@ async function showMenu(parts: CommandParts): Promise<void> {
   const run = (command: string) => () => vscode.commands.executeCommand(`termbridge.${command}`);
   const separator = (label: string): MenuItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const items: MenuItem[] = [];
+  const manageTrust = (what: string): MenuItem => ({
+    label: `$(shield) Restricted Mode: ${what}. Manage trust…`,
+    run: () => vscode.commands.executeCommand(TRUST_COMMAND),
+  });
   if (connection.state === 'connected') {
     const rows = sessionItems(store.all());
     items.push(separator('Sessions'));
@@ -181,6 +191,9 @@ async function showMenu(parts: CommandParts): Promise<void> {
     }
     const all = store.all();
     items.push(separator('Actions'));
+    if (!vscode.workspace.isTrusted) {
+      items.push(manageTrust('agents get no terminal of this window'));
+    }
     if (all.some((row) => row.secret !== undefined)) {
       items.push({ label: '$(key) Type a password…', run: run('typePassword') });
     }
@@ -193,10 +206,14 @@ async function showMenu(parts: CommandParts): Promise<void> {
       items.push({ label: '$(copy) Copy a transcript…', run: run('copyTranscript') });
     }
   } else {
-    if (connection.failure !== '') {
+    if (!vscode.workspace.isTrusted) {
+      items.push(manageTrust('no server is started before you trust this window'));
+    } else if (connection.failure !== '') {
       items.push({ label: `$(warning) ${plainLabel(connection.failure, 160)}`, run: run('showLog') });
     }
-    items.push({ label: '$(play) Start the server', run: run('startServer') });
+    if (vscode.workspace.isTrusted) {
+      items.push({ label: '$(play) Start the server', run: run('startServer') });
+    }
     items.push({ label: '$(refresh) Connect to the server now', run: run('reconnect') });
   }
   const { activeTerminal } = vscode.window;
@@ -241,7 +258,7 @@ async function shareTerminal({ terminals, sessions, connection }: CommandParts):
     throw new Error('select a terminal of your own first');
   }
   if (!vscode.workspace.isTrusted) {
-    throw new Error('trust this workspace first');
+    throw new ServerProblem('this window is in Restricted Mode: trust it first', 'untrusted');
   }
   await terminals.share(activeTerminal);
   const name = plainText(activeTerminal.name);
@@ -280,7 +297,7 @@ function stopSharing({ terminals }: CommandParts, node: TreeNode | undefined): v
 
 async function startServer({ connection }: CommandParts): Promise<void> {
   if (!vscode.workspace.isTrusted) {
-    throw new Error('trust this workspace first');
+    throw new ServerProblem('this window is in Restricted Mode: trust it first', 'untrusted');
   }
   const isConnected = (): boolean => connection.state === 'connected';
   if (isConnected()) {

@@ -316,6 +316,22 @@ describe('the MCP server for the editor’s own agents', () => {
   });
 });
 
+test('a window that is not trusted says so while it is connected', async () => {
+  const { server, activate: open } = await world();
+  workspace.isTrusted = false;
+  await open();
+  await server.nextPeer();
+  await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(terminal) termbridge: 0 sessions, Restricted Mode'));
+  expect(editor.statusBar.tooltip).toContain('agents get no terminal of this window');
+  let labels: string[] = [];
+  editor.pick = (items) => void (labels = items.map((item) => item.label));
+  await editor.run('termbridge.menu');
+  expect(labels).toContain('$(shield) Restricted Mode: agents get no terminal of this window. Manage trust…');
+  workspace.isTrusted = true;
+  editor.trustGranted.fire();
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 0 sessions');
+});
+
 test('the program is started where no server runs, and not in an untrusted workspace', async () => {
   const { server, activate: open } = await world();
   await server.close();
@@ -326,7 +342,24 @@ test('the program is started where no server runs, and not in an untrusted works
   editor.configure('termbridge.path', program);
   workspace.isTrusted = false;
   await open();
-  await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: no server runs'));
+  await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(shield) termbridge: Restricted Mode'));
+  expect(editor.statusBar.tooltip).toContain('starts no server');
+  let labels: string[] = [];
+  editor.pick = (items) => {
+    labels = items.map((item) => item.label);
+    return items[0];
+  };
+  await editor.run('termbridge.menu');
+  expect(labels).toEqual([
+    '$(shield) Restricted Mode: no server is started before you trust this window. Manage trust…',
+    '$(refresh) Connect to the server now',
+    '$(output) Show the log',
+  ]);
+  expect(editor.workbench).toEqual([['workbench.trust.manage']]);
+  editor.press = 'Manage Trust';
+  await editor.run('termbridge.startServer');
+  expect(editor.messages).toEqual(['termbridge: this window is in Restricted Mode: trust it first']);
+  await vi.waitFor(() => expect(editor.workbench).toHaveLength(2));
   workspace.isTrusted = true;
   editor.trustGranted.fire();
   await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: the disk is full'));
