@@ -119,6 +119,17 @@ export const steps = {
     }
   },
 
+  'the last screen of a full-screen program is there after its end': async ({ agent, window }) => {
+    const { session_id } = await agent.call('launch_app', { command: 'less', args: ['long.txt'], name: 'killed', cols: 80, rows: 10 });
+    await window.waitForTerminalName(/killed/);
+    await window.selectTerminal('killed');
+    await window.waitForTerminalText('line 9');
+    const { sessions } = await agent.call('list_sessions');
+    process.kill(sessions.find((session) => session.session_id === session_id).pid, 'SIGKILL');
+    await window.waitForTerminalText(/^line 1\nline 2\n(?:line \d\n){7}.*\n\[ended by (?:SIG)?KILL; press Enter to close\]$/m);
+    await window.screenshot('last-screen');
+  },
+
   'a person shares a terminal, and an agent uses it': async (world) => {
     const { agent, window } = world;
     await window.run('Terminal: Create New Terminal');

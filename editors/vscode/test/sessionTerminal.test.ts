@@ -49,6 +49,7 @@ test('dump, output, take over, resize, hand back, ended', async () => {
   expect(terminal.overrides.at(-1)).toEqual({ columns: 80, rows: 24 });
 
   pty.onNotice('ended', { sessionId: 's1', exitCode: 3 });
+  await settled();
   expect(terminal.name).toBe('✗ build');
   expect(terminal.written).toContain('ended with exit code 3');
   expect(terminal.isClosed).toBe(false);
@@ -88,6 +89,7 @@ describe('the end', () => {
     pty.handleInput('r');
     await vi.advanceTimersByTimeAsync(200);
     pty.onNotice('ended', { sessionId: 's1', exitCode: 0 });
+    await vi.advanceTimersByTimeAsync(0);
     expect(terminal.written).toContain('[ended with exit code 0; press Enter to close]');
     for (const key of ['m', ' ', '-', 'r', '\r', 'l', 's', '\r', 'pasted\r']) {
       await vi.advanceTimersByTimeAsync(400);
@@ -122,10 +124,49 @@ describe('the end', () => {
     pty.update(row({ state: 'exited', exitCode: 1 }));
     pty.onNotice('output', { sessionId: 's1', data: ' last words' });
     pty.onNotice('ended', { sessionId: 's1', exitCode: 1 });
+    await vi.advanceTimersByTimeAsync(0);
     expect(terminal.written).toMatch(/a last words.*ended with exit code 1/s);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(terminal.written.match(/ended/g)).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('leaves no row of the last screen out', async () => {
+    const ended = { sessionId: 's1', exitCode: 0 };
+    const line = '[ended with exit code 0; press Enter to close]';
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n');
+
+    const short = openTerminal();
+    short.server.answers.set('transcript', { text: lines(23) });
+    short.pty.onNotice('dump', dump('23 of 24 rows'));
+    short.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    // A row is inserted, and the blank one at the end is gone.
+    expect(short.terminal.written).toContain(`23 of 24 rows\x1b7\x1b[r\x1b8\r\n\x1b[L\x1b[0m\x1b[2m${line}`);
+
+    const full = openTerminal();
+    full.server.answers.set('transcript', { text: lines(24) });
+    full.pty.onNotice('dump', dump('all rows'));
+    full.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    // The rows move up by one before that, the first to the scrollback.
+    expect(full.terminal.written).toContain(`\x1b[999;1H\n\x1b8\r\x1b[L\x1b[0m\x1b[2m${line}`);
+
+    const fullScreen = openTerminal();
+    fullScreen.server.answers.set('transcript', { text: 'a poem\n~\n-- INSERT --' });
+    fullScreen.pty.onNotice('dump', dump('below\x1b[?1049ha poem'));
+    fullScreen.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    const [, after] = fullScreen.terminal.written.split('\x1b[?1049l');
+    expect(after?.replace(/\x1b\[[\d;?]*\w/g, '')).toBe(`\r\na poem\r\n~\r\n-- INSERT --\r\n${line}`);
+
+    const unknown = openTerminal();
+    unknown.server.failing.set('transcript', new Error('gone'));
+    unknown.pty.onNotice('dump', dump('below\x1b[?1049ha poem'));
+    unknown.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(unknown.terminal.written).not.toContain('\x1b[?1049l');
+    expect(unknown.terminal.written).toContain(line);
   });
 
   test('is written all the same where the server does not report it', async () => {

@@ -8,6 +8,11 @@ import type { TerminalDimensions } from 'vscode';
 
 /** What the editor reports of a panel that was never shown. */
 const UNSEEN_PANEL: TerminalDimensions = { columns: 80, rows: 30 };
+/**
+ * The editor ignores `undefined`, which is documented to end an override, and never makes a view larger than its panel: this
+ * size means that of the panel, whatever it is.
+ */
+export const WHOLE_PANEL: TerminalDimensions = { columns: 10_000, rows: 10_000 };
 /** Time between two questions: a view that was shown just now answers with its old size for a moment. */
 const ASK_AGAIN_MS = 50;
 /** XTWINOPS 18, and the answer to it. */

@@ -14,8 +14,8 @@ import { type Log, reasonOf } from '../log.js';
 import { plainText } from '../plainText.js';
 import { type Fields, numberOf, textOf } from '../protocol/message.js';
 import { type SessionRow, sizeOf } from '../protocol/sessionRow.js';
-import { PanelSize, isSameSize, sizeAnswer } from './panelSize.js';
-import { type Ending, TabName, endingOf } from './sessionTexts.js';
+import { PanelSize, WHOLE_PANEL, isSameSize, sizeAnswer } from './panelSize.js';
+import { type Ending, NOT_SENT, RESET, TabName, endLine, endingOf, inLines, placeOfEnd } from './sessionTexts.js';
 import { typedInput } from './typedInput.js';
 import { WheelGuard } from './wheelGuard.js';
 
@@ -45,19 +45,9 @@ const ENDED_MS = 1_000;
 const QUIET_MS = 1_000;
 const ENTER = '\r';
 
-/**
- * The editor ignores `undefined`, which is documented to end an override, and never makes a view larger than its panel: this
- * size means that of the panel, whatever it is.
- */
-const WHOLE_PANEL: vscode.TerminalDimensions = { columns: 10_000, rows: 10_000 };
-
-/** RIS: nothing of what was shown before is left, scrollback and modes included. */
-const RESET = '\x1bc';
 /** Where a frame erases the screen, the editor moves the frame before it to the scrollback. */
 const FORGET_SCROLLBACK = '\x1b[3J';
 const BELL = '\x07';
-/** The dump that comes with the next connection erases it. */
-const NOT_SENT = '\x1b[0m\r\n\x1b[2m[offline: not sent]\x1b[0m\r\n';
 
 /** The part of the connection that a session's terminal uses. */
 export interface SessionRequests {
@@ -289,8 +279,8 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.clearTimers();
     this.ending = ending;
     this.lastKey = Date.now();
-    // Out of the alternate screen, whose program can no longer leave it; a grey line; no cursor.
-    this.writing.fire(`${this.wheel.filter('\x1b[?1049l')}\x1b[0m\r\n\x1b[2m[${ending.text}; press Enter to close]\x1b[0m\x1b[?25l`);
+    this.resizeView();
+    void this.writeEnd(ending);
     this.rename();
     this.ended.fire();
   }
@@ -367,7 +357,9 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     const panel = this.panel.current;
     const fits = size.columns <= panel.columns && size.rows <= panel.rows && !isSameSize(size, panel);
     const keepsOwnSize = this.view === 'whole' && !this.row.isDriver && fits && this.learning === 0;
-    const wanted = keepsOwnSize ? size : WHOLE_PANEL;
+    // After the end the view grows: what the last lines pushed out of it comes back.
+    const own = this.hasEnded ? { columns: size.columns, rows: WHOLE_PANEL.rows } : size;
+    const wanted = keepsOwnSize ? own : WHOLE_PANEL;
     if (!isSameSize(wanted, this.override)) {
       this.override = wanted;
       this.sizing.fire(wanted);
@@ -393,14 +385,29 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private async showTranscript(reason: string): Promise<void> {
     let text = '';
     try {
-      const reply = await this.server.request('transcript', { sessionId: this.sessionId });
-      text = textOf(reply, 'text') ?? '';
+      text = await this.transcript();
     } catch (error) {
       this.log.warn(`transcript of session ${this.sessionId}: ${reasonOf(error)}`);
     }
-    this.writing.fire(RESET + text.trimEnd().replace(/\r?\n/g, '\r\n'));
+    this.writing.fire(RESET + inLines(text));
     const notShown: Ending = { text: `not shown: ${plainText(reason, 200)}`, outcome: 'stopped' };
     this.end(this.row.state === 'exited' ? endingOf(this.row) : notShown);
+  }
+
+  /** Writes that the session is over, without a loss of what its last screen shows. */
+  private async writeEnd({ text }: Ending): Promise<void> {
+    if (!this.isOnline || this.view === 'nothing') {
+      this.writing.fire(`\r\n${endLine(text)}`);
+      return;
+    }
+    const held = await this.transcript().catch(() => undefined);
+    const rows = Math.min(this.view === 'clipped' ? Infinity : this.size.rows, this.panel.current.rows);
+    const leave = this.wheel.showsAlternate && held !== undefined ? this.wheel.filter('\x1b[?1049l') : undefined;
+    this.writing.fire(placeOfEnd(held, rows, leave) + endLine(text));
+  }
+
+  private async transcript(): Promise<string> {
+    return textOf(await this.server.request('transcript', { sessionId: this.sessionId }), 'text') ?? '';
   }
 
   private clearTimers(): void {

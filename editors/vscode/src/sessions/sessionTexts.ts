@@ -59,6 +59,39 @@ export class TabName {
   }
 }
 
+/** RIS: nothing of what was shown before is left, scrollback and modes included. */
+export const RESET = '\x1bc';
+/** The dump that comes with the next connection erases it. */
+export const NOT_SENT = '\x1b[0m\r\n\x1b[2m[offline: not sent]\x1b[0m\r\n';
+/** To the last row of all, whatever the program's margins were. */
+const LAST_ROW = '\x1b[0m\x1b[4l\x1b[r\x1b[999;1H';
+/** A blank row after that of the cursor, where the last one is blank: this takes its place. */
+const INSERTED = '\x1b7\x1b[r\x1b8\r\n\x1b[L';
+/** The same where the last one may not be: all rows move up by one before that, the first to the scrollback. */
+const PUSHED_UP = `\x1b7${LAST_ROW}\n\x1b8\r\x1b[L`;
+
+/**
+ * What brings the cursor to a row of its own for the end, at no cost for the last screen. `held` is what the terminal holds, where
+ * that is known; `leave` brings a view of the alternate screen, which has no scrollback, to the main one.
+ */
+export function placeOfEnd(held: string | undefined, rows: number, leave: string | undefined): string {
+  if (held !== undefined && leave !== undefined) {
+    return `${leave}${LAST_ROW}\r\n${inLines(held)}\r\n`;
+  }
+  const hasRoom = held !== undefined && held.trimEnd().split('\n').length < rows;
+  return hasRoom ? INSERTED : PUSHED_UP;
+}
+
+/** A grey line, and no cursor. */
+export function endLine(text: string): string {
+  return `\x1b[0m\x1b[2m[${text}; press Enter to close]\x1b[0m\x1b[?25l`;
+}
+
+/** Text for a terminal. */
+export function inLines(text: string): string {
+  return text.trimEnd().replace(/\r?\n/g, '\r\n');
+}
+
 /** How a session ended, from what the server reports. */
 export function endingOf(end: Pick<SessionRow, 'exitCode' | 'signal' | 'stopped'>): Ending {
   const { exitCode, signal } = end;
