@@ -39,12 +39,13 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
 
   /** A command on a session that is given, in front, or chosen from those that it is for. */
   const onSession = (isFor: (row: SessionRow) => boolean, act: (row: SessionRow) => unknown) => {
-    return async (node?: TreeNode): Promise<void> => {
-      const given = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
-      if (given === undefined && connection.state !== 'connected') {
+    return async (given?: Given): Promise<void> => {
+      const node = nodeOf(given);
+      const known = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
+      if (known === undefined && connection.state !== 'connected') {
         throw new ServerProblem(connection.failure || 'there is no connection to the server', connection.problem);
       }
-      const row = given ?? (await chooseSession(store, sessions.active(), isFor));
+      const row = known ?? (await chooseSession(store, sessions.active(), isFor));
       if (row !== undefined) {
         await act(row);
       }
@@ -52,7 +53,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
   };
   const ask = (type: string) => (row: SessionRow) => connection.request(type, { sessionId: row.sessionId });
 
-  const commands: Record<string, (node?: TreeNode) => unknown> = {
+  const commands: Record<string, (given?: Given) => unknown> = {
     menu: () => showMenu(parts),
     showSession: onSession(
       () => true,
@@ -72,10 +73,10 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       (row) => row.secret !== undefined,
       (row) => prompts.ask(row),
     ),
-    showTerminal: (node) => agentTerminal(parts, node).show(),
-    closeTerminal: (node) => closeTerminal(agentTerminal(parts, node)),
-    shareTerminal: () => shareTerminal(parts),
-    stopSharingTerminal: (node) => stopSharing(parts, node),
+    showTerminal: (given) => agentTerminal(parts, nodeOf(given)).show(),
+    closeTerminal: (given) => closeTerminal(agentTerminal(parts, nodeOf(given))),
+    shareTerminal: (given) => shareTerminal(parts, given),
+    stopSharingTerminal: (given) => stopSharing(parts, given),
     startServer: () => startServer(parts),
     reconnect: () => connection.connect(),
     setPath: () => openSetting('termbridge.path'),
@@ -86,9 +87,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
 
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([name, run]) =>
-      vscode.commands.registerCommand(`termbridge.${name}`, async (node?: TreeNode) => {
+      vscode.commands.registerCommand(`termbridge.${name}`, async (given?: Given) => {
         try {
-          await run(node);
+          await run(given);
         } catch (error) {
           log.warn(`${name}: ${reasonOf(error)}`);
           showProblem(error);
@@ -230,7 +231,11 @@ async function showMenu(parts: CommandParts): Promise<void> {
 async function openWalkthrough({ connection, store, terminals, extensionId }: CommandParts): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extensionId}#start`, false);
   // The editor never ticks off a step whose condition held before it read the walkthrough: these are set after that.
-  const done = { connected: connection.state === 'connected', hasSessions: store.all().length + terminals.created().length > 0 };
+  const done = {
+    connected: connection.state === 'connected',
+    hasSessions: store.all().length + terminals.created().length > 0,
+    hasTakenOver: store.hasDriven,
+  };
   for (const [key, isDone] of Object.entries(done)) {
     await vscode.commands.executeCommand('setContext', `termbridge.walkthrough.${key}`, isDone);
   }
@@ -252,18 +257,36 @@ async function copyTranscript(connection: ServerConnection, row: SessionRow): Pr
   void vscode.window.setStatusBarMessage(`$(copy) ${lines} lines copied`, 3_000);
 }
 
-async function shareTerminal({ terminals, sessions, connection }: CommandParts): Promise<void> {
-  const { activeTerminal } = vscode.window;
-  if (activeTerminal === undefined || sessions.isSession(activeTerminal)) {
+async function shareTerminal({ terminals, sessions, connection }: CommandParts, given: Given): Promise<void> {
+  const terminal = clickedTerminal(given);
+  if (terminal === undefined || sessions.isSession(terminal)) {
     throw new Error('select a terminal of your own first');
   }
   if (!vscode.workspace.isTrusted) {
     throw new ServerProblem('this window is in Restricted Mode: trust it first', 'untrusted');
   }
-  await terminals.share(activeTerminal);
-  const name = plainText(activeTerminal.name);
+  const name = plainText(terminal.name);
+  if (terminals.has(terminal)) {
+    const stop = 'Stop Sharing';
+    const buttons = terminals.isShared(terminal) ? [stop] : [];
+    const pressed = vscode.window.showInformationMessage(`termbridge: agents can use “${name}” already.`, ...buttons);
+    void Promise.resolve(pressed).then((button) => (button === stop ? terminals.unshare(terminal) : undefined));
+    return;
+  }
+  await terminals.share(terminal);
   const when = connection.state === 'connected' ? 'now' : 'once the server is connected';
   void vscode.window.setStatusBarMessage(`$(broadcast) Agents can use “${name}” ${when}`, 5_000);
+}
+
+/** What a menu passes: the view a node, the list of terminals the terminal of a tab, which need not be in front. */
+type Given = TreeNode | vscode.Terminal | undefined;
+
+function nodeOf(given: Given): TreeNode | undefined {
+  return given !== undefined && 'kind' in given ? given : undefined;
+}
+
+function clickedTerminal(given: Given): vscode.Terminal | undefined {
+  return vscode.window.terminals.find((terminal) => terminal === given) ?? vscode.window.activeTerminal;
 }
 
 /** The agent's terminal of a node; the one in front where there is none. */
@@ -287,10 +310,11 @@ async function closeTerminal(terminal: vscode.Terminal): Promise<void> {
   }
 }
 
-function stopSharing({ terminals }: CommandParts, node: TreeNode | undefined): void {
-  const terminal = node?.kind === 'shared' ? terminals.terminalOf(node.shared) : vscode.window.activeTerminal;
+function stopSharing({ terminals }: CommandParts, given: Given): void {
+  const node = nodeOf(given);
+  const terminal = node?.kind === 'shared' ? terminals.terminalOf(node.shared) : clickedTerminal(given);
   if (terminal === undefined || !terminals.isShared(terminal)) {
-    throw new Error('this terminal is not shared');
+    throw new Error(terminal === undefined ? 'this terminal is not shared' : `“${plainText(terminal.name)}” is not shared`);
   }
   terminals.unshare(terminal);
 }

@@ -15,6 +15,8 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
     commands: { command: string }[];
     configuration: { properties: Record<string, { scope?: string }> };
     viewsWelcome: { contents: string }[];
+    walkthroughs: { steps: { id: string; completionEvents: string[] }[] }[];
+    menus: Record<'terminal/title/context' | 'terminal/context', { command: string; when: string }[]>;
   };
 };
 
@@ -274,7 +276,7 @@ describe('commands', () => {
     await editor.run('termbridge.shareTerminal');
     const { data } = await peer.next('terminal_shared');
     expect(data['terminalName']).toBe('zsh');
-    expect(editor.contextKeys.get('termbridge.hasShared')).toBe(true);
+    expect(editor.contextKeys.get('termbridge.isShared')).toBe(true);
     await editor.run('termbridge.stopSharingTerminal');
     expect((await peer.next('terminal_unshared')).data).toEqual({ terminalId: data['terminalId'] });
   });
@@ -314,6 +316,66 @@ describe('the MCP server for the editor’s own agents', () => {
     workspace.isTrusted = false;
     expect(await editor.mcpProvider?.provideMcpServerDefinitions()).toEqual([]);
   });
+});
+
+test('the walkthrough knows of a take-over by typing', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1')] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  const [{ steps } = { steps: [] }] = manifest.contributes.walkthroughs;
+  const events = steps.find(({ id }) => id === 'takeOver')?.completionEvents ?? [];
+  const isTicked = () => events.some((event) => editor.contextKeys.get(event.replace('onContext:', '')) === true);
+  expect(isTicked()).toBe(false);
+  peer.notify('session', wireRow('s1', { driver: 'person', isDriver: true }));
+  await vi.waitFor(() => expect(isTicked()).toBe(true));
+  peer.notify('session', wireRow('s1'));
+  editor.contextKeys.clear();
+  // The editor looks at what changes after it has read the walkthrough.
+  await editor.run('termbridge.openWalkthrough');
+  expect(isTicked()).toBe(true);
+});
+
+test('a terminal offers to be shared, or not to be any more', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1')] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  const offered = () => [editor.contextKeys.get('termbridge.canShare'), editor.contextKeys.get('termbridge.isShared')];
+  editor.terminal('s1').show();
+  expect(offered()).toEqual([false, false]);
+  const own = window.createTerminal({ name: 'zsh' });
+  own.show();
+  expect(offered()).toEqual([true, false]);
+  await editor.run('termbridge.shareTerminal');
+  expect(offered()).toEqual([false, true]);
+  // A menu may be older than what it is for.
+  await editor.run('termbridge.shareTerminal');
+  expect(editor.messages.at(-1)).toBe('termbridge: agents can use “zsh” already.');
+  const other = window.createTerminal({ name: 'other' });
+  other.show();
+  expect(offered()).toEqual([true, false]);
+  // The menu of a tab that is not in front names its terminal.
+  editor.press = 'Stop Sharing';
+  await editor.run('termbridge.shareTerminal', own);
+  await vi.waitFor(async () => expect((await peer.next('terminal_unshared')).type).toBe('terminal_unshared'));
+  editor.press = undefined;
+  await editor.run('termbridge.stopSharingTerminal', own);
+  expect(editor.messages.at(-1)).toBe('termbridge: “zsh” is not shared');
+  await editor.run('termbridge.shareTerminal', own);
+  expect(offered()).toEqual([true, false]);
+  own.show();
+  await editor.run('termbridge.stopSharingTerminal');
+  expect(offered()).toEqual([true, false]);
+  await peer.request('create_terminal', { terminalName: 'tests' }, 't1');
+  editor.terminal('tests').show();
+  expect(offered()).toEqual([false, false]);
+  for (const menu of ['terminal/title/context', 'terminal/context'] as const) {
+    expect(manifest.contributes.menus[menu].map(({ command, when }) => [command, when])).toEqual([
+      ['termbridge.shareTerminal', 'isWorkspaceTrusted && termbridge.canShare'],
+      ['termbridge.stopSharingTerminal', 'termbridge.isShared'],
+    ]);
+  }
 });
 
 test('a window that is not trusted says so while it is connected', async () => {
