@@ -169,6 +169,12 @@ class EditorWindow {
     await this.page.waitForSelector('.statusbar-item[id*="termbridge"]', { timeout: FIRST_PAGE_MS });
   }
 
+  /** Loads the window anew, with another extension host. */
+  async reload() {
+    await this.page.reload();
+    await this.waitForExtension();
+  }
+
   statusBar() {
     return this.page.locator('.statusbar-item[id*="termbridge"]').first().innerText();
   }

@@ -36,6 +36,17 @@ const wheel = async ({ page }, deltaY) => {
   await new Promise((resolve) => setTimeout(resolve, 1_000));
 };
 
+/** What the menu of the tab in front offers. */
+const sharingMenu = async ({ page }) => {
+  await page.locator('.terminal-tabs-entry').filter({ hasText: 'bash' }).first().click({ button: 'right' });
+  const menu = page.locator('.monaco-menu .action-label');
+  await menu.filter({ hasText: 'Rename' }).first().waitFor();
+  const labels = await menu.evaluateAll((items) => items.map((item) => item.textContent));
+  await page.keyboard.press('Escape');
+  await menu.first().waitFor({ state: 'detached' });
+  return labels.filter((label) => /Shar/.test(label));
+};
+
 export const steps = {
   'from the program to the screen': async ({ agent, window }) => {
     writeFileSync(path.join(window.folder, 'clock.mjs'), CLOCK);
@@ -148,12 +159,24 @@ export const steps = {
     await agent.call('stop_app', { session_id });
   },
 
+  'the last screen of a full-screen program is there after its end': async ({ agent, window }) => {
+    const { session_id } = await agent.call('launch_app', { command: 'less', args: ['long.txt'], name: 'killed', cols: 80, rows: 10 });
+    await window.waitForTerminalName(/killed/);
+    await window.selectTerminal('killed');
+    await window.waitForTerminalText('line 9');
+    const { sessions } = await agent.call('list_sessions');
+    process.kill(sessions.find((session) => session.session_id === session_id).pid, 'SIGKILL');
+    await window.waitForTerminalText(/^line 1\nline 2\n(?:line \d\n){7}.*\n\[ended by (?:SIG)?KILL; press Enter to close\]$/m);
+    await window.screenshot('last-screen');
+  },
+
   'a person shares a terminal, and an agent uses it': async (world) => {
     const { agent, window } = world;
     await window.run('Terminal: Create New Terminal');
     await window.waitForTerminalName(/bash/);
     await window.waitForTerminalText('app#');
     await window.typeInTerminal('export MOOD=cheerful\n');
+    assert.deepEqual(await sharingMenu(window), ['Share This Terminal with Agents']);
     await window.run('termbridge: Share This Terminal with Agents');
     await window.openSessions();
     const find = async () => (await agent.call('list_sessions')).sessions.find(({ target }) => target !== undefined && target !== 'native');
@@ -164,6 +187,7 @@ export const steps = {
     assert.match(ran.output, /^a cheerful person/);
     assert.equal(ran.exit_code, 3);
     await window.waitForTerminalText('a cheerful person');
+    assert.deepEqual(await sharingMenu(window), ['Stop Sharing This Terminal with Agents']);
     await window.screenshot('shared');
   },
 
@@ -229,7 +253,7 @@ export const steps = {
     await window.run('termbridge: Open Walkthrough');
     await window.page.getByText('See what agents do in their terminals').first().waitFor();
     const done = window.page.locator('.getting-started-step .codicon-getting-started-step-checked');
-    await until(async () => (await done.count()) >= 2, 'what is done is ticked off', () => done.count());
+    await until(async () => (await done.count()) >= 3, 'what is done is ticked off', () => done.count());
     for (const [index, step] of ['Connect to the server', 'Let an agent use it', 'Take over by typing'].entries()) {
       await window.page.locator('.getting-started-step').filter({ hasText: step }).first().click();
       await window.page.mouse.move(5, 5);

@@ -20,6 +20,13 @@ export async function tearDown({ editor, server }) {
   await editor.close();
 }
 
+/** The editor shows its settings, and the question for trust, in front of everything else. */
+async function closeModal({ page }) {
+  const modal = page.locator('.monaco-modal-editor-block');
+  await modal.locator('.action-label.codicon-close').first().click();
+  await modal.waitFor({ state: 'detached' });
+}
+
 export const steps = {
   'no server is started': async (world) => {
     const { editor } = world;
@@ -27,14 +34,24 @@ export const steps = {
     world.windows.push(window);
     await window.openSessions();
     await window.page.getByText('none is started before you trust').first().waitFor();
+    await window.waitForStatus(/termbridge: Restricted Mode/);
     await window.screenshot('no-server');
     assert.equal(existsSync(path.join(editor.folder, 'started')), false);
+  },
+
+  'the setting of the program is found': async ({ windows: [window] }) => {
+    await window.run('termbridge: Set the Path of the Program');
+    const setting = window.page.locator('.settings-editor .setting-item-contents').filter({ hasText: 'Termbridge: Path' });
+    await setting.first().waitFor();
+    await window.screenshot('setting');
+    await closeModal(window);
   },
 
   'agents get no terminal': async (world) => {
     world.server = await new ScriptedServer(world.editor.runtime).listen();
     world.peer = await world.server.nextPeer();
     assert.equal((await world.peer.next('hello')).data.trusted, false);
+    await world.windows[0].waitForStatus(/0 sessions, Restricted Mode/);
     const reply = await world.peer.request('create_terminal', { terminalName: 'x' });
     assert.equal(reply.data.code, 'untrusted', JSON.stringify(reply));
   },
@@ -45,6 +62,7 @@ export const steps = {
     assert.equal((await peer.next('update')).data.trusted, true);
     const reply = await peer.request('create_terminal', { terminalName: 'x' });
     assert.equal(reply.type, 'terminal_created', JSON.stringify(reply));
+    await window.waitForStatus(/^(?!.*Restricted).*1 session/);
     await window.screenshot('trusted');
   },
 

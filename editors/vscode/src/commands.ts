@@ -7,6 +7,7 @@ import * as vscode from 'vscode';
 import { type ProblemKind, kindOf, ServerProblem } from './connection/problem.js';
 import type { ServerConnection } from './connection/serverConnection.js';
 import { reasonOf } from './log.js';
+import { openSetting } from './openSetting.js';
 import { plainLabel, plainText } from './plainText.js';
 import { textOf } from './protocol/message.js';
 import type { SessionRow } from './protocol/sessionRow.js';
@@ -38,12 +39,13 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
 
   /** A command on a session that is given, in front, or chosen from those that it is for. */
   const onSession = (isFor: (row: SessionRow) => boolean, act: (row: SessionRow) => unknown) => {
-    return async (node?: TreeNode): Promise<void> => {
-      const given = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
-      if (given === undefined && connection.state !== 'connected') {
+    return async (given?: Given): Promise<void> => {
+      const node = nodeOf(given);
+      const known = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
+      if (known === undefined && connection.state !== 'connected') {
         throw new ServerProblem(connection.failure || 'there is no connection to the server', connection.problem);
       }
-      const row = given ?? (await chooseSession(store, sessions.active(), isFor));
+      const row = known ?? (await chooseSession(store, sessions.active(), isFor));
       if (row !== undefined) {
         await act(row);
       }
@@ -51,7 +53,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
   };
   const ask = (type: string) => (row: SessionRow) => connection.request(type, { sessionId: row.sessionId });
 
-  const commands: Record<string, (node?: TreeNode) => unknown> = {
+  const commands: Record<string, (given?: Given) => unknown> = {
     menu: () => showMenu(parts),
     showSession: onSession(
       () => true,
@@ -71,12 +73,13 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       (row) => row.secret !== undefined,
       (row) => prompts.ask(row),
     ),
-    showTerminal: (node) => agentTerminal(parts, node).show(),
-    closeTerminal: (node) => closeTerminal(agentTerminal(parts, node)),
-    shareTerminal: () => shareTerminal(parts),
-    stopSharingTerminal: (node) => stopSharing(parts, node),
+    showTerminal: (given) => agentTerminal(parts, nodeOf(given)).show(),
+    closeTerminal: (given) => closeTerminal(agentTerminal(parts, nodeOf(given))),
+    shareTerminal: (given) => shareTerminal(parts, given),
+    stopSharingTerminal: (given) => stopSharing(parts, given),
     startServer: () => startServer(parts),
     reconnect: () => connection.connect(),
+    setPath: () => openSetting('termbridge.path'),
     setToken: () => setToken(parts),
     showLog: () => log.show(),
     openWalkthrough: () => openWalkthrough(parts),
@@ -84,9 +87,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
 
   return vscode.Disposable.from(
     ...Object.entries(commands).map(([name, run]) =>
-      vscode.commands.registerCommand(`termbridge.${name}`, async (node?: TreeNode) => {
+      vscode.commands.registerCommand(`termbridge.${name}`, async (given?: Given) => {
         try {
-          await run(node);
+          await run(given);
         } catch (error) {
           log.warn(`${name}: ${reasonOf(error)}`);
           showProblem(error);
@@ -98,11 +101,14 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
 
 const OPEN_SETTINGS = 'Open Settings';
 const SHOW_LOG = 'Show Log';
+const MANAGE_TRUST = 'Manage Trust';
+const TRUST_COMMAND = 'workbench.trust.manage';
 const BUTTONS: Record<ProblemKind, readonly string[]> = {
   missing: [OPEN_SETTINGS, SHOW_LOG],
   wrongPath: [OPEN_SETTINGS],
   outdated: [OPEN_SETTINGS, SHOW_LOG],
   unanswered: [SHOW_LOG],
+  untrusted: [MANAGE_TRUST],
   other: [],
 };
 
@@ -112,7 +118,10 @@ function showProblem(error: unknown): void {
   const text = reason.startsWith('termbridge') ? reason : `termbridge: ${reason}`;
   void Promise.resolve(vscode.window.showErrorMessage(text, ...BUTTONS[kindOf(error)])).then((pressed) => {
     if (pressed === OPEN_SETTINGS) {
-      return vscode.commands.executeCommand('workbench.action.openSettings', 'termbridge.path');
+      return openSetting('termbridge.path');
+    }
+    if (pressed === MANAGE_TRUST) {
+      return vscode.commands.executeCommand(TRUST_COMMAND);
     }
     return pressed === SHOW_LOG ? vscode.commands.executeCommand('termbridge.showLog') : undefined;
   });
@@ -163,6 +172,10 @@ async function showMenu(parts: CommandParts): Promise<void> {
   const run = (command: string) => () => vscode.commands.executeCommand(`termbridge.${command}`);
   const separator = (label: string): MenuItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const items: MenuItem[] = [];
+  const manageTrust = (what: string): MenuItem => ({
+    label: `$(shield) Restricted Mode: ${what}. Manage trust…`,
+    run: () => vscode.commands.executeCommand(TRUST_COMMAND),
+  });
   if (connection.state === 'connected') {
     const rows = sessionItems(store.all());
     items.push(separator('Sessions'));
@@ -179,6 +192,9 @@ async function showMenu(parts: CommandParts): Promise<void> {
     }
     const all = store.all();
     items.push(separator('Actions'));
+    if (!vscode.workspace.isTrusted) {
+      items.push(manageTrust('agents get no terminal of this window'));
+    }
     if (all.some((row) => row.secret !== undefined)) {
       items.push({ label: '$(key) Type a password…', run: run('typePassword') });
     }
@@ -191,10 +207,14 @@ async function showMenu(parts: CommandParts): Promise<void> {
       items.push({ label: '$(copy) Copy a transcript…', run: run('copyTranscript') });
     }
   } else {
-    if (connection.failure !== '') {
+    if (!vscode.workspace.isTrusted) {
+      items.push(manageTrust('no server is started before you trust this window'));
+    } else if (connection.failure !== '') {
       items.push({ label: `$(warning) ${plainLabel(connection.failure, 160)}`, run: run('showLog') });
     }
-    items.push({ label: '$(play) Start the server', run: run('startServer') });
+    if (vscode.workspace.isTrusted) {
+      items.push({ label: '$(play) Start the server', run: run('startServer') });
+    }
     items.push({ label: '$(refresh) Connect to the server now', run: run('reconnect') });
   }
   const { activeTerminal } = vscode.window;
@@ -211,7 +231,11 @@ async function showMenu(parts: CommandParts): Promise<void> {
 async function openWalkthrough({ connection, store, terminals, extensionId }: CommandParts): Promise<void> {
   await vscode.commands.executeCommand('workbench.action.openWalkthrough', `${extensionId}#start`, false);
   // The editor never ticks off a step whose condition held before it read the walkthrough: these are set after that.
-  const done = { connected: connection.state === 'connected', hasSessions: store.all().length + terminals.created().length > 0 };
+  const done = {
+    connected: connection.state === 'connected',
+    hasSessions: store.all().length + terminals.created().length > 0,
+    hasTakenOver: store.hasDriven,
+  };
   for (const [key, isDone] of Object.entries(done)) {
     await vscode.commands.executeCommand('setContext', `termbridge.walkthrough.${key}`, isDone);
   }
@@ -233,18 +257,36 @@ async function copyTranscript(connection: ServerConnection, row: SessionRow): Pr
   void vscode.window.setStatusBarMessage(`$(copy) ${lines} lines copied`, 3_000);
 }
 
-async function shareTerminal({ terminals, sessions, connection }: CommandParts): Promise<void> {
-  const { activeTerminal } = vscode.window;
-  if (activeTerminal === undefined || sessions.isSession(activeTerminal)) {
+async function shareTerminal({ terminals, sessions, connection }: CommandParts, given: Given): Promise<void> {
+  const terminal = clickedTerminal(given);
+  if (terminal === undefined || sessions.isSession(terminal)) {
     throw new Error('select a terminal of your own first');
   }
   if (!vscode.workspace.isTrusted) {
-    throw new Error('trust this workspace first');
+    throw new ServerProblem('this window is in Restricted Mode: trust it first', 'untrusted');
   }
-  await terminals.share(activeTerminal);
-  const name = plainText(activeTerminal.name);
+  const name = plainText(terminal.name);
+  if (terminals.has(terminal)) {
+    const stop = 'Stop Sharing';
+    const buttons = terminals.isShared(terminal) ? [stop] : [];
+    const pressed = vscode.window.showInformationMessage(`termbridge: agents can use “${name}” already.`, ...buttons);
+    void Promise.resolve(pressed).then((button) => (button === stop ? terminals.unshare(terminal) : undefined));
+    return;
+  }
+  await terminals.share(terminal);
   const when = connection.state === 'connected' ? 'now' : 'once the server is connected';
   void vscode.window.setStatusBarMessage(`$(broadcast) Agents can use “${name}” ${when}`, 5_000);
+}
+
+/** What a menu passes: the view a node, the list of terminals the terminal of a tab, which need not be in front. */
+type Given = TreeNode | vscode.Terminal | undefined;
+
+function nodeOf(given: Given): TreeNode | undefined {
+  return given !== undefined && 'kind' in given ? given : undefined;
+}
+
+function clickedTerminal(given: Given): vscode.Terminal | undefined {
+  return vscode.window.terminals.find((terminal) => terminal === given) ?? vscode.window.activeTerminal;
 }
 
 /** The agent's terminal of a node; the one in front where there is none. */
@@ -268,17 +310,18 @@ async function closeTerminal(terminal: vscode.Terminal): Promise<void> {
   }
 }
 
-function stopSharing({ terminals }: CommandParts, node: TreeNode | undefined): void {
-  const terminal = node?.kind === 'shared' ? terminals.terminalOf(node.shared) : vscode.window.activeTerminal;
+function stopSharing({ terminals }: CommandParts, given: Given): void {
+  const node = nodeOf(given);
+  const terminal = node?.kind === 'shared' ? terminals.terminalOf(node.shared) : clickedTerminal(given);
   if (terminal === undefined || !terminals.isShared(terminal)) {
-    throw new Error('this terminal is not shared');
+    throw new Error(terminal === undefined ? 'this terminal is not shared' : `“${plainText(terminal.name)}” is not shared`);
   }
   terminals.unshare(terminal);
 }
 
 async function startServer({ connection }: CommandParts): Promise<void> {
   if (!vscode.workspace.isTrusted) {
-    throw new Error('trust this workspace first');
+    throw new ServerProblem('this window is in Restricted Mode: trust it first', 'untrusted');
   }
   const isConnected = (): boolean => connection.state === 'connected';
   if (isConnected()) {

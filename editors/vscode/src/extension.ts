@@ -87,7 +87,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
         store.replaceAll([]);
       }
     }),
-    ...contextKeys(connection, store, terminals),
+    ...contextKeys(connection, { store, sessions, terminals }),
     ...windowChanges(connection, log),
     settingWarnings(connection, log),
     registerMcpServer(binary, version, log),
@@ -148,11 +148,7 @@ function onNotice(message: Message, { store, sessions, terminals }: NoticeParts,
 }
 
 /** What the manifest's `when` clauses go by. */
-function contextKeys(
-  connection: ServerConnection,
-  store: SessionStore,
-  terminals: EditorTerminals,
-): vscode.Disposable[] {
+function contextKeys(connection: ServerConnection, { store, sessions, terminals }: NoticeParts): vscode.Disposable[] {
   const set = (key: string, value: unknown): void => {
     void vscode.commands.executeCommand('setContext', `termbridge.${key}`, value);
   };
@@ -163,14 +159,25 @@ function contextKeys(
       set(key, value);
     }
   };
+  /** Which of the two the menus of terminals offer: they know of no state but that of the terminal in front. */
+  const lookAtFront = (): void => {
+    const { activeTerminal: front } = vscode.window;
+    setFlag('isShared', front !== undefined && terminals.isShared(front));
+    setFlag('canShare', front !== undefined && !terminals.has(front) && !sessions.isSession(front));
+  };
   const countSessions = (): void => setFlag('hasSessions', store.all().length + terminals.created().length > 0);
   set('state', connection.state);
+  lookAtFront();
   return [
     connection.onDidChangeState((state) => set('state', state)),
     connection.onDidChangeFailure(() => set('problem', connection.problem)),
-    store.onDidChange(countSessions),
+    store.onDidChange(() => {
+      countSessions();
+      setFlag('hasTakenOver', store.hasDriven);
+    }),
+    vscode.window.onDidChangeActiveTerminal(lookAtFront),
     terminals.onDidChange(() => {
-      setFlag('hasShared', terminals.shared().length > 0);
+      lookAtFront();
       countSessions();
     }),
   ];

@@ -4,6 +4,7 @@
 import * as vscode from 'vscode';
 import type { ServerConnection } from './connection/serverConnection.js';
 import type { Log } from './log.js';
+import { openSetting } from './openSetting.js';
 import { plainText } from './plainText.js';
 import { settingInUse, wrongSettings } from './settings.js';
 
@@ -47,7 +48,7 @@ class Warnings {
     for (const { name, text } of warnings.filter((warning) => !this.shown.has(warning.text))) {
       this.log.warn(text);
       void Promise.resolve(vscode.window.showWarningMessage(`termbridge: ${text}`, OPEN)).then((pressed) =>
-        pressed === OPEN ? vscode.commands.executeCommand('workbench.action.openSettings', name) : undefined,
+        pressed === OPEN ? openSetting(name) : undefined,
       );
     }
     this.shown = new Set(warnings.map(({ text }) => text));

@@ -11,7 +11,13 @@ import { editor, window, workspace } from './vscode.js';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
-  contributes: { commands: { command: string }[]; configuration: { properties: Record<string, { scope?: string }> } };
+  contributes: {
+    commands: { command: string }[];
+    configuration: { properties: Record<string, { scope?: string }> };
+    viewsWelcome: { contents: string }[];
+    walkthroughs: { steps: { id: string; completionEvents: string[] }[] }[];
+    menus: Record<'terminal/title/context' | 'terminal/context', { command: string; when: string }[]>;
+  };
 };
 
 beforeEach(() => editor.reset());
@@ -296,7 +302,7 @@ describe('commands', () => {
     await editor.run('termbridge.shareTerminal');
     const { data } = await peer.next('terminal_shared');
     expect(data['terminalName']).toBe('zsh');
-    expect(editor.contextKeys.get('termbridge.hasShared')).toBe(true);
+    expect(editor.contextKeys.get('termbridge.isShared')).toBe(true);
     await editor.run('termbridge.stopSharingTerminal');
     expect((await peer.next('terminal_unshared')).data).toEqual({ terminalId: data['terminalId'] });
   });
@@ -338,6 +344,82 @@ describe('the MCP server for the editor’s own agents', () => {
   });
 });
 
+test('the walkthrough knows of a take-over by typing', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1')] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  const [{ steps } = { steps: [] }] = manifest.contributes.walkthroughs;
+  const events = steps.find(({ id }) => id === 'takeOver')?.completionEvents ?? [];
+  const isTicked = () => events.some((event) => editor.contextKeys.get(event.replace('onContext:', '')) === true);
+  expect(isTicked()).toBe(false);
+  peer.notify('session', wireRow('s1', { driver: 'person', isDriver: true }));
+  await vi.waitFor(() => expect(isTicked()).toBe(true));
+  peer.notify('session', wireRow('s1'));
+  editor.contextKeys.clear();
+  // The editor looks at what changes after it has read the walkthrough.
+  await editor.run('termbridge.openWalkthrough');
+  expect(isTicked()).toBe(true);
+});
+
+test('a terminal offers to be shared, or not to be any more', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1')] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  const offered = () => [editor.contextKeys.get('termbridge.canShare'), editor.contextKeys.get('termbridge.isShared')];
+  editor.terminal('s1').show();
+  expect(offered()).toEqual([false, false]);
+  const own = window.createTerminal({ name: 'zsh' });
+  own.show();
+  expect(offered()).toEqual([true, false]);
+  await editor.run('termbridge.shareTerminal');
+  expect(offered()).toEqual([false, true]);
+  // A menu may be older than what it is for.
+  await editor.run('termbridge.shareTerminal');
+  expect(editor.messages.at(-1)).toBe('termbridge: agents can use “zsh” already.');
+  const other = window.createTerminal({ name: 'other' });
+  other.show();
+  expect(offered()).toEqual([true, false]);
+  // The menu of a tab that is not in front names its terminal.
+  editor.press = 'Stop Sharing';
+  await editor.run('termbridge.shareTerminal', own);
+  await vi.waitFor(async () => expect((await peer.next('terminal_unshared')).type).toBe('terminal_unshared'));
+  editor.press = undefined;
+  await editor.run('termbridge.stopSharingTerminal', own);
+  expect(editor.messages.at(-1)).toBe('termbridge: “zsh” is not shared');
+  await editor.run('termbridge.shareTerminal', own);
+  expect(offered()).toEqual([true, false]);
+  own.show();
+  await editor.run('termbridge.stopSharingTerminal');
+  expect(offered()).toEqual([true, false]);
+  await peer.request('create_terminal', { terminalName: 'tests' }, 't1');
+  editor.terminal('tests').show();
+  expect(offered()).toEqual([false, false]);
+  for (const menu of ['terminal/title/context', 'terminal/context'] as const) {
+    expect(manifest.contributes.menus[menu].map(({ command, when }) => [command, when])).toEqual([
+      ['termbridge.shareTerminal', 'isWorkspaceTrusted && termbridge.canShare'],
+      ['termbridge.stopSharingTerminal', 'termbridge.isShared'],
+    ]);
+  }
+});
+
+test('a window that is not trusted says so while it is connected', async () => {
+  const { server, activate: open } = await world();
+  workspace.isTrusted = false;
+  await open();
+  await server.nextPeer();
+  await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(terminal) termbridge: 0 sessions, Restricted Mode'));
+  expect(editor.statusBar.tooltip).toContain('agents get no terminal of this window');
+  let labels: string[] = [];
+  editor.pick = (items) => void (labels = items.map((item) => item.label));
+  await editor.run('termbridge.menu');
+  expect(labels).toContain('$(shield) Restricted Mode: agents get no terminal of this window. Manage trust…');
+  workspace.isTrusted = true;
+  editor.trustGranted.fire();
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 0 sessions');
+});
+
 test('the program is started where no server runs, and not in an untrusted workspace', async () => {
   const { server, activate: open } = await world();
   await server.close();
@@ -348,7 +430,24 @@ test('the program is started where no server runs, and not in an untrusted works
   editor.configure('termbridge.path', program);
   workspace.isTrusted = false;
   await open();
-  await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: no server runs'));
+  await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(shield) termbridge: Restricted Mode'));
+  expect(editor.statusBar.tooltip).toContain('starts no server');
+  let labels: string[] = [];
+  editor.pick = (items) => {
+    labels = items.map((item) => item.label);
+    return items[0];
+  };
+  await editor.run('termbridge.menu');
+  expect(labels).toEqual([
+    '$(shield) Restricted Mode: no server is started before you trust this window. Manage trust…',
+    '$(refresh) Connect to the server now',
+    '$(output) Show the log',
+  ]);
+  expect(editor.workbench).toEqual([['workbench.trust.manage']]);
+  editor.press = 'Manage Trust';
+  await editor.run('termbridge.startServer');
+  expect(editor.messages).toEqual(['termbridge: this window is in Restricted Mode: trust it first']);
+  await vi.waitFor(() => expect(editor.workbench).toHaveLength(2));
   workspace.isTrusted = true;
   editor.trustGranted.fire();
   await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: the disk is full'));
@@ -395,6 +494,29 @@ describe('why there is no server', () => {
     await vi.waitFor(() => expect(editor.workbench).toEqual([['workbench.action.openSettings', 'termbridge.path']]));
     await editor.run('termbridge.takeOver');
     expect(editor.messages.at(-1)).toBe('termbridge is not installed');
+  });
+
+  test('leads to the settings of the machine that the program is on', async () => {
+    const { server, activate: open } = await world();
+    await server.close();
+    await open();
+    await editor.run('termbridge.setPath');
+    editor.isRemote = true;
+    await editor.run('termbridge.setPath');
+    editor.press = 'Open Settings';
+    editor.configure('termbridge.path', 7);
+    await vi.waitFor(() => expect(editor.workbench).toHaveLength(3));
+    editor.configure('termbridge.autoStart', 'yes');
+    await vi.waitFor(() => expect(editor.workbench).toHaveLength(4));
+    expect(editor.workbench).toEqual([
+      ['workbench.action.openSettings', 'termbridge.path'],
+      ['workbench.action.openRemoteSettings', { query: 'termbridge.path' }],
+      ['workbench.action.openRemoteSettings', { query: 'termbridge.path' }],
+      ['workbench.action.openSettings', 'termbridge.autoStart'],
+    ]);
+    for (const { contents } of manifest.contributes.viewsWelcome) {
+      expect(contents).not.toContain('workbench.action.openSettings');
+    }
   });
 
   test('may be a program that is too old', async () => {

@@ -8,13 +8,13 @@ const RESET = '\x1bc';
 /** What the editor cuts down to the size of its panel: `undefined` would leave the view as it is. */
 const WHOLE_PANEL = { columns: 10_000, rows: 10_000 };
 
-function openTerminal(fields: object = {}) {
+function openTerminal(fields: object = {}, panel = PANEL) {
   const server = new RecordedRequests();
   const log = recordingLog();
   const row = (changes: object = {}) => sessionRow('s1', { title: 'build', ...fields, ...changes });
   const pty = new SessionTerminal(row(), server, log);
   const terminal = new FakeTerminal({ name: pty.currentName, pty: pty as never });
-  pty.open(PANEL);
+  pty.open(panel);
   return { pty, terminal, server, log, row };
 }
 
@@ -49,6 +49,7 @@ test('dump, output, take over, resize, hand back, ended', async () => {
   expect(terminal.overrides.at(-1)).toEqual({ columns: 80, rows: 24 });
 
   pty.onNotice('ended', { sessionId: 's1', exitCode: 3 });
+  await settled();
   expect(terminal.name).toBe('✗ build');
   expect(terminal.written).toContain('ended with exit code 3');
   expect(terminal.isClosed).toBe(false);
@@ -88,6 +89,7 @@ describe('the end', () => {
     pty.handleInput('r');
     await vi.advanceTimersByTimeAsync(200);
     pty.onNotice('ended', { sessionId: 's1', exitCode: 0 });
+    await vi.advanceTimersByTimeAsync(0);
     expect(terminal.written).toContain('[ended with exit code 0; press Enter to close]');
     for (const key of ['m', ' ', '-', 'r', '\r', 'l', 's', '\r', 'pasted\r']) {
       await vi.advanceTimersByTimeAsync(400);
@@ -122,10 +124,49 @@ describe('the end', () => {
     pty.update(row({ state: 'exited', exitCode: 1 }));
     pty.onNotice('output', { sessionId: 's1', data: ' last words' });
     pty.onNotice('ended', { sessionId: 's1', exitCode: 1 });
+    await vi.advanceTimersByTimeAsync(0);
     expect(terminal.written).toMatch(/a last words.*ended with exit code 1/s);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(terminal.written.match(/ended/g)).toHaveLength(1);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('leaves no row of the last screen out', async () => {
+    const ended = { sessionId: 's1', exitCode: 0 };
+    const line = '[ended with exit code 0; press Enter to close]';
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`).join('\n');
+
+    const short = openTerminal();
+    short.server.answers.set('transcript', { text: lines(23) });
+    short.pty.onNotice('dump', dump('23 of 24 rows'));
+    short.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    // A row is inserted, and the blank one at the end is gone.
+    expect(short.terminal.written).toContain(`23 of 24 rows\x1b7\x1b[r\x1b8\r\n\x1b[L\x1b[0m\x1b[2m${line}`);
+
+    const full = openTerminal();
+    full.server.answers.set('transcript', { text: lines(24) });
+    full.pty.onNotice('dump', dump('all rows'));
+    full.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    // The rows move up by one before that, the first to the scrollback.
+    expect(full.terminal.written).toContain(`\x1b[999;1H\n\x1b8\r\x1b[L\x1b[0m\x1b[2m${line}`);
+
+    const fullScreen = openTerminal();
+    fullScreen.server.answers.set('transcript', { text: 'a poem\n~\n-- INSERT --' });
+    fullScreen.pty.onNotice('dump', dump('below\x1b[?1049ha poem'));
+    fullScreen.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    const [, after] = fullScreen.terminal.written.split('\x1b[?1049l');
+    expect(after?.replace(/\x1b\[[\d;?]*\w/g, '')).toBe(`\r\na poem\r\n~\r\n-- INSERT --\r\n${line}`);
+
+    const unknown = openTerminal();
+    unknown.server.failing.set('transcript', new Error('gone'));
+    unknown.pty.onNotice('dump', dump('below\x1b[?1049ha poem'));
+    unknown.pty.onNotice('ended', ended);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(unknown.terminal.written).not.toContain('\x1b[?1049l');
+    expect(unknown.terminal.written).toContain(line);
   });
 
   test('is written all the same where the server does not report it', async () => {
@@ -230,6 +271,105 @@ describe('another size of the panel', () => {
     pty.setDimensions({ columns: 60, rows: 30 });
     expect(server.requests.slice(1)).toEqual([{ type: 'resize', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a panel that was never shown', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** The editor opens it so, and reports the size of the panel a moment after it was shown. */
+  const UNSEEN = { columns: 80, rows: 30 };
+  const taken = { driver: 'person', isDriver: true };
+
+  test('is taken over in its size, once the editor reports it', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    pty.setDimensions(UNSEEN);
+    const taking = pty.takeOver();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(server.ofType('take_over')).toEqual([]);
+    pty.setDimensions(PANEL);
+    await taking;
+    expect(server.ofType('take_over')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
+    await pty.takeOver();
+    expect(server.ofType('take_over')).toHaveLength(2);
+  });
+
+  test('is asked for where the editor reports nothing, in the size of the panel', async () => {
+    const { pty, terminal, server } = openTerminal({}, UNSEEN);
+    pty.onNotice('dump', dump('screen', 80, 10));
+    expect(terminal.overrides).toEqual([{ columns: 80, rows: 10 }]);
+    // Nobody has asked yet.
+    pty.handleInput('\x1b[8;14;105t');
+    const shown = pty.shown();
+    expect(terminal.overrides.at(-1)).toEqual(WHOLE_PANEL);
+    expect(terminal.written.endsWith('\x1b[18t')).toBe(true);
+    pty.handleInput('\x1b[8;30;80t');
+    await vi.advanceTimersByTimeAsync(50);
+    expect(terminal.written.endsWith('\x1b[18t\x1b[18t')).toBe(true);
+    pty.handleInput('\x1b[8;14;105t');
+    await shown;
+    expect(terminal.overrides.at(-1)).toEqual({ columns: 80, rows: 10 });
+    await vi.advanceTimersByTimeAsync(200);
+    expect(server.requests.slice(1)).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 105, rows: 14 } }]);
+    await pty.shown();
+    expect(terminal.written.match(/18t/g)).toHaveLength(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is asked for before the first key goes to the server', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    pty.handleInput('l');
+    pty.handleInput('s');
+    pty.handleInput('\x1b[8;14;105t');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(server.requests.slice(1).map(({ type, data }) => [type, data['cols'] ?? data['data']])).toEqual([
+      ['resize', 105],
+      ['input', 'ls'],
+    ]);
+  });
+
+  test('leaves no timer when the view is closed while it is asked', async () => {
+    const { pty } = openTerminal({}, UNSEEN);
+    const shown = pty.shown();
+    pty.close();
+    pty.dispose();
+    await shown;
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is taken over all the same where there is no answer', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    const taking = pty.takeOver();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await taking;
+    expect(server.ofType('take_over')).toEqual([{ sessionId: 's1', cols: 80, rows: 30 }]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is known to the server before the first key', async () => {
+    const { pty, server } = openTerminal({}, UNSEEN);
+    pty.setDimensions(PANEL);
+    pty.handleInput('l');
+    pty.handleInput('s');
+    await vi.advanceTimersByTimeAsync(0);
+    expect(server.requests.slice(1).map(({ type, data }) => [type, data['cols'] ?? data['data']])).toEqual([
+      ['resize', 100],
+      ['input', 'l'],
+      ['input', 's'],
+    ]);
+  });
+
+  test('has its size when the person drives, though it came while that was under way', async () => {
+    const { pty, server, row } = openTerminal({}, UNSEEN);
+    pty.handleInput('l');
+    await vi.advanceTimersByTimeAsync(300);
+    pty.setDimensions(PANEL);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(server.ofType('resize')).toEqual([]);
+    pty.update(row({ ...taken, cols: 80, rows: 30 }));
+    pty.update(row({ ...taken, cols: 80, rows: 30 }));
+    expect(server.ofType('resize')).toEqual([{ sessionId: 's1', cols: 100, rows: 30 }]);
   });
 });
 

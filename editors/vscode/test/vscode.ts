@@ -296,6 +296,8 @@ export const editor = {
   /** The editor's own commands that were run. */
   workbench: [] as unknown[][],
   mcpProvider: undefined as { provideMcpServerDefinitions(): Promise<McpStdioServerDefinition[]> } | undefined,
+  /** The window is on another machine, or a browser's. */
+  isRemote: false,
   /** What the person picks in the next quick pick, given its items. */
   pick: (items: readonly { label: string }[]): unknown => items[0],
   /** The button that the person presses in a message. */
@@ -331,7 +333,7 @@ export const editor = {
   /** A new editor, as in a new window. */
   reset(): void {
     Object.assign(editor, { terminals: [], inputBoxes: [], log: new FakeLog(), messages: [], buttons: [], workbench: [], clipboard: '' });
-    Object.assign(editor, { mcpProvider: undefined, treeProvider: undefined, press: undefined });
+    Object.assign(editor, { mcpProvider: undefined, treeProvider: undefined, press: undefined, isRemote: false });
     editor.pick = (items) => items[0];
     editor.statusBar = { text: '', tooltip: '', backgroundColor: undefined, isShown: false };
     editor.treeView = { visible: false, description: '', visibility: new EventEmitter() };
@@ -424,6 +426,8 @@ export const commands = {
     editor.commands.set(name, run);
     return new Disposable(() => editor.commands.delete(name));
   },
+  /** The editor's own, as far as it matters here. */
+  getCommands: async () => ['workbench.action.openSettings', ...(editor.isRemote ? ['workbench.action.openRemoteSettings'] : [])],
   async executeCommand(name: string, ...args: unknown[]): Promise<unknown> {
     if (name === 'setContext') {
       editor.contextKeys.set(String(args[0]), args[1]);

@@ -1,7 +1,7 @@
-// Why there is no server, where a person can do something about it.
+// Why something cannot be done, mostly that there is no server, where a person can do something about it.
 
 /** What the view's text and the buttons of messages go by. */
-export type ProblemKind = 'missing' | 'wrongPath' | 'outdated' | 'unanswered' | 'other';
+export type ProblemKind = 'missing' | 'wrongPath' | 'outdated' | 'unanswered' | 'untrusted' | 'other';
 
 export class ServerProblem extends Error {
   constructor(

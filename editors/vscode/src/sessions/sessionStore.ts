@@ -25,6 +25,9 @@ export class SessionStore implements vscode.Disposable {
   /** Any of the above, after it. */
   readonly onDidChange = this.anything.event;
 
+  /** The person of this window has driven one of them at some time. */
+  hasDriven = false;
+
   get(sessionId: string): SessionRow | undefined {
     return this.rows.get(sessionId);
   }
@@ -48,6 +51,7 @@ export class SessionStore implements vscode.Disposable {
       return;
     }
     this.rows.set(row.sessionId, row);
+    this.hasDriven ||= row.isDriver;
     this.changed.fire({ row, before });
     this.anything.fire();
   }

@@ -14,7 +14,8 @@ import { type Log, reasonOf } from '../log.js';
 import { plainText } from '../plainText.js';
 import { type Fields, numberOf, textOf } from '../protocol/message.js';
 import { type SessionRow, sizeOf } from '../protocol/sessionRow.js';
-import { type Outcome, outcomeOf } from './sessionModel.js';
+import { PanelSize, WHOLE_PANEL, isSameSize, sizeAnswer } from './panelSize.js';
+import { type Ending, NOT_SENT, RESET, TabName, endLine, endingOf, inLines, placeOfEnd } from './sessionTexts.js';
 import { typedInput } from './typedInput.js';
 import { WheelGuard } from './wheelGuard.js';
 
@@ -22,10 +23,9 @@ import { WheelGuard } from './wheelGuard.js';
 const MAX_UNSENT_INPUT = 4 * 1024 * 1024;
 /** Largest part of them in one message. */
 const MAX_INPUT = 256 * 1024;
-/** Names that may still be on their way to the editor, or shown by it. */
-const MAX_GIVEN_NAMES = 50;
-/** The size of a panel that was never shown. */
-const UNSEEN_PANEL: vscode.TerminalDimensions = { columns: 80, rows: 30 };
+/** How long the panel's size may take to be known after it was shown, and how long the first key waits for that. */
+const SHOWN_MS = 1_000;
+const TYPED_MS = 300;
 
 /**
  * The editor draws all that it is given, however far behind it is. Output beyond `MAX_BURST` in `BURST_MS` is therefore
@@ -45,31 +45,12 @@ const ENDED_MS = 1_000;
 const QUIET_MS = 1_000;
 const ENTER = '\r';
 
-/**
- * The editor ignores `undefined`, which is documented to end an override, and never makes a view larger than its panel: this
- * size means that of the panel, whatever it is.
- */
-const WHOLE_PANEL: vscode.TerminalDimensions = { columns: 10_000, rows: 10_000 };
-
-/** RIS: nothing of what was shown before is left, scrollback and modes included. */
-const RESET = '\x1bc';
 const BELL = '\x07';
-/** The dump that comes with the next connection erases it. */
-const NOT_SENT = '\x1b[0m\r\n\x1b[2m[offline: not sent]\x1b[0m\r\n';
 
 /** The part of the connection that a session's terminal uses. */
 export interface SessionRequests {
   request(type: string, data: object): Promise<Fields>;
 }
-
-export interface Ending {
-  /** For people. */
-  readonly text: string;
-  readonly outcome: Outcome;
-}
-
-/** What the names of ended sessions begin with: one character, for the list of terminals is narrow. */
-const MARKS: Record<Outcome, string> = { passed: '✓', failed: '✗', stopped: '■' };
 
 type View = 'nothing' | 'whole' | 'clipped';
 
@@ -92,9 +73,13 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   /** Only a part of the session is shown from now on, or all of it. */
   readonly onDidChangeClipping = this.clipping.event;
 
-  private panel = UNSEEN_PANEL;
+  private readonly panel = new PanelSize();
+  /** The panel's size that the server knows. */
+  private reportedPanel = this.panel.current;
+  /** How many want to know the panel's size: the view has that meanwhile, so that it can be asked. */
+  private learning = 0;
   /** The size that what is shown was made for. */
-  private size = UNSEEN_PANEL;
+  private size = this.panel.current;
   private override = WHOLE_PANEL;
   private view: View = 'nothing';
   /** As `view`, but kept until it is known what is shown next. */
@@ -104,10 +89,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private isOnline = true;
   private hasSaidNotSent = false;
   private ending: Ending | undefined;
-  private name: string;
-  /** The last names that the terminal was given here: any other is the person's own. */
-  private readonly givenNames = new Set<string>();
-  private personsName: string | undefined;
+  private readonly name: TabName;
   private input = '';
   /** When something was typed last, or the session ended after that, in milliseconds since 1970. */
   private lastKey = 0;
@@ -121,10 +103,9 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     private readonly server: SessionRequests,
     private readonly log: Log,
     /** The name that the editor shows. */
-    private readonly shownName: () => string | undefined = () => undefined,
+    shownName: () => string | undefined = () => undefined,
   ) {
-    this.name = nameOf(row, driverNote(row));
-    this.givenNames.add(this.name);
+    this.name = new TabName(row, shownName);
     this.wheel.setDriver(row.isDriver);
   }
 
@@ -134,7 +115,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   /** What the terminal's tab says. */
   get currentName(): string {
-    return this.name;
+    return this.name.current;
   }
 
   /** The person of this window drives it, or drove when the connection was lost. */
@@ -153,10 +134,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   open(panel: vscode.TerminalDimensions | undefined): void {
     this.isOpen = true;
-    this.panel = panel ?? this.panel;
+    this.panel.set(panel ?? this.panel.current);
     this.watch();
     // Until this has returned the editor takes no other name than the first.
-    queueMicrotask(() => this.naming.fire(this.name));
+    queueMicrotask(() => this.naming.fire(this.name.current));
   }
 
   close(): void {
@@ -169,10 +150,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   setDimensions(panel: vscode.TerminalDimensions): void {
-    if (panel.columns === this.panel.columns && panel.rows === this.panel.rows) {
+    if (isSameSize(panel, this.panel.current)) {
       return;
     }
-    this.panel = panel;
+    this.panel.set(panel);
     this.resizeView();
     const isLive = this.isOnline && !this.hasEnded;
     if (isLive && this.row.isDriver) {
@@ -184,6 +165,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   handleInput(data: string): void {
+    const answer = this.learning > 0 ? sizeAnswer(data) : undefined;
+    if (answer !== undefined) {
+      this.setDimensions(answer);
+    }
     const typed = typedInput(data, { isDriver: this.row.isDriver && !this.hasEnded });
     if (typed === '') {
       return;
@@ -211,10 +196,15 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   /** The server reported the session anew. */
   update(row: SessionRow): void {
+    const hasTakenOver = row.isDriver && !this.row.isDriver;
     this.row = row;
     this.followDriver();
     this.resizeView();
     this.rename();
+    // The panel's size may have come while taking over was under way.
+    if (hasTakenOver && !isSameSize({ columns: row.cols, rows: row.rows }, this.panel.current)) {
+      this.send('resize', this.panelSize());
+    }
     if (row.state === 'exited') {
       this.endSoon(endingOf(row));
     }
@@ -287,18 +277,26 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.clearTimers();
     this.ending = ending;
     this.lastKey = Date.now();
-    // Out of the alternate screen, whose program can no longer leave it; a grey line; no cursor.
-    this.writing.fire(`${this.wheel.filter('\x1b[?1049l')}\x1b[0m\r\n\x1b[2m[${ending.text}; press Enter to close]\x1b[0m\x1b[?25l`);
+    this.resizeView();
+    void this.writeEnd(ending);
     this.rename();
     this.ended.fire();
   }
 
+  /** The editor shows it from now on. */
+  async shown(): Promise<void> {
+    await this.learnPanel(SHOWN_MS);
+  }
+
+  /** Takes over in the size of the panel, which may have been shown just now. */
   async takeOver(): Promise<void> {
+    await this.learnPanel(SHOWN_MS);
     await this.server.request('take_over', { sessionId: this.sessionId, ...this.panelSize() });
   }
 
   dispose(): void {
     this.clearTimers();
+    this.panel.dispose();
     for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed, this.ended, this.clipping]) {
       emitter.dispose();
     }
@@ -353,12 +351,14 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   private resizeView(): void {
-    const { size, panel } = this;
-    const fits = size.columns <= panel.columns && size.rows <= panel.rows;
-    const isPanel = size.columns === panel.columns && size.rows === panel.rows;
-    const keepsOwnSize = this.view === 'whole' && !this.row.isDriver && fits && !isPanel;
-    const wanted = keepsOwnSize ? size : WHOLE_PANEL;
-    if (wanted.columns !== this.override.columns || wanted.rows !== this.override.rows) {
+    const { size } = this;
+    const panel = this.panel.current;
+    const fits = size.columns <= panel.columns && size.rows <= panel.rows && !isSameSize(size, panel);
+    const keepsOwnSize = this.view === 'whole' && !this.row.isDriver && fits && this.learning === 0;
+    // After the end the view grows: what the last lines pushed out of it comes back.
+    const own = this.hasEnded ? { columns: size.columns, rows: WHOLE_PANEL.rows } : size;
+    const wanted = keepsOwnSize ? own : WHOLE_PANEL;
+    if (!isSameSize(wanted, this.override)) {
       this.override = wanted;
       this.sizing.fire(wanted);
     }
@@ -383,14 +383,29 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private async showTranscript(reason: string): Promise<void> {
     let text = '';
     try {
-      const reply = await this.server.request('transcript', { sessionId: this.sessionId });
-      text = textOf(reply, 'text') ?? '';
+      text = await this.transcript();
     } catch (error) {
       this.log.warn(`transcript of session ${this.sessionId}: ${reasonOf(error)}`);
     }
-    this.writing.fire(RESET + text.trimEnd().replace(/\r?\n/g, '\r\n'));
+    this.writing.fire(RESET + inLines(text));
     const notShown: Ending = { text: `not shown: ${plainText(reason, 200)}`, outcome: 'stopped' };
     this.end(this.row.state === 'exited' ? endingOf(this.row) : notShown);
+  }
+
+  /** Writes that the session is over, without a loss of what its last screen shows. */
+  private async writeEnd({ text }: Ending): Promise<void> {
+    if (!this.isOnline || this.view === 'nothing') {
+      this.writing.fire(`\r\n${endLine(text)}`);
+      return;
+    }
+    const held = await this.transcript().catch(() => undefined);
+    const rows = Math.min(this.view === 'clipped' ? Infinity : this.size.rows, this.panel.current.rows);
+    const leave = this.wheel.showsAlternate && held !== undefined ? this.wheel.filter('\x1b[?1049l') : undefined;
+    this.writing.fire(placeOfEnd(held, rows, leave) + endLine(text));
+  }
+
+  private async transcript(): Promise<string> {
+    return textOf(await this.server.request('transcript', { sessionId: this.sessionId }), 'text') ?? '';
   }
 
   private clearTimers(): void {
@@ -404,8 +419,22 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.watchTimer = setTimeout(() => this.watch(), milliseconds);
   }
 
+  private async learnPanel(limitMs: number): Promise<void> {
+    if (this.panel.isKnown || this.hasEnded) {
+      return;
+    }
+    this.learning += 1;
+    this.resizeView();
+    await this.panel.learn(limitMs, (question) => this.writing.fire(question));
+    this.learning -= 1;
+    this.resizeView();
+  }
+
+  /** The panel's size for a request, from which the server knows it. */
   private panelSize(): { cols: number; rows: number } {
-    return { cols: this.panel.columns, rows: this.panel.rows };
+    const { columns: cols, rows } = this.panel.current;
+    this.reportedPanel = this.panel.current;
+    return { cols, rows };
   }
 
   /** What is typed while a message is under way goes with the next one: the order stays, and few are open. */
@@ -414,6 +443,13 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       return;
     }
     this.isSending = true;
+    // Whoever takes over by typing does it in the panel's size.
+    if (!this.row.isDriver && !this.panel.isKnown) {
+      await this.learnPanel(TYPED_MS);
+    }
+    if (this.isOnline && !isSameSize(this.reportedPanel, this.panel.current)) {
+      this.send('resize', this.panelSize());
+    }
     try {
       while (this.input !== '') {
         const data = this.input.slice(0, MAX_INPUT);
@@ -453,45 +489,9 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   }
 
   private rename(): void {
-    const shown = this.shownName();
-    if (shown !== undefined && !this.givenNames.has(shown)) {
-      this.personsName = shown;
-    }
-    const titled = this.personsName === undefined ? this.row : { title: this.personsName };
-    const note = this.isOnline ? driverNote(this.row) : 'offline';
-    const name = this.ending === undefined ? nameOf(titled, note) : `${MARKS[this.ending.outcome]} ${nameOf(titled, '')}`;
-    if (name !== this.name) {
-      this.name = name;
-      // The newest last: the oldest is the first to be forgotten.
-      this.givenNames.delete(name);
-      this.givenNames.add(name);
-      if (this.givenNames.size > MAX_GIVEN_NAMES) {
-        this.givenNames.delete([...this.givenNames][0] ?? '');
-      }
+    const name = this.name.change(this.row, { ending: this.ending, isOnline: this.isOnline });
+    if (name !== undefined) {
       this.naming.fire(name);
     }
   }
-}
-
-/** How a session ended, from what the server reports. */
-export function endingOf(end: Pick<SessionRow, 'exitCode' | 'signal' | 'stopped'>): Ending {
-  const { exitCode, signal } = end;
-  const outcome = outcomeOf(end);
-  if (signal !== undefined && signal !== '') {
-    return { text: `ended by ${plainText(signal, 20)}`, outcome };
-  }
-  return { text: exitCode === undefined ? 'ended' : `ended with exit code ${exitCode}`, outcome };
-}
-
-function nameOf(row: Pick<SessionRow, 'title'>, note: string): string {
-  const title = plainText(row.title, 40) || 'session';
-  // The note first, and short: the list of terminals is narrow, and cuts the end.
-  return note === '' ? title : `${note} · ${title}`;
-}
-
-function driverNote(row: SessionRow): string {
-  if (row.isDriver) {
-    return 'you';
-  }
-  return row.driver === 'person' ? 'other' : '';
 }

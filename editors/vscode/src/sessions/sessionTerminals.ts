@@ -61,6 +61,7 @@ export class SessionTerminals implements vscode.Disposable {
     this.leftovers = leftovers(new Set(options.memory.get<string[]>(NAMES_KEY, [])));
     this.subscriptions = [
       store.onDidChangeSession(({ row, before }) => this.onChanged(row, before)),
+      vscode.window.onDidChangeActiveTerminal((terminal) => void this.find(terminal)?.pty.shown()),
       store.onDidRemoveSession((row) => this.shown.get(row.sessionId)?.pty.endSoon({ text: 'ended', outcome: 'stopped' })),
     ];
   }

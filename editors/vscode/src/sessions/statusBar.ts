@@ -43,6 +43,7 @@ export class StatusBar implements vscode.Disposable {
       terminals.onDidChange(() => this.draw()),
       front.onDidChangeClipping(() => this.draw()),
       vscode.window.onDidChangeActiveTerminal(() => this.draw()),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => this.draw()),
     ];
     this.draw();
     this.item.show();
@@ -53,6 +54,11 @@ export class StatusBar implements vscode.Disposable {
   }
 
   private draw(): void {
+    const { isTrusted } = vscode.workspace;
+    if (this.connection.state !== 'connected' && !isTrusted) {
+      this.write('$(shield) termbridge: Restricted Mode', 'This window is not trusted: termbridge starts no server, and connects only to one that runs');
+      return;
+    }
     if (this.connection.state !== 'connected') {
       const reason = plainText(this.connection.failure, 200);
       this.write('$(debug-disconnect) termbridge', reason === '' ? 'Not connected' : `Not connected: ${reason}`);
@@ -67,6 +73,10 @@ export class StatusBar implements vscode.Disposable {
     if (shared.length > 0) {
       texts.push(`${shared.length} shared`);
       hints.push(`Agents can use your ${shared.map(({ name }) => `“${plainText(name, 30)}”`).join(', ')}`);
+    }
+    if (!isTrusted) {
+      texts.push('Restricted Mode');
+      hints.push('This window is not trusted: agents get no terminal of this window');
     }
     const clipped = this.front.clippedSize();
     if (clipped !== undefined) {

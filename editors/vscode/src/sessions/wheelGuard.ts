@@ -33,6 +33,11 @@ export class WheelGuard {
     });
   }
 
+  /** Whether the program shows its alternate screen. */
+  get showsAlternate(): boolean {
+    return this.isAlternate;
+  }
+
   /** Starts with a blank terminal: what is held belongs to what was shown before. */
   reset(): void {
     this.held = '';

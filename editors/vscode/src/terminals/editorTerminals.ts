@@ -226,6 +226,11 @@ export class EditorTerminals implements vscode.Disposable {
     }
   }
 
+  /** Whether agents may use it. */
+  has(terminal: vscode.Terminal): boolean {
+    return this.find(terminal) !== undefined;
+  }
+
   isShared(terminal: vscode.Terminal): boolean {
     return this.find(terminal)?.isShared === true;
   }

@@ -1,0 +1,54 @@
+// A window that is reloaded, or opened while agents work already, with a real server. TERMBRIDGE names the program.
+
+import assert from 'node:assert/strict';
+import { until } from './harness.mjs';
+import { startAgent, startRealEditor } from './realServer.mjs';
+
+export { skip, tearDown } from './realServer.mjs';
+
+export async function setUp(target) {
+  const world = await startRealEditor(target, 'reload');
+  world.window = await world.editor.openWindow('app');
+  world.windows.push(world.window);
+  await world.window.waitForStatus(/0 sessions/);
+  world.agent = await startAgent(world, world.window.folder);
+  return world;
+}
+
+/** How wide a session is, as its agent sees it. The number of lines changes by one while the editor lays out its panel. */
+const widthOf = async (agent, session_id) => {
+  const { sessions } = await agent.call('list_sessions');
+  return sessions.find((session) => session.session_id === session_id).cols;
+};
+
+export const steps = {
+  'sessions that run already are taken over in the size of the panel': async (world) => {
+    const { agent, window } = world;
+    const ids = {};
+    for (const name of ['by command', 'by typing']) {
+      ids[name] = (await agent.call('create_session', { name, cols: 80, rows: 10 })).session_id;
+      await window.waitForTerminalName(new RegExp(name));
+    }
+    await window.reload();
+    await window.waitForStatus(/2 sessions/);
+    await window.run('Terminal: Create New Terminal');
+    await window.waitForTerminalName(/bash/);
+    await window.waitForTerminalText('app#');
+    await window.typeInTerminal('stty size\n');
+    await window.waitForTerminalText(/^\d+ \d+$/m);
+    const panel = Number(/^\d+ (\d+)$/m.exec(await window.terminalText())[1]);
+    assert.notEqual(panel, 80);
+    await window.run('termbridge: Take Over Session');
+    await window.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: 'by command' }).first().click();
+    await window.waitForTerminalName(/you · by command/);
+    const width = (name) => widthOf(agent, ids[name]);
+    await until(async () => (await width('by command')) === panel, `it has ${panel} columns`, () => width('by command'));
+    await window.selectTerminal('by typing');
+    await window.focusTerminal();
+    await window.page.keyboard.press('x');
+    await window.waitForTerminalName(/you · by typing/);
+    await until(async () => (await width('by typing')) === panel, `it has ${panel} columns`, () => width('by typing'));
+    await window.screenshot('taken-over');
+    await Promise.all(Object.values(ids).map((session_id) => agent.call('stop_app', { session_id })));
+  },
+};
