@@ -1,10 +1,9 @@
 //! The types of the crate where there are no terminals yet (Windows): a spawn says so.
 //!
 //! [`Program`] cannot be made here, so its methods are never run; they stand so that the layers
-//! above compile. Files, and the processes of debuggers, are another matter: those functions do what the
-//! system's own tools can.
+//! above compile. The processes of debuggers are another matter: those functions do what the system's own
+//! tools can.
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -111,19 +110,14 @@ pub fn resident_memory(_pid: i32) -> Option<u64> {
 /// Nothing is asked of the allocator.
 pub fn release_memory() {}
 
-/// Makes a folder that was not there. Whose it is follows from the folder it is in.
-pub fn make_private_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)
+/// Not known here.
+pub fn free_space(_path: &Path) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Makes a folder and those above it that are missing.
-pub fn make_private_folders(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)
-}
-
-/// Makes a file that was not there, open for writing.
-pub fn make_private_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+/// There is no limit here that sessions would run into.
+pub fn descriptor_limit() -> Option<u64> {
+    None
 }
 
 #[allow(missing_docs)]
@@ -180,7 +174,7 @@ impl Journal {
 #[allow(missing_docs)]
 impl RuntimeFolder {
     pub fn lasting(_path: &Path) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+        Err(unsupported())
     }
 
     pub fn adopt(self: &std::sync::Arc<Self>, _folder: PathBuf) -> PrivateFolder {
@@ -192,7 +186,7 @@ impl RuntimeFolder {
     }
 
     pub fn create() -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+        Err(unsupported())
     }
 
     pub fn private_folder(self: &std::sync::Arc<Self>) -> io::Result<PrivateFolder> {
@@ -202,6 +196,11 @@ impl RuntimeFolder {
     pub fn remove(&self) {
         match self.0 {}
     }
+}
+
+/// What whoever prepares a spawn is to report.
+fn unsupported() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, SpawnError::Unsupported)
 }
 
 #[allow(missing_docs)]
