@@ -76,7 +76,8 @@ fn from_slashes(path: Vec<u8>) -> Vec<u8> {
     path.iter().map(|byte| if *byte == b'/' { b'\\' } else { *byte }).collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::ffi::OsString;
     use std::os::unix::ffi::OsStringExt;

@@ -40,6 +40,7 @@ impl CommandLine {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

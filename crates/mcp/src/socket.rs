@@ -34,6 +34,7 @@ pub use listener::{
     EditorDoor, EditorStream, ServerLock, SocketError, SocketListener, SocketServer,
 };
 pub use local::{
-    BlockingStream, HAS_SOCKETS, LocalReader, LocalStream, LocalWriter, connect, connect_blocking,
+    BlockingStream, LocalReader, LocalStream, LocalWriter, check_supported, connect,
+    connect_blocking,
 };
 pub use record::{ServerRecord, records};

@@ -18,7 +18,7 @@ use unix as system;
 use windows as system;
 
 pub use system::{
-    FileStamp, close_folder, grants_others, is_executable, keep_owner, make_private_file,
+    FileStamp, close_folder, grants_others, is_executable, is_own, keep_owner, make_private_file,
     make_private_folder, open_private_file, path_from_bytes, path_to_bytes, real_path,
 };
 

@@ -84,7 +84,7 @@ pub use client::{Keeper, Program};
 pub use command_pipe::CommandPipe;
 pub use error::{AttachError, ControlError, SpawnError};
 pub use files::{
-    FileStamp, close_folder, grants_others, is_executable, keep_owner, make_private_file,
+    FileStamp, close_folder, grants_others, is_executable, is_own, keep_owner, make_private_file,
     make_private_folder, make_private_folders, open_private_file, path_from_bytes, path_to_bytes,
     real_path, replace_private_file,
 };

@@ -28,13 +28,13 @@ pub struct Program(std::convert::Infallible);
 #[derive(Debug)]
 pub struct CommandPipe(std::convert::Infallible);
 
-/// A server's folder; on this system there is none.
+/// A server's folder, in which nothing is made: on this system no program needs one.
 #[derive(Debug)]
-pub struct RuntimeFolder(std::convert::Infallible);
+pub struct RuntimeFolder;
 
-/// A program's folder; on this system there is none.
+/// A program's folder; on this system no program gets one.
 #[derive(Debug)]
-pub struct PrivateFolder(std::convert::Infallible);
+pub struct PrivateFolder(PathBuf);
 
 /// Shared memory beside a terminal; on this system there is none.
 #[derive(Debug)]
@@ -171,31 +171,27 @@ impl Journal {
     }
 }
 
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::unnecessary_wraps, clippy::unused_self)]
 impl RuntimeFolder {
     pub fn lasting(_path: &Path) -> io::Result<Self> {
-        Err(unsupported())
+        Ok(Self)
     }
 
-    pub fn adopt(self: &std::sync::Arc<Self>, _folder: PathBuf) -> PrivateFolder {
-        match self.0 {}
+    pub fn adopt(self: &std::sync::Arc<Self>, folder: PathBuf) -> PrivateFolder {
+        PrivateFolder(folder)
     }
 
-    pub fn sweep(&self, _held: &[HeldProgram]) {
-        match self.0 {}
-    }
+    pub fn sweep(&self, _held: &[HeldProgram]) {}
 
     pub fn create() -> io::Result<Self> {
-        Err(unsupported())
+        Ok(Self)
     }
 
     pub fn private_folder(self: &std::sync::Arc<Self>) -> io::Result<PrivateFolder> {
-        match self.0 {}
+        Err(unsupported())
     }
 
-    pub fn remove(&self) {
-        match self.0 {}
-    }
+    pub fn remove(&self) {}
 }
 
 /// What whoever prepares a spawn is to report.
@@ -203,22 +199,20 @@ fn unsupported() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, SpawnError::Unsupported)
 }
 
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::unused_self)]
 impl PrivateFolder {
-    pub fn hand_over(&mut self) {
-        match self.0 {}
-    }
+    pub fn hand_over(&mut self) {}
 
-    pub fn path(&self) -> &std::path::Path {
-        match self.0 {}
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     pub fn write(&self, _name: &str, _content: &[u8]) -> io::Result<()> {
-        match self.0 {}
+        Err(unsupported())
     }
 
     pub fn pipe(&self, _name: &str) -> io::Result<CommandPipe> {
-        match self.0 {}
+        Err(unsupported())
     }
 }
 
@@ -258,8 +252,9 @@ impl Keeper {
         Err(SpawnError::Unsupported)
     }
 
+    /// One that holds nothing and lasts.
     pub async fn lasting(_lasting: Lasting) -> Result<Self, AttachError> {
-        Err(AttachError::Unsupported)
+        Ok(Self)
     }
 
     pub async fn end_all(_socket: PathBuf, _grace: Duration) -> Result<bool, AttachError> {
@@ -276,8 +271,9 @@ impl Keeper {
 
     pub async fn leave(&self) {}
 
+    /// There is no process that could be.
     pub async fn lost(&self) -> KeeperLoss {
-        KeeperLoss::Gone
+        std::future::pending().await
     }
 
     pub async fn shutdown(&self, _grace: Duration) {}

@@ -71,9 +71,9 @@ pub use termbridge_pty::{
 /// Where systems differ about files: private ones, which one it is, how a path is written.
 pub mod files {
     pub use termbridge_pty::{
-        FileStamp, close_folder, grants_others, is_executable, keep_owner, make_private_file,
-        make_private_folder, make_private_folders, open_private_file, path_from_bytes,
-        path_to_bytes, real_path, replace_private_file,
+        FileStamp, close_folder, grants_others, is_executable, is_own, keep_owner,
+        make_private_file, make_private_folder, make_private_folders, open_private_file,
+        path_from_bytes, path_to_bytes, real_path, replace_private_file,
     };
 }
 /// What the system offers and allows, for reports.

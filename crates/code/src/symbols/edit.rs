@@ -352,5 +352,6 @@ fn unwritten(path: &Path, reason: &str) -> CodeError {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 #[path = "edit_tests.rs"]
 mod tests;

@@ -15,5 +15,6 @@ use unsupported as system;
 
 pub(super) use system::Listener;
 pub use system::{
-    BlockingStream, HAS_SOCKETS, LocalReader, LocalStream, LocalWriter, connect, connect_blocking,
+    BlockingStream, LocalReader, LocalStream, LocalWriter, check_supported, connect,
+    connect_blocking,
 };

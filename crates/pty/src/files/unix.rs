@@ -70,6 +70,11 @@ pub fn keep_owner(file: &File, replaced: &Metadata) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a file or folder is this user's.
+pub fn is_own(found: &Metadata) -> bool {
+    found.uid() == rustix::process::geteuid().as_raw()
+}
+
 /// The mode of a file that others than its owner may use.
 pub fn grants_others(found: &Metadata) -> Option<u32> {
     Some(found.mode() & 0o777).filter(|mode| mode & 0o077 != 0)

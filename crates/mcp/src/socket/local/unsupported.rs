@@ -7,21 +7,27 @@ pub use std::net::TcpStream as BlockingStream;
 pub use tokio::net::TcpStream as LocalStream;
 pub use tokio::net::tcp::{OwnedReadHalf as LocalReader, OwnedWriteHalf as LocalWriter};
 
-/// Whether this system has them.
-pub const HAS_SOCKETS: bool = false;
-
 /// Why not, and what to do.
 const WHY: &str = "NOT_SUPPORTED: there are no sockets for a shared server on this system; run termbridge inside WSL for them";
+
+/// Whether this system has them; why not, where it has none.
+pub fn check_supported() -> io::Result<()> {
+    Err(refused())
+}
 
 /// Connects to a socket: here that is refused.
 #[expect(clippy::unused_async, reason = "as where there are sockets")]
 pub async fn connect(_path: &Path) -> io::Result<LocalStream> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
+    Err(refused())
 }
 
 /// Connects to a socket: here that is refused.
 pub fn connect_blocking(_path: &Path) -> io::Result<BlockingStream> {
-    Err(io::Error::new(io::ErrorKind::Unsupported, WHY))
+    Err(refused())
+}
+
+fn refused() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, WHY)
 }
 
 /// What stands for a bound socket: nobody connects.
