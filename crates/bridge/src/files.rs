@@ -5,9 +5,8 @@
 //! there, so that a link that changes in between leads nowhere. Only regular files are opened: a pipe or a device would
 //! wait or never end.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -115,7 +114,7 @@ impl Shared {
         if !self.may_read(path) {
             return Err(Unread::Hidden);
         }
-        let real = path.canonicalize()?;
+        let real = termbridge_session::files::real_path(path)?;
         if self.may_read(&real) { Ok(real) } else { Err(Unread::Hidden) }
     }
 
@@ -131,8 +130,7 @@ impl Shared {
         let file = File::open(&real)?;
         let opened = file.metadata()?;
         // It is what still lies where it was allowed, and no link took its place.
-        let there = self.real_path(path)?.symlink_metadata()?;
-        if !opened.is_file() || !is_same(&opened, &there) {
+        if !opened.is_file() || !is_at(&file, &self.real_path(path)?)? {
             return Err(Unread::Hidden);
         }
         if opened.len() > MAX_FILE {
@@ -168,6 +166,16 @@ impl Shared {
     }
 }
 
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
+/// Whether an open file is the one that lies at a path without links.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (opened, there) = (file.metadata()?, path.symlink_metadata()?);
+    Ok((opened.dev(), opened.ino()) == (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use same_file::Handle;
+    Ok(Handle::from_file(file.try_clone()?)? == Handle::from_path(path)?)
 }

@@ -17,6 +17,7 @@ mod people;
 pub(crate) mod policy;
 pub(crate) mod send;
 pub(crate) mod serve;
+mod signals;
 pub(crate) mod start_server;
 pub(crate) mod status;
 pub(crate) mod stop;
@@ -36,8 +37,8 @@ use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::{McpServer, Offer, Toolset};
 use termbridge_session::Sessions;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use self::signals::EndingSignals;
 use crate::config::Config;
 
 /// One worker for the protocol, one for the sessions, whatever the machine has: most of the work is
@@ -117,32 +118,6 @@ fn one_line(text: &str) -> String {
 fn is_command(c: char) -> bool {
     // Those that reorder a line are no better than those that move the cursor.
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// The signals that end a process, caught from now on.
-struct EndingSignals {
-    hang_up: Signal,
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl EndingSignals {
-    fn catch() -> io::Result<Self> {
-        Ok(Self {
-            hang_up: signal(SignalKind::hangup())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-        })
-    }
-
-    /// Waits for one; the exit code is what shells report for it.
-    async fn next(&mut self) -> ExitCode {
-        tokio::select! {
-            _ = self.hang_up.recv() => ExitCode::from(129),
-            _ = self.interrupt.recv() => ExitCode::from(130),
-            _ = self.terminate.recv() => ExitCode::from(143),
-        }
-    }
 }
 
 /// Whether a stream is a terminal whose user wants colour.

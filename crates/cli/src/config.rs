@@ -5,6 +5,7 @@
 //! file and line, never silently dropped.
 
 mod editor;
+mod folders;
 mod serve;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use termbridge_bridge::store::Limits;
 use termbridge_bridge::{BackendChoice, BridgeSettings, DebugSettings, HistoryPlace, SHELLS};
 use termbridge_mcp::{Offer, Structured, Toolset};
 use termbridge_session::Settings;
+use termbridge_session::files::real_path;
 
 use crate::args::{DebuggingArguments, LogFormat, McpArguments};
 use crate::duration::Time;
@@ -60,6 +62,7 @@ impl<'de> Deserialize<'de> for Whole {
 }
 
 pub(crate) use editor::{EditorConfig, EditorTable};
+pub(crate) use folders::{config_path, find_server_folder, home, server_folder, state_folder};
 pub(crate) use serve::{ServeConfig, ServeTable};
 
 /// Everything that can be set.
@@ -368,7 +371,7 @@ fn debug_settings(
     let here = std::env::current_dir().context("the working directory cannot be used")?;
     let workspace = workspace.or(of_file).map_or(here.clone(), |given| here.join(given));
     // What adapters and editors call it; one that is not there is refused by who needs it.
-    let workspace = workspace.canonicalize().unwrap_or(workspace);
+    let workspace = real_path(&workspace).unwrap_or(workspace);
     let mut settings = DebugSettings::new(workspace);
     settings.workspace_tools = workspace_tools.or(table.workspace_tools).unwrap_or_default();
     settings.raw = debug_raw.or(table.raw).unwrap_or_default();
@@ -419,20 +422,6 @@ fn default_history() -> Option<PathBuf> {
     Some(state_folder()?.join("history.db"))
 }
 
-pub(crate) fn state_folder() -> Option<PathBuf> {
-    let base = variable("XDG_STATE_HOME").or_else(|| Some(home()?.join(".local/state")))?;
-    Some(base.join("termbridge"))
-}
-
-pub(crate) fn home() -> Option<PathBuf> {
-    variable("HOME").or_else(std::env::home_dir)
-}
-
-/// A directory that the environment names; XDG says to ignore a relative one.
-pub(crate) fn variable(name: &str) -> Option<PathBuf> {
-    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
-}
-
 /// A number that was set, within its bounds.
 fn number(
     argument: Option<usize>,
@@ -447,12 +436,6 @@ fn number(
         bail!("{name} is {given}: it must be from {} to {}", bounds.start(), bounds.end());
     }
     Ok(Some(given))
-}
-
-/// `$XDG_CONFIG_HOME/termbridge/config.toml`, or the same under `~/.config`.
-pub(crate) fn config_path() -> Option<PathBuf> {
-    let base = variable("XDG_CONFIG_HOME").or_else(|| Some(home()?.join(".config")))?;
-    Some(base.join("termbridge").join("config.toml"))
 }
 
 /// The file's entries, or `None` when there is no file.

@@ -136,7 +136,7 @@ pub async fn collect(
 }
 
 fn real(path: &Path) -> Result<PathBuf, CodeError> {
-    path.canonicalize().map_err(|_| CodeError::FileNotFound(path.to_owned()))
+    termbridge_pty::real_path(path).map_err(|_| CodeError::FileNotFound(path.to_owned()))
 }
 
 async fn perform(

@@ -2,12 +2,14 @@
 //!
 //! - [`test_finder`]: the test under a line, and how to run it alone under the debugger.
 //! - [`diagnostics`]: what compilers and linters find.
+//! - [`file_address`]: paths as `file:` addresses.
 //! - [`symbols`]: references, calls, renames and searches by an installed language server.
 //!
 //! What is deliberately absent: MCP, printing, and the environment, which the caller gives.
 
 pub mod diagnostics;
 mod error;
+pub mod file_address;
 mod near;
 mod parse;
 pub mod symbols;

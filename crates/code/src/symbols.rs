@@ -36,6 +36,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use termbridge_dap::Environment;
+use termbridge_pty::real_path;
 
 use crate::CodeError;
 use edit::Plan;
@@ -101,7 +102,7 @@ impl Subject {
 impl LanguageServers {
     /// For the projects of a workspace. Starts nothing yet.
     pub fn new(workspace: PathBuf, environment: Environment) -> Self {
-        let workspace = workspace.canonicalize().unwrap_or(workspace);
+        let workspace = real_path(&workspace).unwrap_or(workspace);
         Self { workspace, pool: Arc::new(Pool::new(environment, IDLE_LIMIT)) }
     }
 
@@ -284,7 +285,7 @@ impl LanguageServers {
     fn existing(&self, path: &Path) -> Result<PathBuf, CodeError> {
         let full = self.workspace.join(path);
         let missing = |_| CodeError::FileNotFound(path.to_owned());
-        let real = full.canonicalize().map_err(missing)?;
+        let real = real_path(&full).map_err(missing)?;
         if !real.starts_with(&self.workspace) {
             let (path, workspace) = (path.display(), self.workspace.display());
             let message = format!("{path} is outside the workspace {workspace}");

@@ -122,5 +122,6 @@ pub(crate) struct Adapter {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 #[path = "adapter/tests.rs"]
 mod tests;

@@ -284,7 +284,7 @@ impl BreakpointStore {
 
 /// The name under which a file's breakpoints are kept.
 pub(crate) fn file_key(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    termbridge_pty::real_path(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn lexically_absolute(path: &Path) -> Result<PathBuf, DebugError> {

@@ -147,6 +147,7 @@ impl Kept {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -5,8 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use termbridge_pty::is_executable;
+
 use crate::last_line::LastLine;
 use crate::process::CommandLine;
+use crate::system::{HOME, program_names, variable_name};
 
 /// Environment variables and what follows from them, and who judges what is run with them.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +35,8 @@ impl std::fmt::Debug for Gate {
 impl Environment {
     /// That of this process.
     pub fn of_process() -> Self {
-        Self { variables: std::env::vars_os().collect(), gate: None, listener: None }
+        let variables = std::env::vars_os().map(|(name, value)| (variable_name(&name), value));
+        Self { variables: variables.collect(), gate: None, listener: None }
     }
 
     /// With a judge of every command that is captured with it or asks [`Environment::may_run`].
@@ -63,18 +67,18 @@ impl Environment {
 
     /// With a variable set.
     pub fn with(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.variables.insert(name.into(), value.into());
+        self.variables.insert(variable_name(&name.into()), value.into());
         self
     }
 
     /// The value of a variable.
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
-        self.variables.get(name.as_ref()).map(OsString::as_os_str)
+        self.variables.get(&variable_name(name.as_ref())).map(OsString::as_os_str)
     }
 
     /// The user's home.
     pub fn home(&self) -> Option<&Path> {
-        self.get("HOME").filter(|home| !home.is_empty()).map(Path::new)
+        self.get(HOME).filter(|home| !home.is_empty()).map(Path::new)
     }
 
     /// Gives a command this environment, and not this process's, beneath its own variables.
@@ -89,15 +93,21 @@ impl Environment {
 
     /// The first executable with this name on the search path; a path is looked at as it is.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
-        if name.contains('/') {
-            return Some(PathBuf::from(name)).filter(|path| is_executable(path));
+        if name.contains(std::path::is_separator) {
+            let mut files = program_names(name).into_iter().map(PathBuf::from);
+            return files.find(|path| is_executable(path));
         }
         self.find_programs(name).next()
     }
 
     /// Every executable with this name on the search path, in its order.
     pub fn find_programs(&self, name: &str) -> impl Iterator<Item = PathBuf> {
-        self.search_path().map(move |folder| folder.join(name)).filter(|path| is_executable(path))
+        let names = program_names(name);
+        let files = move |folder: PathBuf| {
+            let paths = names.iter().map(|name| folder.join(name));
+            paths.collect::<Vec<_>>()
+        };
+        self.search_path().flat_map(files).filter(|path| is_executable(path))
     }
 
     /// Executables named `PREFIX-NUMBER` on the search path, the highest number first.
@@ -115,10 +125,4 @@ impl Environment {
         let path = self.get("PATH").unwrap_or_default().to_owned();
         std::env::split_paths(&path).collect::<Vec<_>>().into_iter()
     }
-}
-
-/// Whether a file can be run.
-pub(crate) fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }

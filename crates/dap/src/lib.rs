@@ -48,6 +48,7 @@ mod reference;
 mod report;
 mod session;
 mod settings;
+mod system;
 mod target;
 mod task;
 mod terminal;
@@ -77,6 +78,7 @@ pub use session::{
     lines_of_file,
 };
 pub use settings::Settings;
+pub use system::VENV_PROGRAMS;
 pub use target::TargetProcess;
 pub use task::TaskRunner;
 pub use terminal::{BoxFuture, TerminalLauncher, TerminalProcess, TerminalRequest};

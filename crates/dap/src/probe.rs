@@ -1,13 +1,13 @@
 //! Programs that are asked about themselves while something is looked for: started like all others, but
 //! waited for by a thread.
 
-use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use termbridge_pty::{Signal, end_group};
 
 use crate::process::CommandLine;
+use crate::system::read_answer;
 
 /// How long a program may take to answer.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -34,18 +34,13 @@ impl CommandLine {
                 }
             }
         };
-        let mut answer = Vec::new();
-        if let Some(pipe) = child.stdout.take() {
-            // Not to its end: what the program left running may hold it.
-            #[cfg(unix)]
-            rustix::fs::fcntl_setfl(&pipe, rustix::fs::OFlags::NONBLOCK).ok()?;
-            let _ = pipe.take(MAX_ANSWER).read_to_end(&mut answer);
-        }
+        let answer = read_answer(child.stdout.take()?, MAX_ANSWER)?;
         status.success().then_some(answer)
     }
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

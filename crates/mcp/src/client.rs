@@ -7,14 +7,13 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::socket::{Hello, Welcome};
+use crate::socket::{BlockingStream, Hello, Welcome};
 
 /// Messages read ahead of whoever waits for them.
 const READ_AHEAD: usize = 1024;
@@ -41,7 +40,7 @@ pub struct Client {
 #[derive(Debug)]
 enum Server {
     Child { child: Child, stdin: Option<ChildStdin> },
-    Socket(UnixStream),
+    Socket(BlockingStream),
 }
 
 /// Why there was no answer.
@@ -88,7 +87,7 @@ impl Client {
     }
 
     /// Says hello to a shared server on its socket.
-    pub fn connect(stream: UnixStream, hello: &Hello) -> io::Result<Self> {
+    pub fn connect(stream: BlockingStream, hello: &Hello) -> io::Result<Self> {
         let mut reader = BufReader::new(stream.try_clone()?);
         stream.set_read_timeout(Some(WELCOME_LIMIT))?;
         (&stream).write_all(&hello.line())?;

@@ -378,7 +378,7 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         Spawn::BadCwd { .. } => (Code::InvalidInput, "Give an existing directory as `cwd`."),
         Spawn::ResourceLimit { .. } => (Code::ResourceLimit, "Stop a session with stop_app."),
         Spawn::Unsupported => {
-            (Code::NotSupported, "run termbridge inside WSL: its terminals work there")
+            (Code::NotSupported, "Run termbridge inside WSL: its terminals work there.")
         }
         Spawn::KeeperGone
         | Spawn::KeeperSilent { .. }
@@ -388,19 +388,29 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         }
         _ => (Code::InvalidInput, ""),
     };
-    ToolError::new(code, message, hint, &["launch_app"])
+    // Where there are no terminals, no tool makes one.
+    let next: &[&str] = if code == Code::NotSupported { &[] } else { &["launch_app"] };
+    ToolError::new(code, message, hint, next)
 }
 
 #[cfg(test)]
 mod tests {
-    use termbridge_bridge::session::SessionError;
+    use termbridge_bridge::session::{SessionError, SpawnError};
 
-    use super::ToolError;
+    use super::{Code, ToolError};
 
     #[test]
     fn a_command_that_is_too_long_has_a_next_step() {
         let error = ToolError::from(SessionError::CommandTooLong { bytes: 900_010, most: 524_288 });
         assert!(error.hint.contains("file"), "{}", error.hint);
         assert_eq!(error.next_tools, ["execute_command"]);
+    }
+
+    #[test]
+    fn where_there_are_no_terminals_the_hint_is_wsl_and_no_tool_comes_next() {
+        let error = ToolError::from(SessionError::Spawn(SpawnError::Unsupported));
+        assert_eq!(error.code, Code::NotSupported);
+        assert!(error.hint.contains("WSL"), "{}", error.hint);
+        assert!(error.next_tools.is_empty(), "{:?}", error.next_tools);
     }
 }

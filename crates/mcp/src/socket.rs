@@ -15,11 +15,14 @@
 //!
 //! One winner: whoever holds the lock owns the socket, so it may replace one that a dead server left. The lock file
 //! is never removed, so that nobody locks a file that has lost its name.
+//!
+//! Windows has the folder (in `LOCALAPPDATA`) and the lock, and no socket: `local`.
 
 mod folder;
 mod greeting;
 mod hello;
 mod listener;
+mod local;
 mod record;
 mod windows;
 
@@ -29,5 +32,9 @@ pub use greeting::{Welcome, greet};
 pub use hello::Hello;
 pub use listener::{
     EditorDoor, EditorStream, ServerLock, SocketError, SocketListener, SocketServer,
+};
+pub use local::{
+    BlockingStream, LocalReader, LocalStream, LocalWriter, check_supported, connect,
+    connect_blocking,
 };
 pub use record::{ServerRecord, records};

@@ -142,15 +142,13 @@ impl AsyncWrite for ThreadWriter {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::net::UnixStream;
-
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
 
     #[tokio::test]
     async fn what_the_threads_carry_arrives_whole() {
-        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let (theirs, ours) = io::pipe().expect("a pipe");
         let mut writer = ThreadWriter::start(ours).expect("a thread");
         let mut reader = ThreadReader::start(theirs).expect("a thread");
         let sent: Vec<u8> = (0..5 * CHUNK).map(|at| (at % 251) as u8).collect();
@@ -167,7 +165,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_left_is_an_error_of_the_writer() {
-        let (ours, theirs) = UnixStream::pair().expect("a pair");
+        let (theirs, ours) = io::pipe().expect("a pipe");
         drop(theirs);
         let mut writer = ThreadWriter::start(ours).expect("a thread");
         writer.write_all(b"x").await.expect("handed over");

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path, PathBuf, Prefix};
 
 /// Most links followed for one path, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -45,7 +45,7 @@ pub(crate) fn resolve(path: &Path, links: &dyn ReadLink) -> Result<PathBuf, Reso
     if !path.is_absolute() {
         return Err(ResolveError::Relative);
     }
-    let mut resolved = PathBuf::from("/");
+    let mut resolved = root_of(path);
     let mut ahead: VecDeque<OsString> = parts(path).collect();
     let mut followed = 0;
     while let Some(part) = ahead.pop_front() {
@@ -62,8 +62,8 @@ pub(crate) fn resolve(path: &Path, links: &dyn ReadLink) -> Result<PathBuf, Reso
                     return Err(ResolveError::TooManyLinks);
                 }
                 resolved.pop();
-                if target.is_absolute() {
-                    resolved = PathBuf::from("/");
+                if target.has_root() {
+                    resolved = resolved.join(root_of(&target));
                 }
                 for part in parts(&target).collect::<Vec<_>>().into_iter().rev() {
                     ahead.push_front(part);
@@ -77,6 +77,24 @@ pub(crate) fn resolve(path: &Path, links: &dyn ReadLink) -> Result<PathBuf, Reso
         }
     }
     Ok(resolved)
+}
+
+/// Where a path begins: `/`, or a drive on Windows, however that is written. One without a drive (`\\folder`) begins on
+/// whichever it is joined to.
+fn root_of(path: &Path) -> PathBuf {
+    let mut root = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::Prefix(prefix) => match prefix.kind() {
+                // What canonical paths begin with means the same as the plain prefix.
+                Prefix::VerbatimDisk(letter) => root.push(format!("{}:", char::from(letter))),
+                _ => root.push(prefix.as_os_str()),
+            },
+            Component::RootDir => root.push(std::path::MAIN_SEPARATOR_STR),
+            _ => break,
+        }
+    }
+    root
 }
 
 fn is_absent(error: &io::Error) -> bool {

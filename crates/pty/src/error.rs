@@ -163,9 +163,6 @@ pub enum AttachError {
         /// What the system said.
         source: io::Error,
     },
-    /// This system has no pseudo-terminals that the crate knows.
-    #[error("terminals are not supported on this system")]
-    Unsupported,
 }
 
 /// Why a running program could not be signalled, stopped or surveyed.

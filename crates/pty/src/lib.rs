@@ -22,7 +22,7 @@
 //!   which the next server finds what this one read.
 //! * `process_table` reads `/proc`, or asks libproc; `sys` wraps the libc calls that rustix lacks.
 //! * `runtime_folder` is the server's folder among the temporary files, `command_pipe` a pipe in it;
-//!   `private_files` makes what only its owner may use.
+//!   `files` is where systems differ about files: what only its owner may use, which file it is, paths.
 //! * `own_session` is for the processes that other crates start, `processes` what they ask about others; `terminal_look` for
 //!   terminals that are not ours; `machine` what the system offers, for reports.
 //!
@@ -40,6 +40,7 @@
 //!   else in the workspace.
 
 mod error;
+mod files;
 mod host;
 mod lasting;
 mod report;
@@ -59,8 +60,6 @@ mod keeper;
 mod machine;
 #[cfg(unix)]
 mod own_session;
-#[cfg(unix)]
-mod private_files;
 #[cfg(unix)]
 mod process_table;
 #[cfg(unix)]
@@ -84,6 +83,11 @@ pub use client::{Keeper, Program};
 #[cfg(unix)]
 pub use command_pipe::CommandPipe;
 pub use error::{AttachError, ControlError, SpawnError};
+pub use files::{
+    FileStamp, close_folder, grants_others, is_executable, is_own, keep_owner, make_private_file,
+    make_private_folder, make_private_folders, open_private_file, path_from_bytes, path_to_bytes,
+    real_path, replace_private_file,
+};
 pub use host::{BoxFuture, ProgramHost};
 #[cfg(unix)]
 pub use journal::Journal;
@@ -96,8 +100,6 @@ pub use machine::{descriptor_limit, free_space};
 pub use machine::{has_pidfd, landlock_abi};
 #[cfg(unix)]
 pub use own_session::{end_group, end_process, start_in_own_session};
-#[cfg(unix)]
-pub use private_files::{make_private_file, make_private_folder, make_private_folders};
 #[cfg(unix)]
 pub use processes::{
     executable_of, is_running, own_user, owner_of, process, processes, resident_memory,
@@ -114,8 +116,7 @@ pub use terminal_look::{
 };
 #[cfg(not(unix))]
 pub use unsupported::{
-    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, end_group, end_process,
-    executable_of, is_running, make_private_file, make_private_folder, make_private_folders,
-    own_user, owner_of, process, processes, release_memory, resident_memory, start_in_own_session,
-    sweep_stale_folders,
+    CommandPipe, Journal, Keeper, PrivateFolder, Program, RuntimeFolder, descriptor_limit,
+    end_group, end_process, executable_of, free_space, is_running, own_user, owner_of, process,
+    processes, release_memory, resident_memory, start_in_own_session, sweep_stale_folders,
 };

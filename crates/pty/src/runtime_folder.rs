@@ -32,7 +32,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::CommandPipe;
-use crate::private_files::{make_private_file, make_private_folder};
+use crate::files::{make_private_file, make_private_folder};
 
 /// A server's folder is called this and 16 hexadecimal digits.
 const PREFIX: &str = "termbridge-";

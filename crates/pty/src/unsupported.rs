@@ -1,10 +1,9 @@
 //! The types of the crate where there are no terminals yet (Windows): a spawn says so.
 //!
 //! [`Program`] cannot be made here, so its methods are never run; they stand so that the layers
-//! above compile. Files, and the processes of debuggers, are another matter: those functions do what the
-//! system's own tools can.
+//! above compile. The processes of debuggers are another matter: those functions do what the system's own
+//! tools can.
 
-use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -29,13 +28,13 @@ pub struct Program(std::convert::Infallible);
 #[derive(Debug)]
 pub struct CommandPipe(std::convert::Infallible);
 
-/// A server's folder; on this system there is none.
+/// A server's folder, in which nothing is made: on this system no program needs one.
 #[derive(Debug)]
-pub struct RuntimeFolder(std::convert::Infallible);
+pub struct RuntimeFolder;
 
-/// A program's folder; on this system there is none.
+/// A program's folder; on this system no program gets one.
 #[derive(Debug)]
-pub struct PrivateFolder(std::convert::Infallible);
+pub struct PrivateFolder(PathBuf);
 
 /// Shared memory beside a terminal; on this system there is none.
 #[derive(Debug)]
@@ -111,19 +110,14 @@ pub fn resident_memory(_pid: i32) -> Option<u64> {
 /// Nothing is asked of the allocator.
 pub fn release_memory() {}
 
-/// Makes a folder that was not there. Whose it is follows from the folder it is in.
-pub fn make_private_folder(path: &Path) -> io::Result<()> {
-    fs::create_dir(path)
+/// Not known here.
+pub fn free_space(_path: &Path) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Makes a folder and those above it that are missing.
-pub fn make_private_folders(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)
-}
-
-/// Makes a file that was not there, open for writing.
-pub fn make_private_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create_new(true).open(path)
+/// There is no limit here that sessions would run into.
+pub fn descriptor_limit() -> Option<u64> {
+    None
 }
 
 #[allow(missing_docs)]
@@ -177,49 +171,48 @@ impl Journal {
     }
 }
 
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::unnecessary_wraps, clippy::unused_self)]
 impl RuntimeFolder {
     pub fn lasting(_path: &Path) -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+        Ok(Self)
     }
 
-    pub fn adopt(self: &std::sync::Arc<Self>, _folder: PathBuf) -> PrivateFolder {
-        match self.0 {}
+    pub fn adopt(self: &std::sync::Arc<Self>, folder: PathBuf) -> PrivateFolder {
+        PrivateFolder(folder)
     }
 
-    pub fn sweep(&self, _held: &[HeldProgram]) {
-        match self.0 {}
-    }
+    pub fn sweep(&self, _held: &[HeldProgram]) {}
 
     pub fn create() -> io::Result<Self> {
-        Err(io::ErrorKind::Unsupported.into())
+        Ok(Self)
     }
 
     pub fn private_folder(self: &std::sync::Arc<Self>) -> io::Result<PrivateFolder> {
-        match self.0 {}
+        Err(unsupported())
     }
 
-    pub fn remove(&self) {
-        match self.0 {}
-    }
+    pub fn remove(&self) {}
 }
 
-#[allow(missing_docs)]
-impl PrivateFolder {
-    pub fn hand_over(&mut self) {
-        match self.0 {}
-    }
+/// What whoever prepares a spawn is to report.
+fn unsupported() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, SpawnError::Unsupported)
+}
 
-    pub fn path(&self) -> &std::path::Path {
-        match self.0 {}
+#[allow(missing_docs, clippy::unused_self)]
+impl PrivateFolder {
+    pub fn hand_over(&mut self) {}
+
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 
     pub fn write(&self, _name: &str, _content: &[u8]) -> io::Result<()> {
-        match self.0 {}
+        Err(unsupported())
     }
 
     pub fn pipe(&self, _name: &str) -> io::Result<CommandPipe> {
-        match self.0 {}
+        Err(unsupported())
     }
 }
 
@@ -259,8 +252,9 @@ impl Keeper {
         Err(SpawnError::Unsupported)
     }
 
+    /// One that holds nothing and lasts.
     pub async fn lasting(_lasting: Lasting) -> Result<Self, AttachError> {
-        Err(AttachError::Unsupported)
+        Ok(Self)
     }
 
     pub async fn end_all(_socket: PathBuf, _grace: Duration) -> Result<bool, AttachError> {
@@ -277,8 +271,9 @@ impl Keeper {
 
     pub async fn leave(&self) {}
 
+    /// There is no process that could be.
     pub async fn lost(&self) -> KeeperLoss {
-        KeeperLoss::Gone
+        std::future::pending().await
     }
 
     pub async fn shutdown(&self, _grace: Duration) {}

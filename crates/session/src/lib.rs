@@ -68,12 +68,17 @@ pub use termbridge_pty::{
     look_at_terminal_of, resident_memory, start_in_own_session, sweep_stale_folders,
     terminal_size_of,
 };
+/// Where systems differ about files: private ones, which one it is, how a path is written.
+pub mod files {
+    pub use termbridge_pty::{
+        FileStamp, close_folder, grants_others, is_executable, is_own, keep_owner,
+        make_private_file, make_private_folder, make_private_folders, open_private_file,
+        path_from_bytes, path_to_bytes, real_path, replace_private_file,
+    };
+}
 /// What the system offers and allows, for reports.
-#[cfg(unix)]
 pub mod machine {
-    pub use termbridge_pty::own_user;
-    #[cfg(unix)]
-    pub use termbridge_pty::{descriptor_limit, free_space};
+    pub use termbridge_pty::{descriptor_limit, free_space, own_user};
     #[cfg(target_os = "linux")]
     pub use termbridge_pty::{has_pidfd, landlock_abi};
 }

@@ -197,10 +197,7 @@ impl Shared {
             .shell
             .map(|shell| self.prepare(shell, launch, &mut spec))
             .transpose()
-            .map_err(|error| match SpawnError::descriptor_limit(error) {
-                Ok(limit) => limit.into(),
-                Err(error) => SessionError::System(format!("cannot prepare the shell: {error}")),
-            })?;
+            .map_err(unprepared)?;
         spec.journal = self.lasting.is_some().then(JournalSize::default);
         let mut program = self.host.spawn(spec).await?;
         let journal = program.take_journal();
@@ -317,6 +314,19 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<SessionId, Entry>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why what a shell is started with could not be placed.
+fn unprepared(error: io::Error) -> SessionError {
+    // Where there are no terminals there is no folder for them.
+    let error = match error.downcast::<SpawnError>() {
+        Ok(unsupported) => return unsupported.into(),
+        Err(error) => error,
+    };
+    match SpawnError::descriptor_limit(error) {
+        Ok(limit) => limit.into(),
+        Err(error) => SessionError::System(format!("cannot prepare the shell: {error}")),
     }
 }
 

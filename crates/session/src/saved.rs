@@ -13,7 +13,6 @@
 //! in the middle of a write, so a record that does not decode is an error, never a panic.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -21,7 +20,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
-use termbridge_pty::ExitStatus;
+use termbridge_pty::{ExitStatus, path_from_bytes, path_to_bytes};
 use termbridge_shell::{Shell, StartUpFiles};
 use termbridge_vt::{Dump, Size};
 use tokio::time::Instant;
@@ -391,7 +390,7 @@ pub(crate) fn load_instant(saved: u64) -> Instant {
 }
 
 pub(crate) fn save_path(path: &OsStr) -> ByteBuf {
-    ByteBuf::from(path.as_bytes())
+    ByteBuf::from(path_to_bytes(path))
 }
 
 fn save_variable((name, value): (&OsString, &OsString)) -> (ByteBuf, ByteBuf) {
@@ -399,7 +398,12 @@ fn save_variable((name, value): (&OsString, &OsString)) -> (ByteBuf, ByteBuf) {
 }
 
 pub(crate) fn load_path(saved: ByteBuf) -> PathBuf {
-    PathBuf::from(OsString::from_vec(saved.into_vec()))
+    PathBuf::from(load_text(saved))
+}
+
+/// Any bytes are a text where records are kept.
+fn load_text(saved: ByteBuf) -> OsString {
+    path_from_bytes(saved.into_vec()).unwrap_or_default()
 }
 
 pub(crate) fn save_size(size: Size) -> (u16, u16) {
@@ -530,7 +534,7 @@ impl From<&Launch> for SavedLaunch {
 
 impl From<SavedLaunch> for Launch {
     fn from(saved: SavedLaunch) -> Self {
-        let text = |bytes: ByteBuf| OsString::from_vec(bytes.into_vec());
+        let text = load_text;
         Self {
             program: text(saved.program),
             args: saved.args.into_iter().map(text).collect(),

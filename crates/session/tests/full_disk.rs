@@ -1,6 +1,8 @@
 //! A disk that takes nothing costs output, not the session. In a process of its own: where temporary
 //! files go is set for all of it.
 
+#![cfg(unix)]
+
 use std::time::Duration;
 
 use termbridge_session::{CommandState, Launch, Sessions, Settings};

@@ -236,6 +236,7 @@ fn random<const BYTES: usize>() -> Result<String, TokenError> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 

@@ -2,12 +2,12 @@
 //! shell was made with.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use termbridge_session::files::replace_private_file;
 use termbridge_session::{SessionInfo, State};
 
 use super::{Agents, Held, Table};
@@ -102,9 +102,5 @@ impl Agents {
 
 /// Writes a new file, which takes the old one's place whole.
 fn write(file: &Path, kept: &Kept) -> io::Result<()> {
-    let new = file.with_extension("new");
-    let mut options = OpenOptions::new();
-    let mut written = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    written.write_all(&serde_json::to_vec(kept)?)?;
-    fs::rename(new, file)
+    replace_private_file(file, &serde_json::to_vec(kept)?)
 }

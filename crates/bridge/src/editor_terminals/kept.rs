@@ -12,14 +12,14 @@
 //! (`terminal_resumed`). Until then the command counts as running. Terminals of plain extensions are not kept: nothing
 //! tells one such extension from another.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use termbridge_session::files::replace_private_file;
 use termbridge_session::{CommandState, Owner, SessionId};
 use tokio::time::Instant;
 
@@ -109,7 +109,7 @@ impl EditorTerminals {
         if bytes == *written {
             return;
         }
-        match write(path, &bytes) {
+        match replace_private_file(path, &bytes) {
             Ok(()) => *written = bytes,
             Err(error) => {
                 tracing::warn!(%error, "the editors' terminals are not kept for the next server");
@@ -196,13 +196,4 @@ fn read(file: &Path) -> io::Result<Kept> {
         return Err(io::Error::other(format!("{} is too long", file.display())));
     }
     Ok(serde_json::from_slice(&fs::read(file)?)?)
-}
-
-/// Writes a new file, which takes the old one's place whole.
-fn write(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = file.with_extension("new");
-    let mut options = OpenOptions::new();
-    let mut written = options.write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-    written.write_all(bytes)?;
-    fs::rename(new, file)
 }

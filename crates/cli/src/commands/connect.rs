@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use termbridge_mcp::shim::{self, Connect, ConnectError, Connection, ShimEnd};
-use termbridge_mcp::socket::{Hello, ServerFolder, greet};
-use tokio::net::UnixStream;
+use termbridge_mcp::socket::{Hello, LocalStream, ServerFolder, connect, greet};
 
 use super::start_server::own_executable;
 use super::{EndingSignals, printable, tell};
 use crate::args::McpArguments;
-use crate::config::{Config, variable};
+use crate::config::{Config, server_folder};
 use crate::logging;
 
 /// How long one attempt to connect may go on: others may be starting the server.
@@ -36,7 +35,7 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
     }
     let here = std::env::current_dir().context("the working directory cannot be used")?;
     let cwd = if workspace { config.workspace().to_owned() } else { here };
-    let folder = ServerFolder::open(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir());
+    let folder = server_folder();
     let hello = Hello {
         cwd,
         env: std::env::vars_os()
@@ -94,7 +93,7 @@ impl Connect for ServerLink {
         }
         let deadline = Instant::now() + CONNECT_LIMIT;
         loop {
-            let error = match UnixStream::connect(folder.socket()).await {
+            let error = match connect(&folder.socket()).await {
                 Ok(stream) => return greeted(stream, &mut self.hello).await,
                 Err(error) if is_for_good(&error) => {
                     let socket = folder.socket();
@@ -107,7 +106,7 @@ impl Connect for ServerLink {
             let claim = if is_absent { folder.claim_start()? } else { None };
             if let Some(claim) = claim {
                 // Another may have started it between our look and our claim.
-                if UnixStream::connect(folder.socket()).await.is_err() {
+                if connect(&folder.socket()).await.is_err() {
                     start_server(self.config.clone()).await?;
                 }
                 drop(claim);
@@ -122,17 +121,19 @@ impl Connect for ServerLink {
 
     async fn find(&mut self, _client: &str) -> Result<Connection, ConnectError> {
         let folder = self.folder.as_ref().map_err(|why| ConnectError::Never(why.clone()))?;
-        let stream = UnixStream::connect(folder.socket()).await?;
+        let stream = connect(&folder.socket()).await?;
         greeted(stream, &mut self.hello).await
     }
 }
 
-/// What no later attempt will find otherwise: a path that is too long for a socket, a folder that is closed to us.
+/// What no later attempt will find otherwise: a path that is too long for a socket, a folder that is closed to us, a
+/// system without sockets.
 fn is_for_good(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied)
+    use io::ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(error.kind(), InvalidInput | PermissionDenied | Unsupported)
 }
 
-async fn greeted(stream: UnixStream, hello: &mut Hello) -> Result<Connection, ConnectError> {
+async fn greeted(stream: LocalStream, hello: &mut Hello) -> Result<Connection, ConnectError> {
     let (reader, writer, welcome) = match greet(stream, hello).await {
         Ok(greeted) => greeted,
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {

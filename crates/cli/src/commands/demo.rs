@@ -5,7 +5,6 @@
 //! so that it is never half painted. Ctrl+C ends everything and leaves nothing behind.
 
 use std::io::{ErrorKind, Write};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -14,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use termbridge_mcp::client::{Answer, Client};
 
+use super::signals::without_ctrl_c;
 use super::{EndingSignals, wants_colour};
 use crate::args::DemoArguments;
 
@@ -59,7 +59,7 @@ fn show(file: &Path, fast: bool) -> Result<ExitCode> {
     let executable = std::env::current_exe().context("cannot find this program")?;
     let mut command = Command::new(executable);
     // In a group of its own, Ctrl+C reaches only the demo, which ends it in order.
-    command.args(["mcp", "--log-level", "off"]).process_group(0);
+    without_ctrl_c(command.args(["mcp", "--log-level", "off"]));
     let mut client = Client::start(&mut command).context("cannot start the server")?;
     client.initialize("2025-11-25")?;
     let mut demo = Demo { client, colour: wants_colour(&std::io::stdout()), fast };

@@ -101,7 +101,7 @@ fn configuration(
         None => "termbridge mcp --help lists the settings".to_owned(),
     };
     failed("configuration", format!("{error:#}"), fix);
-    let nothing = Some(PathBuf::from("/dev/null"));
+    let nothing = Some(PathBuf::from(if cfg!(windows) { "NUL" } else { "/dev/null" }));
     Config::load(McpArguments { config: nothing, ..McpArguments::default() })
 }
 

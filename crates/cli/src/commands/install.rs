@@ -4,8 +4,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use termbridge_bridge::dap::Environment as Programs;
 use termbridge_clients::{Entry, Plan};
 use termbridge_mcp::Toolset;
+use termbridge_mcp::socket::check_supported;
 
 use super::clients::{self, Task};
 use super::{printable, tell};
@@ -14,6 +16,7 @@ use crate::args::{InstallArguments, ScopeName};
 pub(crate) fn run(arguments: &InstallArguments) -> Result<ExitCode> {
     let mut args = vec!["mcp".to_owned()];
     if arguments.connect {
+        check_supported().context("--connect")?;
         args.push("--connect".to_owned());
     }
     if let Some(names) = &arguments.toolsets {
@@ -74,9 +77,8 @@ impl Start {
 
     /// Whether it is a name that the search path does not have.
     fn is_missing(&self) -> bool {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        !self.command.contains('/')
-            && !std::env::split_paths(&path).any(|folder| folder.join(&self.command).is_file())
+        !self.command.contains(std::path::is_separator)
+            && Programs::of_process().find_program(&self.command).is_none()
     }
 }
 

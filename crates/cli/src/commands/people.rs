@@ -4,7 +4,6 @@
 //! server it is: every session is theirs to see. What programs wrote is made printable before it reaches the
 //! person's terminal.
 
-use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,10 +11,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use termbridge_mcp::client::Client;
-use termbridge_mcp::socket::{Hello, ServerFolder};
+use termbridge_mcp::socket::{Hello, ServerFolder, check_supported, connect_blocking};
 
 use super::{printable, tell};
-use crate::config::variable;
+use crate::config::server_folder;
 
 /// The exit code when there is no server.
 const NO_SERVER: u8 = 3;
@@ -24,13 +23,13 @@ const PROTOCOL: &str = "2025-11-25";
 
 /// The folder of this user's server.
 pub(super) fn folder() -> Result<ServerFolder> {
-    let runtime = variable("XDG_RUNTIME_DIR");
-    Ok(ServerFolder::open(runtime.as_deref(), &std::env::temp_dir())?)
+    check_supported()?;
+    Ok(server_folder()?)
 }
 
 /// A connection to this user's server; `None` if there is none.
 pub(super) fn connect(folder: &ServerFolder) -> Result<Option<Client>> {
-    let Ok(stream) = UnixStream::connect(folder.socket()) else { return Ok(None) };
+    let Ok(stream) = connect_blocking(&folder.socket()) else { return Ok(None) };
     let hello = Hello {
         cwd: std::env::current_dir().unwrap_or_default(),
         client: "termbridge".to_owned(),
@@ -57,7 +56,7 @@ pub(super) fn no_server(folder: &ServerFolder) -> ExitCode {
 
 /// Whether a keeper holds programs for the next server.
 pub(super) fn has_keeper(folder: &ServerFolder) -> bool {
-    UnixStream::connect(folder.keeper()).is_ok()
+    connect_blocking(&folder.keeper()).is_ok()
 }
 
 /// A session, as the server lists it.

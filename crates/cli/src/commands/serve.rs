@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,9 +16,10 @@ use serde_json::json;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::http::HttpEndpoint;
 use termbridge_mcp::socket::{
-    ServerFolder, ServerRecord, SocketError, SocketListener, SocketServer, records,
+    ServerFolder, ServerRecord, SocketError, SocketListener, SocketServer, check_supported, records,
 };
 use termbridge_mcp::{Calls, McpServer};
+use termbridge_session::files::make_private_file;
 use termbridge_session::{Claim, Keeper, KeeperLoss, Lasting, Sessions, Signal, State};
 use termbridge_web::{NewToken, TokenStore, WebError, WebListener, WebServer, editor_tls};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use super::editors::{Editors, Listening, socket_door};
 use super::{EndingSignals, tell, token};
 use crate::args::ServeArguments;
-use crate::config::{Config, ServeConfig, variable};
+use crate::config::{Config, ServeConfig, server_folder};
 use crate::logging;
 
 /// How long requests under way may take to be answered when the server ends.
@@ -56,7 +56,11 @@ pub(crate) fn run(mut arguments: ServeArguments) -> Result<ExitCode> {
 
 async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let mut signals = EndingSignals::catch()?;
-    let folder = ServerFolder::open(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir())?;
+    let folder = server_folder()?;
+    if serving.replaces {
+        // By its record, which is found by whoever could connect.
+        check_supported().context("--replace")?;
+    }
     let started_by_client = serving.started_by_client;
     // What is wrong with the address is found before anything is ended for it.
     let claim = if started_by_client { None } else { claim_start(&folder).await? };
@@ -275,9 +279,7 @@ fn first_token(tokens: &TokenStore, path: &Path) -> Result<Option<String>> {
     }
     let (_, text) = tokens.create(NewToken { name: FIRST_TOKEN.into(), ..NewToken::default() })?;
     let write = || -> std::io::Result<()> {
-        let mut options = std::fs::OpenOptions::new();
-        // The folder is this user's alone, so a umask can only take away from this mode.
-        let mut file = options.write(true).create_new(true).mode(0o600).open(path)?;
+        let mut file = make_private_file(path)?;
         writeln!(file, "{text}")
     };
     write().with_context(|| path.display().to_string())?;
@@ -296,11 +298,14 @@ fn greet(url: &str, socket: &Path, token_file: &Path, text: Option<&str>) {
         Some(_) => format!("The token is in {}.", token_file.display()),
         None => format!("For {PLACEHOLDER}, run `termbridge token create`."),
     };
+    let socket = match check_supported() {
+        Ok(()) => format!(", and {}", socket.display()),
+        Err(_) => String::new(),
+    };
     tell(&format!(
-        "termbridge: listening on {url}, /ws beside it, and {}\n\n\
+        "termbridge: listening on {url}, /ws beside it{socket}\n\n\
          Claude Code:\n  claude mcp add --transport http termbridge {url} --header \"Authorization: Bearer {token}\"\n\
          VS Code (.vscode/mcp.json):\n  {code}\n\
-         Others:\n  {plain}\n\n{whence} Ctrl+C ends the server; what runs goes on.",
-        socket.display()
+         Others:\n  {plain}\n\n{whence} Ctrl+C ends the server; what runs goes on."
     ));
 }

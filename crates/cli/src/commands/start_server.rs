@@ -6,18 +6,17 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use termbridge_mcp::socket::ServerFolder;
+use termbridge_mcp::socket::{check_supported, connect_blocking};
+use termbridge_session::files::open_private_file;
 
 use super::printable;
 use crate::args::StartServerArguments;
-use crate::config::{home, variable};
+use crate::config::{home, server_folder};
 
 /// How long a server may take until it answers.
 const START_LIMIT: Duration = Duration::from_secs(5);
@@ -30,7 +29,8 @@ const MAX_LOG: u64 = 1024 * 1024;
 const LOG_END: u64 = 8 * 1024;
 
 pub(crate) fn run(arguments: StartServerArguments) -> Result<ExitCode> {
-    let folder = ServerFolder::open(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir())?;
+    check_supported()?;
+    let folder = server_folder()?;
     let log = open_log(&folder.log())
         .with_context(|| format!("cannot write to {}", folder.log().display()))?;
     let before = log.metadata().map_or(0, |log| log.len());
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: StartServerArguments) -> Result<ExitCode> {
     let mut server = command.spawn().context("cannot start `termbridge serve`")?;
     let mut deadline = Instant::now() + START_LIMIT;
     let mut has_ended = false;
-    while UnixStream::connect(folder.socket()).is_err() {
+    while connect_blocking(&folder.socket()).is_err() {
         if !has_ended && server.try_wait()?.is_some() {
             has_ended = true;
             deadline = deadline.min(Instant::now() + OTHER_LIMIT);
@@ -76,9 +76,7 @@ pub(super) fn own_executable() -> Result<PathBuf> {
 
 /// The log can hold what programs were called with: only its owner may read it.
 fn open_log(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let log = options.append(true).create(true).mode(0o600).open(path)?;
-    log.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    let log = open_private_file(OpenOptions::new().append(true), path)?;
     if log.metadata()?.len() > MAX_LOG {
         log.set_len(0)?;
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use termbridge_session::files::real_path;
 use termbridge_web::{NewToken, Token, TokenStore};
 
 use super::{print, printable};
@@ -17,7 +18,7 @@ pub(crate) fn run(arguments: TokenArguments) -> Result<ExitCode> {
         TokenAction::Create { name, scopes, all_sessions, expires, workspace, json } => {
             let Some(scope) = scopes.into_iter().max() else { bail!("--scopes is empty") };
             let workspace = workspace.map(|folder| {
-                folder.canonicalize().with_context(|| format!("--workspace {}", folder.display()))
+                real_path(&folder).with_context(|| format!("--workspace {}", folder.display()))
             });
             let workspace = workspace.transpose()?;
             if expires.is_some_and(|expires| expires.is_zero()) {

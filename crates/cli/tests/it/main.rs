@@ -1,5 +1,7 @@
 //! The built binary, driven as a client drives it.
 
+#![cfg(unix)]
+
 mod agents;
 mod background;
 mod clients;

@@ -6,14 +6,14 @@
 //! only then puts one after the other in place; when one cannot be, those before it are put back.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
+use termbridge_pty::{keep_owner, make_private_file, real_path};
 
 use super::protocol::{TextEdit, WorkspaceEdit};
 use super::text::{Encoding, Text};
@@ -254,16 +254,10 @@ impl Staged {
         let temporary = path.with_file_name(temporary);
         let staged = Self { path: path.to_owned(), temporary };
         let write = || {
-            let mut options = OpenOptions::new();
             // Nobody reads it before it has the permissions of the file.
-            let mut file =
-                options.write(true).create_new(true).mode(0o600).open(&staged.temporary)?;
+            let mut file = make_private_file(&staged.temporary)?;
             file.write_all(text.as_bytes())?;
-            let own = file.metadata()?;
-            if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
-                // Only the administrator can; who may write a file may own its new text.
-                let _ = chown(&staged.temporary, Some(meta.uid()), Some(meta.gid()));
-            }
+            keep_owner(&file, &meta)?;
             file.set_permissions(meta.permissions())?;
             file.sync_all()
         };
@@ -305,12 +299,12 @@ pub(crate) fn read(path: &Path) -> Result<String, CodeError> {
 /// The path that an address names, if it is inside the workspace also when links are followed.
 fn inside(uri: &str, workspace: &Path) -> Result<PathBuf, CodeError> {
     let path = uri::to_path(uri).ok_or_else(|| refused(format!("{uri:?} names no file")))?;
-    let real = match path.canonicalize() {
+    let real = match real_path(&path) {
         Ok(real) => Some(real),
         // The new name of a file: its folder must be there.
         Err(_) => path
             .parent()
-            .and_then(|parent| parent.canonicalize().ok())
+            .and_then(|parent| real_path(parent).ok())
             .and_then(|parent| Some(parent.join(path.file_name()?))),
     };
     match real {
@@ -358,5 +352,6 @@ fn unwritten(path: &Path, reason: &str) -> CodeError {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 #[path = "edit_tests.rs"]
 mod tests;

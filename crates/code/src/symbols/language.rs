@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use termbridge_dap::Environment;
+use termbridge_dap::{Environment, VENV_PROGRAMS};
 
 use super::text::Encoding;
 
@@ -129,7 +129,7 @@ impl Language {
             Self::Python => {
                 let near = [".venv", "venv"].map(|name| root.join(name));
                 let near = near.into_iter().chain(set("VIRTUAL_ENV").map(PathBuf::from));
-                near.map(|venv| venv.join("bin")).filter(|bin| bin.is_dir()).collect()
+                near.map(|venv| venv.join(VENV_PROGRAMS)).filter(|bin| bin.is_dir()).collect()
             }
             Self::Go => {
                 let path = set("GOPATH").map(PathBuf::from);

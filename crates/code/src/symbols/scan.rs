@@ -5,8 +5,9 @@
 //! followed.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use termbridge_pty::FileStamp;
 
 use super::language::Language;
 
@@ -17,30 +18,10 @@ const MAX_DEPTH: usize = 16;
 /// Folders that are left out.
 const SKIPPED: [&str; 6] = ["node_modules", "target", "__pycache__", "venv", "vendor", "testdata"];
 
-/// What changes whenever a file does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    length: u64,
-    inode: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Stamp {
-    pub(crate) fn of(meta: &std::fs::Metadata) -> Self {
-        Self {
-            length: meta.len(),
-            inode: meta.ino(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        }
-    }
-}
-
 /// The files of a language, and the files that say what its projects are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scan {
-    pub(crate) files: BTreeMap<PathBuf, Stamp>,
+    pub(crate) files: BTreeMap<PathBuf, FileStamp>,
     /// Whether there were more entries than are looked at.
     pub(crate) cut: bool,
 }
@@ -52,7 +33,7 @@ impl Scan {
         let cut = walk(folder, |path, entry| {
             let marker = || language.markers().iter().any(|name| path.ends_with(name));
             if Language::of_path(&path).is_some_and(|(found, _)| found == language) || marker() {
-                files.extend(entry.metadata().ok().map(|meta| (path, Stamp::of(&meta))));
+                files.extend(entry.metadata().ok().map(|meta| (path, FileStamp::of(&meta))));
             }
         });
         Self { files, cut }

@@ -17,6 +17,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use termbridge_dap::Environment;
+use termbridge_pty::FileStamp;
 use tokio::time::Instant;
 
 use super::client::{Client, RequestError};
@@ -24,7 +25,7 @@ use super::edit;
 use super::language::Language;
 use super::outline::Outline;
 use super::protocol::{AnyLocation, Location};
-use super::scan::{Scan, Stamp};
+use super::scan::Scan;
 use super::text::{Encoding, Text};
 use super::uri;
 use crate::CodeError;
@@ -104,7 +105,7 @@ pub(crate) struct Server {
 #[derive(Debug)]
 struct Document {
     version: i32,
-    stamp: Stamp,
+    stamp: FileStamp,
     text: Arc<Text>,
     used: u64,
 }
@@ -377,7 +378,7 @@ impl Server {
         self.clock += 1;
         let clock = self.clock;
         let missing = |_| CodeError::FileNotFound(path.to_owned());
-        let stamp = Stamp::of(&std::fs::metadata(path).map_err(missing)?);
+        let stamp = FileStamp::of(&std::fs::metadata(path).map_err(missing)?);
         if let Some(document) = self.documents.get_mut(path) {
             document.used = clock;
             if document.stamp == stamp {

@@ -274,7 +274,7 @@ fn failed(what: &str, said: &str) -> CodeError {
 }
 
 fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+    termbridge_pty::real_path(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn tests(source: &str) -> Result<Vec<Found<Chosen>>, CodeError> {

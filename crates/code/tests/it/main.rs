@@ -1,5 +1,7 @@
 //! The project’s tools, on real projects.
 
+#![cfg(unix)]
+
 mod diagnostics;
 mod go_test;
 mod javascript_test;

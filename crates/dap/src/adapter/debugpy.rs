@@ -12,6 +12,7 @@ use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
 use crate::environment::Environment;
 use crate::process::CommandLine;
+use crate::system::{VENV_PROGRAMS, VENV_PYTHON};
 
 /// Runs the adapter as `-m debugpy.adapter` would, but quick to acknowledge what the program sends: that
 /// writes each message in two pieces, the second of which waits for an acknowledgement of the first,
@@ -87,9 +88,9 @@ pub fn interpreters(folder: &Path, environment: &Environment) -> Vec<PathBuf> {
     let active = ["VIRTUAL_ENV", "CONDA_PREFIX"]
         .into_iter()
         .filter_map(|name| environment.get(name).map(PathBuf::from));
-    let venvs = venvs.map(|venv| venv.join("bin/python"));
+    let venvs = venvs.map(|venv| venv.join(VENV_PYTHON));
     let venvs = venvs.filter(|python| is_trusted(python, folder));
-    let mut found: Vec<_> = venvs.chain(active.map(|venv| venv.join("bin/python"))).collect();
+    let mut found: Vec<_> = venvs.chain(active.map(|venv| venv.join(VENV_PYTHON))).collect();
     found.extend(["python3", "python"].iter().filter_map(|name| environment.find_program(name)));
     found.retain(|path| path.exists());
     let mut seen = std::collections::HashSet::new();
@@ -147,7 +148,9 @@ pub fn pip_install(python: &Path, package: &str) -> String {
     });
     let python = python.display();
     match is_managed && !is_venv.is_some_and(|file| file.is_file()) {
-        true => format!("{python} -m venv .venv && .venv/bin/python -m pip install {package}"),
+        true => format!(
+            "{python} -m venv .venv && .venv/{VENV_PROGRAMS}/python -m pip install {package}"
+        ),
         false => format!("{python} -m pip install {package}"),
     }
 }
@@ -161,7 +164,10 @@ fn debugpy_below(lib: &Path) -> bool {
     let entries = lib.read_dir().into_iter().flatten().flatten().take(MAX_ENTRIES);
     let pythons =
         entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"python"));
+    // On Windows there is no folder for each version.
+    let plain = cfg!(windows).then(|| lib.join(PACKAGES[0]));
     let packages = pythons.flat_map(|entry| PACKAGES.map(|name| entry.path().join(name)));
+    let packages = packages.chain(plain);
     { packages }.any(|packages| packages.join("debugpy/__init__.py").is_file())
 }
 

@@ -10,21 +10,18 @@ pub(crate) use self::quirks::Delve;
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
 use crate::configuration::{Configuration, Request, set_default};
-use crate::environment::is_executable;
 use crate::process::CommandLine;
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     let found = match &search.paths.delve {
         Some(path) => Some(configured(path, "dlv")?.to_owned()),
         None => {
-            let in_home = search.environment.home().map(|home| home.join("go/bin/dlv"));
-            let in_gopath =
-                search.environment.get("GOPATH").map(|path| Path::new(path).join("bin/dlv"));
-            search
-                .environment
-                .find_program("dlv")
-                .or(in_gopath.filter(|path| is_executable(path)))
-                .or(in_home.filter(|path| is_executable(path)))
+            let environment = search.environment;
+            let in_home = environment.home().map(|home| home.join("go/bin/dlv"));
+            let in_gopath = environment.get("GOPATH").map(|path| Path::new(path).join("bin/dlv"));
+            let in_folder = |path: Option<PathBuf>| environment.find_program(path?.to_str()?);
+            let found = environment.find_program("dlv").or_else(|| in_folder(in_gopath));
+            found.or_else(|| in_folder(in_home))
         }
     };
     let dlv = found.ok_or_else(|| "dlv is neither on the search path nor in go/bin".to_owned())?;

@@ -5,13 +5,12 @@
 //! their owner may read them; they go when they are too many, too large or too old, which is looked at
 //! when a server starts and when a session ends.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use termbridge_pty::{make_private_file, make_private_folders};
+use termbridge_pty::{close_folder, make_private_file, make_private_folders};
 
 use super::record::{EventLimits, Record, SessionLabel};
 use super::store::Log;
@@ -33,7 +32,7 @@ impl Spill {
     pub(super) fn new(folder: PathBuf, limits: EventLimits) -> Self {
         if folder.is_dir() {
             // Earlier versions made it by the umask; whose it is not cannot change it.
-            let _ = std::fs::set_permissions(&folder, Permissions::from_mode(0o700));
+            let _ = close_folder(&folder);
         }
         let spill = Self { folder, limits };
         spill.trim();

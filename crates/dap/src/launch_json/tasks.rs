@@ -1,7 +1,6 @@
 //! Tasks of tasks.json: what to run before a program is debugged.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
@@ -9,6 +8,7 @@ use super::variables::Variables;
 use super::with_system;
 use crate::error::DebugError;
 use crate::process::CommandLine;
+use crate::system::shell_line;
 
 /// Tasks that one may lead to.
 const MAX_TASKS: usize = 100;
@@ -102,13 +102,11 @@ impl Plan<'_> {
         let mut command = match text("type") {
             "shell" => {
                 let shell = options["shell"]["executable"].as_str().map(OsString::from);
-                let own = self.variables.environment().get("SHELL").map(OsString::from);
-                let shell = shell.or(own).unwrap_or_else(|| "/bin/sh".into());
                 let first = texts(task.get("command")).join(" ");
                 let rest = task.get("args").and_then(Value::as_array).into_iter().flatten();
                 let rest = rest.map(shell_word);
                 let line = std::iter::once(first).chain(rest).collect::<Vec<_>>().join(" ");
-                CommandLine::new(PathBuf::from(shell)).args(["-c", &line])
+                shell_line(shell, self.variables.environment(), &line)
             }
             "process" | "" => CommandLine::new(text("command")).args(args),
             "cargo" => CommandLine::new("cargo").args([text("command")]).args(args),

@@ -66,7 +66,7 @@ impl Inner {
         self.workspace.get_or_init(|| {
             let folder = &self.configuration.folder;
             // Adapters may name files by where links lead.
-            let folders = [folder.clone(), folder.canonicalize().unwrap_or_default()];
+            let folders = [folder.clone(), termbridge_pty::real_path(folder).unwrap_or_default()];
             let folders = folders.into_iter().filter(|folder| folder.parent().is_some()).collect();
             Workspace { folders }
         })

@@ -1,6 +1,8 @@
 //! The debugger with a scripted adapter, where it is about races and broken protocol, and with the
 //! real ones on small programs.
 
+#![cfg(unix)]
+
 mod attach;
 mod c;
 mod cpp;

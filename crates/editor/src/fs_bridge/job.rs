@@ -231,6 +231,7 @@ fn make_folder(execute: &Path) -> io::Result<(String, PathBuf)> {
     loop {
         let id = clock::job_id(SystemTime::now());
         let folder = execute.join(&id);
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "folders have no mode there"))]
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -1,5 +1,7 @@
 //! The filesystem bridge against a fake host, and connections of editors: what works, what breaks, what is left behind.
 
+#![cfg(unix)]
+
 mod calls;
 mod cancel;
 mod discovery;

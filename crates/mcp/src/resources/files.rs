@@ -4,17 +4,15 @@
 //! as the list of its entries, each with its address, so that a client finds its way down. A file is text where it is
 //! UTF-8, else a blob.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
+use termbridge_bridge::code::file_address;
+pub(crate) use termbridge_bridge::code::file_address::of_path as address;
 use termbridge_bridge::{Bridge, BridgeError, Caller, FileContents, FileEntry, MAX_DIRECTORY};
 
-/// What addresses of files begin with.
-const FILE: &str = "file://";
 /// The cursor behind the resources that are no files.
 pub(crate) const FIRST: &str = "files:";
 /// Files in one page of a listing.
@@ -56,41 +54,10 @@ const BINARY_TYPES: [(&str, &str); 10] = [
     ("zip", "application/zip"),
 ];
 
-/// The address of a file.
-pub(crate) fn address(path: &Path) -> String {
-    let mut address = FILE.to_owned();
-    for byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
-                address.push(*byte as char);
-            }
-            other => address.push_str(&format!("%{other:02X}")),
-        }
-    }
-    address
-}
-
 /// The file that an address names, if it is an address of one on this machine.
 pub(crate) fn path_of(uri: &str) -> Option<PathBuf> {
-    let rest = uri.strip_prefix(FILE)?;
-    let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    // Neither is part of a path, and a host is another machine.
-    if !path.starts_with('/') || path.contains(['?', '#']) {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => 16 * digit(rest.next()?)? + digit(rest.next()?)?,
-            plain => plain,
-        });
-    }
-    (!bytes.contains(&0)).then(|| PathBuf::from(OsString::from_vec(bytes)))
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    // Neither is part of a path.
+    if uri.contains(['?', '#']) { None } else { file_address::to_path(uri) }
 }
 
 /// The template of their addresses, for a client that may read them.
@@ -201,36 +168,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_path_comes_back_from_its_address() {
-        for bytes in [&b"/a b/c%20"[..], b"/\xff\xfe/\n", "/ünï/日本".as_bytes(), b"/a?b#c", b"/"]
-        {
-            let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
-            let address = address(&path);
-            assert!(address.is_ascii(), "{address}");
-            assert_eq!(path_of(&address), Some(path));
-        }
-        for byte in 1..=u8::MAX {
-            let path = PathBuf::from(OsString::from_vec(vec![b'/', byte]));
-            assert_eq!(path_of(&address(&path)), Some(path));
-        }
-    }
-
-    #[test]
-    fn what_is_no_address_of_a_file_here_is_none() {
-        for uri in [
-            "file://elsewhere/etc/passwd",
-            "file:/etc/passwd",
-            "file://",
-            "file:///a%",
-            "file:///a%2",
-            "file:///a%zz",
-            "file:///a%00b",
-            "file:///a?b",
-            "file:///a#b",
-            "http:///a",
-        ] {
+    fn an_address_with_more_than_a_path_is_none() {
+        for uri in ["file:///a?b", "file:///a#b", "file://elsewhere/etc/passwd", "http:///a"] {
             assert_eq!(path_of(uri), None, "{uri}");
         }
-        assert_eq!(path_of("file://localhost/a"), Some("/a".into()));
+        let path = std::env::temp_dir().join("a?b#c");
+        assert_eq!(path_of(&address(&path)), Some(path));
     }
 }

@@ -1,21 +1,25 @@
 //! The folder in which a server of this user is found.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+mod windows;
+
+use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// Its name in `XDG_RUNTIME_DIR`; in the temporary folder the user's number follows.
+use termbridge_session::files::open_private_file;
+#[cfg(unix)]
+use unix as system;
+#[cfg(not(unix))]
+use windows as system;
+
+#[cfg(unix)]
+pub(crate) use system::own_user;
+
+/// Its name in the folder that is the user's own; in a temporary folder the user's number follows.
 const NAME: &str = "termbridge";
-/// Only its owner may enter it.
-const FOLDER_MODE: u32 = 0o700;
-const FILE_MODE: u32 = 0o600;
-/// Whether only an entry's owner may rename it, in a folder that all may write to.
-const STICKY: u32 = 0o1000;
-/// Others may write.
-const WRITABLE: u32 = 0o022;
 
 /// A folder that is this user's alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,11 +70,10 @@ pub enum FolderError {
 
 impl ServerFolder {
     /// The folder of this user, by the value of `XDG_RUNTIME_DIR` and the temporary folder; made if it is missing.
+    /// On Windows it is below `LOCALAPPDATA`, which the caller gives in place of `XDG_RUNTIME_DIR`.
     pub fn open(xdg_runtime_dir: Option<&Path>, temporary: &Path) -> Result<Self, FolderError> {
-        let user = own_user().map_err(|error| io_error(temporary, error))?;
-        let path = place(xdg_runtime_dir, temporary, user);
-        check_parent(path.parent().unwrap_or(temporary), user)?;
-        make_private(&path, user)?;
+        let path = system::place(xdg_runtime_dir, temporary)?;
+        system::make_private(&path)?;
         Ok(Self { path })
     }
 
@@ -79,12 +82,10 @@ impl ServerFolder {
         xdg_runtime_dir: Option<&Path>,
         temporary: &Path,
     ) -> Result<Option<Self>, FolderError> {
-        let user = own_user().map_err(|error| io_error(temporary, error))?;
-        let path = place(xdg_runtime_dir, temporary, user);
-        check_parent(path.parent().unwrap_or(temporary), user)?;
+        let path = system::place(xdg_runtime_dir, temporary)?;
         match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            _ => check_private(&path, user).map(|_| Some(Self { path })),
+            _ => system::check_private(&path).map(|()| Some(Self { path })),
         }
     }
 
@@ -167,77 +168,14 @@ impl ServerFolder {
     /// The folder of the servers' records; made if it is missing.
     pub(crate) fn servers(&self) -> Result<PathBuf, FolderError> {
         let path = self.path.join("servers");
-        let user = own_user().map_err(|error| io_error(&path, error))?;
-        make_private(&path, user)?;
+        system::make_private(&path)?;
         Ok(path)
     }
 }
 
 /// Opens a file of this user's alone, whatever the umask; made if it is missing.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    let file =
-        options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(FILE_MODE))?;
-    Ok(file)
-}
-
-/// The user that this process acts as: a file that the kernel made for it belongs to that user.
-pub(crate) fn own_user() -> io::Result<u32> {
-    let (socket, _other) = UnixStream::pair()?;
-    Ok(File::from(OwnedFd::from(socket)).metadata()?.uid())
-}
-
-fn place(xdg_runtime_dir: Option<&Path>, temporary: &Path, user: u32) -> PathBuf {
-    match xdg_runtime_dir.filter(|folder| folder.is_absolute()) {
-        Some(folder) => folder.join(NAME),
-        None => temporary.join(format!("{NAME}-{user}")),
-    }
-}
-
-fn make_private(path: &Path, user: u32) -> Result<(), FolderError> {
-    let failed = |error| io_error(path, error);
-    match DirBuilder::new().mode(FOLDER_MODE).create(path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(failed(error)),
-    }
-    let mode = check_private(path, user)?;
-    if mode != FOLDER_MODE {
-        // A umask took from its owner what is the owner's.
-        fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE)).map_err(failed)?;
-    }
-    Ok(())
-}
-
-/// The mode of a folder that is this user's alone.
-fn check_private(path: &Path, user: u32) -> Result<u32, FolderError> {
-    let found = fs::symlink_metadata(path).map_err(|error| io_error(path, error))?;
-    if !found.is_dir() {
-        return Err(FolderError::NotAFolder { path: path.to_owned() });
-    }
-    if found.uid() != user {
-        return Err(FolderError::Foreign { path: path.to_owned(), owner: found.uid() });
-    }
-    let mode = found.mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(FolderError::Open { path: path.to_owned(), mode });
-    }
-    Ok(mode)
-}
-
-/// Nobody else can rename what is in a folder, nor it, nor a folder above it.
-fn check_parent(folder: &Path, user: u32) -> Result<(), FolderError> {
-    let whole = folder.canonicalize().map_err(|error| io_error(folder, error))?;
-    for place in whole.ancestors() {
-        let found = fs::metadata(place).map_err(|error| io_error(place, error))?;
-        let is_trusted = [0, user].contains(&found.uid());
-        let is_closed = found.mode() & WRITABLE == 0 || found.mode() & STICKY != 0;
-        if !is_trusted || !is_closed {
-            return Err(FolderError::UnsafeParent { path: place.to_owned() });
-        }
-    }
-    Ok(())
+    open_private_file(OpenOptions::new().read(true).write(true).truncate(false), path)
 }
 
 fn io_error(path: &Path, error: io::Error) -> FolderError {

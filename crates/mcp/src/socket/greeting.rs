@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::hello::{Greeting, Hello, MAX_HELLO, PROTOCOL};
+use super::local::{LocalReader, LocalStream, LocalWriter};
 
 /// How long a server may take to answer a hello.
 const WELCOME_LIMIT: Duration = Duration::from_secs(10);
@@ -77,9 +76,9 @@ impl Welcome {
 
 /// Says hello on a new connection. An error of kind `InvalidData` is a server that will never answer otherwise.
 pub async fn greet(
-    stream: UnixStream,
+    stream: LocalStream,
     hello: &Hello,
-) -> io::Result<(BufReader<OwnedReadHalf>, OwnedWriteHalf, Welcome)> {
+) -> io::Result<(BufReader<LocalReader>, LocalWriter, Welcome)> {
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     let mut line = Vec::new();

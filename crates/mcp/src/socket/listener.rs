@@ -2,20 +2,18 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::folder::{FolderError, ServerFolder, own_user, private_file};
+use super::folder::{FolderError, ServerFolder, private_file};
 use super::hello::{FIRST_LINE, First, answer, read_first};
+use super::local::{Listener, LocalReader, LocalStream, LocalWriter};
 use super::record::{KeptRecord, ServerRecord, records};
 use super::windows::{Window, Windows};
 use crate::McpServer;
@@ -62,8 +60,7 @@ fn of_pid(pid: Option<u32>) -> String {
 #[derive(Debug)]
 pub struct SocketListener {
     folder: ServerFolder,
-    listener: UnixListener,
-    user: u32,
+    listener: Listener,
     record: Option<KeptRecord>,
     /// Dropped last: whoever gets the lock finds the socket gone.
     lock: ServerLock,
@@ -101,18 +98,11 @@ impl SocketListener {
             }
             _ => {}
         }
-        let bind = || -> io::Result<UnixListener> {
-            let listener = UnixListener::bind(&socket)?;
-            // Until here the folder alone keeps others out.
-            fs::set_permissions(&socket, fs::Permissions::from_mode(0o600))?;
-            Ok(listener)
-        };
-        let listener = bind().map_err(failed(socket.clone()))?;
-        let user = own_user().map_err(failed(socket))?;
+        let listener = Listener::bind(&socket).map_err(failed(socket))?;
         // Those of servers that died are in nobody's way; they are swept all the same.
         records(folder)?;
         let lock = ServerLock(Arc::new(lock));
-        Ok(Self { folder: folder.clone(), listener, user, record: None, lock })
+        Ok(Self { folder: folder.clone(), listener, record: None, lock })
     }
 
     /// Writes the server's record, by which our own clients find it.
@@ -132,30 +122,18 @@ impl SocketListener {
     }
 
     /// The next connection of a process of our own user.
-    async fn accept(&self) -> UnixStream {
+    async fn accept(&self) -> LocalStream {
         loop {
-            let stream = match self.listener.accept().await {
-                Ok((stream, _)) => stream,
+            match self.listener.accept().await {
+                Ok(Some(stream)) => return stream,
+                Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
-                    continue;
                 }
-            };
-            match stream.peer_cred() {
-                Ok(peer) if is_admitted(peer.uid(), self.user) => return stream,
-                Ok(peer) => {
-                    tracing::warn!(uid = peer.uid(), "a process of another user was refused");
-                }
-                Err(error) => tracing::warn!(%error, "a process of an unknown user was refused"),
             }
         }
     }
-}
-
-/// Only the server's own user is; root could take what it wants anyway, but is another principal.
-fn is_admitted(peer: u32, own: u32) -> bool {
-    peer == own
 }
 
 impl Drop for SocketListener {
@@ -166,7 +144,7 @@ impl Drop for SocketListener {
 }
 
 /// The stream of an editor's extension, once it has said hello.
-pub type EditorStream = (BufReader<OwnedReadHalf>, OwnedWriteHalf);
+pub type EditorStream = (BufReader<LocalReader>, LocalWriter);
 /// Serves an editor's extension until it is gone.
 pub type EditorDoor = Arc<dyn Fn(EditorStream) -> Answering<'static, ()> + Send + Sync>;
 
@@ -236,7 +214,7 @@ async fn left(server: &McpServer, stop: &CancellationToken, grace: Duration) {
 
 async fn serve_one(
     server: &McpServer,
-    stream: UnixStream,
+    stream: LocalStream,
     windows: &Windows,
     editors: Option<&EditorDoor>,
 ) -> Result<(), String> {
@@ -283,18 +261,4 @@ async fn serve_one(
     };
     let reader = AsyncReadExt::chain(io::Cursor::new(begun), reader);
     server.serve(reader, writer).await.map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_admitted;
-
-    #[test]
-    fn only_the_own_user_is_admitted() {
-        for (peer, own, admitted) in
-            [(1000, 1000, true), (1001, 1000, false), (0, 1000, false), (1000, 0, false)]
-        {
-            assert_eq!(is_admitted(peer, own), admitted, "{peer} at {own}'s");
-        }
-    }
 }

@@ -1,5 +1,7 @@
 //! The server in this process, over a backend of the test's own.
 
+#![cfg(unix)]
+
 mod backends;
 mod callers;
 mod connection;

@@ -1,5 +1,7 @@
 //! The session engine with real programs: what it promises when things go wrong or at once.
 
+#![cfg(unix)]
+
 mod command_table;
 mod commands;
 mod concurrency;

@@ -34,6 +34,7 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     make_folder(folder)?;
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "folders have no mode there"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

@@ -1,4 +1,6 @@
 //! Windows onto real sessions, over the real protocol.
 
+#![cfg(unix)]
+
 mod support;
 mod watching;

@@ -1,11 +1,13 @@
 //! The file that holds the tokens.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use termbridge_bridge::session::files::{
+    FileStamp, grants_others, make_private_file, make_private_folders, open_private_file,
+};
 
 use super::{MAX_FILE, Token, TokenError};
 
@@ -20,7 +22,7 @@ pub(super) struct TokenFile {
 
 /// Which file it is: changes with every change of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Stamp(Option<(u64, u64, i64, i64, i64, i64, u32)>);
+pub(super) struct Stamp(Option<FileStamp>);
 
 #[derive(Serialize, Deserialize)]
 struct Content {
@@ -34,22 +36,11 @@ impl TokenFile {
     }
 
     pub(super) fn stamp(&self) -> Result<Stamp, TokenError> {
-        let found = match fs::metadata(&self.path) {
-            Ok(found) => found,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Stamp(None)),
-            Err(error) => return Err(self.failed(error)),
-        };
-        let (modified, changed) =
-            ((found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec()));
-        Ok(Stamp(Some((
-            found.ino(),
-            found.len(),
-            modified.0,
-            modified.1,
-            changed.0,
-            changed.1,
-            found.mode(),
-        ))))
+        match fs::metadata(&self.path) {
+            Ok(found) => Ok(Stamp(Some(FileStamp::of(&found)))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Stamp(None)),
+            Err(error) => Err(self.failed(error)),
+        }
     }
 
     /// The tokens; none where there is no file.
@@ -59,8 +50,8 @@ impl TokenFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.failed(error)),
         };
-        let mode = file.metadata().map_err(|error| self.failed(error))?.mode() & 0o777;
-        if mode & 0o077 != 0 {
+        let found = file.metadata().map_err(|error| self.failed(error))?;
+        if let Some(mode) = grants_others(&found) {
             return Err(TokenError::Open { path: self.path.clone(), mode });
         }
         let mut text = String::new();
@@ -86,8 +77,10 @@ impl TokenFile {
     }
 
     fn lock(&self) -> io::Result<File> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let lock = private(&self.folder.join("tokens.lock"), OpenOptions::new().create(true))?;
+        make_private_folders(&self.folder)?;
+        let mut options = OpenOptions::new();
+        let path = self.folder.join("tokens.lock");
+        let lock = open_private_file(options.write(true).truncate(false), &path)?;
         lock.lock()?;
         Ok(lock)
     }
@@ -97,7 +90,7 @@ impl TokenFile {
         let new = self.folder.join("tokens.new");
         // Of a process that died while it wrote.
         let _ = fs::remove_file(&new);
-        let mut file = private(&new, OpenOptions::new().create_new(true))?;
+        let mut file = make_private_file(&new)?;
         file.write_all(&serde_json::to_vec_pretty(content)?)?;
         file.sync_all()?;
         fs::rename(&new, &self.path)
@@ -106,11 +99,4 @@ impl TokenFile {
     fn failed(&self, error: io::Error) -> TokenError {
         TokenError::Io { path: self.path.clone(), error }
     }
-}
-
-/// Opens a file of this user's alone, whatever the umask.
-fn private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    let file = options.write(true).truncate(false).mode(0o600).open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    Ok(file)
 }

@@ -1,5 +1,7 @@
 //! The web server over real connections.
 
+#![cfg(unix)]
+
 mod callers;
 mod connections;
 mod gate;

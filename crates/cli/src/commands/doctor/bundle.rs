@@ -4,20 +4,18 @@
 //! and log (as in the diffs of `install`), the home folder, the user's name and the machine's.
 
 use std::fmt::Write as _;
-use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail};
 use termbridge_clients::{masked, masked_words};
-use termbridge_mcp::socket::ServerFolder;
+use termbridge_session::files::make_private_file;
 
 use super::check::Check;
 use super::show::{Colour, as_json, as_text};
 use crate::commands::printable;
-use crate::config::{home, variable};
+use crate::config::{find_server_folder, home};
 
 /// Last lines of the server's log.
 const LOG_LINES: usize = 200;
@@ -62,8 +60,8 @@ pub(super) fn check_free(path: &Path) -> Result<()> {
 pub(super) fn write(path: &Path, checks: &[Check], config: Option<&Path>) -> Result<String> {
     let private = Private::of_process();
     let text = private.masked(&report(checks, config));
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = opened.with_context(|| format!("cannot write {}", path.display()))?;
+    let mut file =
+        make_private_file(path).with_context(|| format!("cannot write {}", path.display()))?;
     file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(format!(
         "Wrote {}, which only you can read: these checks, names of environment variables, the configuration, and \
@@ -82,8 +80,11 @@ fn report(checks: &[Check], config: Option<&Path>) -> String {
     let config = config.and_then(|path| Some((path.display().to_string(), tail(path)?)));
     let (name, body) = config.unwrap_or(("configuration".to_owned(), "none".to_owned()));
     section(&name, &masked(&body));
-    let folder = ServerFolder::find(variable("XDG_RUNTIME_DIR").as_deref(), &std::env::temp_dir());
-    let log = folder.ok().flatten().and_then(|folder| tail(&folder.log())).unwrap_or_default();
+    let log = find_server_folder()
+        .ok()
+        .flatten()
+        .and_then(|folder| tail(&folder.log()))
+        .unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
     let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
     let last = lines_masked(&last.join("\n"));

@@ -143,7 +143,7 @@ async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
 /// Starts what an entry says; its version and the number of its tools.
 async fn start(entry: &InstalledEntry) -> Result<(String, usize)> {
     let command = entry.command.as_deref().context("it starts no program")?;
-    let program = match command.contains('/') {
+    let program = match command.contains(std::path::is_separator) {
         true => Some(command.into()),
         false => Programs::of_process().find_program(command),
     };

@@ -2,17 +2,16 @@
 //! or removed.
 
 use std::fs;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use serde_json::json;
 use termbridge_mcp::client::Client;
-use termbridge_mcp::socket::{Hello, ServerFolder};
-use termbridge_session::machine::own_user;
+use termbridge_mcp::socket::{Hello, ServerFolder, check_supported, connect_blocking};
+use termbridge_session::files::is_own;
 
 use super::check::{Check, Group};
 use super::show::megabytes;
-use crate::config::variable;
+use crate::config::find_server_folder;
 
 /// Files that are counted of a folder.
 const MAX_FILES: usize = 10_000;
@@ -24,7 +23,7 @@ const DIGITS: usize = 16;
 
 pub(super) fn check() -> Vec<Check> {
     let temporary = std::env::temp_dir();
-    let found = ServerFolder::find(variable("XDG_RUNTIME_DIR").as_deref(), &temporary);
+    let found = find_server_folder();
     let mut checks = Vec::new();
     match found {
         Err(error) => {
@@ -55,8 +54,11 @@ pub(super) fn check() -> Vec<Check> {
 fn server(folder: &ServerFolder) -> Check {
     const NAME: &str = "server";
     let own = env!("CARGO_PKG_VERSION");
-    let Ok(stream) = UnixStream::connect(folder.socket()) else {
-        if UnixStream::connect(folder.keeper()).is_ok() {
+    if let Err(why) = check_supported() {
+        return Check::info(Group::Server, NAME, why.to_string());
+    }
+    let Ok(stream) = connect_blocking(&folder.socket()) else {
+        if connect_blocking(&folder.keeper()).is_ok() {
             let detail = "none runs, but programs of an earlier one do";
             let fix = "termbridge serve takes them over, termbridge stop --all ends them";
             return Check::warning(Group::Server, NAME, detail, fix);
@@ -91,15 +93,13 @@ fn server(folder: &ServerFolder) -> Check {
 
 /// Folders of servers that were killed together with their keeper.
 fn leftovers(temporary: &Path) -> Option<Check> {
-    use std::os::unix::fs::MetadataExt;
     let entries = fs::read_dir(temporary).ok()?.take(MAX_ENTRIES).flatten();
     let (mut count, mut bytes) = (0, 0);
     for entry in entries {
         let name = entry.file_name();
         let digits = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).unwrap_or_default();
         let is_ours = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let is_own =
-            entry.metadata().is_ok_and(|found| found.is_dir() && Some(found.uid()) == own_user());
+        let is_own = entry.metadata().is_ok_and(|found| found.is_dir() && is_own(&found));
         if !is_ours || !is_own {
             continue;
         }

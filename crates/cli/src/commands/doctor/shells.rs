@@ -24,6 +24,11 @@ const SLOW: Duration = Duration::from_secs(2);
 const SHOWN_LINES: usize = 3;
 
 pub(super) async fn check(sessions: &Sessions, config: &Config) -> Vec<Check> {
+    if cfg!(not(unix)) {
+        let fix = "run termbridge inside WSL: its terminals work there";
+        let detail = "not supported on this system";
+        return vec![Check::warning(Group::Terminals, "terminals", detail, fix)];
+    }
     let environment = Environment::of_process();
     let chosen = &config.bridge.shell;
     let mut tries = JoinSet::new();

@@ -3,6 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 
+use termbridge_pty::real_path;
 use tree_sitter::Node;
 
 use crate::error::CodeError;
@@ -81,13 +82,13 @@ fn file_of(
     if let Some(given) = given {
         // Counted from the file, or from the folder of the module that is written in it.
         let from = if depth == 0 { beside } else { &module.folder };
-        let file = from.join(given).canonicalize().ok()?;
+        let file = real_path(&from.join(given)).ok()?;
         let folder = file.parent()?.to_owned();
         return Some(Module { file, folder, path });
     }
     let folder = module.folder.join(name);
     let files = [module.folder.join(format!("{name}.rs")), folder.join("mod.rs")];
-    let file = files.iter().find_map(|file| file.canonicalize().ok())?;
+    let file = files.iter().find_map(|file| real_path(file).ok())?;
     Some(Module { file, folder, path })
 }
 
