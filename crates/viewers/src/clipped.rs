@@ -187,6 +187,66 @@ mod tests {
     }
 
     #[test]
+    fn whatever_is_printed_the_panel_shows_the_part_that_has_the_cursor() {
+        let pieces = [
+            "one\r\n",
+            "two\r\nthree\r\n",
+            "a line that is longer than the screen is wide\r\n",
+            "\x1b[H",
+            "\x1b[5;3Hx",
+            "\x1b[10;1Hlast",
+            "\x1b[2J",
+            "\x1b[3J",
+            "\x1b[J",
+            "\x1b[?1049h",
+            "\x1b[?1049l",
+            "\x1b[3;7r",
+            "\x1b[r",
+            "\x1bM",
+            "\x1b[4S",
+            "\x1b[2T",
+            "\x1b[3L",
+            "\x1b[41m wide \u{4f60}\u{597d} \x1b[m",
+            "\x1b]8;;http://a\x1b\\link\x1b]8;;\x1b\\",
+            "\n\n\n\n\n\n\n\n\n\n\n\n",
+            "\x1b[?25l",
+            "\x1bc",
+            "\t\u{8}\u{8}z",
+        ];
+        let mut random = 7_u64;
+        for scrollback in [0, 12, 1_000] {
+            let mut bed = Bed::new(scrollback);
+            for step in 0..3_000 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let piece = pieces[(random >> 33) as usize % pieces.len()];
+                bed.prints(piece);
+                let screen = bed.session.screen();
+                let shown = bed.panel.screen();
+                let row = usize::from(screen.cursor.row);
+                let top = row - usize::from(shown.cursor.row);
+                let part = screen.part(top, PANEL.cols, PANEL.rows);
+                assert_eq!(
+                    format::markers(&shown.rows),
+                    format::markers(&part.rows),
+                    "{step}: {piece:?}"
+                );
+                assert_eq!(
+                    (shown.cursor, shown.alternate),
+                    (part.cursor, false),
+                    "{step}: {piece:?}"
+                );
+                let page = Page::of(&bed.panel, usize::MAX);
+                let over = &page.above[page.above.len() - top..];
+                assert_eq!(
+                    format::plain(over),
+                    format::plain(&screen.rows[..top]),
+                    "{step}: {piece:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn long_lines_wrap_where_they_are_scrolled_back_to_and_a_frame_has_its_bound() {
         let mut session = Terminal::new(Size { cols: 50, rows: 10 }, Options::default());
         let long = format!("{}end\r\n", "0123456789".repeat(4));
