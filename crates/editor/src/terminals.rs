@@ -81,6 +81,9 @@ pub enum TerminalEvent {
         /// It runs.
         #[serde(default)]
         is_running: bool,
+        /// The window was reloaded since it was given that command: what it printed meanwhile is not reported.
+        #[serde(default)]
+        is_reloaded: bool,
     },
     /// A person gives agents a terminal.
     #[serde(rename_all = "camelCase")]

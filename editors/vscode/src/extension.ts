@@ -3,6 +3,7 @@
 //     server ◄─ connection ─► store ─► terminals, tree, status bar, password prompts
 //                   └───────► the editor's own terminals
 
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { TOKEN_KEY, registerCommands } from './commands.js';
 import { findBinary, usualFolders } from './connection/binary.js';
@@ -53,8 +54,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const showTerminals = (): ShowTerminals => setting<ShowTerminals>('showTerminals', 'always');
   const front = new PanelFront();
   const memory = context.workspaceState;
+  const kept = context.storageUri && path.join(context.storageUri.fsPath, 'terminals.json');
   const sessions: SessionTerminals = new SessionTerminals(store, connection, { showTerminals, memory, front }, log);
-  const terminals: EditorTerminals = new EditorTerminals(connection, log);
+  const terminals: EditorTerminals = new EditorTerminals(connection, log, undefined, kept);
   front.know((terminal) => sessions.userOf(terminal));
   front.know((terminal) => terminals.userOf(terminal));
   const prompts = new PasswordPrompts(store, connection, log, { isInHand: (row) => sessions.isInHand(row) });

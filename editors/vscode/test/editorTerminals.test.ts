@@ -1,13 +1,14 @@
+import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EditorTerminals } from '../src/terminals/editorTerminals.js';
 import { PanelFront } from '../src/terminals/panelFront.js';
 import { answerTerminalRequest } from '../src/terminals/terminalRequests.js';
-import { recordingLog, settled } from './support.js';
-import { FakeExecution, editor, window } from './vscode.js';
+import { recordingLog, settled, temporaryFolder } from './support.js';
+import { FakeExecution, TerminalExitReason, editor, window } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
-function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number } = {}) {
+function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number; file?: string } = {}) {
   const notices: { type: string; data: Record<string, unknown> }[] = [];
   const sink = { unsent: 0 };
   const terminals = new EditorTerminals(
@@ -17,6 +18,7 @@ function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean;
     },
     recordingLog(),
     options.launchMs ?? 0,
+    options.file,
   );
   const front = new PanelFront();
   front.know((terminal) => terminals.userOf(terminal));
@@ -415,7 +417,7 @@ describe('execute with capture', () => {
     const reply = request('execute', 'x1', { terminalId: 't1', command: 'exit', capture: true });
     await settled();
     expect(integration.executions).toHaveLength(1);
-    terminal.exitStatus = { code: 0 };
+    terminal.exitStatus = { code: 0, reason: TerminalExitReason.Process };
     terminal.dispose();
     expect(await reply).toMatchObject({ type: 'success' });
     expect(ofType('terminal_closed')).toEqual([{ terminalId: 't1', exitCode: 0 }]);
@@ -630,4 +632,109 @@ test('disposing ends what runs and listens to nothing', async () => {
   await settled();
   expect(notices).toEqual([]);
   expect(editor.listenerCount()).toBe(0);
+});
+
+describe('a window that is loaded anew', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** A window with a terminal `t1` that is loaded anew. */
+  async function reloaded(run: (integration: { executions: FakeExecution[] }, request: (id: string) => Promise<unknown>) => Promise<void>) {
+    const file = path.join(temporaryFolder(), 'workspace', 'terminals.json');
+    const before = await readable(terminalsWith({ file }));
+    expect(before.terminal.creationOptions.isTransient).toBe(undefined);
+    await run(before.integration, async (id) => before.request('execute', id, { terminalId: 't1', command: 'make', capture: true }));
+    await settled();
+    // The editor closes its terminals for a reload, and restores them later.
+    before.terminal.exitStatus = { code: undefined, reason: TerminalExitReason.Shutdown };
+    before.terminal.dispose();
+    expect(before.ofType('terminal_closed')).toEqual([]);
+    before.terminals.dispose();
+    editor.reset();
+    return terminalsWith({ file });
+  }
+
+  test('has its terminals again once the editor has restored them, and goes on with a command', async () => {
+    const { terminals, ofType, request, notices } = await reloaded(async (integration, run) => {
+      const running = run('x1');
+      await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
+      execution(integration).start();
+      await running;
+    });
+    expect(terminals.ids()).toEqual(['t1']);
+    await terminals.online();
+    expect(notices).toEqual([]);
+    const typed = request('send_text', 'r1', { terminalId: 't1', text: 'y' });
+    editor.restore('other', 1);
+    await settled();
+    expect(ofType('terminal_resumed')).toEqual([]);
+    const terminal = editor.restore('tests', 4242);
+    terminal.integrate('/work/app');
+    expect(await typed).toEqual({ type: 'success', data: {} });
+    expect(terminal.sent).toEqual([{ text: 'y', enter: false }]);
+    expect(ofType('terminal_resumed')).toEqual([{ terminalId: 't1', executionId: 'x1', isRunning: true, isReloaded: true }]);
+    expect(ofType('terminal_integration')).toHaveLength(1);
+    expect(terminals.created()).toMatchObject([{ terminalId: 't1', name: 'tests', running: 'make' }]);
+    expect(await request('execute', 'x2', { terminalId: 't1', command: 'ls', capture: true })).toMatchObject({ code: 'busy' });
+
+    // The editor reports nothing of a command that began before; the kernel tells the server.
+    await request('end_execution', 'r2', { terminalId: 't1', executionId: 'x1' });
+    expect(ofType('execution_ended')).toEqual([{ terminalId: 't1', executionId: 'x1', exitCode: null, cwd: '/work/app' }]);
+    expect(terminals.created()).toMatchObject([{ running: '' }]);
+    terminals.dispose();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('knows how a command ended that ran meanwhile, where the editor says so', async () => {
+    for (const [line, exitCode] of [['makebegun12345', 7], ['something else', null]] as const) {
+      const { terminals, ofType } = await reloaded(async (integration, run) => {
+        const running = run('x1');
+        await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
+        execution(integration).start();
+        await running;
+      });
+      const terminal = editor.restore('tests', 4242);
+      terminal.integrate('/work/app');
+      await settled();
+      await settled();
+      // It takes the rest of the command for the beginning of one: its line is all that stands behind the prompt.
+      const rest = new FakeExecution(terminal, line);
+      rest.start();
+      rest.end(7);
+      expect(ofType('execution_ended')).toEqual([{ terminalId: 't1', executionId: 'x1', exitCode, cwd: '/work/app' }]);
+      terminals.dispose();
+      editor.reset();
+    }
+  });
+
+  test('reports a command again that had ended', async () => {
+    const { terminals, ofType } = await reloaded(async (integration, run) => {
+      const running = run('x1');
+      await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
+      execution(integration).start();
+      execution(integration).end(3);
+      await running;
+      await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+    });
+    editor.restore('tests', 4242);
+    await settled();
+    await settled();
+    expect(ofType('terminal_resumed')).toEqual([{ terminalId: 't1', executionId: 'x1', isRunning: false, isReloaded: true }]);
+    expect(ofType('execution_ended')).toMatchObject([{ executionId: 'x1', exitCode: 3 }]);
+    terminals.dispose();
+  });
+
+  test('gives up those that do not come, and reports the end of those whose process has ended', async () => {
+    const { terminals, ofType, request } = await reloaded(async () => undefined);
+    const typed = request('send_text', 'r1', { terminalId: 't1', text: 'y' });
+    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+    });
+    onTestFinished(() => kill.mockRestore());
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await typed).toMatchObject({ code: 'not_found' });
+    expect(ofType('terminal_closed')).toEqual([{ terminalId: 't1', exitCode: null }]);
+    expect(terminals.ids()).toEqual([]);
+    terminals.dispose();
+  });
 });

@@ -51,6 +51,7 @@ export class ThemeIcon {
 
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
+export const TerminalExitReason = { Unknown: 0, Shutdown: 1, Process: 2, User: 3, Extension: 4 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
 
 export class TreeItem {
@@ -96,7 +97,7 @@ export interface TerminalOptions {
 export class FakeTerminal {
   name: string;
   processId = Promise.resolve<number | undefined>(4242);
-  exitStatus: { code: number | undefined } | undefined;
+  exitStatus: { code: number | undefined; reason: number } | undefined;
   shellIntegration: FakeShellIntegration | undefined;
   state = { isInteractedWith: false, shell: 'bash' };
   /** What was written to the view. */
@@ -182,6 +183,10 @@ export class FakeExecution {
     readonly terminal: FakeTerminal,
     readonly command: string,
   ) {}
+
+  get commandLine(): { value: string } {
+    return { value: this.command };
+  }
 
   /** As in the editor: what was printed before is not part of it. */
   read(): AsyncIterable<string> {
@@ -304,6 +309,7 @@ export const editor = {
   press: undefined as string | undefined,
   closedTerminal: new EventEmitter<FakeTerminal>(),
   activated: new EventEmitter<FakeTerminal | undefined>(),
+  openedTerminal: new EventEmitter<FakeTerminal>(),
   integrated: new EventEmitter<{ terminal: FakeTerminal; shellIntegration: FakeShellIntegration }>(),
   startedExecution: new EventEmitter<object>(),
   endedExecution: new EventEmitter<object>(),
@@ -320,6 +326,15 @@ export const editor = {
 
   run(command: string, ...args: unknown[]): Promise<unknown> {
     return commands.executeCommand(command, ...args);
+  },
+
+  /** The editor restores a terminal after a reload: of its options it knows none. */
+  restore(name: string, pid: number): FakeTerminal {
+    const terminal = new FakeTerminal({ name });
+    terminal.processId = Promise.resolve(pid);
+    editor.terminals.push(terminal);
+    editor.openedTerminal.fire(terminal);
+    return terminal;
   },
 
   terminal(name: string): FakeTerminal {
@@ -356,8 +371,8 @@ export const editor = {
 };
 
 function emitters(): EventEmitter<never>[] {
-  const { closedTerminal, activated, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged } = editor;
-  return [closedTerminal, activated, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged] as never[];
+  const { closedTerminal, activated, openedTerminal, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged } = editor;
+  return [closedTerminal, activated, openedTerminal, integrated, startedExecution, endedExecution, configured, trustGranted, foldersChanged] as never[];
 }
 
 async function showMessage(message: string, ...items: unknown[]): Promise<string | undefined> {
@@ -401,6 +416,7 @@ export const window = {
   setStatusBarMessage: (message: string) => void editor.messages.push(message),
   onDidChangeActiveTerminal: editor.activated.event,
   onDidCloseTerminal: editor.closedTerminal.event,
+  onDidOpenTerminal: editor.openedTerminal.event,
   onDidChangeTerminalShellIntegration: editor.integrated.event,
   onDidStartTerminalShellExecution: editor.startedExecution.event,
   onDidEndTerminalShellExecution: editor.endedExecution.event,

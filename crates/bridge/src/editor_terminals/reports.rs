@@ -74,8 +74,16 @@ impl Terminals for EditorTerminals {
                     state.cwd = cwd.unwrap_or_else(|| state.cwd.clone());
                 });
             }
-            (TerminalEvent::TerminalResumed { execution_id, is_running, .. }, Some(terminal)) => {
-                terminal.change(|state| state.resumed(execution_id.as_deref(), is_running));
+            (
+                TerminalEvent::TerminalResumed { execution_id, is_running, is_reloaded, .. },
+                Some(terminal),
+            ) => {
+                terminal.change(|state| {
+                    state.resumed(execution_id.as_deref(), is_running);
+                    if is_reloaded {
+                        state.note_reload();
+                    }
+                });
             }
             // The window shows it to people as an agent's, and it is nobody's.
             (TerminalEvent::TerminalResumed { terminal_id, .. }, None) => {

@@ -20,7 +20,10 @@ const KEPT_COMMANDS: usize = 100;
 pub(super) const ASSUMED_SIZE: Size = Size { cols: 120, rows: 40 };
 
 /// What is reported of a command of which neither server nor editor knows the end.
-const LOST_WITH_SERVER: &str = "the server was restarted, and the editor does not report on this command any more: look at the terminal before repeating it";
+const LOST_WITH_SERVER: &str = "the server was restarted, or the window reloaded, and the editor does not report on this command any more: look at the terminal before repeating it";
+
+/// What is reported of a command that ran while its window was reloaded.
+const RELOADED: &str = "the editor's window was reloaded while it ran: what it printed from then on was not captured";
 
 /// Whether the editor can read a terminal's shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,6 +262,13 @@ impl TerminalState {
         }
         let is_ours = self.commands.iter().any(|it| it.execution.as_deref() == execution);
         self.unknown_execution = execution.filter(|_| !is_ours).map(str::to_owned);
+    }
+
+    /// The window was reloaded while the running command ran.
+    pub(super) fn note_reload(&mut self) {
+        if let Some(command) = self.running_mut() {
+            command.notice = Some(RELOADED.to_owned());
+        }
     }
 
     /// Whether the last command is an earlier server's, and it is not known yet whether it runs.

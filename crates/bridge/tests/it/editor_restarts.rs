@@ -184,6 +184,39 @@ async fn output_is_taken_once_and_what_is_missing_is_reported() {
 }
 
 #[tokio::test]
+async fn a_window_that_was_reloaded_goes_on_and_what_was_not_captured_is_reported() {
+    let servers = Servers::new();
+    let server = servers.next();
+    let mut editor = Editor::window(&server, "w", "/work").await;
+    let (made, _) = session(&server, &mut editor, None).await;
+    let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "make", None).await;
+    prints(&mut editor, &terminal, &execution, 0, "begun\r\n").await;
+
+    drop(editor);
+    let mut editor = Editor::hello(&server, has("w", &[&terminal])).await;
+    let resumed = json!({"terminalId": terminal, "executionId": execution, "isRunning": true, "isReloaded": true});
+    editor.notice("terminal_resumed", resumed).await;
+    ends(&mut editor, &terminal, &execution, 7).await;
+    finished(&server, &made.id, number).await;
+    let report = server.command(&made.id, number, 0, 100).await.expect("asked").expect("known");
+    assert_eq!((report.output.as_str(), report.exit_code()), ("begun\n", Some(7)));
+    assert!(report.notice.is_some_and(|notice| notice.contains("reloaded")), "the gap shows");
+
+    // Of a command that had ended before, nothing is missing.
+    let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "ls", None).await;
+    prints(&mut editor, &terminal, &execution, 0, "a file\r\n").await;
+    ends(&mut editor, &terminal, &execution, 0).await;
+    finished(&server, &made.id, number).await;
+    drop(editor);
+    let mut editor = Editor::hello(&server, has("w", &[&terminal])).await;
+    let resumed = json!({"terminalId": terminal, "executionId": execution, "isRunning": false, "isReloaded": true});
+    editor.notice("terminal_resumed", resumed).await;
+    ends(&mut editor, &terminal, &execution, 0).await;
+    let report = server.command(&made.id, number, 0, 100).await.expect("asked").expect("known");
+    assert_eq!((report.output.as_str(), report.notice), ("a file\n", None));
+}
+
+#[tokio::test]
 async fn a_command_of_which_the_editor_knows_nothing_is_lost_and_the_terminal_is_free() {
     let servers = Servers::new();
     let first = servers.next();

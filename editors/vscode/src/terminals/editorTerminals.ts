@@ -12,6 +12,7 @@ import type { Log } from '../log.js';
 import { RunningExecution } from './execution.js';
 import { ExecutionRecord } from './executionRecord.js';
 import type { TerminalUser } from './panelFront.js';
+import { type KeptTerminal, ReturningTerminals } from './returningTerminals.js';
 import { ShellActivity } from './shellActivity.js';
 import { shellIntegrationOf } from './shellIntegration.js';
 
@@ -69,6 +70,8 @@ interface KnownTerminal {
   /** Its process; `undefined` until that is known. */
   pid: number | undefined;
   execution: RunningExecution | undefined;
+  /** What the editor takes a command for that began before the window was loaded anew. */
+  unseen: vscode.TerminalShellExecution | undefined;
   /** The last command of an agent. */
   last: ExecutionRecord | undefined;
   /** When a person last began a command here. */
@@ -84,15 +87,24 @@ export class EditorTerminals implements vscode.Disposable {
   private readonly ending = new AbortController();
   private readonly activity = new ShellActivity();
   private unnamed = 0;
+  private readonly returning: ReturningTerminals;
 
   constructor(
     private readonly server: NoticeSink,
     private readonly log: Log,
     /** Less only in tests. */
     private readonly launchMs = LAUNCH_MS,
+    /** Where the terminals are kept for a reload. */
+    file?: string,
   ) {
+    const returns = {
+      returned: (kept: KeptTerminal, terminal: vscode.Terminal) => void this.goOnWith(kept, terminal),
+      ended: ({ terminalId }: KeptTerminal) => this.server.notify('terminal_closed', { terminalId, exitCode: null }),
+    };
+    this.returning = new ReturningTerminals(file, returns, log);
     this.subscriptions = [
       this.activity,
+      this.returning,
       vscode.window.onDidCloseTerminal((terminal) => this.onClosed(terminal)),
       vscode.window.onDidChangeTerminalShellIntegration(({ terminal }) => {
         const known = this.find(terminal);
@@ -100,10 +112,23 @@ export class EditorTerminals implements vscode.Disposable {
           this.reportIntegration(known);
         }
       }),
-      vscode.window.onDidStartTerminalShellExecution(({ terminal }) => {
+      vscode.window.onDidStartTerminalShellExecution(({ terminal, execution }) => {
         const known = this.find(terminal);
-        if (known !== undefined && known.execution === undefined) {
-          known.personAt = Date.now();
+        if (known === undefined || known.execution !== undefined) {
+          return;
+        }
+        // When it ends, the editor takes what stands behind its prompt for a command, which ends at once.
+        if (isRunning(known) && execution.commandLine.value.startsWith(known.last?.command ?? '')) {
+          known.unseen = execution;
+          return;
+        }
+        known.personAt = Date.now();
+        this.endUnseen(known, undefined);
+      }),
+      vscode.window.onDidEndTerminalShellExecution(({ terminal, execution, exitCode }) => {
+        const known = this.find(terminal);
+        if (known?.unseen === execution) {
+          this.endUnseen(known, exitCode);
         }
       }),
     ];
@@ -125,8 +150,6 @@ export class EditorTerminals implements vscode.Disposable {
     }
     const terminal = vscode.window.createTerminal({
       name: request.name,
-      // After a reload nobody would know it by its id any more.
-      isTransient: true,
       iconPath: new vscode.ThemeIcon('hubot'),
       ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
       ...(request.env === undefined ? {} : { env: request.env }),
@@ -169,13 +192,13 @@ export class EditorTerminals implements vscode.Disposable {
         this.activity.markEnded(known.terminal, execution.current);
         record.end = { exitCode: exitCode ?? null, cwd: known.terminal.shellIntegration?.cwd?.fsPath };
         this.server.notify('execution_ended', { terminalId, executionId, ...record.end });
-        this.changed.fire();
+        this.change();
       },
       unsentBytes: () => this.server.unsentBytes(),
     });
     known.execution = execution;
     known.last = record;
-    this.changed.fire();
+    this.change();
     await execution.started;
     // Not before the reply, which names the execution, is on its way.
     setImmediate(() => execution.report());
@@ -183,10 +206,17 @@ export class EditorTerminals implements vscode.Disposable {
 
   /** The command is over, though the editor has not learned so. */
   endExecution(terminalId: string, executionId: string): void {
-    const { execution } = this.get(terminalId);
-    if (execution?.id === executionId) {
-      execution.giveUp();
+    const known = this.get(terminalId);
+    if (known.execution?.id === executionId) {
+      known.execution.giveUp();
+    } else if (known.last?.executionId === executionId) {
+      this.endUnseen(known, undefined);
     }
+  }
+
+  /** Resolves when a terminal is there that the editor may not have restored yet. */
+  arrival(terminalId: string): Promise<void> {
+    return this.returning.arrival(terminalId);
   }
 
   close(terminalId: string): void {
@@ -213,7 +243,7 @@ export class EditorTerminals implements vscode.Disposable {
   async share(terminal: vscode.Terminal): Promise<void> {
     if (this.find(terminal) === undefined) {
       const known = this.add(`shared-${randomUUID()}`, terminal, { isShared: true, agent: '' });
-      await this.reportShared(known);
+      this.notifyShared(known, await this.pidOf(terminal));
     }
   }
 
@@ -237,7 +267,7 @@ export class EditorTerminals implements vscode.Disposable {
 
   /** The ids of all that agents may use. */
   ids(): string[] {
-    return [...this.known.keys()];
+    return [...this.known.keys(), ...this.returning.ids()];
   }
 
   /** The terminals that are shared, for people. */
@@ -253,7 +283,7 @@ export class EditorTerminals implements vscode.Disposable {
         terminalId,
         name: terminal.name,
         agent,
-        running: last === undefined || last.end !== undefined ? '' : last.command,
+        running: isRunning({ last }) ? (last?.command ?? '') : '',
         created: since,
       }));
   }
@@ -311,17 +341,18 @@ export class EditorTerminals implements vscode.Disposable {
   private add(
     terminalId: string,
     terminal: vscode.Terminal,
-    { isShared, agent }: { readonly isShared: boolean; readonly agent: string },
+    { isShared, agent, since = Date.now() }: { readonly isShared: boolean; readonly agent: string; readonly since?: number },
   ): KnownTerminal {
     const known: KnownTerminal = {
       terminalId,
       terminal,
       isShared,
       agent,
-      since: Date.now(),
+      since,
       launched: undefined,
       pid: undefined,
       execution: undefined,
+      unseen: undefined,
       last: undefined,
       personAt: 0,
     };
@@ -329,6 +360,7 @@ export class EditorTerminals implements vscode.Disposable {
     void terminal.processId.then((pid) => {
       known.launched = Date.now();
       known.pid = pid;
+      this.keep();
     });
     this.changed.fire();
     this.log.info(`terminal ${terminalId} is ${isShared ? 'shared with agents' : 'created for an agent'}`);
@@ -357,8 +389,9 @@ export class EditorTerminals implements vscode.Disposable {
     }
   }
 
-  private refuseWhileBusy({ terminalId, terminal, execution }: KnownTerminal): void {
-    if (execution !== undefined) {
+  private refuseWhileBusy(known: KnownTerminal): void {
+    const { terminalId, terminal } = known;
+    if (isRunning(known)) {
       throw new RequestError(`Terminal ${terminalId} runs another command`, 'busy');
     }
     if (this.activity.isRunning(terminal)) {
@@ -369,12 +402,48 @@ export class EditorTerminals implements vscode.Disposable {
   private forget(known: KnownTerminal): void {
     this.known.delete(known.terminalId);
     known.execution?.dispose();
+    this.change();
+  }
+
+  private change(): void {
+    this.keep();
     this.changed.fire();
+  }
+
+  private keep(): void {
+    const created = [...this.known.values()].filter((known) => !known.isShared);
+    this.returning.keep(
+      created.flatMap(({ terminalId, pid, agent, since, last }) =>
+        pid === undefined ? [] : { terminalId, pid, agent, since, last: last?.summary() },
+      ),
+    );
+  }
+
+  /** A terminal that agents had before the window was loaded anew. */
+  private async goOnWith(kept: KeptTerminal, terminal: vscode.Terminal): Promise<void> {
+    const known = this.add(kept.terminalId, terminal, { isShared: false, agent: kept.agent, since: kept.since });
+    known.pid = kept.pid;
+    known.last = kept.last && new ExecutionRecord(kept.last.executionId, kept.last.command, kept.last.end, true);
+    await this.resume(known);
+    this.reportIntegration(known);
+    this.change();
+  }
+
+  /** A command that began before the window was loaded anew is over; what it printed since then, the editor does not report. */
+  private endUnseen(known: KnownTerminal, exitCode: number | undefined): void {
+    const { terminalId, terminal, last } = known;
+    if (last !== undefined && last.end === undefined) {
+      last.end = { exitCode: exitCode ?? null, cwd: terminal.shellIntegration?.cwd?.fsPath };
+      this.server.notify('execution_ended', { terminalId, executionId: last.executionId, ...last.end });
+      this.change();
+    }
   }
 
   private onClosed(terminal: vscode.Terminal): void {
     const known = this.find(terminal);
-    if (known !== undefined) {
+    // The window is closed or loaded anew: what runs there may run on, and come back.
+    const isShutdown = terminal.exitStatus?.reason === vscode.TerminalExitReason.Shutdown;
+    if (known !== undefined && !isShutdown) {
       this.forget(known);
       const exitCode = terminal.exitStatus?.code ?? null;
       this.server.notify('terminal_closed', { terminalId: known.terminalId, exitCode });
@@ -394,7 +463,7 @@ export class EditorTerminals implements vscode.Disposable {
       return;
     }
     const executionId = last?.executionId;
-    this.server.notify('terminal_resumed', { terminalId, executionId, isRunning: last !== undefined && last.end === undefined });
+    this.server.notify('terminal_resumed', { terminalId, executionId, isRunning: isRunning(known), isReloaded: last?.isReloaded });
     for (const piece of last?.pieces() ?? []) {
       this.server.notify('execution_output', { terminalId, executionId, ...piece });
     }
@@ -411,10 +480,6 @@ export class EditorTerminals implements vscode.Disposable {
     }
   }
 
-  private async reportShared(known: KnownTerminal): Promise<void> {
-    this.notifyShared(known, await this.pidOf(known.terminal));
-  }
-
   private notifyShared({ terminalId, terminal }: KnownTerminal, pid: number | undefined): void {
     if (!this.known.has(terminalId)) {
       return;
@@ -423,4 +488,9 @@ export class EditorTerminals implements vscode.Disposable {
     const { shell } = terminal.state;
     this.server.notify('terminal_shared', { terminalId, terminalName: terminal.name, pid, cwd, shell });
   }
+}
+
+/** Whether an agent's command runs there. */
+function isRunning({ last }: Pick<KnownTerminal, 'last'>): boolean {
+  return last !== undefined && last.end === undefined;
 }

@@ -21,13 +21,21 @@ export class ExecutionRecord {
   private readonly kept: OutputPiece[] = [];
   private keptLength = 0;
   private printed = 0;
-  end: ExecutionEnd | undefined;
 
   constructor(
     readonly executionId: string,
     /** What the agent ran, in its own words. */
     readonly command: string,
+    public end?: ExecutionEnd | undefined,
+    /** It began before the window was reloaded: what it printed since then is not known. */
+    readonly isReloaded?: true,
   ) {}
+
+  /** What a reloaded window needs to know of it. */
+  summary(): Pick<ExecutionRecord, 'executionId' | 'command'> & { readonly end: ExecutionEnd | undefined } {
+    const { executionId, command, end } = this;
+    return { executionId, command, end };
+  }
 
   add(data: string): OutputPiece {
     const piece = { at: this.printed, data };
