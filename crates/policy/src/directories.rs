@@ -110,4 +110,39 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests;
+
+#[cfg(test)]
+#[cfg(windows)]
+mod tests {
+    use super::*;
+
+    /// A folder on each of two drives, one with a link to the other.
+    struct Drives;
+
+    impl ReadLink for Drives {
+        fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+            match path.to_str() {
+                Some(r"C:\work\out") => Ok(Some(r"\\?\D:\data".into())),
+                Some(r"C:\work\root") => Ok(Some(r"\other".into())),
+                Some(_) => Ok(None),
+                None => Err(io::ErrorKind::NotFound.into()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_stays_on_its_drive_however_that_is_written() {
+        for (path, leads_to) in [
+            (r"C:\work\x", r"C:\work\x"),
+            (r"\\?\C:\work\x", r"C:\work\x"),
+            (r"D:\work\..\x", r"D:\x"),
+            (r"C:\work\out\x", r"D:\data\x"),
+            (r"C:\work\root\x", r"C:\other\x"),
+        ] {
+            assert_eq!(resolve(Path::new(path), &Drives), Ok(leads_to.into()), "{path}");
+        }
+        assert_eq!(resolve(Path::new(r"\work"), &Drives), Err(ResolveError::Relative));
+    }
+}

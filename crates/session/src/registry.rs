@@ -332,3 +332,17 @@ fn unprepared(error: io::Error) -> SessionError {
 
 /// A task's way back to its server, which may be gone.
 pub(crate) type Server = Weak<Shared>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_where_there_are_no_terminals_is_not_supported() {
+        let refused = io::Error::new(io::ErrorKind::Unsupported, SpawnError::Unsupported);
+        assert!(matches!(unprepared(refused), SessionError::Spawn(SpawnError::Unsupported)));
+        // The same kind of the system's own means something else.
+        let failed = io::Error::from(io::ErrorKind::Unsupported);
+        assert!(matches!(unprepared(failed), SessionError::System(_)));
+    }
+}

@@ -1,6 +1,6 @@
 //! A home folder for each test, and what is done in it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tempfile::TempDir;
 use termbridge_clients::{
@@ -127,13 +127,13 @@ impl Home {
 
 /// The permission bits of a file.
 #[cfg(unix)]
-pub(crate) fn mode(path: &Path) -> u32 {
+pub(crate) fn mode(path: &std::path::Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
     std::fs::metadata(path).expect("it is there").permissions().mode() & 0o7777
 }
 
 #[cfg(unix)]
-pub(crate) fn set_mode(path: &Path, mode: u32) {
+pub(crate) fn set_mode(path: &std::path::Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("set");
 }

@@ -274,8 +274,19 @@ impl State {
             Some("-") => self.previous.clone(),
             Some(text) if text.contains([UNKNOWN, FETCHED]) => None,
             Some(text) if text.starts_with('/') => Some(PathBuf::from(text)),
-            Some(text) => self.cwd.as_ref().map(|cwd| cwd.join(text)),
+            Some(text) => self.cwd.as_ref().map(|cwd| joined(cwd, text)),
         };
         self.previous = std::mem::replace(&mut self.cwd, next);
     }
+}
+
+/// A path below a directory with the separator of shells, also where the system's is another.
+fn joined(directory: &Path, text: &str) -> PathBuf {
+    if cfg!(unix) {
+        return directory.join(text);
+    }
+    let mut path = directory.as_os_str().to_owned();
+    path.push("/");
+    path.push(text);
+    path.into()
 }
