@@ -30,7 +30,8 @@ export async function setUp(target) {
 
 function pythonWithDebugpy(target) {
   const own = path.join(path.dirname(target), 'test-venv', 'bin', 'python');
-  const candidates = [process.env.E2E_PYTHON, existsSync(own) ? own : undefined, 'python3'];
+  const named = process.env.E2E_PYTHON;
+  const candidates = [named?.includes('/') ? path.resolve(named) : named, existsSync(own) ? own : undefined, 'python3'];
   return candidates.find((python) => python && spawnSync(python, ['-c', 'import debugpy']).status === 0);
 }
 

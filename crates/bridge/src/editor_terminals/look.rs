@@ -15,8 +15,10 @@ const ASKED: Duration = Duration::from_millis(300);
 const QUIET: Duration = Duration::from_millis(500);
 /// The same for one that cannot be looked into.
 const UNCERTAIN_QUIET: Duration = Duration::from_secs(3);
-/// How long a shell waits at its prompt before its command counts as over without a word about it.
-const MARKS_LOST: Duration = Duration::from_secs(2);
+/// How long a shell waits at its prompt before its command counts as over without a word about it. On a busy machine the editor
+/// takes seconds to type a command or to report its end: only of a shell that has lost its marks before no word is expected.
+const NO_WORD: Duration = Duration::from_secs(10);
+const NO_WORD_AGAIN: Duration = Duration::from_secs(2);
 /// Clock ticks that an idle program may use meanwhile, for timers of its own.
 const IDLE_TICKS: u64 = 1;
 
@@ -38,6 +40,8 @@ pub(super) struct Looks {
     prompt: Option<WaitingPlace>,
     /// Since when the foreground has done nothing, and what it had done by then.
     calm: Option<(u64, Instant)>,
+    /// The shell did not tell how its last command ended.
+    has_lost_marks: bool,
 }
 
 impl Looks {
@@ -48,6 +52,11 @@ impl Looks {
             self.prompt = Some(place);
         }
         self.calm = None;
+    }
+
+    /// A command of the shell has ended, with or without a word about it.
+    pub(super) fn note_end(&mut self, is_told: bool) {
+        self.has_lost_marks = !is_told;
     }
 
     /// What is seen now of a shell that runs a command; `since` is when it last printed or was typed to.
@@ -64,7 +73,8 @@ impl Looks {
         self.calm = Some((ticks, calm));
         let (quiet, calm) = (now.duration_since(since), now.duration_since(calm.max(since)));
         if is_line_editor(look) && self.is_prompt(look) {
-            return if quiet >= MARKS_LOST { Seen::Prompt } else { Seen::Nothing };
+            let limit = if self.has_lost_marks { NO_WORD_AGAIN } else { NO_WORD };
+            return if quiet >= limit { Seen::Prompt } else { Seen::Nothing };
         }
         let is_unknown = look.waiting == Waiting::Unknown;
         if look.line_mode.canonical {

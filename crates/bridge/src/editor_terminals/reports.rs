@@ -148,6 +148,7 @@ impl EditorTerminals {
         let ended = terminal.change(|state| {
             let Some(command) = state.execution(execution) else { return false };
             command.cwd.clone_from(&cwd);
+            let is_told = !command.is_given_up;
             match exit_code {
                 Some(exit_code) => command.end(CommandState::Done { exit_code }),
                 None => {
@@ -160,6 +161,7 @@ impl EditorTerminals {
             if let Some(cwd) = cwd {
                 state.cwd = cwd;
             }
+            state.note_end(is_told);
             true
         });
         if ended && terminal.purpose == Purpose::Program {

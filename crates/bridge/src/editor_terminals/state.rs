@@ -185,6 +185,11 @@ impl TerminalState {
         }
     }
 
+    /// A command has ended, with or without a word of the shell about it.
+    pub(super) fn note_end(&mut self, is_told: bool) {
+        self.looks.note_end(is_told);
+    }
+
     /// What was told of the running command, as long as nothing was printed or typed since.
     pub(super) fn told(&self) -> Option<&Fired> {
         let told = self.told.as_ref()?;

@@ -523,6 +523,13 @@ async fn what_waits_for_someone_in_a_terminal_of_the_editor_is_seen() {
 #[tokio::test]
 async fn a_command_is_over_when_the_shell_is_at_its_prompt_and_says_nothing() {
     let mut shell = RealShell::start().await;
+    // An editor that is slow to tell is waited for.
+    let (number, execution) = shell.begin("true").await;
+    let slow = Duration::from_secs(4);
+    let waiting = shell.terminals.wait_command(&shell.id, number, Awaited::EndOrInput, slow);
+    assert_eq!(waiting.await.expect("a wait"), Until::TimedOut);
+    shell.end(&execution).await;
+    finished(&shell.terminals, &shell.id, number).await;
     // Of the second, the shell is another program since.
     for command in ["true", "exec bash --norc -i"] {
         let (number, execution) = shell.begin(command).await;
