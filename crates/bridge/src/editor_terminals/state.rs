@@ -23,7 +23,8 @@ pub(super) const ASSUMED_SIZE: Size = Size { cols: 120, rows: 40 };
 const LOST_WITH_SERVER: &str = "the server was restarted, or the window reloaded, and the editor does not report on this command any more: look at the terminal before repeating it";
 
 /// What is reported of a command that ran while its window was reloaded.
-const RELOADED: &str = "the editor's window was reloaded while it ran: what it printed from then on was not captured";
+const RELOADED: &str =
+    "the editor's window was reloaded while it ran: what it printed from then on was not captured";
 
 /// Whether the editor can read a terminal's shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
