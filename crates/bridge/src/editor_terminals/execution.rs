@@ -67,7 +67,8 @@ impl EditorTerminals {
             // One that the editor has not confirmed may not have been typed yet.
             let execution = command.execution.clone()?;
             command.is_given_up = true;
-            command.notice = Some(MARKS_LOST.into());
+            // Why the marks of a command are not seen may be known already.
+            command.notice.get_or_insert_with(|| MARKS_LOST.into());
             Some((command.id, execution))
         });
         let Some((number, execution)) = given_up else { return };

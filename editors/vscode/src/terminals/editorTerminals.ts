@@ -12,19 +12,20 @@ import type { Log } from '../log.js';
 import { RunningExecution } from './execution.js';
 import { ExecutionRecord } from './executionRecord.js';
 import type { TerminalUser } from './panelFront.js';
+import { pidOf } from './processOf.js';
 import { type KeptTerminal, ReturningTerminals } from './returningTerminals.js';
 import { ShellActivity } from './shellActivity.js';
 import { shellIntegrationOf } from './shellIntegration.js';
 
 /** Terminals of agents at once. */
 const MAX_TERMINALS = 100;
-/** How long a new terminal's process may take to have a number. */
-const PID_LIMIT_MS = 5_000;
 /**
  * How long a new terminal's process runs before a command is typed. A shell that ends with an error within 500 ms of its start is
  * taken by the editor for one that its shell integration broke, and is started again: the command's end would be lost.
  */
 const LAUNCH_MS = 600;
+/** How long the editor may take to report the end of a command that the server knows of. */
+const UNSEEN_MS = 1_000;
 /** How long a person who ran a command in an agent's terminal is taken to use it. */
 const PERSON_MS = 10_000;
 
@@ -210,7 +211,8 @@ export class EditorTerminals implements vscode.Disposable {
     if (known.execution?.id === executionId) {
       known.execution.giveUp();
     } else if (known.last?.executionId === executionId) {
-      this.endUnseen(known, undefined);
+      // The server may have seen the prompt before the editor reports it.
+      void this.pause(UNSEEN_MS).then(() => this.endUnseen(known, undefined));
     }
   }
 
@@ -227,23 +229,11 @@ export class EditorTerminals implements vscode.Disposable {
     known.terminal.dispose();
   }
 
-  async pidOf(terminal: vscode.Terminal): Promise<number | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), PID_LIMIT_MS);
-    });
-    try {
-      return await Promise.race([terminal.processId, limit]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   /** A person lets agents use a terminal. */
   async share(terminal: vscode.Terminal): Promise<void> {
     if (this.find(terminal) === undefined) {
       const known = this.add(`shared-${randomUUID()}`, terminal, { isShared: true, agent: '' });
-      this.notifyShared(known, await this.pidOf(terminal));
+      this.notifyShared(known, await pidOf(terminal));
     }
   }
 
@@ -373,20 +363,25 @@ export class EditorTerminals implements vscode.Disposable {
       return;
     }
     if (launched === undefined) {
-      await this.pidOf(terminal);
+      await pidOf(terminal);
     }
     const left = (launched ?? Date.now()) + this.launchMs - Date.now();
     if (left > 0) {
-      await new Promise<void>((resolve) => {
-        const finish = (): void => {
-          clearTimeout(timer);
-          this.ending.signal.removeEventListener('abort', finish);
-          resolve();
-        };
-        const timer = setTimeout(finish, left);
-        this.ending.signal.addEventListener('abort', finish);
-      });
+      await this.pause(left);
     }
+  }
+
+  /** Resolves after a time, or when this is disposed of. */
+  private pause(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        this.ending.signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      const timer = setTimeout(finish, milliseconds);
+      this.ending.signal.addEventListener('abort', finish);
+    });
   }
 
   private refuseWhileBusy(known: KnownTerminal): void {
@@ -411,6 +406,10 @@ export class EditorTerminals implements vscode.Disposable {
   }
 
   private keep(): void {
+    // What is known no longer is not to be forgotten by the next window.
+    if (this.ending.signal.aborted) {
+      return;
+    }
     const created = [...this.known.values()].filter((known) => !known.isShared);
     this.returning.keep(
       created.flatMap(({ terminalId, pid, agent, since, last }) =>
@@ -453,7 +452,7 @@ export class EditorTerminals implements vscode.Disposable {
   private async resume(known: KnownTerminal): Promise<void> {
     // Nothing is waited for that is known: no command begins in between.
     if (known.isShared && known.pid === undefined) {
-      await this.pidOf(known.terminal);
+      await pidOf(known.terminal);
     }
     if (known.isShared) {
       this.notifyShared(known, known.pid);

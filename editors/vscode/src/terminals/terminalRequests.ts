@@ -6,6 +6,7 @@ import { plainText } from '../plainText.js';
 import { type Fields, isFields, textOf } from '../protocol/message.js';
 import type { EditorTerminals } from './editorTerminals.js';
 import type { PanelFront } from './panelFront.js';
+import { pidOf } from './processOf.js';
 
 export interface TerminalRequestOptions {
   isTrusted(): boolean;
@@ -43,7 +44,7 @@ type AnswerRequest = (
 const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
   create_terminal: async (terminals, options, id, data) => {
     const { terminalName, terminal } = createTerminal(terminals, options, id, data);
-    const pid = await terminals.pidOf(terminal);
+    const pid = await pidOf(terminal);
     return { type: 'terminal_created', data: { terminalId: id, terminalName, pid } };
   },
 
