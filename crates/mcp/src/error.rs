@@ -182,7 +182,8 @@ impl From<BridgeError> for ToolError {
             BridgeError::FolderFull { .. } => (
                 Code::ResourceLimit,
                 "Use one that you have, or stop one that is no longer needed with stop_app. Only the user can \
-                 change the limit: it is termbridge.maxConcurrentSessions in the settings of their editor.",
+                 change the limit: it is termbridge.maxConcurrentSessions (or terminalMcp.maxConcurrentSessions) in the \
+                 settings of their editor.",
                 &["list_sessions", "stop_app"],
             ),
             BridgeError::RateLimited(_) => {
