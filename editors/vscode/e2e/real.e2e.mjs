@@ -138,6 +138,8 @@ export const steps = {
   'the person drives on when the server is killed': async ({ runtime, window }) => {
     await window.typeInTerminal('echo driven\n');
     await window.waitForTerminalName(/you · demo/);
+    // All of it was typed: what is on its way when the server dies is lost.
+    await window.waitForTerminalText(/\ndriven\n/);
     stopServer(runtime, 'SIGKILL');
     await window.waitForTerminalName(/offline · demo/);
     await window.typeInTerminal('lost');
