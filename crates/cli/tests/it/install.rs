@@ -1,5 +1,6 @@
 //! `termbridge install` and `uninstall` in a home of their own.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -198,7 +199,8 @@ fn run_by_npx_or_uvx_the_entry_uses_them() {
         if std::fs::hard_link(TERMBRIDGE, &program).is_err() {
             std::fs::copy(TERMBRIDGE, &program).expect("copied");
         }
-        environment.write(&format!("bin/{command}"), "");
+        let runner = environment.write(&format!("bin/{command}"), "");
+        std::fs::set_permissions(&runner, PermissionsExt::from_mode(0o755)).expect("a mode");
         let cached = |words: &[&str]| {
             let mut command = environment.command(&program);
             command.env("PATH", environment.path().join("bin"));
