@@ -24,8 +24,8 @@ pub struct FolderLimits {
     pub folders: Vec<PathBuf>,
     /// Commands that never run, as in the policy's `deny`.
     pub blocked_commands: Vec<String>,
-    /// When not empty, the only directories.
-    pub allowed_directories: Vec<PathBuf>,
+    /// Lists of directories; only what is in one of each list is allowed. An empty list allows all.
+    pub allowed_directories: Vec<Vec<PathBuf>>,
     /// No directory is allowed: what was set cannot be read.
     pub no_directory: bool,
     /// Most sessions of one caller that run at once.
@@ -68,6 +68,8 @@ pub(crate) struct AllLimits(RwLock<Vec<Arc<Limits>>>);
 pub(crate) struct Limits {
     folders: Vec<PathBuf>,
     pub(crate) policy: Policy,
+    /// One for each list of directories.
+    directories: Vec<Policy>,
     no_directory: bool,
     max_sessions: Option<usize>,
     default_timeout: Option<Duration>,
@@ -103,18 +105,24 @@ impl AllLimits {
                 config.deny.extend(alone.deny);
             }
         }
-        let are_limited = !limits.allowed_directories.is_empty();
-        for directory in limits.allowed_directories {
-            let allowed_directories = vec![directory];
-            let alone = PolicyConfig { allowed_directories, ..PolicyConfig::default() };
-            if can_be_used("allowedDirectories", &alone) {
-                config.allowed_directories.extend(alone.allowed_directories);
+        let mut no_directory = limits.no_directory;
+        let mut directories = Vec::new();
+        for list in { limits.allowed_directories }.into_iter().filter(|list| !list.is_empty()) {
+            let mut config = PolicyConfig { default_rules: false, ..PolicyConfig::default() };
+            for directory in list {
+                let allowed_directories = vec![directory];
+                let alone = PolicyConfig { allowed_directories, ..PolicyConfig::default() };
+                if can_be_used("allowedDirectories", &alone) {
+                    config.allowed_directories.extend(alone.allowed_directories);
+                }
             }
+            no_directory |= config.allowed_directories.is_empty();
+            directories.push(Policy::new(&config, home)?);
         }
         let limits = Arc::new(Limits {
             folders: limits.folders,
-            no_directory: limits.no_directory
-                || are_limited && config.allowed_directories.is_empty(),
+            directories,
+            no_directory,
             policy: Policy::new(&config, home)?,
             max_sessions: limits.max_sessions,
             default_timeout: limits.default_timeout,
@@ -145,7 +153,9 @@ impl Limits {
                 part: path.to_string_lossy().into_owned(),
             };
         }
-        self.policy.check_path(path)
+        let decisions = self.directories.iter().map(|directories| directories.check_path(path));
+        let refused = { decisions }.find(|decision| !decision.is_allowed());
+        refused.unwrap_or_else(|| self.policy.check_path(path))
     }
 }
 

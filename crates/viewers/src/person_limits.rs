@@ -25,17 +25,13 @@ pub(crate) fn set(
 ) -> (Option<FolderLimiting>, Vec<WrongSetting>) {
     let mut settings = Settings { all: settings, wrong: Vec::new() };
     let blocked_commands = settings.texts("blockedCommands");
-    let directories = settings.texts("allowedDirectories");
+    let directories = settings.lists("allowedDirectories");
     let limits = FolderLimits {
         folders: folders.to_vec(),
         blocked_commands: blocked_commands.unwrap_or_default(),
         // One that cannot be read was still meant to allow no other.
         no_directory: directories.is_err(),
-        allowed_directories: directories
-            .unwrap_or_default()
-            .into_iter()
-            .map(PathBuf::from)
-            .collect(),
+        allowed_directories: directories.unwrap_or_default(),
         max_sessions: settings.number("maxConcurrentSessions"),
         default_timeout: settings.number("defaultTimeoutMs").map(milliseconds),
         sessions: SessionLimits {
@@ -79,9 +75,24 @@ impl Settings<'_> {
 
     /// The texts of a list; an error where there is something and no text in it.
     fn texts(&mut self, name: &str) -> Result<Vec<String>, ()> {
+        let value = self.all.get(name).filter(|value| !value.is_null());
+        value.map_or_else(|| Ok(Vec::new()), |value| self.texts_of(name, value))
+    }
+
+    /// One list of paths, or several.
+    fn lists(&mut self, name: &str) -> Result<Vec<Vec<PathBuf>>, ()> {
         let Some(value) = self.all.get(name).filter(|value| !value.is_null()) else {
             return Ok(Vec::new());
         };
+        let lists: Vec<&Value> = match value.as_array() {
+            Some(entries) if entries.iter().any(Value::is_array) => entries.iter().collect(),
+            _ => vec![value],
+        };
+        let paths = |texts: Vec<String>| texts.into_iter().map(PathBuf::from).collect();
+        lists.into_iter().map(|list| self.texts_of(name, list).map(paths)).collect()
+    }
+
+    fn texts_of(&mut self, name: &str, value: &Value) -> Result<Vec<String>, ()> {
         let Some(entries) = value.as_array() else {
             self.is_wrong(name, format!("{value} is no list of texts"));
             return Err(());

@@ -1,16 +1,16 @@
 // The settings that the server is told as policy: only those that the person has set.
 //
 // A value of the workspace comes with a repository, and must not undo what the person set for all workspaces: where both are
-// set, the stricter holds. `terminalMcp.*`, the names of an earlier extension, count where `termbridge.*` is not set.
+// set, the stricter holds. `terminalMcp.*`, the names of an earlier extension, count where the same of them has not set `termbridge.*`.
 
-import * as path from 'node:path';
 import * as vscode from 'vscode';
 
 const SECTIONS = ['termbridge', 'terminalMcp'] as const;
 
 interface Policy {
   blockedCommands?: string[];
-  allowedDirectories?: string[];
+  /** Directories that are in one of each of these lists. */
+  allowedDirectories?: string[][];
   defaultTimeoutMs?: number;
   maxConcurrentSessions?: number;
   maxOutputLines?: number;
@@ -79,7 +79,8 @@ export function settingInUse(name: string): string {
 export function policySettings(): Record<string, unknown> {
   const policy: Policy = {};
   assign(policy, 'blockedCommands', merge('blockedCommands', texts, (a, b) => [...new Set([...a, ...b])]));
-  assign(policy, 'allowedDirectories', merge('allowedDirectories', directories, narrower));
+  // Both lists are handed on: links decide which of them is the stricter, and the server follows those whenever it judges.
+  assign(policy, 'allowedDirectories', merge('allowedDirectories', directoryLists, (a, b) => [...a, ...b]));
   assign(policy, 'defaultTimeoutMs', merge('defaultTimeoutMs', positive, Math.min));
   assign(policy, 'maxConcurrentSessions', merge('maxConcurrentSessions', positive, Math.min));
   assign(policy, 'maxOutputLines', merge('maxOutputLines', positive, Math.min));
@@ -95,51 +96,35 @@ function assign<K extends keyof Policy>(policy: Policy, name: K, value: Policy[K
   }
 }
 
+/** Of the person and of the workspace each the first of our names that is set; where both are, the stricter of them. */
 function merge<T>(
   name: keyof Policy,
   read: (value: unknown) => T | undefined,
   stricter: (person: T, workspace: T) => T,
 ): T | undefined {
-  for (const section of SECTIONS) {
-    const found = vscode.workspace.getConfiguration(section).inspect<unknown>(name);
-    const person = read(found?.globalValue);
-    const workspace = read(found?.workspaceValue);
-    if (person !== undefined && workspace !== undefined) {
-      return stricter(person, workspace);
-    }
-    if (person !== undefined || workspace !== undefined) {
-      return person ?? workspace;
-    }
-  }
-  return undefined;
-}
-
-/** The workspace's directories that are in one of the person's; the person's where none is. An empty list allows all. */
-function narrower(person: string[], workspace: string[]): string[] {
-  if (person.length === 0) {
-    return workspace;
-  }
-  const inside = workspace.filter((directory) => person.some((allowed) => isWithin(directory, allowed)));
-  return inside.length === 0 ? person : inside;
-}
-
-function isWithin(directory: string, parent: string): boolean {
-  const way = path.relative(parent, directory);
-  return way === '' || (!way.startsWith('..') && !path.isAbsolute(way));
+  const found = SECTIONS.map((section) => vscode.workspace.getConfiguration(section).inspect<unknown>(name));
+  const first = (values: unknown[]): T | undefined => values.map(read).find((value) => value !== undefined);
+  const person = first(found.map((values) => values?.globalValue));
+  const workspace = first(found.map((values) => values?.workspaceValue));
+  return person !== undefined && workspace !== undefined ? stricter(person, workspace) : (person ?? workspace);
 }
 
 function texts(value: unknown): string[] | undefined {
   return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined;
 }
 
-/** Where something is set, and no text in it, the server gets it all the same, and then allows no directory. */
-function directories(value: unknown): string[] | undefined {
+/**
+ * The list that is set, or none for an empty one, which allows all. Where something is set and no text in it, the server gets it
+ * all the same, and then allows no directory.
+ */
+function directoryLists(value: unknown): string[][] | undefined {
   if (value === undefined || value === null) {
     return undefined;
   }
   const entries: unknown[] = Array.isArray(value) ? value : [JSON.stringify(value)];
   const usable = texts(entries) ?? [];
-  return usable.length > 0 ? usable : entries.map((entry) => JSON.stringify(entry));
+  const list = usable.length > 0 ? usable : entries.map((entry) => JSON.stringify(entry));
+  return list.length > 0 ? [list] : [];
 }
 
 /** A whole number: the server takes no other. */

@@ -638,12 +638,15 @@ describe('a window that is loaded anew', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
   afterEach(() => void vi.useRealTimers());
 
+  /** What stands in the terminal for the command `make` of an agent. */
+  const TYPED = "eval $'make'";
+
   /** A window with a terminal `t1` that is loaded anew. */
   async function reloaded(run: (integration: { executions: FakeExecution[] }, request: (id: string) => Promise<unknown>) => Promise<void>) {
     const file = path.join(temporaryFolder(), 'workspace', 'terminals.json');
     const before = await readable(terminalsWith({ file }));
     expect(before.terminal.creationOptions.isTransient).toBe(undefined);
-    await run(before.integration, async (id) => before.request('execute', id, { terminalId: 't1', command: 'make', capture: true }));
+    await run(before.integration, async (id) => before.request('execute', id, { terminalId: 't1', command: TYPED, shown: 'make', capture: true }));
     await settled();
     // The editor closes its terminals for a reload, and restores them later.
     before.terminal.exitStatus = { code: undefined, reason: TerminalExitReason.Shutdown };
@@ -691,7 +694,7 @@ describe('a window that is loaded anew', () => {
   });
 
   test('knows how a command ended that ran meanwhile, where the editor says so', async () => {
-    for (const [line, exitCode] of [['makebegun12345', 7], ['something else', null]] as const) {
+    for (const [line, exitCode] of [[`${TYPED}begun12345`, 7], ['something else', null]] as const) {
       const { terminals, ofType } = await reloaded(async (integration, run) => {
         const running = run('x1');
         await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
@@ -710,6 +713,33 @@ describe('a window that is loaded anew', () => {
       terminals.dispose();
       editor.reset();
     }
+  });
+
+  test('the end of one command is not that of the next', async () => {
+    const { terminals, ofType, request } = await reloaded(async (integration, run) => {
+      const running = run('x1');
+      await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
+      execution(integration).start();
+      await running;
+    });
+    const terminal = editor.restore('tests', 4242);
+    const integration = terminal.integrate('/work/app');
+    await settled();
+    await settled();
+    await request('end_execution', 'r2', { terminalId: 't1', executionId: 'x1' });
+    await vi.advanceTimersByTimeAsync(200);
+    const rest = new FakeExecution(terminal, `${TYPED}begun`);
+    rest.start();
+    rest.end(7);
+    expect(ofType('execution_ended')).toHaveLength(1);
+    const reply = request('execute', 'x2', { terminalId: 't1', command: 'sleep 60', capture: true });
+    await vi.advanceTimersByTimeAsync(100);
+    execution(integration).start();
+    expect(await reply).toMatchObject({ data: { executionId: 'x2' } });
+    await vi.advanceTimersByTimeAsync(2_000);
+    await settled();
+    expect(ofType('execution_ended')).toHaveLength(1);
+    terminals.dispose();
   });
 
   test('reports a command again that had ended', async () => {

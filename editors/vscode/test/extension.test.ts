@@ -618,6 +618,8 @@ test('settings that name a program or a server cannot be set by a workspace', ()
   const { properties } = manifest.contributes.configuration;
   expect(properties['termbridge.path']?.scope).toBe('machine');
   expect(properties['termbridge.serverUrl']?.scope).toBe('machine');
+  // Without a connection the person's limits are not in force.
+  expect(properties['termbridge.autoConnect']?.scope).toBe('machine');
   for (const name of POLICY_SETTINGS) {
     expect(properties).toHaveProperty([`termbridge.${name}`]);
   }

@@ -23,15 +23,30 @@ test('a workspace cannot undo what the person set', () => {
   both('idleTimeoutMs', 5_000, 0);
   expect(policySettings()).toEqual({
     blockedCommands: ['mkfs', 'dd', 'curl'],
-    allowedDirectories: ['/work/app', '/srv'],
+    allowedDirectories: [['/work', '/srv'], ['/work/app', '/etc', '/workshop', '/srv']],
     defaultTimeoutMs: 1_000,
     maxConcurrentSessions: 2,
     idleTimeoutMs: 5_000,
   });
-  editor.configure('termbridge.allowedDirectories', ['/etc'], 'workspaceValue');
-  expect(policySettings()['allowedDirectories']).toEqual(['/work', '/srv']);
+  editor.configure('termbridge.allowedDirectories', [], 'workspaceValue');
+  expect(policySettings()['allowedDirectories']).toEqual([['/work', '/srv']]);
   editor.configure('termbridge.allowedDirectories', []);
-  expect(policySettings()['allowedDirectories']).toEqual(['/etc']);
+  editor.configure('termbridge.allowedDirectories', ['/etc'], 'workspaceValue');
+  expect(policySettings()['allowedDirectories']).toEqual([['/etc']]);
+});
+
+test('a workspace cannot undo what the person set under the other name', () => {
+  editor.configure('terminalMcp.blockedCommands', ['curl']);
+  editor.configure('termbridge.blockedCommands', ['zzz'], 'workspaceValue');
+  editor.configure('terminalMcp.allowedDirectories', ['/safe']);
+  editor.configure('termbridge.allowedDirectories', ['/'], 'workspaceValue');
+  editor.configure('terminalMcp.maxConcurrentSessions', 2);
+  editor.configure('termbridge.maxConcurrentSessions', 50, 'workspaceValue');
+  expect(policySettings()).toEqual({
+    blockedCommands: ['curl', 'zzz'],
+    allowedDirectories: [['/safe'], ['/']],
+    maxConcurrentSessions: 2,
+  });
 });
 
 test('the names of the earlier extension count where ours are not set', () => {
@@ -49,7 +64,7 @@ test('values of a wrong type are left out', () => {
   editor.configure('termbridge.maxConcurrentSessions', 0);
   editor.configure('termbridge.maxOutputLines', Number.NaN);
   editor.configure('termbridge.idleTimeoutMs', -1);
-  expect(policySettings()).toEqual({ allowedDirectories: ['/a'] });
+  expect(policySettings()).toEqual({ allowedDirectories: [['/a']] });
 });
 
 test('directories of which none can be read are handed on: the server then allows none', () => {

@@ -240,6 +240,16 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
         assert_eq!(answer["wrongSettings"][0]["name"], "allowedDirectories", "{answer}");
         assert_eq!(may(&here, &["git", "status"]), is_allowed, "{directories}");
     }
+    // Of several lists each has to allow it, whatever links lead to.
+    let folder = tempfile::tempdir().expect("a folder");
+    std::os::unix::fs::symlink("/", folder.path().join("link")).expect("a link");
+    let may_in = |cwd: &str| bed.bridge.check_launch(&here, &Launch::new("true").cwd(cwd)).is_ok();
+    let inside = folder.path().to_str().expect("text");
+    let lists = json!([[inside], [format!("{inside}/link"), inside]]);
+    let settings = json!({"allowedDirectories": lists});
+    let answer = window.does("update", json!({"folders": ["/tmp"], "settings": settings})).await;
+    assert_eq!(answer["wrongSettings"], json!([]));
+    assert!(may_in(inside) && !may_in("/tmp") && !may_in(&format!("{inside}/link/etc")));
     let directories = json!({"allowedDirectories": ["/tmp/project"]});
     window.does("update", json!({"folders": ["/tmp"], "settings": directories})).await;
     assert!(!may(&here, &["git", "status"]));

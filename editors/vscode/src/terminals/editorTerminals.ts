@@ -119,7 +119,7 @@ export class EditorTerminals implements vscode.Disposable {
           return;
         }
         // When it ends, the editor takes what stands behind its prompt for a command, which ends at once.
-        if (isRunning(known) && execution.commandLine.value.startsWith(known.last?.command ?? '')) {
+        if (isRunning(known) && execution.commandLine.value.startsWith(known.last?.typed ?? '')) {
           known.unseen = execution;
           return;
         }
@@ -185,7 +185,7 @@ export class EditorTerminals implements vscode.Disposable {
       throw new RequestError(`Terminal ${terminalId} not found`, 'not_found');
     }
     this.refuseWhileBusy(known);
-    const record = new ExecutionRecord(executionId, shown);
+    const record = new ExecutionRecord(executionId, shown, command);
     const execution = new RunningExecution(executionId, known.terminal, integration, command, {
       output: (data) => this.server.notify('execution_output', { terminalId, executionId, ...record.add(data) }),
       ended: (exitCode) => {
@@ -212,7 +212,7 @@ export class EditorTerminals implements vscode.Disposable {
       known.execution.giveUp();
     } else if (known.last?.executionId === executionId) {
       // The server may have seen the prompt before the editor reports it.
-      void this.pause(UNSEEN_MS).then(() => this.endUnseen(known, undefined));
+      void this.pause(UNSEEN_MS).then(() => this.endUnseen(known, undefined, executionId));
     }
   }
 
@@ -422,16 +422,16 @@ export class EditorTerminals implements vscode.Disposable {
   private async goOnWith(kept: KeptTerminal, terminal: vscode.Terminal): Promise<void> {
     const known = this.add(kept.terminalId, terminal, { isShared: false, agent: kept.agent, since: kept.since });
     known.pid = kept.pid;
-    known.last = kept.last && new ExecutionRecord(kept.last.executionId, kept.last.command, kept.last.end, true);
+    known.last = kept.last && new ExecutionRecord(kept.last.executionId, kept.last.command, kept.last.typed, kept.last.end, true);
     await this.resume(known);
     this.reportIntegration(known);
     this.change();
   }
 
   /** A command that began before the window was loaded anew is over; what it printed since then, the editor does not report. */
-  private endUnseen(known: KnownTerminal, exitCode: number | undefined): void {
+  private endUnseen(known: KnownTerminal, exitCode: number | undefined, executionId = known.last?.executionId): void {
     const { terminalId, terminal, last } = known;
-    if (last !== undefined && last.end === undefined) {
+    if (last !== undefined && last.end === undefined && last.executionId === executionId) {
       last.end = { exitCode: exitCode ?? null, cwd: terminal.shellIntegration?.cwd?.fsPath };
       this.server.notify('execution_ended', { terminalId, executionId: last.executionId, ...last.end });
       this.change();

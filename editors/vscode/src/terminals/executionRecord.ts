@@ -26,15 +26,17 @@ export class ExecutionRecord {
     readonly executionId: string,
     /** What the agent ran, in its own words. */
     readonly command: string,
+    /** What was typed for it. */
+    readonly typed: string,
     public end?: ExecutionEnd | undefined,
     /** It began before the window was reloaded: what it printed since then is not known. */
     readonly isReloaded?: true,
   ) {}
 
   /** What a reloaded window needs to know of it. */
-  summary(): Pick<ExecutionRecord, 'executionId' | 'command'> & { readonly end: ExecutionEnd | undefined } {
-    const { executionId, command, end } = this;
-    return { executionId, command, end };
+  summary(): Pick<ExecutionRecord, 'executionId' | 'command' | 'typed'> & { readonly end: ExecutionEnd | undefined } {
+    const { executionId, command, typed, end } = this;
+    return { executionId, command, typed, end };
   }
 
   add(data: string): OutputPiece {

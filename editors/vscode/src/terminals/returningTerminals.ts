@@ -25,7 +25,9 @@ export interface KeptTerminal {
   /** When it was created, in milliseconds since 1970. */
   readonly since: number;
   /** The last command of an agent; without an end where it ran when this was written. */
-  readonly last: { readonly executionId: string; readonly command: string; readonly end: ExecutionEnd | undefined } | undefined;
+  readonly last:
+    | { readonly executionId: string; readonly command: string; readonly typed: string; readonly end: ExecutionEnd | undefined }
+    | undefined;
 }
 
 export interface Returns {
@@ -148,7 +150,8 @@ function readLast(value: unknown): KeptTerminal['last'] {
     return undefined;
   }
   const end = isFields(value['end']) ? readEnd(value['end']) : undefined;
-  return { executionId, command: textOf(value, 'command') ?? '', end };
+  const command = textOf(value, 'command') ?? '';
+  return { executionId, command, typed: textOf(value, 'typed') ?? command, end };
 }
 
 function readEnd(end: Fields): ExecutionEnd {
