@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use termbridge_editor::WrongSetting;
 use termbridge_policy::{ConfigError, Decision, Policy, PolicyConfig};
 use termbridge_session::{SessionInfo, SessionLimits, State};
 
@@ -36,15 +37,6 @@ pub struct FolderLimits {
     pub sessions: SessionLimits,
 }
 
-/// A setting, or an entry of one, that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WrongLimit {
-    /// The setting's name, without that of the extension.
-    pub setting: &'static str,
-    /// What is wrong with it, and what that leads to.
-    pub reason: String,
-}
-
 /// Limits in force; dropping this lifts them.
 #[derive(Debug)]
 pub struct FolderLimiting {
@@ -67,7 +59,8 @@ pub(crate) struct AllLimits(RwLock<Vec<Arc<Limits>>>);
 #[derive(Debug)]
 pub(crate) struct Limits {
     folders: Vec<PathBuf>,
-    pub(crate) policy: Policy,
+    /// On commands.
+    pub(crate) commands: Policy,
     /// One for each list of directories.
     directories: Vec<Policy>,
     no_directory: bool,
@@ -89,41 +82,25 @@ impl AllLimits {
         self: &Arc<Self>,
         limits: FolderLimits,
         home: &Path,
-    ) -> Result<(FolderLimiting, Vec<WrongLimit>), ConfigError> {
+    ) -> Result<(FolderLimiting, Vec<WrongSetting>), ConfigError> {
         let mut wrong = Vec::new();
-        let mut can_be_used = |setting, config: &PolicyConfig| match Policy::new(config, home) {
-            Ok(_) => true,
-            Err(error) => {
-                wrong.push(WrongLimit { setting, reason: error.to_string() });
-                false
-            }
-        };
-        let mut config = PolicyConfig { default_rules: false, ..PolicyConfig::default() };
-        for rule in limits.blocked_commands {
-            let alone = PolicyConfig { deny: vec![rule], ..PolicyConfig::default() };
-            if can_be_used("blockedCommands", &alone) {
-                config.deny.extend(alone.deny);
-            }
-        }
+        let blocked = usable("blockedCommands", limits.blocked_commands, &mut wrong, |rule| {
+            policy(vec![rule], Vec::new(), home)
+        });
         let mut no_directory = limits.no_directory;
         let mut directories = Vec::new();
         for list in { limits.allowed_directories }.into_iter().filter(|list| !list.is_empty()) {
-            let mut config = PolicyConfig { default_rules: false, ..PolicyConfig::default() };
-            for directory in list {
-                let allowed_directories = vec![directory];
-                let alone = PolicyConfig { allowed_directories, ..PolicyConfig::default() };
-                if can_be_used("allowedDirectories", &alone) {
-                    config.allowed_directories.extend(alone.allowed_directories);
-                }
-            }
-            no_directory |= config.allowed_directories.is_empty();
-            directories.push(Policy::new(&config, home)?);
+            let allowed = usable("allowedDirectories", list, &mut wrong, |directory| {
+                policy(Vec::new(), vec![directory], home)
+            });
+            no_directory |= allowed.is_empty();
+            directories.push(policy(Vec::new(), allowed, home)?);
         }
         let limits = Arc::new(Limits {
             folders: limits.folders,
             directories,
             no_directory,
-            policy: Policy::new(&config, home)?,
+            commands: policy(blocked, Vec::new(), home)?,
             max_sessions: limits.max_sessions,
             default_timeout: limits.default_timeout,
             sessions: limits.sessions,
@@ -155,8 +132,36 @@ impl Limits {
         }
         let decisions = self.directories.iter().map(|directories| directories.check_path(path));
         let refused = { decisions }.find(|decision| !decision.is_allowed());
-        refused.unwrap_or_else(|| self.policy.check_path(path))
+        refused.unwrap_or_else(|| Decision::Allow { why: "each list allows it".into() })
     }
+}
+
+/// A policy of these alone.
+fn policy(
+    deny: Vec<String>,
+    allowed_directories: Vec<PathBuf>,
+    home: &Path,
+) -> Result<Policy, ConfigError> {
+    let config =
+        PolicyConfig { deny, allowed_directories, default_rules: false, ..PolicyConfig::default() };
+    Policy::new(&config, home)
+}
+
+/// The entries of a setting that a policy can be made of; the others are named.
+fn usable<T: Clone>(
+    setting: &str,
+    entries: Vec<T>,
+    wrong: &mut Vec<WrongSetting>,
+    alone: impl Fn(T) -> Result<Policy, ConfigError>,
+) -> Vec<T> {
+    let mut is_usable = |entry: &T| match alone(entry.clone()) {
+        Ok(_) => true,
+        Err(error) => {
+            wrong.push(WrongSetting { name: setting.to_owned(), reason: error.to_string() });
+            false
+        }
+    };
+    { entries }.into_iter().filter(|entry| is_usable(entry)).collect()
 }
 
 impl Bridge {
@@ -164,7 +169,7 @@ impl Bridge {
     pub fn limit_folders(
         &self,
         limits: FolderLimits,
-    ) -> Result<(FolderLimiting, Vec<WrongLimit>), BridgeError> {
+    ) -> Result<(FolderLimiting, Vec<WrongSetting>), BridgeError> {
         self.shared.guard.limit(limits).map_err(|error| BridgeError::Invalid(error.to_string()))
     }
 

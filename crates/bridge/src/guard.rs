@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use termbridge_editor::WrongSetting;
 use termbridge_policy::{
     ConfigError, Decision, Dialect, Policy, RateLimit, RateLimited, RateLimiter,
 };
@@ -16,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::caller::Caller;
 use crate::error::BridgeError;
-use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits, Limits, WrongLimit};
+use crate::folder_limits::{AllLimits, FolderLimiting, FolderLimits, Limits};
 
 /// Bytes of a command in the log.
 const MAX_LOGGED: usize = 200;
@@ -47,7 +48,7 @@ impl Guard {
     pub(crate) fn limit(
         &self,
         limits: FolderLimits,
-    ) -> Result<(FolderLimiting, Vec<WrongLimit>), ConfigError> {
+    ) -> Result<(FolderLimiting, Vec<WrongSetting>), ConfigError> {
         self.folders.add(limits, &self.home)
     }
 
@@ -97,7 +98,7 @@ impl Guard {
         let home = self.home(caller);
         conclude(self.policy.check_command(&text, dialect, cwd, home), command, caller)?;
         for limits in self.folders.of(caller, cwd) {
-            let decision = limits.policy.check_command(&text, dialect, cwd, home);
+            let decision = limits.commands.check_command(&text, dialect, cwd, home);
             conclude(by_person(decision, "blockedCommands"), command, caller)?;
         }
         Ok(())
@@ -115,7 +116,7 @@ impl Guard {
         let home = self.home(caller);
         conclude(self.policy.check_program(words, cwd, home), &logged, caller)?;
         for limits in self.folders.of(caller, cwd) {
-            let decision = limits.policy.check_program(words, cwd, home);
+            let decision = limits.commands.check_program(words, cwd, home);
             conclude(by_person(decision, "blockedCommands"), &logged, caller)?;
         }
         Ok(())

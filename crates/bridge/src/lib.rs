@@ -52,7 +52,7 @@ pub use editor_terminals::{EDITOR_TARGET, EditorTerminals, FirstUse};
 pub use error::BridgeError;
 pub use execute::{Execute, Started};
 pub use files::{FileContents, FileEntry, MAX_DIRECTORY, MAX_FILE};
-pub use folder_limits::{FolderLimiting, FolderLimits, WrongLimit};
+pub use folder_limits::{FolderLimiting, FolderLimits};
 pub use history::HistoryPlace;
 pub use hub::Bridge;
 pub use native::NativeBackend;

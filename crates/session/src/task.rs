@@ -55,13 +55,12 @@ use self::waiting::PendingWait;
 use self::watchers::Watchers;
 use crate::error::SessionError;
 use crate::id::SessionId;
-use crate::info::{Ended, State};
+use crate::info::Ended;
 use crate::input::{Input, Sent};
 use crate::launch::Launch;
 use crate::memory::{self, Shares};
 use crate::registry::Server;
 use crate::settings::Settings;
-use crate::snapshot::Page;
 use crate::wait::{Wait, Waited};
 
 /// Requests waiting for the task.
@@ -305,7 +304,7 @@ impl SessionTask {
                 let _ = reply.send(self.snapshot(request));
             }
             Command::Page { most, reply } => {
-                let _ = reply.send(Page::of(&self.terminal, most));
+                let _ = reply.send(self.page(most));
             }
             Command::Send { input, then, reply } => {
                 self.touch();
@@ -479,10 +478,6 @@ impl SessionTask {
     fn touch(&mut self) {
         self.last_used = Instant::now();
         self.last_active = SystemTime::now();
-    }
-
-    fn state(&self) -> State {
-        self.ended.clone().map_or(State::Running, State::Exited)
     }
 
     /// An error when the program is no longer there.

@@ -41,15 +41,16 @@ impl Clipped {
     /// A panel that forgets what it had.
     pub(crate) fn begin(page: &Page, panel: Size) -> (Self, Frame) {
         let top = page.screen.top_of_part(panel.rows, 0);
-        let above = [&page.above[..], &page.screen.rows[..top]].concat();
         let part = page.screen.part(top, panel.cols, panel.rows);
-        let mut kept = &above[above.len().saturating_sub(MAX_ABOVE)..];
-        let mut text = format::repaint(kept, &part);
-        while text.len() > MAX_FRAME && !kept.is_empty() {
-            kept = &kept[kept.len().div_ceil(2)..];
-            text = format::repaint(kept, &part);
+        let above = || page.above.iter().chain(&page.screen.rows[..top]);
+        let all = page.above.len() + top;
+        let mut lines = all.min(MAX_ABOVE);
+        let mut text = format::repaint(above().skip(all - lines), &part);
+        while text.len() > MAX_FRAME && lines > 0 {
+            lines /= 2;
+            text = format::repaint(above().skip(all - lines), &part);
         }
-        let frame = Frame { text: format!("{FORGET_ABOVE}{text}"), lines: kept.len() };
+        let frame = Frame { text: format!("{FORGET_ABOVE}{text}"), lines };
         (Self::of(page, top), frame)
     }
 
@@ -64,15 +65,12 @@ impl Clipped {
         let most = if page.is_full { page.above.len() } else { grown.min(page.above.len()) };
         let scrolled = (grown..=most).find(|scrolled| self.is_in(page, *scrolled))?;
         let top = page.screen.top_of_part(panel.rows, before.saturating_sub(scrolled));
+        // The part moved up: the panel has more above it than it should.
+        let lines = (scrolled + top).checked_sub(before)?;
         let rows = page.above[page.above.len() - scrolled..].iter().chain(&page.screen.rows[..top]);
-        // Those that the panel has, and not a row more.
-        let above: Vec<Row> = rows.skip(before).cloned().collect();
-        if scrolled + top < before {
-            return None;
-        }
         let part = page.screen.part(top, panel.cols, panel.rows);
-        let text = format::repaint(&above, &part);
-        Some((Self::of(page, top), Frame { text, lines: above.len() }))
+        let text = format::repaint(rows.skip(before), &part);
+        Some((Self::of(page, top), Frame { text, lines }))
     }
 
     fn of(page: &Page, top: usize) -> Self {

@@ -46,9 +46,6 @@ pub(crate) fn set(
     }
     match bridge.limit_folders(limits) {
         Ok((limiting, more)) => {
-            let more = more
-                .into_iter()
-                .map(|it| WrongSetting { name: it.setting.into(), reason: it.reason });
             wrong.extend(more);
             (Some(limiting), wrong)
         }

@@ -2,7 +2,7 @@
 // TERMBRIDGE names the program.
 
 import assert from 'node:assert/strict';
-import { startAgent, startRealEditor } from './realServer.mjs';
+import { startWithAgent } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
 
@@ -30,13 +30,8 @@ const COMMANDS = [
   "printf '%s\\n' 'it'\\''s' \"a  b\"",
 ];
 
-export async function setUp(target) {
-  const world = await startRealEditor(target, 'commands');
-  const window = await world.editor.openWindow('app');
-  world.windows.push(window);
-  await window.waitForStatus(/0 sessions/);
-  world.agent = await startAgent(world, window.folder);
-  return world;
+export function setUp(target) {
+  return startWithAgent(target, 'commands');
 }
 
 async function run(agent, command, session) {

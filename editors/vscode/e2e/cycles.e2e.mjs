@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { holdingsOf, until } from './harness.mjs';
-import { serverPid, startAgent, startRealEditor } from './realServer.mjs';
+import { serverPid, startWithAgent } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
 
@@ -14,11 +14,7 @@ const WARM_UP = 24;
 const AT_ONCE = 6;
 
 export async function setUp(target) {
-  const world = await startRealEditor(target, 'cycles');
-  world.window = await world.editor.openWindow('app');
-  world.windows.push(world.window);
-  await world.window.waitForStatus(/0 sessions/);
-  world.agent = await startAgent(world, world.window.folder);
+  const world = await startWithAgent(target, 'cycles');
   await world.window.run('Terminal: Create New Terminal');
   await world.window.waitForTerminalName(/bash/);
   return world;

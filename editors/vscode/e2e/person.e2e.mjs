@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { SkippedStep, until } from './harness.mjs';
-import { startAgent, startRealEditor } from './realServer.mjs';
+import { startWithAgent } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
 
@@ -18,13 +18,8 @@ const timer = setInterval(() => {
 }, 147);
 `;
 
-export async function setUp(target) {
-  const world = await startRealEditor(target, 'person', { 'workbench.colorTheme': 'Default Dark Modern' });
-  world.window = await world.editor.openWindow('app');
-  world.windows.push(world.window);
-  await world.window.waitForStatus(/0 sessions/);
-  world.agent = await startAgent(world, world.window.folder);
-  return world;
+export function setUp(target) {
+  return startWithAgent(target, 'person', { 'workbench.colorTheme': 'Default Dark Modern' });
 }
 
 const wheel = async ({ page }, deltaY) => {

@@ -83,6 +83,16 @@ export async function startAgent(world, cwd, { name = 'e2e-agent', env = {} } = 
   return agent;
 }
 
+/** The same with a window on a folder, and an agent that works there. */
+export async function startWithAgent(target, name, settings = {}) {
+  const world = await startRealEditor(target, name, settings);
+  world.window = await world.editor.openWindow('app');
+  world.windows.push(world.window);
+  await world.window.waitForStatus(/0 sessions/);
+  world.agent = await startAgent(world, world.window.folder);
+  return world;
+}
+
 export async function tearDown({ editor, agents, runtime }) {
   await Promise.all(agents.map((agent) => agent.close()));
   stopServer(runtime);

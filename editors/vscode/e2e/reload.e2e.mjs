@@ -4,17 +4,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { until } from './harness.mjs';
-import { startAgent, startRealEditor } from './realServer.mjs';
+import { startWithAgent } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
 
-export async function setUp(target) {
-  const world = await startRealEditor(target, 'reload');
-  world.window = await world.editor.openWindow('app');
-  world.windows.push(world.window);
-  await world.window.waitForStatus(/0 sessions/);
-  world.agent = await startAgent(world, world.window.folder);
-  return world;
+export function setUp(target) {
+  return startWithAgent(target, 'reload');
 }
 
 /** How wide a session is, as its agent sees it. The number of lines changes by one while the editor lays out its panel. */

@@ -5,17 +5,12 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { until } from './harness.mjs';
-import { startAgent, startRealEditor, stopServer } from './realServer.mjs';
+import { startWithAgent, stopServer } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
 
-export async function setUp(target) {
-  const world = await startRealEditor(target, 'restart');
-  world.window = await world.editor.openWindow('app');
-  world.windows.push(world.window);
-  await world.window.waitForStatus(/0 sessions/);
-  world.agent = await startAgent(world, world.window.folder);
-  return world;
+export function setUp(target) {
+  return startWithAgent(target, 'restart');
 }
 
 const runsHere = async (agent, session_id) =>

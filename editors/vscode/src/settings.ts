@@ -1,7 +1,8 @@
 // The settings that the server is told as policy: only those that the person has set.
 //
 // A value of the workspace comes with a repository, and must not undo what the person set for all workspaces: where both are
-// set, the stricter holds. `terminalMcp.*`, the names of an earlier extension, count where the same of them has not set `termbridge.*`.
+// set, the stricter holds. `terminalMcp.*`, the names of an earlier extension, count for each of the two where it has not set
+// `termbridge.*`.
 
 import * as vscode from 'vscode';
 

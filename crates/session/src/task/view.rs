@@ -2,8 +2,8 @@
 
 use super::SessionTask;
 use super::lifecycle::Change;
-use crate::info::SessionInfo;
-use crate::snapshot::{Scrollback, Snapshot, SnapshotRequest};
+use crate::info::{SessionInfo, State};
+use crate::snapshot::{Page, Scrollback, Snapshot, SnapshotRequest};
 
 impl SessionTask {
     pub(super) fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {
@@ -21,6 +21,14 @@ impl SessionTask {
             modes: self.terminal.input_modes(),
             quiet: self.last_output.elapsed(),
         }
+    }
+
+    pub(super) fn page(&self, most: usize) -> Page {
+        Page::of(&self.terminal, most)
+    }
+
+    pub(super) fn state(&self) -> State {
+        self.ended.clone().map_or(State::Running, State::Exited)
     }
 
     pub(super) fn info(&self) -> SessionInfo {

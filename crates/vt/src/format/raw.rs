@@ -28,7 +28,10 @@ pub fn raw(screen: &Screen) -> String {
 
 /// Paints over what a terminal with as many rows as `screen` shows. The rows of `above`, wrapped where they are too long, scroll
 /// off it on the way.
-pub fn repaint(above: &[Row], screen: &Screen) -> String {
+pub fn repaint<'rows>(
+    above: impl IntoIterator<Item = &'rows Row>,
+    screen: &'rows Screen,
+) -> String {
     let mut out = Painter::default();
     // Not all of the screen in one go: some terminals keep what that erases.
     out.text.push_str("\x1b[m\x1b[H\x1b[J");

@@ -6,8 +6,8 @@
 //              └── again after the panel was resized, after a flood, and with a new server
 //
 // One side decides on the size. While an agent drives, the session keeps its own and the view takes it over, where the panel
-// is large enough; where it is not, the server sends frames that fit, with what is above them to scroll back to. While the person of this window drives, the session
-// follows the panel. Typing takes over. Closing the view stops nothing but the notices.
+// is large enough; where it is not, the server sends frames that fit, with what is above them to scroll back to. While the person
+// of this window drives, the session follows the panel. Typing takes over. Closing the view stops nothing but the notices.
 
 import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';

@@ -5,7 +5,8 @@
 //
 // The editor restores terminals only after extensions have started, and says nothing of them but the process. Until then their
 // ids are reported as before, and requests about them wait. Whose they are is the server's to know: one that it does not know
-// is disowned. The editor's own memory is not used: what was written there just before a reload is lost. Shared terminals are not kept: a person who loads the window anew shares them anew.
+// is disowned. The editor's own memory is not used: what was written there just before a reload is lost. Shared terminals are not
+// kept: a person who loads the window anew shares them anew.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
