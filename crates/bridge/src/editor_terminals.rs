@@ -11,8 +11,10 @@
 //!
 //! Invariants:
 //! - A command is given to the editor at most once; it is sent again only if it was never written.
-//! - A window can speak of its own terminals only.
-//! - A terminal that is closed in the editor, or whose editor stays away for [`GONE_LIMIT`], is an ended session.
+//! - A window can speak of its own terminals only. One that is loaded anew is another window; it goes on with those of which it
+//!   knows who had them.
+//! - A terminal that is closed in the editor is an ended session. So is one whose editor is away for [`GONE_LIMIT`], or is away
+//!   and has taken its shell along.
 //! - Whose a terminal is, is known from the server that made it (`kept`), never from a window.
 //! - Bounds: [`MAX_TERMINALS`] that live, [`MAX_ENDED`] that can still be read.
 
@@ -37,7 +39,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use termbridge_editor::Reply;
 use termbridge_session::{
-    CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, Wait,
+    CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State, Wait,
 };
 use tokio::time::Instant;
 
@@ -57,6 +59,9 @@ const MAX_TERMINALS: usize = 64;
 const MAX_ENDED: usize = 32;
 /// How long an editor may stay away before its terminals are given up.
 const GONE_LIMIT: Duration = Duration::from_mins(1);
+
+/// What is reported of a command whose window is not there.
+const AWAY: &str = "the editor's window does not answer: it was closed, is cut off, or is being loaded anew; what the command prints meanwhile may not be captured";
 
 /// What is called when the target is used for the first time.
 pub type FirstUse = Box<dyn Fn() + Send + Sync>;
@@ -123,7 +128,7 @@ impl EditorTerminals {
     fn of_window(&self, window: &WindowKey, terminal_id: &str) -> Option<Arc<EditorTerminal>> {
         let open = self.lock();
         let fits = |terminal: &&Arc<EditorTerminal>| {
-            terminal.window == *window
+            terminal.is_of(window)
                 && terminal.terminal_id == terminal_id
                 && terminal.lock().is_in_editor()
         };
@@ -134,14 +139,23 @@ impl EditorTerminals {
     fn sweep(&self) {
         let mut open = self.lock();
         let now = Instant::now();
-        let gone: Vec<WindowKey> = { open.gone.iter() }
-            .filter(|(_, since)| now.duration_since(**since) > GONE_LIMIT)
-            .map(|(window, _)| window.clone())
-            .collect();
-        for terminal in open.terminals.iter().filter(|one| gone.contains(&one.window)) {
-            terminal.withdraw("its editor has gone");
+        let is_over = |since: &Instant| now.duration_since(*since) > GONE_LIMIT;
+        for terminal in open.terminals.iter().filter(|_| !open.gone.is_empty()) {
+            let left: Option<Vec<&Instant>> =
+                terminal.windows().iter().map(|window| open.gone.get(window)).collect();
+            let away = left.and_then(|left| left.into_iter().max());
+            if away.is_some_and(|since| is_over(since) || terminal.lock().has_lost_process()) {
+                terminal.withdraw("its window was closed");
+            }
         }
-        open.gone.retain(|window, _| !gone.contains(window));
+        let Open { terminals, gone } = &mut *open;
+        // One that is gone for long still counts as gone where another window has the terminal too.
+        let lives_in = |one: &Arc<EditorTerminal>, window: &WindowKey| {
+            one.is_of(window) && one.lock().ended.is_none()
+        };
+        gone.retain(|window, since| {
+            !is_over(since) || terminals.iter().any(|one| lives_in(one, window))
+        });
         let has_ended = |terminal: &Arc<EditorTerminal>| terminal.lock().ended.is_some();
         let ended = open.terminals.iter().filter(|terminal| has_ended(terminal)).count();
         let mut surplus = ended.saturating_sub(MAX_ENDED);
@@ -150,6 +164,17 @@ impl EditorTerminals {
             surplus -= usize::from(goes);
             !goes
         });
+    }
+
+    /// Whether no window that has it is there.
+    fn is_away(&self, terminal: &EditorTerminal) -> bool {
+        !self.shared.windows.is_usable(&terminal.windows())
+    }
+
+    fn info_of(&self, terminal: &EditorTerminal) -> SessionInfo {
+        let info = terminal.info();
+        let away = info.state == State::Running && self.is_away(terminal);
+        SessionInfo { away, ..info }
     }
 
     fn add(&self, new: NewTerminal) -> Result<Arc<EditorTerminal>, SessionError> {
@@ -194,7 +219,7 @@ impl EditorTerminals {
         };
         self.add(NewTerminal {
             owner,
-            window,
+            windows: vec![window],
             terminal_id,
             purpose: if program.is_some() { Purpose::Program } else { Purpose::Shell },
             name: name.or(Some(terminal_name)),
@@ -211,7 +236,7 @@ impl EditorTerminals {
         kind: &str,
         data: Value,
     ) -> Result<Reply, Failure> {
-        let result = self.shared.windows.request(&terminal.window, kind, data).await;
+        let result = self.shared.windows.request_for(terminal, kind, data).await;
         if let Err(Failure::Refused { message, .. }) = &result
             && message.contains("not found")
         {
@@ -317,11 +342,11 @@ impl TerminalBackend for EditorTerminals {
     async fn list_sessions(&self) -> Result<Vec<SessionInfo>, SessionError> {
         self.sweep();
         let terminals = self.lock().terminals.clone();
-        Ok(terminals.iter().map(|terminal| terminal.info()).collect())
+        Ok(terminals.iter().map(|terminal| self.info_of(terminal)).collect())
     }
 
     async fn session(&self, id: &SessionId) -> Result<SessionInfo, SessionError> {
-        Ok(self.terminal(id)?.info())
+        Ok(self.info_of(&*self.terminal(id)?))
     }
 
     async fn start_command(
@@ -396,7 +421,14 @@ impl TerminalBackend for EditorTerminals {
         let terminal = self.terminal(id)?;
         let mut state = terminal.lock();
         let seq = state.screen.look();
-        Ok(state.command(command).map(|command| command.report(from, most, seq)))
+        let mut report = state.command(command).map(|command| command.report(from, most, seq));
+        drop(state);
+        if let Some(running) = report.as_mut().filter(|report| report.is_running())
+            && self.is_away(&terminal)
+        {
+            running.notice.get_or_insert_with(|| AWAY.to_owned());
+        }
+        Ok(report)
     }
 
     async fn terminal_text(
@@ -405,7 +437,7 @@ impl TerminalBackend for EditorTerminals {
         lines: usize,
     ) -> Result<Scrollback, SessionError> {
         let terminal = self.terminal(id)?;
-        if !terminal.window.is_ours() {
+        if !terminal.is_in_ours() {
             let why = "this editor's extension cannot read its terminals";
             return Err(SessionError::NotSupported(why.into()));
         }
@@ -425,7 +457,7 @@ impl TerminalBackend for EditorTerminals {
 
     async fn show_session(&self, id: &SessionId) -> Result<(), SessionError> {
         let terminal = self.terminal(id)?;
-        if terminal.window.is_ours() {
+        if terminal.is_in_ours() {
             let data = json!({ "terminalId": terminal.terminal_id });
             self.request(&terminal, "show_terminal", data).await?;
         }

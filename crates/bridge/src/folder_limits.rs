@@ -121,6 +121,12 @@ impl AllLimits {
 }
 
 impl Limits {
+    /// What they are for, for people.
+    pub(crate) fn folders_named(&self) -> String {
+        let folders = self.folders.iter().map(|folder| folder.display().to_string());
+        folders.collect::<Vec<_>>().join(", ")
+    }
+
     /// Whether something may be done in a directory.
     pub(crate) fn check_path(&self, path: &Path) -> Decision {
         if self.no_directory {

@@ -99,7 +99,7 @@ impl Guard {
         conclude(self.policy.check_command(&text, dialect, cwd, home), command, caller)?;
         for limits in self.folders.of(caller, cwd) {
             let decision = limits.commands.check_command(&text, dialect, cwd, home);
-            conclude(by_person(decision, "blockedCommands"), command, caller)?;
+            conclude(by_person(decision, "blockedCommands", &limits), command, caller)?;
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl Guard {
         conclude(self.policy.check_program(words, cwd, home), &logged, caller)?;
         for limits in self.folders.of(caller, cwd) {
             let decision = limits.commands.check_program(words, cwd, home);
-            conclude(by_person(decision, "blockedCommands"), &logged, caller)?;
+            conclude(by_person(decision, "blockedCommands", &limits), &logged, caller)?;
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl Guard {
     pub(crate) fn directory(&self, path: &Path, caller: &Caller) -> Result<(), BridgeError> {
         let limits = self.folders.of(caller, path);
         let by_person =
-            limits.iter().map(|it| by_person(it.check_path(path), "allowedDirectories"));
+            limits.iter().map(|it| by_person(it.check_path(path), "allowedDirectories", it));
         let decisions = std::iter::once(self.policy.check_path(path)).chain(by_person);
         let refused = { decisions }.find_map(|decision| {
             if let Decision::Deny { reason, .. } = decision { Some(reason) } else { None }
@@ -164,11 +164,12 @@ impl Guard {
 }
 
 /// A refusal by what a person has set in an editor says so: the server's configuration has nothing of it.
-fn by_person(decision: Decision, setting: &str) -> Decision {
+fn by_person(decision: Decision, setting: &str, limits: &Limits) -> Decision {
     match decision {
         Decision::Deny { rule, reason, part } => {
+            let folders = limits.folders_named();
             let reason = format!(
-                "{reason} (set as termbridge.{setting} or terminalMcp.{setting} in the editor that has this folder open)"
+                "{reason} (set as termbridge.{setting} or terminalMcp.{setting} in the editor's window on {folders})"
             );
             Decision::Deny { rule, reason, part }
         }

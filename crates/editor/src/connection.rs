@@ -280,6 +280,9 @@ fn update(peer: &Peer, data: &Value) {
     if let Some(trusted) = data["trusted"].as_bool() {
         hello.trusted = trusted;
     }
+    if let Some(away) = data["away"].as_bool() {
+        hello.away = away;
+    }
     if let Some(settings) = data.get("settings") {
         hello.settings = settings.clone();
     }

@@ -75,6 +75,9 @@ pub enum TerminalEvent {
     TerminalResumed {
         /// The terminal.
         terminal_id: String,
+        /// The windows that had it before, by the names that they gave in `hello`: one that is loaded anew is another.
+        #[serde(default)]
+        windows: Vec<String>,
         /// The last command that it was given, which runs or has ended.
         #[serde(default)]
         execution_id: Option<String>,

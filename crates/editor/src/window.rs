@@ -25,7 +25,7 @@ pub struct Hello {
     /// Proves who it is, where the connection does not.
     #[serde(default, skip_serializing)]
     pub token: Option<String>,
-    /// Names the window, also after it was loaded anew.
+    /// Names the window, from one connection to the next. After it was loaded anew it is another.
     pub window: String,
     /// What the editor is called.
     #[serde(default)]
@@ -39,6 +39,9 @@ pub struct Hello {
     /// The person trusts what is in them.
     #[serde(default)]
     pub trusted: bool,
+    /// The window does not answer its extensions: it was closed, or is cut off, and may come back.
+    #[serde(default)]
+    pub away: bool,
     /// What the person has set, by the names of the settings.
     #[serde(default)]
     pub settings: Value,

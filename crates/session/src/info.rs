@@ -116,6 +116,8 @@ pub struct SessionInfo {
     pub printed: u64,
     /// The person who has taken over.
     pub driver: Option<String>,
+    /// It is an editor's terminal, and its window is not there.
+    pub away: bool,
     /// The line that asks for a password, where somebody watches the sessions.
     pub secret_prompt: Option<String>,
     /// How often a password was asked for since somebody watches.
@@ -145,6 +147,7 @@ impl SessionInfo {
             title: String::new(),
             printed: 0,
             driver: None,
+            away: false,
             secret_prompt: None,
             secrets_asked: 0,
         }

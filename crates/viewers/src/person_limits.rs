@@ -65,7 +65,11 @@ impl Settings<'_> {
         let value = self.all.get(name).filter(|value| !value.is_null())?;
         let number = serde_json::from_value(value.clone()).ok();
         if number.is_none() {
-            self.is_wrong(name, format!("{value} is no whole number of 0 or more"));
+            let what = match value.as_f64() {
+                Some(number) if number >= 0.0 && number.fract() == 0.0 => "is too large",
+                _ => "is no whole number of 0 or more",
+            };
+            self.is_wrong(name, format!("{value} {what}"));
         }
         number
     }

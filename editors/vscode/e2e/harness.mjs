@@ -181,7 +181,7 @@ class EditorWindow {
 
   /** Resolves when the status bar reads so. */
   async waitForStatus(pattern) {
-    await until(async () => pattern.test(await this.statusBar()), `the status bar reads ${pattern}`);
+    await until(async () => pattern.test(await this.statusBar()), `the status bar reads ${pattern}`, () => this.statusBar());
   }
 
   /** What the terminal in front shows. Its spaces are the browser's own kind. */

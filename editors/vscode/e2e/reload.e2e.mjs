@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { until } from './harness.mjs';
-import { startWithAgent } from './realServer.mjs';
+import { startAgent, startWithAgent } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
 
@@ -58,6 +58,8 @@ export const steps = {
     await window.waitForTerminalText('before');
     await window.reload();
     await window.waitForStatus(/1 session\b/);
+    // Whether the panel was open the editor has not always written down by then.
+    await window.run('Terminal: Focus on Terminal View');
     const ran = await agent.call('execute_command', { session_id, command: 'echo "a $MOOD agent"; sh -c "exit 3"' });
     assert.equal(ran.output, 'a cheerful agent\n', JSON.stringify(ran));
     assert.equal(ran.exit_code, 3);
@@ -73,6 +75,7 @@ export const steps = {
     await window.waitForTerminalText('begun');
     await window.reload();
     await window.waitForStatus(/1 session\b/);
+    await window.run('Terminal: Focus on Terminal View');
     await window.waitForTerminalText('begun');
     const [own] = (await agent.call('list_sessions')).sessions;
     assert.equal(own.session_id, session);
@@ -87,10 +90,46 @@ export const steps = {
     assert.equal(next.output, 'still cheerful\n');
   },
 
+  'it stays the same after another window had the folder open, and after a further reload': async (world) => {
+    const { agent, editor, session, window } = world;
+    // The editor then gives the extension another folder for what it keeps of the workspace. While both are open, it keeps the
+    // terminals of one of them only.
+    const other = await editor.openWindow('app');
+    await window.reload();
+    await other.page.goto('about:blank');
+    await other.close();
+    await until(() => editor.extensionHosts().length === 1, 'one window is left', () => String(editor.extensionHosts()));
+    const ran = await agent.call('execute_command', { session_id: session, command: 'echo "a $MOOD agent"' });
+    assert.equal(ran.output, 'a cheerful agent\n', JSON.stringify(ran));
+    // A window that is loaded anew before it has restored its terminals has none from then on.
+    await window.waitForStatus(/1 session\b/);
+    await window.reload();
+    await window.run('Terminal: Focus on Terminal View');
+    const again = await agent.call('execute_command', { session_id: session, command: 'echo "a very $MOOD agent"' });
+    assert.equal(again.output, 'a very cheerful agent\n', JSON.stringify(again));
+  },
+
+  'a window that is closed is reported to the agent': async (world) => {
+    const window = await world.editor.openWindow('elsewhere');
+    world.windows.push(window);
+    await window.waitForStatus(/0 sessions/);
+    const agent = await startAgent(world, window.folder);
+    const { session_id } = await agent.call('create_session', { name: 'left', target: 'vscode' });
+    const started = await agent.call('execute_command', { session_id, command: 'sleep 600', timeout_ms: 500 });
+    assert.equal(started.state, 'running', JSON.stringify(started));
+    // As when a person closes the tab.
+    await window.page.goto('about:blank');
+    const row = async () => (await agent.call('list_sessions')).sessions.find((session) => session.session_id === session_id);
+    await until(async () => (await row()).away === true, 'it is away', () => row().then(JSON.stringify));
+    const output = await agent.call('get_terminal_output', { session_id });
+    assert.match(JSON.stringify(output), /window does not answer/);
+  },
+
   'a person who closes it ends the session': async ({ agent, session, window }) => {
     await window.selectTerminal('build');
     await window.run('Terminal: Kill the Active Terminal Instance');
-    await window.waitForStatus(/0 sessions/);
+    const isThere = async () => (await agent.call('list_sessions')).sessions.some(({ session_id }) => session_id === session);
+    await until(async () => !(await isThere()), 'it is gone');
     await assert.rejects(agent.call('execute_command', { session_id: session, command: 'echo no' }), /SESSION_DEAD/);
   },
 };

@@ -3,6 +3,7 @@
 //     server ◄─ connection ─► store ─► terminals, tree, status bar, password prompts
 //                   └───────► the editor's own terminals
 
+import { randomUUID } from 'node:crypto';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { TOKEN_KEY, registerCommands } from './commands.js';
@@ -24,10 +25,13 @@ import { POLICY_SETTINGS, setting } from './settings.js';
 import { EditorTerminals } from './terminals/editorTerminals.js';
 import { PanelFront } from './terminals/panelFront.js';
 import { answerTerminalRequest } from './terminals/terminalRequests.js';
-import { describeWindow, windowId } from './window.js';
+import { describeWindow } from './window.js';
+import { WindowPresence } from './windowPresence.js';
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
+export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('termbridge', { log: true });
+  // Nothing tells a window that was loaded anew from another on the same folders.
+  const window = randomUUID();
   const version = String((context.extension.packageJSON as { version?: unknown }).version ?? '0');
   const binary = (): Promise<string> =>
     findBinary({
@@ -36,10 +40,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       searchPath: process.env['PATH'] ?? '',
       usual: usualFolders(),
     });
+  const presence = new WindowPresence();
   const connection: ServerConnection = new ServerConnection(log, {
     folder: runtimeFolder(),
-    identity: { window: await windowId(context.workspaceState), editor: vscode.env.appName, version },
-    describe: describeWindow,
+    identity: { window, editor: vscode.env.appName, version },
+    describe: () => describeWindow(presence),
     terminals: (): string[] => terminals.ids(),
     driving: (): string[] => sessions.driving(),
     autoConnect: () => setting('autoConnect', true),
@@ -54,9 +59,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const showTerminals = (): ShowTerminals => setting<ShowTerminals>('showTerminals', 'always');
   const front = new PanelFront();
   const memory = context.workspaceState;
-  const kept = context.storageUri && path.join(context.storageUri.fsPath, 'terminals.json');
+  const place = { folder: path.join(context.globalStorageUri.fsPath, 'terminals'), window };
   const sessions: SessionTerminals = new SessionTerminals(store, connection, { showTerminals, memory, front }, log);
-  const terminals: EditorTerminals = new EditorTerminals(connection, log, undefined, kept);
+  const terminals: EditorTerminals = new EditorTerminals(connection, log, place);
   front.know((terminal) => sessions.userOf(terminal));
   front.know((terminal) => terminals.userOf(terminal));
   const prompts = new PasswordPrompts(store, connection, log, { isInHand: (row) => sessions.isInHand(row) });
@@ -90,7 +95,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     ...contextKeys(connection, { store, sessions, terminals }),
-    ...windowChanges(connection, log),
+    presence,
+    ...windowChanges(connection, presence, log),
     settingWarnings(connection, log),
     registerMcpServer(binary, version, log),
     registerCommands({
@@ -186,13 +192,14 @@ function contextKeys(connection: ServerConnection, { store, sessions, terminals 
 }
 
 /** Tells the server when this window changes, and connects anew when where to connect changes. */
-function windowChanges(connection: ServerConnection, log: Log): vscode.Disposable[] {
+function windowChanges(connection: ServerConnection, presence: WindowPresence, log: Log): vscode.Disposable[] {
   const update = (): void => {
     connection.update().catch((error: unknown) => log.warn(`update: ${reasonOf(error)}`));
   };
   const policy = [...POLICY_SETTINGS].flatMap((name) => [`termbridge.${name}`, `terminalMcp.${name}`]);
   return [
     vscode.workspace.onDidChangeWorkspaceFolders(update),
+    presence.onDidChange(update),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       update();
       if (setting('autoConnect', true)) {

@@ -1,27 +1,14 @@
-// What this window is to the server: an id that a reload keeps, the folders, and whether they are trusted.
+// What this window is to the server: the folders, whether they are trusted, and what the person has set.
 
-import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import type { WindowDescription } from './connection/serverConnection.js';
 import { policySettings } from './settings.js';
 
-const WINDOW_KEY = 'window';
-
-/** The window's id. Editors keep this memory by workspace: two windows on one workspace have the same id. */
-export async function windowId(memory: vscode.Memento): Promise<string> {
-  const known = memory.get<string>(WINDOW_KEY);
-  if (known !== undefined) {
-    return known;
-  }
-  const id = randomUUID();
-  await memory.update(WINDOW_KEY, id);
-  return id;
-}
-
-export function describeWindow(): WindowDescription {
+export function describeWindow({ isAway }: { readonly isAway: boolean }): WindowDescription {
   return {
     folders: localFolders().map((folder) => folder.uri.fsPath),
     trusted: vscode.workspace.isTrusted,
+    away: isAway,
     settings: policySettings(),
   };
 }

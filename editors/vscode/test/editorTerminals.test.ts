@@ -1,3 +1,4 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EditorTerminals } from '../src/terminals/editorTerminals.js';
@@ -8,7 +9,7 @@ import { FakeExecution, TerminalExitReason, editor, window } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
-function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number; file?: string } = {}) {
+function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number; folder?: string; window?: string } = {}) {
   const notices: { type: string; data: Record<string, unknown> }[] = [];
   const sink = { unsent: 0 };
   const terminals = new EditorTerminals(
@@ -17,8 +18,8 @@ function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean;
       unsentBytes: () => sink.unsent,
     },
     recordingLog(),
+    { folder: options.folder ?? path.join(temporaryFolder(), 'terminals'), window: options.window ?? 'w1' },
     options.launchMs ?? 0,
-    options.file,
   );
   const front = new PanelFront();
   front.know((terminal) => terminals.userOf(terminal));
@@ -533,7 +534,7 @@ describe('a server that was away', () => {
     notices.length = 0;
     await terminals.online();
     expect(notices).toEqual([
-      { type: 'terminal_resumed', data: { terminalId: 't1', executionId: 'x1', isRunning: true } },
+      { type: 'terminal_resumed', data: { terminalId: 't1', windows: ['w1'], executionId: 'x1', isRunning: true } },
       { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 0, data: 'one 😀 ' } },
       { type: 'execution_output', data: { terminalId: 't1', executionId: 'x1', at: 7, data: 'two' } },
       { type: 'terminal_integration', data: { terminalId: 't1', shell: 'bash', cwd: '/work/app' } },
@@ -549,7 +550,7 @@ describe('a server that was away', () => {
       'execution_ended',
       'terminal_integration',
     ]);
-    expect(notices[0]?.data).toEqual({ terminalId: 't1', executionId: 'x1', isRunning: false });
+    expect(notices[0]?.data).toEqual({ terminalId: 't1', windows: ['w1'], executionId: 'x1', isRunning: false });
     expect(notices[3]?.data).toEqual({ terminalId: 't1', executionId: 'x1', exitCode: 4, cwd: '/work/app' });
   });
 
@@ -638,13 +639,26 @@ describe('a window that is loaded anew', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
   afterEach(() => void vi.useRealTimers());
 
+  /** The processes that run. */
+  const living = new Set<number>();
+  beforeEach(() => {
+    living.add(4242);
+    const kill = vi.spyOn(process, 'kill').mockImplementation((pid) => {
+      if (!living.has(pid)) {
+        throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+      }
+      return true;
+    });
+    onTestFinished(() => kill.mockRestore());
+  });
+
   /** What stands in the terminal for the command `make` of an agent. */
   const TYPED = "eval $'make'";
 
   /** A window with a terminal `t1` that is loaded anew. */
   async function reloaded(run: (integration: { executions: FakeExecution[] }, request: (id: string) => Promise<unknown>) => Promise<void>) {
-    const file = path.join(temporaryFolder(), 'workspace', 'terminals.json');
-    const before = await readable(terminalsWith({ file }));
+    const folder = path.join(temporaryFolder(), 'terminals');
+    const before = await readable(terminalsWith({ folder }));
     expect(before.terminal.creationOptions.isTransient).toBe(undefined);
     await run(before.integration, async (id) => before.request('execute', id, { terminalId: 't1', command: TYPED, shown: 'make', capture: true }));
     await settled();
@@ -655,28 +669,29 @@ describe('a window that is loaded anew', () => {
     before.terminals.dispose();
     await settled();
     editor.reset();
-    return terminalsWith({ file });
+    return { ...terminalsWith({ folder, window: 'w2' }), folder };
   }
 
   test('has its terminals again once the editor has restored them, and goes on with a command', async () => {
-    const { terminals, ofType, request, notices } = await reloaded(async (integration, run) => {
+    const { terminals, ofType, request, notices, folder } = await reloaded(async (integration, run) => {
       const running = run('x1');
       await vi.waitFor(() => expect(integration.executions).toHaveLength(1));
       execution(integration).start();
       await running;
     });
-    expect(terminals.ids()).toEqual(['t1']);
+    expect(terminals.ids()).toEqual([]);
     await terminals.online();
     expect(notices).toEqual([]);
-    const typed = request('send_text', 'r1', { terminalId: 't1', text: 'y' });
     editor.restore('other', 1);
     await settled();
     expect(ofType('terminal_resumed')).toEqual([]);
     const terminal = editor.restore('tests', 4242);
     terminal.integrate('/work/app');
-    expect(await typed).toEqual({ type: 'success', data: {} });
-    expect(terminal.sent).toEqual([{ text: 'y', enter: false }]);
-    expect(ofType('terminal_resumed')).toEqual([{ terminalId: 't1', executionId: 'x1', isRunning: true, isReloaded: true }]);
+    await settled();
+    await settled();
+    expect(terminals.ids()).toEqual(['t1']);
+    expect(ofType('terminal_resumed')).toEqual([{ terminalId: 't1', windows: ['w1', 'w2'], executionId: 'x1', isRunning: true, isReloaded: true }]);
+    expect(readdirSync(folder)).toEqual(['w2.json']);
     expect(ofType('terminal_integration')).toHaveLength(1);
     expect(terminals.created()).toMatchObject([{ terminalId: 't1', name: 'tests', running: 'make' }]);
     expect(await request('execute', 'x2', { terminalId: 't1', command: 'ls', capture: true })).toMatchObject({ code: 'busy' });
@@ -754,22 +769,55 @@ describe('a window that is loaded anew', () => {
     editor.restore('tests', 4242);
     await settled();
     await settled();
-    expect(ofType('terminal_resumed')).toEqual([{ terminalId: 't1', executionId: 'x1', isRunning: false, isReloaded: true }]);
+    expect(ofType('terminal_resumed')).toMatchObject([{ terminalId: 't1', executionId: 'x1', isRunning: false, isReloaded: true }]);
     expect(ofType('execution_ended')).toMatchObject([{ executionId: 'x1', exitCode: 3 }]);
     terminals.dispose();
   });
 
-  test('gives up those that do not come, and reports the end of those whose process has ended', async () => {
-    const { terminals, ofType, request } = await reloaded(async () => undefined);
-    const typed = request('send_text', 'r1', { terminalId: 't1', text: 'y' });
-    const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
-      throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
-    });
-    onTestFinished(() => kill.mockRestore());
-    await vi.advanceTimersByTimeAsync(20_000);
-    expect(await typed).toMatchObject({ code: 'not_found' });
-    expect(ofType('terminal_closed')).toEqual([{ terminalId: 't1', exitCode: null }]);
-    expect(terminals.ids()).toEqual([]);
+  test('leaves terminals alone that appear in another window', async () => {
+    const { terminals, ofType, folder } = await reloaded(async () => undefined);
+    // A third window starts while none has been restored yet, and two more reloads follow.
+    const third = terminalsWith({ folder, window: 'w3' });
+    third.terminals.dispose();
     terminals.dispose();
+    expect(ofType('terminal_resumed')).toEqual([]);
+    const fourth = terminalsWith({ folder, window: 'w4' });
+    editor.restore('tests', 4242);
+    await settled();
+    await settled();
+    expect(fourth.ofType('terminal_resumed')).toMatchObject([{ terminalId: 't1', windows: ['w1', 'w4'] }]);
+    fourth.terminals.disown('t1');
+    expect(readdirSync(folder)).toEqual([]);
+    fourth.terminals.dispose();
+  });
+
+  test('gives up those that do not come, and forgets those whose process has ended', async () => {
+    const { terminals, ofType, folder } = await reloaded(async () => undefined);
+    await vi.advanceTimersByTimeAsync(20_000);
+    editor.restore('tests', 4242);
+    await settled();
+    await settled();
+    expect(ofType('terminal_resumed')).toEqual([]);
+    terminals.dispose();
+    expect(readdirSync(folder)).toEqual(['w1.json']);
+    expect(statSync(path.join(folder, 'w1.json')).mode & 0o777).toBe(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    living.clear();
+    terminalsWith({ folder, window: 'w3' }).terminals.dispose();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('what is no record is no terminal', async () => {
+    const { terminals, folder } = await reloaded(async () => undefined);
+    terminals.dispose();
+    for (const text of ['', '{', '7', '[7]', '[{"terminalId": "t1"}]', '[{"terminalId": "t1", "pid": 4242}]']) {
+      writeFileSync(path.join(folder, 'w1.json'), text);
+      const { terminals: next, ofType } = terminalsWith({ folder, window: 'w2' });
+      editor.restore('tests', 4242);
+      await settled();
+      expect(ofType('terminal_resumed')).toEqual([]);
+      next.dispose();
+      editor.reset();
+    }
   });
 });

@@ -37,10 +37,12 @@ async function world(options: ScriptedServerOptions = {}): Promise<Activated> {
   const server = await scriptedServer(options, path.join(runtime, 'termbridge'));
   workspace.workspaceFolders = [{ uri: { scheme: 'file', fsPath: '/work' } }, { uri: { scheme: 'vscode-vfs', fsPath: '/x' } }];
   const values: Record<string, unknown> = {};
+  const storage = temporaryFolder();
   const context = () => ({
     subscriptions: [] as { dispose(): void }[],
     extension: { id: 'termbridge.termbridge', packageJSON: manifest },
     extensionPath: temporaryFolder(),
+    globalStorageUri: { fsPath: storage },
     secrets: { get: async () => undefined },
     workspaceState: {
       get: (key: string, otherwise: unknown) => values[key] ?? otherwise,
@@ -111,7 +113,7 @@ test('nothing that is typed, shown or secret is in the log', async () => {
   expect(editor.log.lines.join('\n')).not.toMatch(/hunter2|my-typing|screen-contents|command-line/);
 });
 
-test('a reloaded window has the same id, and each session once', async () => {
+test('a reloaded window is another, and has each session once', async () => {
   const { server, activate: open } = await world({ rows: [wireRow('s1')] });
   const first = await open();
   const before = (await (await server.nextPeer()).next('hello')).data;
@@ -120,7 +122,7 @@ test('a reloaded window has the same id, and each session once', async () => {
   expect(editor.terminals).toHaveLength(0);
   await open();
   const after = (await (await server.nextPeer()).next('hello')).data;
-  expect(after['window']).toBe(before['window']);
+  expect(after['window']).not.toBe(before['window']);
   await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
 });
 

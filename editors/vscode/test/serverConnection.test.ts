@@ -16,7 +16,7 @@ function connectionTo(folder: string, options: Partial<ConnectionOptions> = {}) 
   const connection = new ServerConnection(log, {
     folder,
     identity: { window: 'w1', editor: 'Fake Code', version: '9' },
-    describe: () => ({ folders: ['/work'], trusted: true, settings: { maxOutputLines: 5 } }),
+    describe: () => ({ folders: ['/work'], trusted: true, away: false, settings: { maxOutputLines: 5 } }),
     terminals: () => ['t1', 'shared-2'],
     driving: () => ['s2'],
     autoConnect: () => true,
@@ -49,6 +49,7 @@ test('the greeting and hello say who connects, and the rows of welcome arrive', 
     version: '9',
     folders: ['/work'],
     trusted: true,
+    away: false,
     settings: { maxOutputLines: 5 },
     terminals: ['t1', 'shared-2'],
     driving: ['s2'],
@@ -156,7 +157,7 @@ test('requests and replies go both ways', async () => {
   connection.notify('terminal_closed', { terminalId: 'r1' });
   expect((await peer.next('terminal_closed')).id).toBeUndefined();
   await connection.update();
-  expect((await peer.next('update')).data).toEqual({ folders: ['/work'], trusted: true, settings: { maxOutputLines: 5 } });
+  expect((await peer.next('update')).data).toEqual({ folders: ['/work'], trusted: true, away: false, settings: { maxOutputLines: 5 } });
 });
 
 describe('a server that is not there', () => {

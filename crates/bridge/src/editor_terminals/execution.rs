@@ -101,7 +101,7 @@ impl EditorTerminals {
         });
         let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
         let is_missing = || terminal.lock().integration == Integration::Missing;
-        while terminal.window.is_ours() && !is_missing() {
+        while terminal.is_in_ours() && !is_missing() {
             let reply = self.try_request(terminal, "execute", captured.clone()).await;
             match reply {
                 Ok(Reply::Success(data)) if data["executionId"].is_string() => {
@@ -136,7 +136,7 @@ impl EditorTerminals {
             return Err(SessionError::NotSupported(why.into()));
         }
         self.request(terminal, "execute", plain).await?;
-        let why = if terminal.window.is_ours() {
+        let why = if terminal.is_in_ours() {
             "its shell has no integration"
         } else {
             "its extension cannot"

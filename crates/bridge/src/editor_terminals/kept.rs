@@ -1,11 +1,11 @@
 //! The terminals in a file, from which the next server goes on.
 //!
-//! The editor still has its terminals when a server was killed, and names them in `hello`. Whose they are is in the file,
+//! The editor still has its terminals when a server was killed, and its windows resume them. Whose they are is in the file,
 //! which is this user's alone: a window hands back what it had, and never says whose it is.
 //!
 //! ```text
-//! start: file ──► sessions whose window is away ── hello names them ──► used as before
-//!                        └── it does not, or no window comes within GONE_LIMIT ──► ended
+//! start: file ──► sessions whose window is away ── terminal_resumed ──► used as before
+//!                        └── none comes within GONE_LIMIT ──► ended
 //! ```
 //!
 //! Of the commands only the last is kept, and not what it printed: the extension has that, and reports it again
@@ -50,7 +50,7 @@ struct KeptTerminal {
     client: String,
     agent: Option<String>,
     workspace: Option<PathBuf>,
-    window: String,
+    windows: Vec<String>,
     terminal: String,
     is_program: bool,
     name: Option<String>,
@@ -91,7 +91,8 @@ impl EditorTerminals {
         let mut open = self.lock();
         for kept in kept.terminals.into_iter().take(MAX_TERMINALS) {
             let terminal = restored(kept);
-            open.gone.insert(terminal.window.clone(), Instant::now());
+            let now = Instant::now();
+            open.gone.extend(terminal.windows().into_iter().map(|window| (window, now)));
             open.terminals.push(Arc::new(terminal));
         }
         drop(open);
@@ -125,7 +126,8 @@ impl KeptFile {
 }
 
 fn kept(terminal: &EditorTerminal) -> Option<KeptTerminal> {
-    let WindowKey::Window(window) = &terminal.window else { return None };
+    let named = |window| if let WindowKey::Window(name) = window { Some(name) } else { None };
+    let windows = terminal.windows().into_iter().map(named).collect::<Option<_>>()?;
     let state = terminal.lock();
     if state.ended.is_some() {
         return None;
@@ -148,7 +150,7 @@ fn kept(terminal: &EditorTerminal) -> Option<KeptTerminal> {
         client,
         agent,
         workspace,
-        window: window.clone(),
+        windows,
         terminal: terminal.terminal_id.clone(),
         is_program: terminal.purpose == Purpose::Program,
         name: terminal.name.clone(),
@@ -165,7 +167,7 @@ fn restored(kept: KeptTerminal) -> EditorTerminal {
     let KeptTerminal { principal, client, agent, workspace, .. } = kept;
     let new = NewTerminal {
         owner: Owner { principal, client, agent, workspace },
-        window: WindowKey::Window(kept.window),
+        windows: kept.windows.into_iter().map(WindowKey::Window).collect(),
         terminal_id: kept.terminal,
         purpose: if kept.is_program { Purpose::Program } else { Purpose::Shell },
         name: kept.name,

@@ -17,6 +17,8 @@ use super::windows::WindowKey;
 /// What a caller is told of a command without output, of which the editor does not know how it ended.
 const UNREPORTED: &str =
     "if it printed something, the editor did not report it: repeat it in a new session";
+/// Windows that are looked for of those that a terminal is said to have had.
+const MAX_NAMED: usize = 8;
 /// What is fed to a screen at once.
 const PIECE: usize = 64 * 1024;
 
@@ -28,13 +30,14 @@ impl Terminals for EditorTerminals {
         open.gone.remove(&window);
         if let Some(kept) = peer.hello().and_then(|hello| hello.terminals.clone()) {
             // They were closed meanwhile, or its extension was started anew and knows nothing of those before.
-            let is_gone = |one: &&Arc<EditorTerminal>| {
-                one.window == window && !kept.contains(&one.terminal_id)
-            };
+            let is_gone =
+                |one: &&Arc<EditorTerminal>| one.is_of(&window) && !kept.contains(&one.terminal_id);
             for terminal in open.terminals.iter().filter(is_gone) {
-                terminal.withdraw(
-                    "its window has it no longer: it was closed, or the window was loaded anew",
-                );
+                if !terminal.leave_window(&window) {
+                    terminal.withdraw(
+                        "its window has it no longer: it was closed, or the window was loaded anew",
+                    );
+                }
             }
         }
         drop(open);
@@ -44,7 +47,12 @@ impl Terminals for EditorTerminals {
 
     async fn event(&self, peer: &Peer, event: TerminalEvent) {
         let window = WindowKey::of(peer);
-        let known = self.of_window(&window, event.terminal_id());
+        let known = match (&event, self.of_window(&window, event.terminal_id())) {
+            (TerminalEvent::TerminalResumed { terminal_id, windows, .. }, None) => {
+                self.take_along(peer, terminal_id, windows)
+            }
+            (_, known) => known,
+        };
         let is_output = matches!(event, TerminalEvent::ExecutionOutput { .. });
         match (event, known) {
             (TerminalEvent::ExecutionOutput { execution_id, data, at, .. }, Some(terminal)) => {
@@ -100,7 +108,7 @@ impl Terminals for EditorTerminals {
             ) => {
                 let shared = NewTerminal {
                     owner: Owner::everyone(),
-                    window,
+                    windows: vec![window],
                     terminal_id,
                     purpose: Purpose::Shell,
                     name: Some(terminal_name),
@@ -131,12 +139,32 @@ impl Terminals for EditorTerminals {
         self.shared.windows.remove(peer);
         let window = WindowKey::of(peer);
         if !self.shared.windows.is_connected(&window) {
-            self.lock().gone.insert(window, Instant::now());
+            let mut open = self.lock();
+            // Whoever waits for something there looks after it from now on.
+            for terminal in open.terminals.iter().filter(|one| one.is_of(&window)) {
+                terminal.changed.send_replace(());
+            }
+            open.gone.insert(window, Instant::now());
         }
     }
 }
 
 impl EditorTerminals {
+    /// A terminal that a window had before it was loaded anew, or has too: the editor shows it there.
+    fn take_along(
+        &self,
+        peer: &Peer,
+        terminal_id: &str,
+        windows: &[String],
+    ) -> Option<Arc<EditorTerminal>> {
+        let before = |name: &String| self.of_window(&WindowKey::Window(name.clone()), terminal_id);
+        let terminal = windows.iter().take(MAX_NAMED).find_map(before)?;
+        terminal.add_window(WindowKey::of(peer));
+        tracing::debug!(session = %terminal.id, "another window has it");
+        self.shared.windows.wake();
+        Some(terminal)
+    }
+
     /// A command is over; without an exit code, it is not known how.
     pub(super) fn execution_ended(
         &self,

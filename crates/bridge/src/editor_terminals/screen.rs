@@ -33,7 +33,7 @@ impl EditorScreen {
     async fn type_in(&self, input: &[Input]) -> Result<Sent, SessionError> {
         let terminal = &self.terminal;
         terminal.check_alive()?;
-        if !terminal.window.is_ours() {
+        if !terminal.is_in_ours() {
             let why =
                 "this editor's extension cannot type keys; execute_command gives a command to it";
             return Err(SessionError::NotSupported(why.into()));
@@ -125,7 +125,7 @@ impl ScreenSession for EditorScreen {
     }
 
     async fn info(&self) -> Result<SessionInfo, SessionError> {
-        Ok(self.terminal.info())
+        Ok(self.editors.info_of(&self.terminal))
     }
 }
 

@@ -39,6 +39,8 @@ pub(super) enum Integration {
 
 pub(super) struct TerminalState {
     pub(super) pid: Option<u32>,
+    /// Its process is one of this machine.
+    is_here: bool,
     pub(super) screen: Terminal,
     pub(super) integration: Integration,
     pub(super) ended: Option<Ended>,
@@ -102,6 +104,7 @@ impl TerminalState {
     pub(super) fn new(pid: Option<u32>, cwd: PathBuf) -> Self {
         Self {
             pid,
+            is_here: pid.and_then(is_in_foreground).is_some(),
             screen: Terminal::new(ASSUMED_SIZE, Options::default()),
             integration: Integration::Unknown,
             ended: None,
@@ -275,6 +278,11 @@ impl TerminalState {
         if let Some(command) = self.running_mut() {
             command.notice = Some(RELOADED.to_owned());
         }
+    }
+
+    /// Its shell was seen on this machine, and has ended.
+    pub(super) fn has_lost_process(&self) -> bool {
+        self.is_here && self.pid.and_then(is_in_foreground).is_none()
     }
 
     /// Whether the last command is an earlier server's, and it is not known yet whether it runs.

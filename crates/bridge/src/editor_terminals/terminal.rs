@@ -19,6 +19,9 @@ use super::windows::WindowKey;
 /// The shell that programs are started from: their words are quoted for it.
 pub(super) const PROGRAM_SHELL: &str = "bash";
 
+/// Windows of a terminal that are known.
+const MAX_WINDOWS: usize = 8;
+
 /// What a terminal was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
@@ -32,7 +35,8 @@ pub(super) enum Purpose {
 pub(super) struct EditorTerminal {
     pub(super) id: SessionId,
     pub(super) owner: Owner,
-    pub(super) window: WindowKey,
+    /// The windows that have it, the last one last: one that is loaded anew is another, and two may show the same terminal.
+    windows: Mutex<Vec<WindowKey>>,
     /// What the editor calls it.
     pub(super) terminal_id: String,
     pub(super) purpose: Purpose,
@@ -49,7 +53,7 @@ pub(super) struct EditorTerminal {
 /// A terminal to keep as a session.
 pub(super) struct NewTerminal {
     pub(super) owner: Owner,
-    pub(super) window: WindowKey,
+    pub(super) windows: Vec<WindowKey>,
     pub(super) terminal_id: String,
     pub(super) purpose: Purpose,
     pub(super) name: Option<String>,
@@ -61,12 +65,12 @@ pub(super) struct NewTerminal {
 
 impl EditorTerminal {
     pub(super) fn new(id: SessionId, new: NewTerminal) -> Self {
-        let NewTerminal { owner, window, terminal_id, purpose, name, project, command, cwd, pid } =
+        let NewTerminal { owner, windows, terminal_id, purpose, name, project, command, cwd, pid } =
             new;
         Self {
             id,
             owner,
-            window,
+            windows: Mutex::new(windows),
             terminal_id,
             purpose,
             name,
@@ -80,6 +84,40 @@ impl EditorTerminal {
 
     pub(super) fn lock(&self) -> MutexGuard<'_, TerminalState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_windows(&self) -> MutexGuard<'_, Vec<WindowKey>> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The windows that have it, the last one last.
+    pub(super) fn windows(&self) -> Vec<WindowKey> {
+        self.lock_windows().clone()
+    }
+
+    pub(super) fn is_of(&self, window: &WindowKey) -> bool {
+        self.lock_windows().contains(window)
+    }
+
+    /// Whether it is in an editor of our own extension.
+    pub(super) fn is_in_ours(&self) -> bool {
+        self.lock_windows().iter().all(WindowKey::is_ours)
+    }
+
+    /// A further window has it.
+    pub(super) fn add_window(&self, window: WindowKey) {
+        let mut windows = self.lock_windows();
+        windows.push(window);
+        if windows.len() > MAX_WINDOWS {
+            windows.remove(0);
+        }
+    }
+
+    /// A window has it no longer; whether another has.
+    pub(super) fn leave_window(&self, window: &WindowKey) -> bool {
+        let mut windows = self.lock_windows();
+        windows.retain(|own| own != window);
+        !windows.is_empty()
     }
 
     /// Changes something and wakes whoever waits for it.

@@ -24,7 +24,7 @@ use super::terminal::EditorTerminal;
 const SETTLED: Duration = Duration::from_millis(200);
 /// How often the kernel is asked what a command does that has just printed something.
 const LOOK_OFTEN: Duration = Duration::from_millis(150);
-/// The same for one that has been quiet for long.
+/// The same for one that has been quiet for long, and how often it is seen to whose window is away.
 const LOOK_SELDOM: Duration = Duration::from_secs(1);
 
 /// What a wait compares with.
@@ -74,6 +74,8 @@ async fn run(
     let mut next_look = began.at;
     loop {
         changed.borrow_and_update();
+        // Its window may have been closed.
+        editors.sweep();
         let mut seen = Seen::Nothing;
         let next = {
             let mut state = terminal.lock();
@@ -94,7 +96,8 @@ async fn run(
             }
             let still = wait.idle.into_iter().chain(wait.settled.then_some(SETTLED));
             let looks = asks_kernel.then_some(next_look).filter(|_| state.running().is_some());
-            still.map(|time| began.still.1 + time).chain(looks).chain([deadline]).min()
+            let away = editors.is_away(&terminal).then_some(now + LOOK_SELDOM);
+            still.map(|time| began.still.1 + time).chain(looks).chain(away).chain([deadline]).min()
         };
         if seen == Seen::Prompt {
             editors.give_up(&terminal).await;

@@ -9,8 +9,14 @@ use termbridge_session::SessionError;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use super::terminal::EditorTerminal;
+
 /// How long a request waits for an editor to connect. Extensions try again every 5 s.
 pub(super) const CONNECT_LIMIT: Duration = Duration::from_secs(6);
+/// How long one about a terminal does: a window that is loaded anew restores its terminals last.
+const RELOAD_LIMIT: Duration = Duration::from_secs(20);
+/// How often a window is looked for meanwhile.
+const LOOK: Duration = Duration::from_secs(1);
 /// How often a request that was never written is sent to the next connection of the same window.
 const ATTEMPTS: u32 = 3;
 /// Editors that an error names.
@@ -67,12 +73,23 @@ impl ConnectedWindows {
     }
 
     pub(super) fn is_connected(&self, key: &WindowKey) -> bool {
-        find(&self.0.borrow(), key).is_some()
+        self.0.borrow().iter().any(|peer| peer.is_open() && WindowKey::of(peer) == *key)
+    }
+
+    /// Whether one of these windows is, and answers.
+    pub(super) fn is_usable(&self, keys: &[WindowKey]) -> bool {
+        find(&self.0.borrow(), keys).is_some()
+    }
+
+    /// Has those look again that wait for a window: another has a terminal.
+    pub(super) fn wake(&self) {
+        self.0.send_modify(|_| {});
     }
 
     /// The editor for a new terminal: the one that has the workspace open, or else the only one.
     pub(super) async fn choose(&self, workspace: &Path, cwd: &Path) -> Result<Peer, SessionError> {
-        let some = self.wait_for(|peers| peers.iter().any(Peer::is_open).then_some(())).await;
+        let is_there = |peers: &[Peer]| peers.iter().any(is_usable).then_some(());
+        let some = self.wait_for(CONNECT_LIMIT, is_there).await;
         if some.is_none() {
             let limit = CONNECT_LIMIT.as_secs();
             let why = format!(
@@ -81,7 +98,7 @@ impl ConnectedWindows {
             return Err(SessionError::Unavailable(why));
         }
         let peers: Vec<Peer> =
-            self.0.borrow().iter().filter(|peer| peer.is_open()).cloned().collect();
+            self.0.borrow().iter().filter(|peer| is_usable(peer)).cloned().collect();
         let has = |folder: &Path| {
             // The folder that is nearest.
             let depth = |peer: &&Peer| nearest(peer, folder);
@@ -108,10 +125,32 @@ impl ConnectedWindows {
         kind: &str,
         data: Value,
     ) -> Result<Reply, Failure> {
+        let look = |peers: &[Peer]| find(peers, std::slice::from_ref(key));
+        self.request_to(look, CONNECT_LIMIT, kind, data).await
+    }
+
+    /// The same to the last window that has a terminal, which may be loaded anew meanwhile.
+    pub(super) async fn request_for(
+        &self,
+        terminal: &EditorTerminal,
+        kind: &str,
+        data: Value,
+    ) -> Result<Reply, Failure> {
+        let limit = if terminal.is_in_ours() { RELOAD_LIMIT } else { CONNECT_LIMIT };
+        self.request_to(|peers| find(peers, &terminal.windows()), limit, kind, data).await
+    }
+
+    async fn request_to(
+        &self,
+        look: impl Fn(&[Peer]) -> Option<Peer>,
+        limit: Duration,
+        kind: &str,
+        data: Value,
+    ) -> Result<Reply, Failure> {
         let mut attempts = 1..ATTEMPTS;
         loop {
-            let Some(peer) = self.wait_for(|peers| find(peers, key)).await else {
-                let why = "the editor that has this terminal is not connected";
+            let Some(peer) = self.wait_for(limit, &look).await else {
+                let why = "the editor's window that has this terminal does not answer: it was closed, is cut off, or is being loaded anew";
                 return Err(Failure::Unavailable(SessionError::Unavailable(why.into())));
             };
             match peer.request(kind, data.clone()).await {
@@ -132,24 +171,36 @@ impl ConnectedWindows {
         }
     }
 
-    /// What is looked for among the editors, at most [`CONNECT_LIMIT`] from now.
-    async fn wait_for<T>(&self, look: impl Fn(&[Peer]) -> Option<T>) -> Option<T> {
-        let deadline = Instant::now() + CONNECT_LIMIT;
+    /// What is looked for among the editors, at most this long from now.
+    async fn wait_for<T>(&self, limit: Duration, look: impl Fn(&[Peer]) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + limit;
         let mut changes = self.0.subscribe();
         loop {
             if let Some(found) = look(&changes.borrow_and_update()) {
                 return Some(found);
             }
-            // The sender is ours, so only time ends this.
-            tokio::time::timeout_at(deadline, changes.changed()).await.ok()?.ok()?;
+            let now = Instant::now();
+            if now >= deadline {
+                return None;
+            }
+            // The sender is ours. That a window answers again is no change of this.
+            let _ = tokio::time::timeout_at(deadline.min(now + LOOK), changes.changed()).await;
         }
     }
 }
 
-/// The newest connection of a window.
-fn find(peers: &[Peer], key: &WindowKey) -> Option<Peer> {
-    let fits = |peer: &&Peer| peer.is_open() && WindowKey::of(peer) == *key;
-    peers.iter().rev().find(fits).cloned()
+/// Whether it is connected and its window answers.
+fn is_usable(peer: &Peer) -> bool {
+    peer.is_open() && !peer.hello().is_some_and(|hello| hello.away)
+}
+
+/// The newest connection of the last of these windows that has one.
+fn find(peers: &[Peer], keys: &[WindowKey]) -> Option<Peer> {
+    let of = |key: &WindowKey| {
+        let fits = |peer: &&Peer| is_usable(peer) && WindowKey::of(peer) == *key;
+        peers.iter().rev().find(fits).cloned()
+    };
+    keys.iter().rev().find_map(of)
 }
 
 /// How deep the deepest of a window's folders is that has this one in it.

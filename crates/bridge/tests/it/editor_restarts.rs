@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use termbridge_bridge::session::{
     CommandState, Launch, Owner, SessionError, SessionId, State, Wait,
 };
-use termbridge_bridge::{EditorTerminals, NewSession, Screens, TerminalBackend};
+use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalBackend, Until};
 
 use crate::editor_terminals::{Editor, LIMIT, finished, hello, new_session, session};
 
@@ -334,6 +334,134 @@ async fn only_the_window_that_had_a_terminal_hands_it_back() {
     assert!(servers.next().session(&made.id).await.is_err(), "nor does the next server have it");
 }
 
+/// A shell whose process the test can end.
+struct Process(std::process::Child);
+
+impl Process {
+    /// It has a terminal of its own, as the editor's have.
+    fn start() -> Self {
+        let mut command = std::process::Command::new("script");
+        command.args(["-qfc", "echo $$; exec sleep 600", "/dev/null"]);
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+        Self(command.spawn().expect("script is there"))
+    }
+
+    fn shell(&mut self) -> i32 {
+        let mut line = String::new();
+        let output = self.0.stdout.as_mut().expect("piped");
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("read");
+        line.trim().parse().expect("a process id")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[tokio::test]
+async fn a_window_that_was_loaded_anew_is_another_that_goes_on_with_its_terminals() {
+    let server = Servers::new().next();
+    let mut editor = Editor::window(&server, "before", "/work").await;
+    let (made, _) = session(&server, &mut editor, None).await;
+    let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "make", None).await;
+
+    // The one before is left running for a while; in some editors two windows show the same terminal.
+    let mut next = Editor::hello(&server, has("after", &[&terminal])).await;
+    let resumed = json!({
+        "terminalId": terminal, "windows": ["long ago", "before"],
+        "executionId": execution, "isRunning": true, "isReloaded": true
+    });
+    next.notice("terminal_resumed", resumed).await;
+    ends(&mut next, &terminal, &execution, 7).await;
+    finished(&server, &made.id, number).await;
+    ends(&mut editor, &terminal, &execution, 1).await;
+    let report = server.command(&made.id, number, 0, 100).await.expect("asked").expect("known");
+    assert_eq!(report.exit_code(), Some(7), "{report:?}");
+    assert!(report.notice.is_some_and(|notice| notice.contains("reloaded")), "the gap shows");
+
+    // One that names no window that had it gets nothing.
+    let mut thief = Editor::hello(&server, has("thief", &[&terminal])).await;
+    let claim = json!({"terminalId": terminal, "windows": ["w"]});
+    thief.notice("terminal_resumed", claim).await;
+    thief.expect("terminal_unknown").await;
+    let (number, _) = tokio::join!(
+        server.start_command(&made.id, "ls", LIMIT),
+        next.run(&["a file\r\n"], Some(0))
+    );
+    finished(&server, &made.id, number.expect("started")).await;
+
+    // Without the newer one, the older one has it.
+    drop(next);
+    let (number, _) = tokio::join!(
+        server.start_command(&made.id, "ls", LIMIT),
+        editor.run(&["a file\r\n"], Some(0))
+    );
+    finished(&server, &made.id, number.expect("started")).await;
+    assert!(!server.session(&made.id).await.expect("there").away);
+    drop(editor);
+    while !server.session(&made.id).await.expect("there").away {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_for_a_window_that_is_loaded_anew() {
+    let server = Servers::new().next();
+    let mut editor = Editor::window(&server, "before", "/work").await;
+    let (made, _) = session(&server, &mut editor, None).await;
+    let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "make", None).await;
+    ends(&mut editor, &terminal, &execution, 0).await;
+    finished(&server, &made.id, number).await;
+    drop(editor);
+    let reloading = async {
+        // Longer than another window may take to connect.
+        let mut editor = Editor::window(&server, "after", "/work").await;
+        tokio::time::sleep(std::time::Duration::from_secs(15)).await;
+        let resumed = json!({"terminalId": terminal, "windows": ["before"], "executionId": execution, "isReloaded": true});
+        editor.notice("terminal_resumed", resumed).await;
+        editor.run(&["ok\r\n"], Some(0)).await;
+        editor
+    };
+    let (number, _editor) =
+        tokio::join!(server.start_command(&made.id, "make test", LIMIT), reloading);
+    finished(&server, &made.id, number.expect("started")).await;
+}
+
+#[tokio::test]
+async fn a_window_that_is_closed_is_reported_while_a_command_runs() {
+    let server = Servers::new().next();
+    let mut process = Process::start();
+    let shell = process.shell();
+    let mut editor = Editor::window(&server, "w", "/work").await;
+    let (made, _) = session(&server, &mut editor, Some(shell)).await;
+    let (number, ..) = begins(&server, &mut editor, &made.id, "make", None).await;
+    assert!(!server.session(&made.id).await.expect("there").away);
+    drop(editor);
+    // It may come back, and nothing else is known.
+    while !server.session(&made.id).await.expect("there").away {
+        tokio::task::yield_now().await;
+    }
+    let report = server.command(&made.id, number, 0, 100).await.expect("asked").expect("known");
+    assert!(report.is_running(), "{report:?}");
+    assert!(report.notice.is_some_and(|notice| notice.contains("does not answer")), "it is said");
+
+    // The editor takes the shell along: nobody waits for it any longer.
+    let waiting = server.wait_command(&made.id, number, Awaited::End, LIMIT);
+    let closing = async {
+        tokio::task::yield_now().await;
+        drop(process);
+    };
+    let (until, ()) = tokio::join!(waiting, closing);
+    assert_eq!(until.expect("a wait"), Until::Over);
+    let info = server.session(&made.id).await.expect("it can be read");
+    assert!(matches!(info.state, State::Exited(_)) && !info.away, "{info:?}");
+    let gone = server.start_command(&made.id, "ls", LIMIT).await;
+    assert!(matches!(gone, Err(SessionError::Withdrawn { .. })), "{gone:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_window_that_stays_away_takes_its_terminals_with_it() {
     let servers = Servers::new();
@@ -370,4 +498,31 @@ fn a_file_that_cannot_be_read_is_no_terminals() {
     }
     std::fs::write(servers.file(), br#"{"terminals": [{"session": "s"}], "more": 1}"#).expect("ok");
     assert!(servers.next().has(&SessionId::from_text("s")), "what is missing has its default");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_window_that_does_not_answer_its_extension_is_away_and_keeps_its_terminals() {
+    let server = Servers::new().next();
+    let mut editor = Editor::window(&server, "w", "/work").await;
+    let (made, _) = session(&server, &mut editor, None).await;
+    let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "make", None).await;
+    editor.send(json!({"type": "update", "id": "u", "data": {"away": true}})).await;
+    editor.expect("success").await;
+    assert!(server.session(&made.id).await.expect("there").away);
+    let report = server.command(&made.id, number, 0, 9).await.expect("asked").expect("known");
+    assert!(report.notice.is_some_and(|notice| notice.contains("does not answer")), "it is said");
+    let refused = server.create_session(new_session("/work")).await;
+    assert!(matches!(refused, Err(SessionError::Unavailable(_))), "{refused:?}");
+
+    ends(&mut editor, &terminal, &execution, 0).await;
+    finished(&server, &made.id, number).await;
+    let coming = async {
+        tokio::time::sleep(std::time::Duration::from_secs(10)).await;
+        editor.send(json!({"type": "update", "id": "u", "data": {"away": false}})).await;
+        editor.expect("success").await;
+        editor.run(&["ok\r\n"], Some(0)).await;
+    };
+    let (next, ()) = tokio::join!(server.start_command(&made.id, "make test", LIMIT), coming);
+    finished(&server, &made.id, next.expect("started")).await;
+    assert!(!server.session(&made.id).await.expect("there").away);
 }

@@ -86,6 +86,8 @@ pub(super) struct SessionRow {
     pub(super) driver: Option<String>,
     #[serde(default)]
     pub(super) shared: bool,
+    #[serde(default)]
+    pub(super) away: bool,
 }
 
 impl SessionRow {
@@ -103,9 +105,10 @@ impl SessionRow {
         }
     }
 
-    /// Whose it is at the moment, where that is not an agent.
+    /// Whose it is at the moment, where that is not an agent; of an editor's terminal that it cannot be used.
     fn note(&self) -> &'static str {
         match (&self.driver, self.shared) {
+            _ if self.away => ", its window is away",
             (Some(_), _) => ", a person drives",
             (None, true) => ", shared",
             (None, false) => "",

@@ -110,10 +110,16 @@ impl Tool for GetTerminalOutput {
                 (id, context.await_output(request, wait).await?)
             }
         };
-        let standing = match &page.command {
+        let mut standing = match &page.command {
             Some(report) => Some(Standing::of(context, &id, report, until).await),
             None => None,
         };
+        let notice = page.command.as_ref().and_then(|report| report.notice.clone());
+        if let (Some(standing), Some(notice)) = (&mut standing, notice)
+            && standing.note.as_ref() != Some(&notice)
+        {
+            standing.also(notice);
+        }
         let is_all = !is_search && page.remaining == 0;
         let running = page.command.as_ref().filter(|report| is_all && report.is_running());
         if let Some(report) = running {

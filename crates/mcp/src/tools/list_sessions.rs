@@ -66,13 +66,17 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
     target: String,
-    // A person has taken over; a person opened it and shares it. Rare, so no schema is spent on them.
+    // A person has taken over; a person opened it and shares it; its window does not answer. Rare, so no schema
+    // is spent on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     driver: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(skip)]
     shared: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    away: bool,
 }
 
 impl Row {
@@ -103,6 +107,7 @@ impl Row {
             agent: info.owner.agent,
             foreground: info.foreground,
             driver: info.driver.map(|_| "person"),
+            away: info.away,
         }
     }
 
@@ -129,6 +134,9 @@ impl Row {
         }
         if self.shared {
             notes.push_str(", shared by a person");
+        }
+        if self.away {
+            notes.push_str(", its window does not answer");
         }
         if self.target != "local" {
             notes.push_str(&format!(", target {}", self.target));
@@ -211,12 +219,19 @@ mod tests {
             target: "local".into(),
             driver: None,
             shared: false,
+            away: false,
         };
         assert_eq!(row.text(), "s1: bash — running, current, 80x24, /work");
-        let row = Row { driver: Some("person"), shared: true, target: "vscode".into(), ..row };
+        let row = Row {
+            driver: Some("person"),
+            shared: true,
+            away: true,
+            target: "vscode".into(),
+            ..row
+        };
         assert_eq!(
             row.text(),
-            "s1: bash — running, current, a person drives, shared by a person, target vscode, 80x24, /work"
+            "s1: bash — running, current, a person drives, shared by a person, its window does not answer, target vscode, 80x24, /work"
         );
     }
 }

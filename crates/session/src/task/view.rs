@@ -51,6 +51,7 @@ impl SessionTask {
             title: self.terminal.title().to_owned(),
             printed: self.printed,
             driver: self.driver().map(str::to_owned),
+            away: false,
             secret_prompt: self.notices.secret().map(str::to_owned),
             secrets_asked: self.notices.asked(),
         }

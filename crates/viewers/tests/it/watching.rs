@@ -213,7 +213,7 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
     assert!(!may(&here, &["git", "push", "--force"]) && may(&here, &["git", "status"]));
     let refused = bed.bridge.check_launch(&here, &launch(&["git", "push"]).cwd("/tmp"));
     let why = refused.expect_err("it is blocked").to_string();
-    assert!(why.contains("termbridge.blockedCommands"), "{why}");
+    assert!(why.contains("termbridge.blockedCommands") && why.contains("window on /tmp"), "{why}");
     bed.bridge.create_session(&here, shell()).await.expect("the first");
     let second = bed.bridge.create_session(&here, shell()).await;
     assert!(second.is_err(), "one is allowed");
@@ -227,6 +227,12 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
     assert_eq!(names, ["blockedCommands", "maxConcurrentSessions", "blockedCommands"], "{wrong}");
     assert!(wrong[2]["reason"].as_str().is_some_and(|why| why.contains("a | b")), "{wrong}");
     assert!(!may(&here, &["git", "push"]) && may(&here, &["git", "status"]));
+    for (number, reason) in [(json!(1e30), "is too large"), (json!(1.5), "no whole number")] {
+        let settings = json!({"maxOutputLines": number});
+        let answer =
+            window.does("update", json!({"folders": ["/tmp"], "settings": settings})).await;
+        assert!(answer["wrongSettings"][0]["reason"].to_string().contains(reason), "{answer}");
+    }
     // Directories of which none can be used allow none; of which one can be, that one.
     for (directories, is_allowed) in [
         (json!(["tmp"]), false),

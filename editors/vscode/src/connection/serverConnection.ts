@@ -32,6 +32,8 @@ export type ConnectionState = 'disconnected' | 'connecting' | 'connected';
 export interface WindowDescription {
   readonly folders: readonly string[];
   readonly trusted: boolean;
+  /** It does not answer its extensions. */
+  readonly away: boolean;
   readonly settings: Fields;
 }
 

@@ -13,7 +13,7 @@ import { RunningExecution } from './execution.js';
 import { ExecutionRecord } from './executionRecord.js';
 import type { TerminalUser } from './panelFront.js';
 import { pidOf } from './processOf.js';
-import { type KeptTerminal, ReturningTerminals } from './returningTerminals.js';
+import { type KeepingPlace, type KeptTerminal, ReturningTerminals } from './returningTerminals.js';
 import { ShellActivity } from './shellActivity.js';
 import { shellIntegrationOf } from './shellIntegration.js';
 
@@ -59,11 +59,15 @@ export interface AgentTerminal {
   readonly created: number;
 }
 
+type NewTerminal = Pick<KnownTerminal, 'isShared' | 'agent'> & Partial<Pick<KnownTerminal, 'windows' | 'since'>>;
+
 interface KnownTerminal {
   readonly terminalId: string;
   readonly terminal: vscode.Terminal;
   readonly isShared: boolean;
   readonly agent: string;
+  /** The windows that had it, this one last. */
+  readonly windows: readonly string[];
   /** When it was created, or shared, in milliseconds since 1970. */
   readonly since: number;
   /** When its process was seen to run; `undefined` until then. */
@@ -93,16 +97,12 @@ export class EditorTerminals implements vscode.Disposable {
   constructor(
     private readonly server: NoticeSink,
     private readonly log: Log,
+    /** Where the terminals are kept for a reload. */
+    private readonly place: KeepingPlace,
     /** Less only in tests. */
     private readonly launchMs = LAUNCH_MS,
-    /** Where the terminals are kept for a reload. */
-    file?: string,
   ) {
-    const returns = {
-      returned: (kept: KeptTerminal, terminal: vscode.Terminal) => void this.goOnWith(kept, terminal),
-      ended: ({ terminalId }: KeptTerminal) => this.server.notify('terminal_closed', { terminalId, exitCode: null }),
-    };
-    this.returning = new ReturningTerminals(file, returns, log);
+    this.returning = new ReturningTerminals(place, (kept, terminal) => void this.goOnWith(kept, terminal), log);
     this.subscriptions = [
       this.activity,
       this.returning,
@@ -216,11 +216,6 @@ export class EditorTerminals implements vscode.Disposable {
     }
   }
 
-  /** Resolves when a terminal is there that the editor may not have restored yet. */
-  arrival(terminalId: string): Promise<void> {
-    return this.returning.arrival(terminalId);
-  }
-
   close(terminalId: string): void {
     const known = this.get(terminalId);
     if (known.isShared) {
@@ -257,7 +252,7 @@ export class EditorTerminals implements vscode.Disposable {
 
   /** The ids of all that agents may use. */
   ids(): string[] {
-    return [...this.known.keys(), ...this.returning.ids()];
+    return [...this.known.keys()];
   }
 
   /** The terminals that are shared, for people. */
@@ -331,13 +326,14 @@ export class EditorTerminals implements vscode.Disposable {
   private add(
     terminalId: string,
     terminal: vscode.Terminal,
-    { isShared, agent, since = Date.now() }: { readonly isShared: boolean; readonly agent: string; readonly since?: number },
+    { isShared, agent, windows = [this.place.window], since = Date.now() }: NewTerminal,
   ): KnownTerminal {
     const known: KnownTerminal = {
       terminalId,
       terminal,
       isShared,
       agent,
+      windows,
       since,
       launched: undefined,
       pid: undefined,
@@ -412,20 +408,20 @@ export class EditorTerminals implements vscode.Disposable {
     }
     const created = [...this.known.values()].filter((known) => !known.isShared);
     this.returning.keep(
-      created.flatMap(({ terminalId, pid, agent, since, last }) =>
-        pid === undefined ? [] : { terminalId, pid, agent, since, last: last?.summary() },
+      created.flatMap(({ terminalId, pid, windows, agent, since, last }) =>
+        pid === undefined ? [] : { terminalId, pid, windows, agent, since, last: last?.summary() },
       ),
     );
   }
 
   /** A terminal that agents had before the window was loaded anew. */
   private async goOnWith(kept: KeptTerminal, terminal: vscode.Terminal): Promise<void> {
-    const known = this.add(kept.terminalId, terminal, { isShared: false, agent: kept.agent, since: kept.since });
+    const known = this.add(kept.terminalId, terminal, { isShared: false, ...kept });
     known.pid = kept.pid;
     known.last = kept.last && new ExecutionRecord(kept.last.executionId, kept.last.command, kept.last.typed, kept.last.end, true);
+    this.change();
     await this.resume(known);
     this.reportIntegration(known);
-    this.change();
   }
 
   /** A command that began before the window was loaded anew is over; what it printed since then, the editor does not report. */
@@ -457,12 +453,13 @@ export class EditorTerminals implements vscode.Disposable {
     if (known.isShared) {
       this.notifyShared(known, known.pid);
     }
-    const { terminalId, last } = known;
+    const { terminalId, windows, last } = known;
     if (this.known.get(terminalId) !== known) {
       return;
     }
     const executionId = last?.executionId;
-    this.server.notify('terminal_resumed', { terminalId, executionId, isRunning: isRunning(known), isReloaded: last?.isReloaded });
+    const isReloaded = last?.isReloaded;
+    this.server.notify('terminal_resumed', { terminalId, windows, executionId, isRunning: isRunning(known), isReloaded });
     for (const piece of last?.pieces() ?? []) {
       this.server.notify('execution_output', { terminalId, executionId, ...piece });
     }

@@ -1,14 +1,16 @@
-// The terminals of agents in a file of the workspace: a window that is loaded anew knows them again by their processes.
+// The terminals of agents in files, one of each window: a window that is loaded anew knows them again by their processes.
 //
 //     kept: id, process, last command ──reload──► the editor restores a terminal with that process ──► the same terminal again
-//                                                    └── none comes within RETURN_MS ──► gone
+//                                                    └── not within RETURN_MS ──► it is none of this window's
 //
-// The editor restores terminals only after extensions have started, and says nothing of them but the process. Until then their
-// ids are reported as before, and requests about them wait. Whose they are is the server's to know: one that it does not know
-// is disowned. The editor's own memory is not used: what was written there just before a reload is lost. Shared terminals are not
-// kept: a person who loads the window anew shares them anew.
+// The editor restores terminals only after extensions have started, and says nothing of them but the process. Which window was
+// loaded anew nothing tells: not the folders, which two windows may have open, nor the editor's memory of a workspace, which
+// may be another's then. So all files are read, and a terminal belongs to the window in which it appears. Whose it is, is the
+// server's to know: one that it does not know is disowned. Shared terminals are not kept: a person who loads the window anew
+// shares them anew.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import * as os from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
@@ -17,11 +19,16 @@ import type { ExecutionEnd } from './executionRecord.js';
 
 /** How long the editor may take to restore its terminals. */
 const RETURN_MS = 20_000;
+/** Windows that had a terminal, of which the server knows one; the last ones are kept. */
+const MAX_WINDOWS = 8;
+const ENDING = '.json';
 
 /** What is kept of a terminal. */
 export interface KeptTerminal {
   readonly terminalId: string;
   readonly pid: number;
+  /** The windows that had it, the last one last. */
+  readonly windows: readonly string[];
   readonly agent: string;
   /** When it was created, in milliseconds since 1970. */
   readonly since: number;
@@ -31,57 +38,50 @@ export interface KeptTerminal {
     | undefined;
 }
 
-export interface Returns {
-  /** The editor has restored it. */
-  returned(kept: KeptTerminal, terminal: vscode.Terminal): void;
-  /** It did not, and its process has ended. */
-  ended(kept: KeptTerminal): void;
+/** Where the terminals are kept, and by which window. */
+export interface KeepingPlace {
+  readonly folder: string;
+  readonly window: string;
 }
 
 export class ReturningTerminals implements vscode.Disposable {
-  private readonly awaited = new Map<string, KeptTerminal>();
-  private readonly arrivals = new Set<() => void>();
+  /** By process, with the file that has it. */
+  private readonly awaited = new Map<number, { readonly kept: KeptTerminal; readonly file: string }>();
   private readonly opened: vscode.Disposable | undefined;
   private readonly timer: NodeJS.Timeout | undefined;
+  private readonly file: string;
   private written: string | undefined;
 
   constructor(
-    /** `undefined` where nothing can be kept: the window has no workspace. */
-    private readonly file: string | undefined,
-    private readonly returns: Returns,
+    private readonly place: KeepingPlace,
+    /** The editor has restored one. */
+    private readonly returned: (kept: KeptTerminal, terminal: vscode.Terminal) => void,
     private readonly log: Log,
   ) {
-    for (const kept of readKept(file)) {
-      this.awaited.set(kept.terminalId, kept);
+    this.file = path.join(place.folder, place.window + ENDING);
+    for (const file of filesOf(place.folder)) {
+      const living = readKept(file).filter(isAlive);
+      if (living.length === 0) {
+        rmSync(file, { force: true });
+      }
+      living.forEach((kept) => this.awaited.set(kept.pid, { kept, file }));
     }
     if (this.awaited.size > 0) {
       this.opened = vscode.window.onDidOpenTerminal((terminal) => void this.recognise(terminal));
       vscode.window.terminals.forEach((terminal) => void this.recognise(terminal));
-      this.timer = setTimeout(() => this.giveUp(), RETURN_MS);
+      this.timer = setTimeout(() => this.opened?.dispose(), RETURN_MS);
     }
   }
 
-  ids(): string[] {
-    return [...this.awaited.keys()];
-  }
-
-  /** Resolves when a terminal is back, or is no longer waited for. */
-  async arrival(terminalId: string): Promise<void> {
-    while (this.awaited.has(terminalId)) {
-      await new Promise<void>((resolve) => this.arrivals.add(resolve));
-    }
-  }
-
-  /** Writes down the terminals that there are, beside those that may still come. */
+  /** Writes down the terminals that there are. */
   keep(terminals: readonly KeptTerminal[]): void {
-    const text = JSON.stringify([...this.awaited.values(), ...terminals]);
-    if (this.file === undefined || text === this.written) {
+    const text = JSON.stringify(terminals);
+    if (text === this.written) {
       return;
     }
     try {
       // At once: a command is written down before it runs.
-      mkdirSync(path.dirname(this.file), { recursive: true });
-      writeFileSync(this.file, text, { mode: 0o600 });
+      write(this.file, terminals);
       this.written = text;
     } catch (error) {
       this.log.warn(`the terminals of agents are not kept: ${reasonOf(error)}`);
@@ -92,35 +92,56 @@ export class ReturningTerminals implements vscode.Disposable {
     this.opened?.dispose();
     clearTimeout(this.timer);
     this.awaited.clear();
-    this.wake();
   }
 
   private async recognise(terminal: vscode.Terminal): Promise<void> {
-    const pid = await terminal.processId;
-    const kept = [...this.awaited.values()].find((one) => one.pid === pid);
-    if (kept !== undefined) {
-      this.awaited.delete(kept.terminalId);
-      this.returns.returned(kept, terminal);
-      this.wake();
+    const pid = (await terminal.processId) ?? 0;
+    const found = this.awaited.get(pid);
+    if (found === undefined) {
+      return;
     }
-  }
-
-  private giveUp(): void {
-    this.opened?.dispose();
-    const left = [...this.awaited.values()];
-    this.awaited.clear();
-    // One whose process runs may be another window's on the same workspace.
-    left.filter(({ pid }) => !isAlive(pid)).forEach((kept) => this.returns.ended(kept));
-    this.wake();
-  }
-
-  private wake(): void {
-    this.arrivals.forEach((resolve) => resolve());
-    this.arrivals.clear();
+    this.awaited.delete(pid);
+    const { kept, file } = found;
+    this.returned({ ...kept, windows: [...kept.windows, this.place.window].slice(-MAX_WINDOWS) }, terminal);
+    // It is in this window's file now.
+    try {
+      write(file, readKept(file).filter((other) => other.pid !== pid));
+    } catch (error) {
+      this.log.info(`a terminal is kept twice: ${reasonOf(error)}`);
+    }
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Writes terminals into a file that only this user reads; none are no file. */
+function write(file: string, terminals: readonly KeptTerminal[]): void {
+  if (terminals.length === 0) {
+    rmSync(file, { force: true });
+    return;
+  }
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeFileSync(file, JSON.stringify(terminals), { mode: 0o600 });
+}
+
+/** The files of all windows, the one that was written last at the end. */
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(ENDING))
+      .map((name) => path.join(folder, name))
+      .map((file) => ({ file, time: statSync(file).mtimeMs }))
+      .sort((one, other) => one.time - other.time)
+      .map(({ file }) => file);
+  } catch {
+    // There is no folder yet, or another window removes its file just now: nothing of it was running.
+    return [];
+  }
+}
+
+/** Whether its process runs; one from before the machine was started is another that has its number. */
+function isAlive({ pid, since }: KeptTerminal): boolean {
+  if (since < Date.now() - os.uptime() * 1_000) {
+    return false;
+  }
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -128,20 +149,26 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function readKept(file: string | undefined): KeptTerminal[] {
+function readKept(file: string): KeptTerminal[] {
   let value: unknown;
   try {
-    value = file === undefined ? [] : JSON.parse(readFileSync(file, 'utf8'));
+    value = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     // There is none, or none that this version wrote.
   }
   return (Array.isArray(value) ? value : []).filter(isFields).flatMap((fields) => {
-    const [terminalId, pid] = [textOf(fields, 'terminalId'), numberOf(fields, 'pid')];
-    if (terminalId === undefined || pid === undefined) {
+    const [terminalId, pid, windows] = [textOf(fields, 'terminalId'), numberOf(fields, 'pid'), fields['windows']];
+    if (terminalId === undefined || pid === undefined || !Array.isArray(windows)) {
       return [];
     }
-    const { last } = fields;
-    return { terminalId, pid, agent: textOf(fields, 'agent') ?? '', since: numberOf(fields, 'since') ?? 0, last: readLast(last) };
+    return {
+      terminalId,
+      pid,
+      windows: windows.filter((window) => typeof window === 'string'),
+      agent: textOf(fields, 'agent') ?? '',
+      since: numberOf(fields, 'since') ?? 0,
+      last: readLast(fields['last']),
+    };
   });
 }
 

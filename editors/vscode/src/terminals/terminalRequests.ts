@@ -29,9 +29,7 @@ export function answerTerminalRequest(
     const refusal = new RequestError('The workspace of this window is not trusted: no terminal is used', 'untrusted');
     return Promise.reject(refusal);
   }
-  // One that the editor has not restored yet, after a reload, is waited for.
-  const arrival = terminals.arrival(textOf(request.data, 'terminalId') ?? '');
-  return arrival.then(() => answer(terminals, options, request.id, request.data));
+  return answer(terminals, options, request.id, request.data);
 }
 
 type AnswerRequest = (
