@@ -17,6 +17,7 @@
 
 mod board;
 mod clipped;
+mod pan;
 mod person_limits;
 mod row;
 mod watching;

@@ -1,8 +1,8 @@
 //! A session that a window watches.
 //!
 //! Where the panel holds all of the terminal, the window gets a dump and then the stream, without what its terminal would
-//! answer. Where it does not, it gets frames ([`Clipped`]): the part of the screen that fits and has the cursor, and what is above
-//! it, at most one every [`FRAME_PAUSE`]. The panel's size decides, with each dump and whenever it changes.
+//! answer. Where it does not, it gets frames ([`Clipped`]): the part of the screen that fits and has the cursor, or that its person
+//! has scrolled to, at most one every [`FRAME_PAUSE`]. The panel's size decides, with each dump and whenever it changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::clipped::{Clipped, MAX_ABOVE, RECENT_ABOVE};
+use crate::pan::{Distance, Pan};
 use crate::window::Audience;
 
 /// Least time between two frames, and what each line above the part adds to it.
@@ -34,6 +35,10 @@ pub(crate) struct Watching {
     session: Session,
     audience: Arc<dyn Audience>,
     panel: watch::Receiver<Size>,
+    /// How far its person has scrolled in all, and how much of that is done.
+    scrolled: watch::Receiver<Distance>,
+    done: Distance,
+    pan: Pan,
     /// That of the last dump.
     size: Size,
     filter: QueryFilter,
@@ -52,6 +57,7 @@ impl Watching {
         size: Size,
         audience: Arc<dyn Audience>,
         panel: watch::Receiver<Size>,
+        scrolled: watch::Receiver<Distance>,
     ) -> Self {
         let id = session.id().to_string();
         Self {
@@ -59,6 +65,9 @@ impl Watching {
             session,
             audience,
             panel,
+            scrolled,
+            done: Distance::default(),
+            pan: Pan::default(),
             size,
             filter: QueryFilter::default(),
             text: TextStream::default(),
@@ -81,11 +90,22 @@ impl Watching {
                     if changed.is_err() {
                         return;
                     }
+                    self.pan = Pan::default();
                     // Whether it fits now or not: a dump begins anew.
                     match self.session.subscribe().await {
                         Ok(anew) => updates = anew,
                         Err(_) => return,
                     }
+                    true
+                }
+                changed = self.scrolled.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    let scrolled = *self.scrolled.borrow_and_update();
+                    self.pan.scroll(scrolled - self.done);
+                    self.done = scrolled;
+                    self.is_dirty |= !self.fits();
                     true
                 }
                 () = tokio::time::sleep_until(self.next_frame), if self.is_dirty => {
@@ -107,6 +127,9 @@ impl Watching {
     async fn updated(&mut self, update: Update, updates: &mut Subscription) -> bool {
         match update {
             Update::Dump(dump) => {
+                if dump.size != self.size {
+                    self.pan = Pan::default();
+                }
                 self.size = dump.size;
                 self.filter.reset();
                 self.text = TextStream::default();
@@ -172,19 +195,19 @@ impl Watching {
         let mut next = None;
         if let Some(shown) = self.clipped.take() {
             let Ok(page) = self.session.page(RECENT_ABOVE).await else { return false };
-            next = shown.go_on(&page, panel);
+            next = shown.go_on(&page, panel, &mut self.pan);
         }
         let (shown, frame) = match next {
             Some(next) => next,
             None => {
                 let Ok(page) = self.session.page(MAX_ABOVE).await else { return false };
-                Clipped::begin(&page, panel)
+                Clipped::begin(&page, panel, &mut self.pan)
             }
         };
         self.clipped = Some(shown);
         self.next_frame = Instant::now() + FRAME_PAUSE + LINE_PAUSE * frame.lines as u32;
         let data = format!("{UPDATE_BEGINS}{}{UPDATE_ENDS}", frame.text);
-        self.tell("frame", json!({"data": data})).await
+        self.tell("frame", json!({"data": data, "canScroll": frame.can_scroll})).await
     }
 
     /// What the window's terminal is given of a stream.

@@ -18,6 +18,7 @@ use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
 use crate::board;
+use crate::pan::Distance;
 use crate::person_limits;
 use crate::watching::Watching;
 
@@ -87,6 +88,7 @@ struct SessionWindow {
 /// A session that it watches; ends with this.
 struct Watched {
     panel: watch::Sender<Size>,
+    scrolled: watch::Sender<Distance>,
     task: AbortHandle,
 }
 
@@ -200,6 +202,14 @@ struct Panel {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
+struct Scrolled {
+    session_id: String,
+    #[serde(flatten)]
+    by: Distance,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Typed {
     session_id: String,
     data: String,
@@ -231,6 +241,13 @@ impl Window for SessionWindow {
                 Ok(Value::Null)
             }
             "resize" => self.resize(read(data)?).await,
+            "scroll" => {
+                let Scrolled { session_id, by } = read(data)?;
+                if let Some(watched) = self.lock().get(&SessionId::from_text(&session_id)) {
+                    watched.scrolled.send_modify(|scrolled| *scrolled += by);
+                }
+                Ok(Value::Null)
+            }
             "input" => {
                 let Typed { session_id, data } = read(data)?;
                 let session = self.session(&session_id)?;
@@ -303,7 +320,8 @@ impl SessionWindow {
     async fn watch(&self, panel: Panel) -> Result<Value, Refused> {
         let session = self.session(&panel.session_id)?;
         let info = session.info().await.map_err(of_session)?;
-        let (sender, receiver) = watch::channel(size_of(&panel));
+        let (size, panel) = watch::channel(size_of(&panel));
+        let (scrolled, scrolling) = watch::channel(Distance::default());
         let mut watched = self.lock();
         watched.retain(|_, watched| !watched.task.is_finished());
         if watched.len() >= MAX_WATCHED && !watched.contains_key(session.id()) {
@@ -312,9 +330,9 @@ impl SessionWindow {
             return Err(refused("RESOURCE_LIMIT", why));
         }
         let audience = Arc::clone(&self.shared.audience);
-        let watching = Watching::new(session.clone(), info.size, audience, receiver);
+        let watching = Watching::new(session.clone(), info.size, audience, panel, scrolling);
         let task = tokio::spawn(watching.run()).abort_handle();
-        watched.insert(session.id().clone(), Watched { panel: sender, task });
+        watched.insert(session.id().clone(), Watched { panel: size, scrolled, task });
         let driver = if info.driver.is_some() { "person" } else { "agent" };
         Ok(json!({"cols": info.size.cols, "rows": info.size.rows, "driver": driver}))
     }

@@ -40,7 +40,7 @@ pub use codec::DumpError;
 pub use emulator::{Dump, MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};
 pub use highlights::Highlight;
-pub use screen::{Cell, CellWidth, Cursor, CursorShape, Row, Screen};
+pub use screen::{Cell, CellWidth, Cursor, CursorShape, PartOrigin, Row, Screen};
 pub use search::{Found, Haystack};
 pub use style::{Attributes, Color, Palette, Style};
 pub use viewed::QueryFilter;

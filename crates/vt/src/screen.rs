@@ -1,5 +1,6 @@
 //! What a terminal shows, as plain data: an owned copy that outlives the next byte.
 
+use crate::emulator::Size;
 use crate::style::Style;
 
 /// How many columns a cell takes.
@@ -146,30 +147,61 @@ pub struct Screen {
     pub title: String,
 }
 
+/// Where a part of a screen begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PartOrigin {
+    /// Its first row, from 0.
+    pub top: usize,
+    /// Its first column, from 0.
+    pub left: usize,
+}
+
 impl Screen {
-    /// The first row of a part of so many rows that has the cursor, and moves from where it was as little as possible.
-    pub fn top_of_part(&self, rows: u16, before: usize) -> usize {
-        let row = usize::from(self.cursor.row);
-        let lowest = self.rows.len().saturating_sub(usize::from(rows.max(1)));
-        before.clamp((row + 1).saturating_sub(usize::from(rows.max(1))), row).min(lowest)
+    /// Where a part of this size begins that has the cursor, and moves from where it was as little as possible.
+    pub fn origin_with_cursor(&self, before: PartOrigin, size: Size) -> PartOrigin {
+        let start = |before: usize, cursor: u16, length: u16| {
+            let cursor = usize::from(cursor);
+            before.clamp((cursor + 1).saturating_sub(usize::from(length.max(1))), cursor)
+        };
+        let top = start(before.top, self.cursor.row, size.rows);
+        let left = start(before.left, self.cursor.col, size.cols);
+        self.origin_within(PartOrigin { top, left }, size)
     }
 
-    /// The part of it from row `top` on that fits into so many columns and rows and has the cursor, on a screen without a title.
-    pub fn part(&self, top: usize, cols: u16, rows: u16) -> Self {
-        let (cols, rows) = (usize::from(cols.max(1)), usize::from(rows.max(1)));
-        let (row, col) = (usize::from(self.cursor.row), usize::from(self.cursor.col));
-        let top = top.clamp((row + 1).saturating_sub(rows), row);
-        let left = (col + 1).saturating_sub(cols);
+    /// The nearest origin of a part of this size that does not go beyond the screen.
+    pub fn origin_within(&self, wanted: PartOrigin, size: Size) -> PartOrigin {
+        let last = |all: usize, length: u16| all.saturating_sub(usize::from(length.max(1)));
+        let cols = usize::from(self.cols());
+        PartOrigin {
+            top: wanted.top.min(last(self.rows.len(), size.rows)),
+            left: wanted.left.min(last(cols, size.cols)),
+        }
+    }
+
+    /// The part of this size, on a screen without a title. A cursor that is outside of it is hidden.
+    pub fn part(&self, origin: PartOrigin, size: Size) -> Self {
+        let (cols, rows) = (usize::from(size.cols.max(1)), usize::from(size.rows.max(1)));
         let cut = |row: &Row| {
-            let mut cells: Vec<Cell> = row.cells.iter().skip(left).take(cols).cloned().collect();
+            let mut cells: Vec<Cell> =
+                row.cells.iter().skip(origin.left).take(cols).cloned().collect();
             // Half of a wide character is a blank.
             let blank = |cell: &mut Cell| *cell = Cell { character: ' ', ..Cell::default() };
             cells.first_mut().filter(|cell| cell.width == CellWidth::Continuation).map(blank);
             cells.last_mut().filter(|cell| cell.width == CellWidth::Double).map(blank);
             Row { cells, wrapped: false }
         };
-        let cursor = Cursor { row: (row - top) as u16, col: (col - left) as u16, ..self.cursor };
-        let rows = self.rows.iter().skip(top).take(rows).map(cut).collect();
+        let inside = |at: u16, start: usize, length: usize| {
+            usize::from(at).checked_sub(start).filter(|at| *at < length)
+        };
+        let row = inside(self.cursor.row, origin.top, rows);
+        let col = inside(self.cursor.col, origin.left, cols);
+        let cursor = Cursor {
+            row: row.unwrap_or_default() as u16,
+            col: col.unwrap_or_default() as u16,
+            visible: self.cursor.visible && row.is_some() && col.is_some(),
+            ..self.cursor
+        };
+        let rows = self.rows.iter().skip(origin.top).take(rows).map(cut).collect();
         Self { rows, cursor, ..Self::default() }
     }
 
@@ -182,38 +214,53 @@ impl Screen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Size, Terminal};
+    use crate::{Options, Terminal};
+
+    fn size(cols: u16, rows: u16) -> Size {
+        Size { cols, rows }
+    }
+
+    fn at(top: usize, left: usize) -> PartOrigin {
+        PartOrigin { top, left }
+    }
 
     #[test]
-    fn a_part_has_the_cursor_and_no_half_character() {
-        let mut terminal = Terminal::new(Size { cols: 20, rows: 5 }, Options::default());
+    fn a_part_has_no_half_character_and_hides_a_cursor_that_is_outside() {
+        let mut terminal = Terminal::new(size(20, 5), Options::default());
         terminal.feed("one\r\n12345\u{4f60}67890\r\nthree\r\nfour".as_bytes());
         let screen = terminal.screen();
         let text = |part: &Screen| crate::format::plain(&part.rows);
-        let part = screen.part(0, 10, 3);
+        let part = screen.part(at(1, 0), size(10, 3));
         assert_eq!(text(&part), "12345\u{4f60}678\nthree\nfour");
-        assert_eq!((part.cursor.row, part.cursor.col), (2, 4));
-        assert_eq!(text(&screen.part(0, 6, 3)), "12345\nthree\nfour", "not half of it");
-        terminal.feed(b"\x1b[2;12H");
-        let part = terminal.screen().part(0, 6, 2);
-        assert_eq!((text(&part).as_str(), part.cursor.col), ("\n 67890", 5));
-        assert_eq!(screen.part(0, 100, 100).rows, screen.rows);
-        assert_eq!(text(&screen.part(2, 10, 3)), "three\nfour", "from where it is wanted");
-        assert_eq!(text(&screen.part(9, 10, 3)), "four", "with the cursor");
-        assert_eq!(screen.part(0, 0, 0), screen.part(0, 1, 1));
+        assert_eq!((part.cursor.row, part.cursor.col, part.cursor.visible), (2, 4, true));
+        assert_eq!(text(&screen.part(at(1, 0), size(6, 2))), "12345\nthree", "not half of it");
+        assert_eq!(text(&screen.part(at(1, 6), size(6, 1))), " 67890", "nor the other half");
+        assert_eq!(text(&screen.part(at(1, 5), size(1, 1))), "", "nor all of it in one column");
+        for outside in [at(0, 0), at(1, 5), at(4, 0)] {
+            assert!(!screen.part(outside, size(10, 3)).cursor.visible, "{outside:?}");
+        }
+        assert_eq!(screen.part(at(0, 0), size(100, 100)).rows, screen.rows);
+        assert_eq!(screen.part(at(0, 0), size(0, 0)), screen.part(at(0, 0), size(1, 1)));
     }
+
     #[test]
     fn a_part_stays_where_it_is_while_it_has_the_cursor() {
-        let screen = |row| Screen {
-            rows: vec![Row::default(); 40],
-            cursor: Cursor { row, ..Cursor::default() },
+        let cells = vec![Cell::default(); 120];
+        let screen = |row, col| Screen {
+            rows: vec![Row { cells: cells.clone(), wrapped: false }; 40],
+            cursor: Cursor { row, col, ..Cursor::default() },
             ..Screen::default()
         };
-        let top = |row, before| screen(row).top_of_part(14, before);
+        let top = |row, before| screen(row, 0).origin_with_cursor(at(before, 0), size(80, 14)).top;
         assert_eq!((top(0, 0), top(13, 0), top(14, 0), top(39, 0)), (0, 0, 1, 26));
         assert_eq!((top(20, 10), top(9, 10), top(24, 10)), (10, 9, 11));
         assert_eq!(top(39, 39), 26, "no more than the screen has");
-        assert_eq!(screen(5).top_of_part(100, 3), 0);
-        assert_eq!(screen(5).top_of_part(0, 3), 5);
+        let left =
+            |col, before| screen(0, col).origin_with_cursor(at(0, before), size(80, 14)).left;
+        assert_eq!((left(79, 0), left(80, 0), left(119, 0)), (0, 1, 40));
+        assert_eq!((left(90, 20), left(10, 20), left(119, 119)), (20, 10, 40));
+        assert_eq!(screen(5, 0).origin_with_cursor(at(3, 9), size(200, 100)), at(0, 0));
+        assert_eq!(screen(5, 0).origin_with_cursor(at(3, 0), size(0, 0)), at(5, 0));
+        assert_eq!(screen(5, 0).origin_within(at(99, 99), size(80, 14)), at(26, 40));
     }
 }

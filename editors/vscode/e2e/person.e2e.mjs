@@ -18,6 +18,22 @@ const timer = setInterval(() => {
 }, 147);
 `;
 
+/** Paints all rows of a screen with each line that it reads, as htop does with each second. */
+const PAINT = `round=0
+printf '\\033[?1049h'
+while :; do
+  for row in $(seq 60); do printf '\\033[%dH\\033[2Kround %d row %d; \\033[%d;186Hthe right edge' "$row" "$round" "$row" "$row"; done
+  printf '\\033[60;20H'
+  [ "$word" = top ] && printf '\\033[1;20H'
+  read -r word
+  [ "$word" = quit ] && break
+  round=$((round + 1))
+done
+printf '\\033[?1049l'
+echo left it
+read -r word
+`;
+
 export function setUp(target) {
   return startWithAgent(target, 'person', { 'workbench.colorTheme': 'Default Dark Modern' });
 }
@@ -143,13 +159,56 @@ export const steps = {
     await window.screenshot('scrolled-back');
     await window.run('Terminal: Scroll to Bottom');
     await window.waitForTerminalText(/\nmore 20;\n/);
-    const program = "printf '\\033[?1049h\\033[Htop-row\\033[40;1Hbottom-row'; read -r line; printf '\\033[1;1Hchanged'; read -r line; printf '\\033[?1049l'";
-    await agent.call('send_keys', { session_id, keys: `${program}<Enter>`, wait: { text: 'bottom-row' } });
-    await window.waitForTerminalText(/bottom-row$/);
-    await isAt('top-row');
-    await agent.call('send_keys', { session_id, keys: '<Enter>', wait: { text: 'changed' } });
-    await window.waitForTerminalText(/^changed$/m);
-    await window.screenshot('scrolled-back-full-screen');
+    await agent.call('stop_app', { session_id });
+  },
+
+  'the view of a full-screen program that is larger than the panel is moved by wheel and keys': async ({ agent, window }) => {
+    writeFileSync(path.join(window.folder, 'paint.sh'), PAINT);
+    const { session_id } = await agent.call('launch_app', { command: 'sh', args: ['paint.sh'], name: 'painter', cols: 200, rows: 60 });
+    await window.waitForTerminalName(/painter/);
+    await window.selectTerminal('painter');
+    await window.waitForTerminalText(/^round 0 row 60;/m);
+    await window.waitForStatus(/part of 200×60/);
+    const shows = (text) => until(async () => new RegExp(`^${text}`, 'm').test(await window.terminalText()), `shows ${text}`, () => window.terminalText());
+    for (let turn = 0; turn < 6; turn += 1) {
+      await wheel(window, -400);
+    }
+    await shows('round 0 row 1;');
+    // Every row is painted anew, again and again, with the cursor at the bottom: the view stays.
+    for (let round = 1; round <= 3; round += 1) {
+      await agent.call('send_keys', { session_id, keys: '<Enter>', wait: { text: `round ${round} row 60` } });
+      await shows(`round ${round} row 1;`);
+    }
+    assert.doesNotMatch(await window.terminalText(), /row 60/);
+    await window.screenshot('moved-to-the-top');
+    await window.focusTerminal();
+    await window.page.keyboard.press('Shift+PageDown');
+    await until(async () => !/row 1;/.test(await window.terminalText()), 'a key moves it', () => window.terminalText());
+    await window.page.keyboard.press('Shift+PageUp');
+    await shows('round 3 row 1;');
+    for (let turn = 0; turn < 3; turn += 1) {
+      await window.page.keyboard.press('Shift+Alt+PageDown');
+    }
+    await shows('.*the right edge$');
+    await window.screenshot('moved-to-the-right');
+    await window.run('termbridge: Scroll the View Left');
+    await window.page.keyboard.down('Alt');
+    for (let turn = 0; turn < 6; turn += 1) {
+      await wheel(window, -400);
+    }
+    await window.page.keyboard.up('Alt');
+    await shows('round 3 row 1;');
+    // The cursor above, and rows below it.
+    await agent.call('send_keys', { session_id, keys: 'top<Enter>', wait: { text: 'round 4 row 60' } });
+    for (let turn = 0; turn < 6; turn += 1) {
+      await wheel(window, 400);
+    }
+    await shows('round 4 row 60;');
+    assert.deepEqual((await window.terminalNames()).filter((shown) => /you/.test(shown)), [], 'nothing was taken over');
+    // The program leaves its screen: the wheel is the view's again.
+    await agent.call('send_keys', { session_id, keys: 'quit<Enter>', wait: { text: 'left it' } });
+    await window.waitForTerminalText('left it');
+    await wheel(window, -400);
     assert.deepEqual((await window.terminalNames()).filter((shown) => /you/.test(shown)), [], 'nothing was taken over');
     await agent.call('stop_app', { session_id });
   },

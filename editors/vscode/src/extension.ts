@@ -167,11 +167,12 @@ function contextKeys(connection: ServerConnection, { store, sessions, terminals 
       set(key, value);
     }
   };
-  /** Which of the two the menus of terminals offer: they know of no state but that of the terminal in front. */
+  /** What menus and keys of terminals are for: they know of no state but that of the terminal in front. */
   const lookAtFront = (): void => {
     const { activeTerminal: front } = vscode.window;
     setFlag('isShared', front !== undefined && terminals.isShared(front));
     setFlag('canShare', front !== undefined && !terminals.has(front) && !sessions.isSession(front));
+    setFlag('canScroll', sessions.canScroll());
   };
   const countSessions = (): void => setFlag('hasSessions', store.all().length + terminals.created().length > 0);
   set('state', connection.state);
@@ -179,7 +180,9 @@ function contextKeys(connection: ServerConnection, { store, sessions, terminals 
   return [
     connection.onDidChangeState((state) => set('state', state)),
     connection.onDidChangeFailure(() => set('problem', connection.problem)),
+    sessions.onDidChangeClipping(lookAtFront),
     store.onDidChange(() => {
+      lookAtFront();
       countSessions();
       setFlag('hasTakenOver', store.hasDriven);
     }),

@@ -138,9 +138,20 @@ test('the status bar says what is shared, and that the panel is too small for th
   expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session');
   terminal.show();
   expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, part of 132×50');
-  expect(editor.statusBar.tooltip).toContain('take over to fit');
+  expect(editor.statusBar.tooltip).toContain('scroll back for what is above; enlarge the panel, or take over to fit');
+  expect(editor.contextKeys.get('termbridge.canScroll')).toBe(false);
+  await editor.run('termbridge.scrollUp');
+  expect(editor.messages.at(-1)).toContain('no full-screen program');
+  peer.notify('frame', { sessionId: 's1', data: 'of vim', canScroll: true });
+  await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.canScroll')).toBe(true));
+  expect(editor.statusBar.tooltip).toContain('the wheel moves the view');
+  for (const [command, rows, cols] of [['Up', -9, 0], ['Down', 9, 0], ['Left', 0, -40], ['Right', 0, 40]] as const) {
+    await editor.run(`termbridge.scroll${command}`);
+    expect((await peer.next('scroll')).data).toEqual({ sessionId: 's1', rows, cols });
+  }
   peer.notify('dump', { sessionId: 's1', cols: 80, rows: 10, data: 'all' });
   await vi.waitFor(() => expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session'));
+  expect(editor.contextKeys.get('termbridge.canScroll')).toBe(false);
   window.createTerminal({ name: 'zsh' }).show();
   await editor.run('termbridge.shareTerminal');
   expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, 1 shared');

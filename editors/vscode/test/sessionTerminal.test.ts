@@ -70,6 +70,72 @@ test('the wheel over a full-screen program that an agent drives is no typing', a
   expect(terminal.written.endsWith('\x1b[?1000l')).toBe(true);
 });
 
+describe('a part of a full-screen program', () => {
+  const frame = (data: string, canScroll = true) => ({ sessionId: 's1', data, canScroll });
+  const UP = '\x1b[<64;10;5M';
+
+  test('is moved by the wheel, which is no typing', async () => {
+    const { pty, server, row } = openTerminal();
+    pty.onNotice('frame', frame('normal screen', false));
+    pty.handleInput(UP);
+    expect(pty.canScroll).toBe(false);
+    pty.onNotice('frame', frame('part'));
+    expect(pty.canScroll).toBe(true);
+    server.hold();
+    pty.handleInput(UP + UP);
+    // What comes before the answer goes with the next request.
+    pty.handleInput('\x1b[<65;10;5M\x1b[<69;10;5M\x1b[<67;1;1M');
+    pty.handleInput('\x1b[<72;1;1M\x1b[<0;3;3M\x1b[<0;3;3m');
+    server.release();
+    await settled();
+    expect(server.requests.slice(1)).toEqual([
+      { type: 'scroll', data: { sessionId: 's1', rows: -6, cols: 0 } },
+      { type: 'scroll', data: { sessionId: 's1', rows: 3, cols: 6 } },
+    ]);
+    pty.scroll(1, -1);
+    await settled();
+    expect(server.ofType('scroll').at(-1)).toEqual({ sessionId: 's1', rows: 29, cols: -50 });
+    // Whoever drives has the mouse for the program.
+    pty.update(row({ driver: 'person', isDriver: true }));
+    pty.handleInput(UP);
+    await settled();
+    expect(server.ofType('scroll')).toHaveLength(3);
+    expect(server.ofType('input')).toEqual([{ sessionId: 's1', data: UP }]);
+    pty.onNotice('dump', dump('whole'));
+    expect([pty.clippedSize, pty.canScroll]).toEqual([undefined, false]);
+  });
+
+  test('says once that it cannot be moved', async () => {
+    const { pty, server, log } = openTerminal();
+    pty.onNotice('frame', frame('part'));
+    server.failing.set('scroll', new Error('unknown request "scroll"'));
+    for (let turn = 0; turn < 5; turn += 1) {
+      pty.handleInput(UP);
+      await settled();
+    }
+    expect(server.ofType('scroll')).toHaveLength(5);
+    expect(log.lines).toEqual(['scroll: unknown request "scroll"']);
+  });
+
+  test('has the wheel back, and all of the last screen to scroll back to, when the session ends', async () => {
+    for (const held of ['top\nmiddle\nbottom', undefined]) {
+      const { pty, terminal, server } = openTerminal();
+      if (held === undefined) {
+        server.failing.set('transcript', new Error('gone'));
+      } else {
+        server.answers.set('transcript', { text: held });
+      }
+      pty.onNotice('frame', frame('part'));
+      pty.onNotice('ended', { sessionId: 's1', exitCode: 0 });
+      await settled();
+      const [, after] = terminal.written.split('\x1b[?1006l\x1b[?1000l');
+      expect(after).toContain('ended with exit code 0');
+      expect(after?.includes('top\r\nmiddle\r\nbottom')).toBe(held !== undefined);
+      expect(pty.canScroll).toBe(false);
+    }
+  });
+});
+
 test('a mouse that moves over what has ended does not close it', () => {
   const { pty, terminal } = openTerminal({ driver: 'person', isDriver: true });
   pty.onNotice('dump', dump('\x1b[?1003h\x1b[?1006h\x1b[?1004h'));

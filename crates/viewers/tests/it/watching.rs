@@ -80,6 +80,56 @@ async fn a_small_panel_shows_the_part_that_fits_until_its_person_takes_over() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_panel_is_scrolled_over_a_full_screen_program_which_nothing_is_typed_to() {
+    let bed = Bed::new();
+    let paint = "paint() { printf '\\033[?1049h'; for row in $(seq 24); do printf \"\\033[${row}H$1-$row;\"; done; }";
+    let script = format!(
+        "{paint}; paint a; read x; paint b; read x; paint c; read x; printf '\\033[?1049l'; read x"
+    );
+    let session = bed.script(&script).await;
+    session.wait(Wait::text("a-24;")).await.expect("painted");
+    let id = session.id().to_string();
+    let scroll = |rows: i32| json!({"sessionId": id, "rows": rows, "cols": 0});
+    let (mut window, _) = bed.window("w1", &[]).await;
+    window.does("watch", panel(&id, 30, 10)).await;
+    let frame = window.told(|kind, _| kind == "frame").await;
+    assert_eq!(frame["canScroll"], true);
+    let data = frame["data"].as_str().expect("text");
+    assert!(data.contains("\x1b[?1000h\x1b[?1006h") && data.contains("a-24;"), "{data:?}");
+    assert!(!data.contains("a-14;"), "nothing is above it: {data:?}");
+    window.does("scroll", scroll(-3)).await;
+    let moved = window.shown("a-12;").await;
+    assert!(!moved.contains("a-22;"), "{moved:?}");
+    window.does("scroll", scroll(i32::MIN)).await;
+    window.shown("a-1;").await;
+    // The program paints all of it anew, and the part stays.
+    session.send_keys("<Enter>").await.expect("typed");
+    session.wait(Wait::text("b-24;")).await.expect("painted");
+    let painted = window.shown("b-10;").await;
+    assert!(!painted.contains("b-11;"), "{painted:?}");
+    // Another panel begins where the cursor is.
+    window.does("resize", panel(&id, 30, 9)).await;
+    let painted = window.shown("b-24;").await;
+    assert!(!painted.contains("b-15;"), "{painted:?}");
+    window.does("scroll", scroll(-15)).await;
+    window.shown("b-1;").await;
+    assert!(session.info().await.expect("known").driver.is_none(), "nobody took over");
+    // So it does where a person takes over and hands back.
+    window.does("take_over", panel(&id, 30, 9)).await;
+    window.told(|kind, data| kind == "dump" && data["cols"] == 30).await;
+    window.does("hand_back", json!({"sessionId": id})).await;
+    window.told(|kind, _| kind == "frame").await;
+    session.send_keys("<Enter>").await.expect("typed");
+    window.shown("c-24;").await;
+    session.send_keys("<Enter>").await.expect("typed");
+    let frame = window.told(|kind, data| kind == "frame" && data["canScroll"] == false).await;
+    assert!(frame["data"].as_str().is_some_and(|data| data.contains("\x1b[?1000l")), "{frame}");
+    window.does("scroll", json!({"sessionId": "nobody", "rows": 1})).await;
+    let refused = window.ask("scroll", json!({"sessionId": id, "rows": "up"})).await;
+    assert_eq!(refused["data"]["code"], "INVALID_INPUT", "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sizes_are_right_however_fast_they_come_and_panels_may_be_nothing() {
     let bed = Bed::new();
     let floods = [bed.script("yes").await, bed.script("yes").await];

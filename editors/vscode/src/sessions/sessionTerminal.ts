@@ -6,14 +6,16 @@
 //              └── again after the panel was resized, after a flood, and with a new server
 //
 // One side decides on the size. While an agent drives, the session keeps its own and the view takes it over, where the panel
-// is large enough; where it is not, the server sends frames that fit, with what is above them to scroll back to. While the person
-// of this window drives, the session follows the panel. Typing takes over. Closing the view stops nothing but the notices.
+// is large enough; where it is not, the server sends frames that fit (clippedView.ts). While the person of this window drives, the
+// session follows the panel. Typing takes over. Closing the view stops nothing but the notices.
 
 import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
 import { plainText } from '../plainText.js';
 import { type Fields, numberOf, textOf } from '../protocol/message.js';
 import { type SessionRow, sizeOf } from '../protocol/sessionRow.js';
+import { ClippedView, wheelDistance } from './clippedView.js';
+import { OutputBurst } from './outputBurst.js';
 import { PanelSize, WHOLE_PANEL, isSameSize, sizeAnswer } from './panelSize.js';
 import { type Ending, NOT_SENT, RESET, TabName, endLine, endingOf, inLines, placeOfEnd } from './sessionTexts.js';
 import { typedInput } from './typedInput.js';
@@ -27,12 +29,7 @@ const MAX_INPUT = 256 * 1024;
 const SHOWN_MS = 1_000;
 const TYPED_MS = 300;
 
-/**
- * The editor draws all that it is given, however far behind it is. Output beyond `MAX_BURST` in `BURST_MS` is therefore
- * skipped, and after `CATCH_UP_MS` the server is asked for the screen as it is then.
- */
-const MAX_BURST = 1024 * 1024;
-const BURST_MS = 250;
+/** When the server is asked for the screen as it is then, after a burst of output was skipped. */
 const CATCH_UP_MS = 500;
 /** How long the panel keeps its size before the screen is asked for anew: a person who drags its edge changes it often. */
 const RESIZED_MS = 100;
@@ -44,7 +41,6 @@ const ENDED_MS = 1_000;
  */
 const QUIET_MS = 1_000;
 const ENTER = '\r';
-
 const BELL = '\x07';
 
 /** The part of the connection that a session's terminal uses. */
@@ -61,7 +57,6 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private readonly closing = new vscode.EventEmitter<void>();
   private readonly closed = new vscode.EventEmitter<void>();
   private readonly ended = new vscode.EventEmitter<void>();
-  private readonly clipping = new vscode.EventEmitter<void>();
   readonly onDidWrite = this.writing.event;
   readonly onDidOverrideDimensions = this.sizing.event;
   readonly onDidChangeName = this.naming.event;
@@ -70,8 +65,6 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   readonly onDidCloseView = this.closed.event;
   /** The session is over, and its view says so. */
   readonly onDidEnd = this.ended.event;
-  /** Only a part of the session is shown from now on, or all of it. */
-  readonly onDidChangeClipping = this.clipping.event;
 
   private readonly panel = new PanelSize();
   /** The panel's size that the server knows. */
@@ -83,7 +76,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private override = WHOLE_PANEL;
   private view: View = 'nothing';
   /** As `view`, but kept until it is known what is shown next. */
-  private isClipped = false;
+  private readonly clipped: ClippedView;
   private readonly wheel = new WheelGuard();
   private isOpen = false;
   private isOnline = true;
@@ -94,7 +87,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   /** When something was typed last, or the session ended after that, in milliseconds since 1970. */
   private lastKey = 0;
   private isSending = false;
-  private burst = { since: 0, length: 0 };
+  private readonly burst = new OutputBurst();
   private watchTimer: NodeJS.Timeout | undefined;
   private endTimer: NodeJS.Timeout | undefined;
 
@@ -106,6 +99,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     shownName: () => string | undefined = () => undefined,
   ) {
     this.name = new TabName(row, shownName);
+    this.clipped = new ClippedView((distance) => server.request('scroll', { sessionId: row.sessionId, ...distance }), log);
     this.wheel.setDriver(row.isDriver);
   }
 
@@ -129,7 +123,17 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   /** The session's size, where only a part of it is shown. */
   get clippedSize(): vscode.TerminalDimensions | undefined {
-    return this.isClipped && !this.hasEnded ? { columns: this.row.cols, rows: this.row.rows } : undefined;
+    return this.clipped.isClipped && !this.hasEnded ? { columns: this.row.cols, rows: this.row.rows } : undefined;
+  }
+
+  /** Whether the part that is shown can be moved. */
+  get canScroll(): boolean {
+    return this.clipped.canScroll && !this.hasEnded && this.isOnline && !this.row.isDriver;
+  }
+
+  /** Only a part of the session is shown from now on, or all of it. */
+  get onDidChangeClipping(): vscode.Event<void> {
+    return this.clipped.onDidChange;
   }
 
   open(panel: vscode.TerminalDimensions | undefined): void {
@@ -168,6 +172,9 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     const answer = this.learning > 0 ? sizeAnswer(data) : undefined;
     if (answer !== undefined) {
       this.setDimensions(answer);
+    }
+    if (this.canScroll) {
+      this.clipped.scroll(wheelDistance(data));
     }
     const typed = typedInput(data, { isDriver: this.row.isDriver && !this.hasEnded });
     if (typed === '') {
@@ -230,7 +237,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
         this.onOutput(text);
         break;
       case 'frame':
-        this.onFrame(text);
+        this.onFrame(text, data['canScroll'] === true);
         break;
       case 'ended':
         this.end(
@@ -288,6 +295,12 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     await this.learnPanel(SHOWN_MS);
   }
 
+  /** Moves the part that is shown by so many panels, less a row for the eye to go on from; to the side by halves of them. */
+  scroll(down: number, right: number): void {
+    const { rows, columns } = this.panel.current;
+    this.clipped.scroll({ rows: down * Math.max(1, rows - 1), cols: right * Math.max(1, columns >> 1) });
+  }
+
   /** Takes over in the size of the panel, which may have been shown just now. */
   async takeOver(): Promise<void> {
     await this.learnPanel(SHOWN_MS);
@@ -297,14 +310,14 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   dispose(): void {
     this.clearTimers();
     this.panel.dispose();
-    for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed, this.ended, this.clipping]) {
+    for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed, this.ended, this.clipped]) {
       emitter.dispose();
     }
   }
 
   private onDump(cols: number, rows: number, text: string): void {
     this.view = 'whole';
-    this.setClipped(false);
+    this.clipped.set({ isClipped: false, canScroll: false });
     this.size = { columns: cols, rows };
     this.resizeView();
     this.wheel.reset();
@@ -315,12 +328,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     if (this.view !== 'whole') {
       return;
     }
-    const now = Date.now();
-    if (now - this.burst.since > BURST_MS) {
-      this.burst = { since: now, length: 0 };
-    }
-    this.burst.length += text.length;
-    if (this.burst.length > MAX_BURST) {
+    if (this.burst.isTooMuch(text.length)) {
       this.view = 'nothing';
       this.watchAfter(CATCH_UP_MS);
       return;
@@ -331,23 +339,16 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     }
   }
 
-  private onFrame(text: string): void {
+  private onFrame(text: string, canScroll: boolean): void {
+    this.clipped.set({ isClipped: true, canScroll });
     if (this.view === 'clipped') {
       this.writing.fire(text);
       return;
     }
     this.view = 'clipped';
-    this.setClipped(true);
     this.resizeView();
     this.wheel.reset();
     this.writing.fire(RESET + text);
-  }
-
-  private setClipped(isClipped: boolean): void {
-    if (isClipped !== this.isClipped) {
-      this.isClipped = isClipped;
-      this.clipping.fire();
-    }
   }
 
   private resizeView(): void {
@@ -394,14 +395,15 @@ export class SessionTerminal implements vscode.Pseudoterminal {
 
   /** Writes that the session is over, without a loss of what its last screen shows. */
   private async writeEnd({ text }: Ending): Promise<void> {
+    const { release } = this.clipped;
     if (!this.isOnline || this.view === 'nothing') {
-      this.writing.fire(`\r\n${endLine(text)}`);
+      this.writing.fire(`${release}\r\n${endLine(text)}`);
       return;
     }
     const held = await this.transcript().catch(() => undefined);
     const rows = Math.min(this.view === 'clipped' ? Infinity : this.size.rows, this.panel.current.rows);
-    const leave = this.wheel.showsAlternate && held !== undefined ? this.wheel.filter('\x1b[?1049l') : undefined;
-    this.writing.fire(placeOfEnd(held, rows, leave) + endLine(text));
+    const leave = (this.wheel.showsAlternate || release !== '') && held !== undefined ? this.wheel.filter('\x1b[?1049l') : undefined;
+    this.writing.fire(release + placeOfEnd(held, rows, leave) + endLine(text));
   }
 
   private async transcript(): Promise<string> {

@@ -136,6 +136,19 @@ export class SessionTerminals implements vscode.Disposable {
     return this.front()?.pty.clippedSize;
   }
 
+  /** Whether what is shown of the session in front is a part that can be moved. */
+  canScroll(): boolean {
+    return this.front()?.pty.canScroll === true;
+  }
+
+  /** Moves that part by so many panels. */
+  scroll(down: number, right: number): void {
+    if (!this.canScroll()) {
+      throw new Error('no full-screen program that is larger than its panel is in front');
+    }
+    this.front()?.pty.scroll(down, right);
+  }
+
   /** Whether it shows a session, and is none of the editor's own. */
   isSession(terminal: vscode.Terminal): boolean {
     return this.find(terminal) !== undefined;

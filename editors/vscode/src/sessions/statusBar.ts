@@ -19,6 +19,8 @@ export interface ConnectionStatus {
 export interface FrontSession {
   /** Its size, where only a part of it is shown. */
   clippedSize(): vscode.TerminalDimensions | undefined;
+  /** Whether that part can be moved. */
+  canScroll(): boolean;
   readonly onDidChangeClipping: vscode.Event<void>;
 }
 
@@ -81,7 +83,8 @@ export class StatusBar implements vscode.Disposable {
     const clipped = this.front.clippedSize();
     if (clipped !== undefined) {
       texts.push(`part of ${clipped.columns}×${clipped.rows}`);
-      hints.push('The panel is smaller than the session in front: enlarge the panel, or take over to fit the session to it');
+      const move = this.front.canScroll() ? 'the wheel moves the view' : 'scroll back for what is above';
+      hints.push(`The panel is smaller than the session in front: ${move}; enlarge the panel, or take over to fit the session to it`);
     }
     this.write(`$(terminal) termbridge: ${texts.join(', ')}`, hints.join('\n'), isUrgent);
   }
