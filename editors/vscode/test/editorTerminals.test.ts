@@ -1,4 +1,4 @@
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EditorTerminals } from '../src/terminals/editorTerminals.js';
@@ -810,6 +810,9 @@ describe('a window that is loaded anew', () => {
   test('what is no record is no terminal', async () => {
     const { terminals, folder } = await reloaded(async () => undefined);
     terminals.dispose();
+    // Neither is a folder, which stays, nor what leads nowhere.
+    symlinkSync('round.json', path.join(folder, 'round.json'));
+    mkdirSync(path.join(folder, 'w0.json', 'in'), { recursive: true });
     for (const text of ['', '{', '7', '[7]', '[{"terminalId": "t1"}]', '[{"terminalId": "t1", "pid": 4242}]']) {
       writeFileSync(path.join(folder, 'w1.json'), text);
       const { terminals: next, ofType } = terminalsWith({ folder, window: 'w2' });

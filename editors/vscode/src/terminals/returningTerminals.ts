@@ -21,6 +21,8 @@ import type { ExecutionEnd } from './executionRecord.js';
 const RETURN_MS = 20_000;
 /** Windows that had a terminal, of which the server knows one; the last ones are kept. */
 const MAX_WINDOWS = 8;
+/** Bytes of a file that are read. */
+const MAX_FILE = 4 * 1024 * 1024;
 const ENDING = '.json';
 
 /** What is kept of a terminal. */
@@ -61,10 +63,10 @@ export class ReturningTerminals implements vscode.Disposable {
     this.file = path.join(place.folder, place.window + ENDING);
     for (const file of filesOf(place.folder)) {
       const living = readKept(file).filter(isAlive);
-      if (living.length === 0) {
-        rmSync(file, { force: true });
-      }
       living.forEach((kept) => this.awaited.set(kept.pid, { kept, file }));
+      if (living.length === 0) {
+        this.write(file, []);
+      }
     }
     if (this.awaited.size > 0) {
       this.opened = vscode.window.onDidOpenTerminal((terminal) => void this.recognise(terminal));
@@ -79,12 +81,9 @@ export class ReturningTerminals implements vscode.Disposable {
     if (text === this.written) {
       return;
     }
-    try {
-      // At once: a command is written down before it runs.
-      write(this.file, terminals);
+    // At once: a command is written down before it runs.
+    if (this.write(this.file, terminals)) {
       this.written = text;
-    } catch (error) {
-      this.log.warn(`the terminals of agents are not kept: ${reasonOf(error)}`);
     }
   }
 
@@ -104,36 +103,48 @@ export class ReturningTerminals implements vscode.Disposable {
     const { kept, file } = found;
     this.returned({ ...kept, windows: [...kept.windows, this.place.window].slice(-MAX_WINDOWS) }, terminal);
     // It is in this window's file now.
+    this.write(file, readKept(file).filter((other) => other.pid !== pid));
+  }
+
+  /** Writes terminals into a file that only this user reads; none are no file. */
+  private write(file: string, terminals: readonly KeptTerminal[]): boolean {
     try {
-      write(file, readKept(file).filter((other) => other.pid !== pid));
+      if (terminals.length === 0) {
+        rmSync(file, { force: true });
+      } else {
+        mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+        writeFileSync(file, JSON.stringify(terminals), { mode: 0o600 });
+      }
+      return true;
     } catch (error) {
-      this.log.info(`a terminal is kept twice: ${reasonOf(error)}`);
+      this.log.warn(`the terminals of agents are not kept in ${file}: ${reasonOf(error)}`);
+      return false;
     }
   }
 }
 
-/** Writes terminals into a file that only this user reads; none are no file. */
-function write(file: string, terminals: readonly KeptTerminal[]): void {
-  if (terminals.length === 0) {
-    rmSync(file, { force: true });
-    return;
-  }
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, JSON.stringify(terminals), { mode: 0o600 });
-}
-
 /** The files of all windows, the one that was written last at the end. */
 function filesOf(folder: string): string[] {
+  let names: string[] = [];
   try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(ENDING))
-      .map((name) => path.join(folder, name))
-      .map((file) => ({ file, time: statSync(file).mtimeMs }))
-      .sort((one, other) => one.time - other.time)
-      .map(({ file }) => file);
+    names = readdirSync(folder).filter((name) => name.endsWith(ENDING));
   } catch {
-    // There is no folder yet, or another window removes its file just now: nothing of it was running.
-    return [];
+    // There is no folder yet.
+  }
+  return names
+    .map((name) => path.join(folder, name))
+    .map((file) => ({ file, time: timeOf(file) }))
+    .sort((one, other) => one.time - other.time)
+    .map(({ file }) => file);
+}
+
+/** When it was written. */
+function timeOf(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    // Another window has removed it, or it leads nowhere.
+    return 0;
   }
 }
 
@@ -152,7 +163,7 @@ function isAlive({ pid, since }: KeptTerminal): boolean {
 function readKept(file: string): KeptTerminal[] {
   let value: unknown;
   try {
-    value = JSON.parse(readFileSync(file, 'utf8'));
+    value = statSync(file).size > MAX_FILE ? undefined : JSON.parse(readFileSync(file, 'utf8'));
   } catch {
     // There is none, or none that this version wrote.
   }
