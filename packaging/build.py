@@ -30,6 +30,7 @@ CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
 VERSION, REPOSITORY, LICENSE = CARGO["version"], CARGO["repository"], CARGO["license"]
 SUMMARY = tomllib.loads((ROOT / "crates/cli/Cargo.toml").read_text())["package"]["description"]
 TIME = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))
+PYPI_NAME = "termbridge-mcp"
 LICENSES = ["LICENSE-APACHE", "LICENSE-MIT"]
 MAINTAINER = "termbridge <maintainers@termbridge.dev>"
 
@@ -191,11 +192,16 @@ def npm(dist: Path) -> None:
 
 
 def wheel(dist: Path, target: Target, program: bytes) -> None:
-    """The program as a script of a Python package: pip and uvx put it on PATH."""
-    info = f"termbridge-{VERSION}.dist-info"
+    """The program as a script of a Python package: pip and uvx put it on PATH.
+
+    On PyPI another project has our name. uvx and pipx run what is called as the package is, so a second script has that name.
+    """
+    name = f"{PYPI_NAME.replace('-', '_')}-{VERSION}"
+    info = f"{name}.dist-info"
+    launcher = (ROOT / "packaging/pypi/launcher.py").read_bytes()
     tags = [f"py3-none-{tag}" for tag in target.wheel.split(".")]
     metadata = f"""Metadata-Version: 2.4
-Name: termbridge
+Name: {PYPI_NAME}
 Version: {VERSION}
 Summary: {SUMMARY}
 License-Expression: {LICENSE}
@@ -210,14 +216,15 @@ Description-Content-Type: text/markdown
     about = "Wheel-Version: 1.0\nGenerator: termbridge\nRoot-Is-Purelib: false\n"
     readme = (ROOT / "README.md").read_text()
     files = [
-        File(f"termbridge-{VERSION}.data/scripts/termbridge", program, is_program=True),
+        File(f"{name}.data/scripts/termbridge", program, is_program=True),
+        File(f"{name}.data/scripts/{PYPI_NAME}", launcher, is_program=True),
         *licenses(f"{info}/licenses/", dist / "share"),
         File(f"{info}/METADATA", (metadata + f"<!-- mcp-name: io.github.termbridge/termbridge -->\n\n{readme}").encode()),
         File(f"{info}/WHEEL", (about + "".join(f"Tag: {tag}\n" for tag in tags)).encode()),
     ]
     record = [f"{file.name},sha256={wheel_digest(file.data)},{len(file.data)}\n" for file in files]
     files.append(File(f"{info}/RECORD", ("".join(record) + f"{info}/RECORD,,\n").encode()))
-    zip_file(dist / f"termbridge-{VERSION}-py3-none-{target.wheel}.whl", files)
+    zip_file(dist / f"{name}-py3-none-{target.wheel}.whl", files)
 
 
 def wheel_digest(data: bytes) -> str:

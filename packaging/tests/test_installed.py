@@ -53,14 +53,16 @@ class Installed(unittest.TestCase):
         options = ["--no-index", "--disable-pip-version-check", "--quiet"]
         if is_native():
             self.place.run(sys.executable, "-m", "venv", self.place.home / "venv")
-            self.place.run(self.place.home / "venv/bin/pip", "install", *options, "--find-links", dist(), "termbridge")
+            self.place.run(self.place.home / "venv/bin/pip", "install", *options, "--find-links", dist(), "termbridge-mcp")
             self.works(self.place.home / "venv/bin/termbridge")
+            # What uvx and pipx run.
+            self.assertIn("termbridge ", self.place.run(self.place.home / "venv/bin/termbridge-mcp", "--version"))
         else:
             folder = self.place.home / "packages"
             platform = TARGET.wheel.split(".")[0]
             self.place.run(
                 sys.executable, "-m", "pip", "install", *options, "--platform", platform, "--only-binary", ":all:", "--target", folder,
-                "--find-links", dist(), "termbridge",
+                "--find-links", dist(), "termbridge-mcp",
             )
             self.works(*self.place.emulated(folder / "bin/termbridge"))
 

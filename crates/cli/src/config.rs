@@ -314,7 +314,10 @@ fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSe
     if let Some(shell) = &chosen {
         check_shell(shell)?;
     }
-    let shell = chosen.or(users).unwrap_or_else(|| "bash".into());
+    // Some systems have no bash.
+    let is_there = |shell: &&str| Environment::of_process().find_program(shell).is_some();
+    let usual = || ["bash", "sh"].into_iter().find(is_there).unwrap_or("bash").to_owned();
+    let shell = chosen.or(users).unwrap_or_else(usual);
     let cwd = std::env::current_dir().context("the working directory cannot be used")?;
     let home = home().unwrap_or_else(|| PathBuf::from("/"));
     let pager = commands.pager.as_deref().unwrap_or("cat");

@@ -1,7 +1,8 @@
 //! What files were like before our entry was added to them.
 //!
 //! One backup per file, in a folder of ours, so that projects and dotfiles are not littered. It is also how uninstall
-//! knows what install had to create. A file that did not exist has an empty backup with a name of its own.
+//! knows what install had to create. A file that did not exist has a backup with a name of its own, which says what folder did not
+//! exist either.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -57,17 +58,39 @@ impl Backup {
         }
     }
 
-    /// Keeps what a file is like now; returns where, if there is anything to be kept.
-    pub(crate) fn write(&self, old: Option<&[u8]>) -> Result<Option<PathBuf>, Error> {
+    /// Keeps what a file is like now; returns where, if there is anything to be kept. Without one, the folder is kept that is
+    /// made with it.
+    pub(crate) fn write(
+        &self,
+        old: Option<&[u8]>,
+        made: Option<&Path>,
+    ) -> Result<Option<PathBuf>, Error> {
         self.make_folder()?;
         let (path, other) = match old {
             Some(_) => (&self.copy, &self.absence),
             None => (&self.absence, &self.copy),
         };
+        let made = made.map(|folder| folder.as_os_str().as_encoded_bytes()).unwrap_or_default();
         let before = file::read(path)?;
-        file::replace(path, before.as_deref(), old.unwrap_or_default(), Privacy::Private)?;
+        file::replace(path, before.as_deref(), old.unwrap_or(made), Privacy::Private)?;
         remove(other)?;
         Ok(old.map(|_| path.clone()))
+    }
+
+    /// The folder that was made with the file.
+    pub(crate) fn made_folder(&self) -> Option<PathBuf> {
+        let text = String::from_utf8(file::read(&self.absence).ok()??).ok()?;
+        (!text.is_empty()).then(|| PathBuf::from(text))
+    }
+
+    /// Waits until nobody else changes files; the turn lasts as long as what is returned.
+    pub(crate) fn turn(&self) -> Result<Option<fs::File>, Error> {
+        self.make_folder()?;
+        // Elsewhere a folder cannot be opened.
+        let Some(folder) = self.copy.parent().filter(|_| cfg!(unix)) else { return Ok(None) };
+        let opened = fs::File::open(folder).map_err(Error::io("open", folder))?;
+        opened.lock().map_err(Error::io("lock", folder))?;
+        Ok(Some(opened))
     }
 
     /// Forgets what it says.

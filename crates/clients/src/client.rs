@@ -69,6 +69,17 @@ impl Client {
         }
     }
 
+    /// Its command, where it is a program of the command line.
+    pub(crate) const fn command(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some("claude"),
+            Self::Codex => Some("codex"),
+            Self::GeminiCli => Some("gemini"),
+            Self::OpenCode => Some("opencode"),
+            _ => None,
+        }
+    }
+
     /// The name for people.
     pub const fn name(self) -> &'static str {
         match self {

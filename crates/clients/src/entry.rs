@@ -17,11 +17,13 @@ pub struct Entry {
 /// The word in its arguments from which on they are ours; what is before it belongs to a package runner.
 const SUBCOMMAND: &str = "mcp";
 
-/// The package's name, for programs that run packages.
+/// The program's name, and the package's in most registries.
 pub(crate) const PACKAGE: &str = "termbridge";
+/// The package's name on PyPI, where another project has the shorter one.
+pub const PYPI_PACKAGE: &str = "termbridge-mcp";
 
 /// Programs that run a package without installing it.
-const RUNNERS: [&str; 8] = ["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv"];
+const RUNNERS: [&str; 9] = ["npx", "npm", "pnpm", "yarn", "bunx", "bun", "uvx", "uv", "pipx"];
 
 /// A name that not every client accepts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -116,7 +118,11 @@ impl FoundEntry {
         };
         let file = command.rsplit(['/', '\\']).next().unwrap_or_default();
         let file = [".exe", ".cmd"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
-        let is_package = |word: &String| word.split(['@', '=']).next() == Some(PACKAGE);
+        let is_package = |word: &String| {
+            word.split(['@', '='])
+                .next()
+                .is_some_and(|name| [PACKAGE, PYPI_PACKAGE].contains(&name))
+        };
         match self.args[..at].last() {
             None if file == PACKAGE => StartKind::Program,
             Some(last) if RUNNERS.contains(&file) && is_package(last) => StartKind::Runner,

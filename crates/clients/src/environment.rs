@@ -44,6 +44,8 @@ pub struct Environment {
     pub codex_home: Option<PathBuf>,
     /// `GEMINI_CLI_HOME`: the folder that contains `.gemini`
     pub gemini_home: Option<PathBuf>,
+    /// The folders of `PATH`
+    pub search_path: Vec<PathBuf>,
     /// Our folder for backups of what is edited
     pub backups: PathBuf,
 }
@@ -59,6 +61,7 @@ impl Environment {
             claude_config: None,
             codex_home: None,
             gemini_home: None,
+            search_path: Vec::new(),
             backups: backups.into(),
             home,
         }
@@ -73,7 +76,17 @@ impl Environment {
         self.claude_config = folder("CLAUDE_CONFIG_DIR");
         self.codex_home = folder("CODEX_HOME");
         self.gemini_home = folder("GEMINI_CLI_HOME");
+        let path = variable("PATH").unwrap_or_default();
+        self.search_path =
+            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
         self
+    }
+
+    /// Whether a command is on the search path.
+    pub(crate) fn has_command(&self, name: &str) -> bool {
+        let ending = if self.system == System::Windows { ".cmd" } else { "" };
+        let file = format!("{name}{ending}");
+        self.search_path.iter().any(|folder| folder.join(&file).is_file())
     }
 
     /// Where desktop applications keep their folders.

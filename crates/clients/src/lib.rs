@@ -31,7 +31,7 @@ mod toml;
 mod vscode;
 
 pub use client::{Client, UnknownClient};
-pub use entry::{Entry, InvalidName};
+pub use entry::{Entry, InvalidName, PYPI_PACKAGE};
 pub use environment::{Environment, System};
 pub use error::{Error, Problem};
 pub use file::MAX_FILE_BYTES;

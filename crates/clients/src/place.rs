@@ -47,7 +47,15 @@ pub fn places(
     scope: &Scope,
 ) -> Result<Vec<Place>, Error> {
     match scope {
-        Scope::User => Ok(of_user(client, environment)),
+        Scope::User => {
+            // One that was never started has no files yet.
+            let has_command = client.command().is_some_and(|name| environment.has_command(name));
+            let mut places = of_user(client, environment);
+            if let [place] = places.as_mut_slice() {
+                place.is_found |= has_command;
+            }
+            Ok(places)
+        }
         Scope::Project(folder) => of_project(client, folder).map(|place| vec![place]),
     }
 }

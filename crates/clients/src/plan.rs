@@ -157,16 +157,18 @@ impl Plan {
     pub fn apply(&self) -> Result<Applied, Error> {
         let old = self.old.as_deref();
         let mut backup = None;
+        // Two at once would each find the file as it was.
+        let _turn = self.backup.turn()?;
         match self.action {
             Action::AlreadyThere | Action::NotThere => {}
             Action::Add | Action::Replace => {
-                backup = self.backup.write(old)?;
+                backup = self.backup.write(old, missing_folder(&self.target))?;
                 self.replace()?;
             }
             Action::Update => {
                 // One from before our entry is worth more.
                 if self.backup.read() == Kept::Nothing {
-                    backup = self.backup.write(old)?;
+                    backup = self.backup.write(old, None)?;
                 }
                 self.replace()?;
             }
@@ -175,12 +177,15 @@ impl Plan {
                     self.replace()?;
                     self.backup.remove()?;
                 } else {
-                    backup = self.backup.write(old)?;
+                    backup = self.backup.write(old, None)?;
                     self.replace()?;
                 }
             }
             Action::RemoveFile => {
                 file::remove(&self.target, old.unwrap_or_default())?;
+                if let Some(made) = self.backup.made_folder() {
+                    remove_empty_folders(&self.target, &made);
+                }
                 self.backup.remove()?;
             }
         }
@@ -190,6 +195,21 @@ impl Plan {
     fn replace(&self) -> Result<(), Error> {
         let new = self.new.as_bytes();
         file::replace(&self.target, self.old.as_deref(), new, self.place.privacy)
+    }
+}
+
+/// The outermost folder that is made with a file.
+fn missing_folder(file: &Path) -> Option<&Path> {
+    file.ancestors().skip(1).take_while(|folder| !folder.exists()).last()
+}
+
+/// Removes the folders of a file up to one that was made with it, as long as nothing else is in them.
+fn remove_empty_folders(file: &Path, made: &Path) {
+    let folders = file.ancestors().skip(1).take_while(|folder| folder.starts_with(made));
+    for folder in folders {
+        if std::fs::remove_dir(folder).is_err() {
+            return;
+        }
     }
 }
 

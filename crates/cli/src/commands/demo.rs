@@ -63,13 +63,13 @@ fn show(file: &Path, fast: bool) -> Result<ExitCode> {
     let mut client = Client::start(&mut command).context("cannot start the server")?;
     client.initialize("2025-11-25")?;
     let mut demo = Demo { client, colour: wants_colour(&std::io::stdout()), fast };
-    match ["vim", "vi"].into_iter().find(|name| is_installed(name)) {
+    match ["vim", "vi"].into_iter().find(|name| is_vim(name)) {
         Some(editor) => demo.drive_vim(editor, file)?,
         None => demo.drive_shell()?,
     }
     drop(demo);
     say("The server and everything it started are gone. Give it to your agent:")?;
-    say("  claude mcp add termbridge -- termbridge mcp")?;
+    say("  claude mcp add --scope user termbridge -- termbridge mcp")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -177,7 +177,11 @@ fn indent(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn is_installed(program: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+/// Whether a program is vim; other editors are called `vi` too.
+fn is_vim(program: &str) -> bool {
+    let asked = std::process::Command::new(program)
+        .arg("--version")
+        .stdin(std::process::Stdio::null())
+        .output();
+    asked.is_ok_and(|output| output.stdout.starts_with(b"VIM - Vi IMproved"))
 }

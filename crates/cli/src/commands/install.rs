@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use termbridge_bridge::dap::Environment as Programs;
-use termbridge_clients::{Entry, Plan};
+use termbridge_clients::{Entry, PYPI_PACKAGE, Plan};
 use termbridge_mcp::Toolset;
 use termbridge_mcp::socket::check_supported;
 
@@ -90,7 +90,9 @@ fn package_runner(own: &Path) -> Option<(&'static str, &'static [&'static str])>
     if has("_npx") {
         Some(("npx", &["-y", "termbridge"]))
     } else if begins("archive-v") && has("bin") {
-        Some(("uvx", &["termbridge"]))
+        Some(("uvx", &[PYPI_PACKAGE]))
+    } else if has(".cache") && has("pipx") {
+        Some(("pipx", &["run", PYPI_PACKAGE]))
     } else if begins("bunx-") {
         Some(("bunx", &["termbridge"]))
     } else if has("pnpm") && has("dlx") {
@@ -135,6 +137,8 @@ mod tests {
                 Some("npx"),
             ),
             ("/home/a/.cache/uv/archive-v0/Xy_z/bin/termbridge", Some("uvx")),
+            ("/home/a/.cache/pipx/6036f9e45af1128/bin/termbridge", Some("pipx")),
+            ("/home/a/.local/share/pipx/venvs/termbridge-mcp/bin/termbridge", None),
             ("/tmp/bunx-1000-termbridge@latest/node_modules/x/bin/termbridge", Some("bunx")),
             ("/home/a/.cache/pnpm/dlx/0a/1b/node_modules/x/bin/termbridge", Some("pnpm")),
             (

@@ -191,7 +191,7 @@ fn run_by_npx_or_uvx_the_entry_uses_them() {
             "npx",
             json!(["-y", "termbridge", "mcp"]),
         ),
-        (".cache/uv/archive-v0/0a1b/bin", "uvx", json!(["termbridge", "mcp"])),
+        (".cache/uv/archive-v0/0a1b/bin", "uvx", json!(["termbridge-mcp", "mcp"])),
     ] {
         environment.write(CURSOR, "{}");
         let program = environment.path().join(cache).join("termbridge");

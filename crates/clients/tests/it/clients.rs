@@ -305,6 +305,29 @@ fn every_client_in_a_project() {
 }
 
 #[test]
+fn a_client_that_never_ran_is_found_by_its_command() {
+    let home = Home::linux();
+    let folder = home.path("bin");
+    for (client, command) in [
+        (Client::ClaudeCode, "claude"),
+        (Client::Codex, "codex"),
+        (Client::GeminiCli, "gemini"),
+        (Client::OpenCode, "opencode"),
+    ] {
+        let environment =
+            Environment::new(System::Linux, home.path(""), home.path("state/backups"))
+                .with_variables(|name| (name == "PATH").then(|| folder.clone().into_os_string()));
+        let is_found = || {
+            let places = places(client, &environment, &Scope::User).expect("places");
+            places.iter().any(|place| place.is_found)
+        };
+        assert!(!is_found(), "{client}");
+        home.write(&format!("bin/{command}"), "");
+        assert!(is_found(), "{client}");
+    }
+}
+
+#[test]
 fn a_client_is_found_by_its_own_files() {
     let table = [
         (Client::ClaudeCode, System::Linux, ".claude", ".claude.json"),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use termbridge_clients::{Action, Client, Error, MAX_FILE_BYTES};
+use termbridge_clients::{Action, Client, Entry, Error, MAX_FILE_BYTES};
 
 use crate::support::{Home, entry};
 
@@ -18,8 +18,55 @@ fn a_file_is_created_and_removed_again() {
          \"args\": [\"mcp\"]\n    }\n  }\n}\n"
     );
     assert_eq!(home.uninstall(Client::Cursor), Action::RemoveFile);
-    assert_eq!(home.names(".cursor"), [""; 0]);
+    assert!(!home.path(".cursor").exists(), "it was made too");
     assert_eq!(home.names("state/backups"), [""; 0]);
+}
+
+#[test]
+fn folders_that_were_there_or_are_used_stay() {
+    let home = Home::linux();
+    home.folder(".cursor");
+    home.install(Client::Cursor);
+    assert_eq!(home.uninstall(Client::Cursor), Action::RemoveFile);
+    assert_eq!(home.names(".cursor"), [""; 0]);
+
+    home.install(Client::Windsurf);
+    home.write(".codeium/other", "1");
+    assert_eq!(home.uninstall(Client::Windsurf), Action::RemoveFile);
+    assert_eq!(home.names(".codeium"), ["other"], "only what is empty goes");
+}
+
+#[test]
+fn what_is_reported_as_added_is_there_whoever_else_adds() {
+    let home = Home::linux();
+    home.write(CURSOR, "{}");
+    let added: Vec<String> = std::thread::scope(|scope| {
+        let adding = (0..8).map(|writer| {
+            let home = &home;
+            scope.spawn(move || {
+                let names = (0..20).map(|number| format!("w{writer}-{number}"));
+                names
+                    .filter(|name| {
+                        let entry =
+                            Entry::new(name, "/usr/bin/termbridge", ["mcp"]).expect("a name");
+                        let plan = home.plan(Client::Cursor, &entry).expect("a plan");
+                        match plan.apply() {
+                            Ok(_) => true,
+                            Err(Error::Changed(_)) => false,
+                            Err(error) => panic!("{error}"),
+                        }
+                    })
+                    .collect::<Vec<_>>()
+            })
+        });
+        let adding: Vec<_> = adding.collect();
+        adding.into_iter().flat_map(|thread| thread.join().expect("joined")).collect()
+    });
+    let text = home.read(CURSOR);
+    assert!(!added.is_empty());
+    for name in added {
+        assert!(text.contains(&format!("\"{name}\"")), "{name} is missing");
+    }
 }
 
 #[test]

@@ -96,10 +96,16 @@ async fn of_place(place: &Place) -> Vec<Check> {
     checks
 }
 
+fn is_this_program(command: &str) -> bool {
+    let own = std::env::current_exe().and_then(std::fs::canonicalize);
+    own.is_ok_and(|own| std::fs::canonicalize(command).is_ok_and(|found| found == own))
+}
+
 async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
     let command = entry.command.clone().unwrap_or_default();
     match entry.start {
-        StartKind::Foreign => {
+        // Under another name it is this program all the same.
+        StartKind::Foreign if !is_this_program(&command) => {
             let detail = "its entry starts another program";
             return Check::warning(Group::Clients, label, detail, format!("{install} --force"));
         }
@@ -112,7 +118,7 @@ async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
                 format!("{command} runs it; not started here, because that may download it");
             return Check::info(Group::Clients, label, detail);
         }
-        StartKind::Program => {}
+        StartKind::Program | StartKind::Foreign => {}
     }
     let began = Instant::now();
     let tried = tokio::time::timeout(LIMIT, start(entry)).await;
