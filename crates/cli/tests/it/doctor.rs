@@ -278,6 +278,42 @@ fn a_folder_that_others_can_enter_is_refused() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    // Not even the superuser makes a folder there.
+    let (code, report) = report(command.env("XDG_STATE_HOME", "/proc/state"));
+    let found = check(&report, "room for history");
+    assert_eq!((code, &found["status"]), (1, &json!("failed")), "{found:#}");
+    assert!(found["detail"].as_str().expect("text").contains("cannot be written"), "{found:#}");
+}
+
+#[test]
+fn a_system_without_bash_has_another_shell_for_agents() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh"]);
+    let (_, report) = report(command.env_remove("SHELL"));
+    assert_eq!(check(&report, "sh, which agents get")["status"], "ok", "{report:#}");
+}
+
+#[test]
+fn this_program_is_known_under_another_name() {
+    let environment = TestEnvironment::new();
+    let path = environment.path().join("bin/term-0.1");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    if std::fs::hard_link(TERMBRIDGE, &path).is_err() {
+        std::fs::copy(TERMBRIDGE, &path).expect("copied");
+    }
+    cursor(&environment, &path.display().to_string(), &["mcp"]);
+    let (_, other) = report(&mut command);
+    assert_eq!(check(&other, "Cursor")["status"], "warning", "{other:#}");
+    let mut renamed = environment.command(&path);
+    renamed.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let (_, own) = report(renamed.arg("doctor").stdin(Stdio::null()));
+    assert_eq!(check(&own, "Cursor")["status"], "ok", "{own:#}");
+}
+
+#[test]
 fn a_report_for_a_bug_has_no_secrets() {
     let environment = TestEnvironment::new();
     environment.write(

@@ -83,6 +83,12 @@ fn room(name: &str, path: &Path) -> Check {
     let Some((folder, free)) = found else {
         return Check::info(Group::System, name, format!("not known of {}", path.display()));
     };
+    let nearest = path.ancestors().find(|folder| folder.is_dir()).unwrap_or(folder);
+    if let Err(error) = tempfile::tempfile_in(nearest) {
+        let detail = format!("{} cannot be written: {error}", nearest.display());
+        let fix = format!("ls -ld {}", nearest.display());
+        return Check::failed(Group::System, name, detail, fix);
+    }
     let detail = format!("{} left for {}", megabytes(free), folder.display());
     let fix = format!("df -h {}", folder.display());
     let check = match free {
