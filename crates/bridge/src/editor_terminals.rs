@@ -235,8 +235,9 @@ impl EditorTerminals {
         terminal: &EditorTerminal,
         kind: &str,
         data: Value,
+        patience: Option<Duration>,
     ) -> Result<Reply, Failure> {
-        let result = self.shared.windows.request_for(terminal, kind, data).await;
+        let result = self.shared.windows.request_for(terminal, kind, data, patience).await;
         if let Err(Failure::Refused { message, .. }) = &result
             && message.contains("not found")
         {
@@ -250,7 +251,7 @@ impl EditorTerminals {
     /// Has the editor close a terminal.
     async fn close(&self, terminal: &EditorTerminal) -> Result<(), SessionError> {
         let data = json!({ "terminalId": terminal.terminal_id });
-        match self.try_request(terminal, "close_terminal", data).await {
+        match self.try_request(terminal, "close_terminal", data, None).await {
             // It is gone already.
             Ok(_) | Err(Failure::Refused { .. }) => {
                 terminal.lock().is_left_open = false;
@@ -266,7 +267,7 @@ impl EditorTerminals {
         kind: &str,
         data: Value,
     ) -> Result<Reply, SessionError> {
-        let reply = self.try_request(terminal, kind, data).await;
+        let reply = self.try_request(terminal, kind, data, None).await;
         reply.map_err(|failure| terminal.check_alive().err().unwrap_or_else(|| failure.into()))
     }
 }

@@ -61,7 +61,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const memory = context.workspaceState;
   const place = { folder: path.join(context.globalStorageUri.fsPath, 'terminals'), window };
   const sessions: SessionTerminals = new SessionTerminals(store, connection, { showTerminals, memory, front }, log);
-  const terminals: EditorTerminals = new EditorTerminals(connection, log, place);
+  const terminals: EditorTerminals = new EditorTerminals(connection, log, place, presence);
   front.know((terminal) => sessions.userOf(terminal));
   front.know((terminal) => terminals.userOf(terminal));
   const prompts = new PasswordPrompts(store, connection, log, { isInHand: (row) => sessions.isInHand(row) });
@@ -69,7 +69,12 @@ export function activate(context: vscode.ExtensionContext): void {
   connection.handleRequests((type, id, data) =>
     answerTerminalRequest(
       terminals,
-      { isTrusted: () => vscode.workspace.isTrusted, showsTerminals: () => showTerminals() === 'always', front },
+      {
+        isTrusted: () => vscode.workspace.isTrusted,
+        showsTerminals: () => showTerminals() === 'always',
+        front,
+        answers: () => presence.answers(),
+      },
       { type, id, data },
     ),
   );

@@ -7,6 +7,8 @@ import * as vscode from 'vscode';
 const ASK_MS = 15_000;
 /** How long it may take to answer. */
 const ANSWER_MS = 10_000;
+/** The same before something is done there that it would do when it is back, however late. */
+const ANSWER_NOW_MS = 5_000;
 
 export class WindowPresence implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -21,6 +23,31 @@ export class WindowPresence implements vscode.Disposable {
 
   get isAway(): boolean {
     return this.away;
+  }
+
+  /** Whether the window answers now. */
+  async answers(): Promise<boolean> {
+    if (this.away) {
+      return false;
+    }
+    const isThere = await new Promise<boolean>((resolve) => {
+      const timer = setTimeout(() => resolve(false), ANSWER_NOW_MS);
+      void this.question().then(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+    if (!isThere && this.timer !== undefined) {
+      clearTimeout(this.timer);
+      this.set(true);
+      this.ask();
+    }
+    return isThere;
+  }
+
+  /** Resolves when the window answers. */
+  async returned(): Promise<void> {
+    await this.question();
   }
 
   dispose(): void {
@@ -42,8 +69,16 @@ export class WindowPresence implements vscode.Disposable {
         this.askLater();
       }
     };
-    // The window keeps what menus depend on: it changes nothing, and is answered by the window itself.
-    vscode.commands.executeCommand('setContext', 'termbridge.isAsked', true).then(answered, answered);
+    void this.question().then(answered);
+  }
+
+  /** The window keeps what menus depend on: this changes nothing, and is answered by the window itself. */
+  private async question(): Promise<void> {
+    try {
+      await vscode.commands.executeCommand('setContext', 'termbridge.isAsked', true);
+    } catch {
+      // An answer all the same.
+    }
   }
 
   private set(away: boolean): void {

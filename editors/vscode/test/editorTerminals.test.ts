@@ -9,7 +9,7 @@ import { FakeExecution, TerminalExitReason, editor, window } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
-function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number; folder?: string; window?: string } = {}) {
+function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean; launchMs?: number; folder?: string; window?: string; isThere?: boolean; returned?: Promise<void> } = {}) {
   const notices: { type: string; data: Record<string, unknown> }[] = [];
   const sink = { unsent: 0 };
   const terminals = new EditorTerminals(
@@ -19,6 +19,7 @@ function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean;
     },
     recordingLog(),
     { folder: options.folder ?? path.join(temporaryFolder(), 'terminals'), window: options.window ?? 'w1' },
+    { returned: () => options.returned ?? Promise.resolve() },
     options.launchMs ?? 0,
   );
   const front = new PanelFront();
@@ -27,7 +28,7 @@ function terminalsWith(options: { isTrusted?: boolean; showsTerminals?: boolean;
     const { isTrusted = true, showsTerminals = false } = options;
     const answer = answerTerminalRequest(
       terminals,
-      { isTrusted: () => isTrusted, showsTerminals: () => showsTerminals, front },
+      { isTrusted: () => isTrusted, showsTerminals: () => showsTerminals, front, answers: async () => options.isThere ?? true },
       { type, id, data: data as Record<string, unknown> },
     );
     return answer?.catch((error: Error & { code?: string }) => ({ error: error.message, code: error.code }));
@@ -633,6 +634,48 @@ test('disposing ends what runs and listens to nothing', async () => {
   await settled();
   expect(notices).toEqual([]);
   expect(editor.listenerCount()).toBe(0);
+});
+
+describe('a window that is cut off', () => {
+  test('is given nothing that it would do later', async () => {
+    const { request } = terminalsWith({ isThere: false });
+    for (const type of ['create_terminal', 'execute', 'send_text', 'close_terminal']) {
+      expect(await request(type, 'r1', { terminalId: 't1', command: 'make', text: 'y', capture: true })).toMatchObject({ code: 'away' });
+    }
+    expect(editor.terminals).toEqual([]);
+  });
+
+  test('runs a command later: it is not over meanwhile, and its start is not that of the next', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let comeBack: () => void = () => undefined;
+    const returned = new Promise<void>((resolve) => (comeBack = resolve));
+    const { request, ofType, integration, terminals } = await readable(terminalsWith({ returned }));
+    const first = request('execute', 'x1', { terminalId: 't1', command: 'one', capture: true });
+    await vi.advanceTimersByTimeAsync(60_000);
+    await first;
+    expect(ofType('execution_ended')).toEqual([]);
+    comeBack();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(ofType('execution_ended')).toEqual([]);
+    // It never comes all the same.
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(ofType('execution_ended')).toMatchObject([{ executionId: 'x1', exitCode: null }]);
+
+    const second = request('execute', 'x2', { terminalId: 't1', command: 'two', capture: true });
+    await vi.advanceTimersByTimeAsync(10);
+    const [one, two] = integration.executions;
+    one?.start();
+    one?.end(51);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(ofType('execution_ended')).toHaveLength(1);
+    two?.start();
+    two?.end(52);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await second;
+    expect(ofType('execution_ended')[1]).toMatchObject({ executionId: 'x2', exitCode: 52 });
+    terminals.dispose();
+  });
 });
 
 describe('a window that is loaded anew', () => {

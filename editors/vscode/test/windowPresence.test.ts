@@ -36,3 +36,20 @@ test('a window that does not answer is away until it does', async () => {
   await vi.advanceTimersByTimeAsync(60_000);
   expect(vi.getTimerCount()).toBe(0);
 });
+
+test('what is asked now is answered now, or it is away at once', async () => {
+  const answers: (() => void)[] = [];
+  vi.spyOn(commands, 'executeCommand').mockImplementation(() => new Promise((resolve) => answers.push(() => resolve(undefined))));
+  const presence = new WindowPresence();
+  const first = presence.answers();
+  answers.shift()?.();
+  expect(await first).toBe(true);
+  const second = presence.answers();
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect([await second, presence.isAway, await presence.answers()]).toEqual([false, true, false]);
+  answers.forEach((answer) => answer());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(presence.isAway).toBe(false);
+  presence.dispose();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -21,6 +21,8 @@ const REPORT_LIMIT: Duration = Duration::from_secs(5);
 /// What a caller is told of such a command.
 const MARKS_LOST: &str = "the shell shows its prompt again, but has not told the editor how the command ended (something took its \
                           shell integration away): the exit code is not known, and the output may hold its prompt, or be missing. A new session tells both";
+/// How long the editor takes to end a command that it takes for running.
+const PHANTOM_PAUSE: Duration = Duration::from_millis(1_500);
 /// Bytes of a command that people see.
 const MAX_SHOWN: usize = 200;
 
@@ -73,7 +75,7 @@ impl EditorTerminals {
         });
         let Some((number, execution)) = given_up else { return };
         let data = json!({ "terminalId": terminal.terminal_id, "executionId": execution });
-        let ended = self.try_request(terminal, "end_execution", data).await;
+        let ended = self.try_request(terminal, "end_execution", data, None).await;
         tracing::info!(session = %terminal.id, confirmed = ended.is_ok(), "a command ended without a mark");
         let reported = async {
             let mut changed = terminal.changed.subscribe();
@@ -101,8 +103,10 @@ impl EditorTerminals {
         });
         let deadline = Instant::now() + patience.min(INTEGRATION_LIMIT);
         let is_missing = || terminal.lock().integration == Integration::Missing;
+        let mut has_ended_phantom = false;
         while terminal.is_in_ours() && !is_missing() {
-            let reply = self.try_request(terminal, "execute", captured.clone()).await;
+            let request = captured.clone();
+            let reply = self.try_request(terminal, "execute", request, Some(patience)).await;
             match reply {
                 Ok(Reply::Success(data)) if data["executionId"].is_string() => {
                     terminal.change(|state| {
@@ -122,9 +126,17 @@ impl EditorTerminals {
                         terminal.change(|state| state.integration = Integration::Missing);
                     }
                 }
-                // A command of the person runs there.
+                // A command of the person runs there, or one that was lost when the window was loaded anew.
                 Err(Failure::Refused { code: Some(code), .. }) if code == "busy" => {
-                    return Err(SessionError::ShellBusy(terminal.id.clone()));
+                    let phantom = terminal.lock().phantom().filter(|_| !has_ended_phantom);
+                    let Some(execution) = phantom else {
+                        return Err(SessionError::ShellBusy(terminal.id.clone()));
+                    };
+                    has_ended_phantom = true;
+                    let id = &terminal.terminal_id;
+                    let over = json!({ "terminalId": id, "executionId": execution });
+                    let _ = self.try_request(terminal, "end_execution", over, None).await;
+                    tokio::time::sleep(PHANTOM_PAUSE).await;
                 }
                 Err(failure) => {
                     return Err(terminal.check_alive().err().unwrap_or_else(|| failure.into()));

@@ -102,6 +102,11 @@ impl Looks {
     }
 }
 
+/// Whether a shell edits a line.
+pub(super) fn is_at_prompt(pid: u32) -> bool {
+    look_at_terminal_of(pid).is_some_and(|look| is_line_editor(&look))
+}
+
 /// Whether the shell itself has the keys, and takes them one by one.
 fn is_line_editor(look: &TerminalLook) -> bool {
     look.is_in_front_alone && !look.line_mode.canonical && look.waiting.is_for_input()

@@ -12,7 +12,7 @@ use termbridge_session::{
 use tokio::time::Instant;
 
 use super::command::EditorCommand;
-use super::look::{Looks, Seen};
+use super::look::{Looks, Seen, is_at_prompt};
 
 /// Commands of a terminal that are kept.
 const KEPT_COMMANDS: usize = 100;
@@ -277,6 +277,8 @@ impl TerminalState {
     pub(super) fn note_reload(&mut self) {
         if let Some(command) = self.running_mut() {
             command.notice = Some(RELOADED.to_owned());
+            // What it shows by now is not known.
+            self.screen.feed(b"\x1bc");
         }
     }
 
@@ -305,6 +307,16 @@ impl TerminalState {
     /// The command was not given to the shell after all.
     pub(super) fn take_back(&mut self, id: u64) {
         self.commands.retain(|command| command.id != id);
+        // Numbers have no gaps.
+        if self.next_command == id + 1 {
+            self.next_command = id;
+        }
+    }
+
+    /// A command that the editor takes for running, that is none of ours, and that the kernel does not see.
+    pub(super) fn phantom(&self) -> Option<String> {
+        let is_at_prompt = self.pid.is_some_and(is_at_prompt);
+        self.unknown_execution.clone().filter(|_| is_at_prompt)
     }
 
     /// The running command, if it is the one that our extension calls so. One whose name is not known yet is: a

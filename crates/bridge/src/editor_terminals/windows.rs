@@ -135,8 +135,10 @@ impl ConnectedWindows {
         terminal: &EditorTerminal,
         kind: &str,
         data: Value,
+        patience: Option<Duration>,
     ) -> Result<Reply, Failure> {
         let limit = if terminal.is_in_ours() { RELOAD_LIMIT } else { CONNECT_LIMIT };
+        let limit = patience.map_or(limit, |patience| patience.min(limit));
         self.request_to(|peers| find(peers, &terminal.windows()), limit, kind, data).await
     }
 
@@ -156,6 +158,12 @@ impl ConnectedWindows {
             match peer.request(kind, data.clone()).await {
                 Ok(reply) => return Ok(reply),
                 Err(PeerError::NotSent) if attempts.next().is_some() => {}
+                // It was not done. What the window says of itself is under way too.
+                Err(PeerError::Refused { code: Some(code), .. })
+                    if code == "away" && attempts.next().is_some() =>
+                {
+                    tokio::time::sleep(LOOK).await;
+                }
                 Err(PeerError::Refused { message, code }) => {
                     return Err(Failure::Refused { message, code });
                 }

@@ -341,16 +341,25 @@ impl Process {
     /// It has a terminal of its own, as the editor's have.
     fn start() -> Self {
         let mut command = std::process::Command::new("script");
-        command.args(["-qfc", "echo $$; exec sleep 600", "/dev/null"]);
-        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::piped());
+        let shell = "echo $$; PS1='at the prompt' exec bash --norc --noprofile -i";
+        command.args(["-qfc", shell, "/dev/null"]).env_remove("PROMPT_COMMAND");
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
         Self(command.spawn().expect("script is there"))
     }
 
+    /// Its process, once it shows its prompt.
     fn shell(&mut self) -> i32 {
-        let mut line = String::new();
+        use std::io::Read;
         let output = self.0.stdout.as_mut().expect("piped");
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("read");
-        line.trim().parse().expect("a process id")
+        let mut seen = String::new();
+        while !seen.contains("at the prompt") {
+            let mut bytes = [0; 256];
+            let count = output.read(&mut bytes).expect("read");
+            assert_ne!(count, 0, "it ended: {seen}");
+            seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+        }
+        let digits = seen.trim_start().chars().take_while(char::is_ascii_digit);
+        digits.collect::<String>().parse().expect("a process id")
     }
 }
 
@@ -394,17 +403,15 @@ async fn a_window_that_was_loaded_anew_is_another_that_goes_on_with_its_terminal
     finished(&server, &made.id, number.expect("started")).await;
 
     // Without the newer one, the older one has it.
-    drop(next);
+    next.leave().await;
     let (number, _) = tokio::join!(
         server.start_command(&made.id, "ls", LIMIT),
         editor.run(&["a file\r\n"], Some(0))
     );
     finished(&server, &made.id, number.expect("started")).await;
     assert!(!server.session(&made.id).await.expect("there").away);
-    drop(editor);
-    while !server.session(&made.id).await.expect("there").away {
-        tokio::task::yield_now().await;
-    }
+    editor.leave().await;
+    assert!(server.session(&made.id).await.expect("there").away);
 }
 
 #[tokio::test(start_paused = true)]
@@ -415,7 +422,7 @@ async fn a_request_waits_for_a_window_that_is_loaded_anew() {
     let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "make", None).await;
     ends(&mut editor, &terminal, &execution, 0).await;
     finished(&server, &made.id, number).await;
-    drop(editor);
+    editor.leave().await;
     let reloading = async {
         // Longer than another window may take to connect.
         let mut editor = Editor::window(&server, "after", "/work").await;
@@ -439,11 +446,9 @@ async fn a_window_that_is_closed_is_reported_while_a_command_runs() {
     let (made, _) = session(&server, &mut editor, Some(shell)).await;
     let (number, ..) = begins(&server, &mut editor, &made.id, "make", None).await;
     assert!(!server.session(&made.id).await.expect("there").away);
-    drop(editor);
+    editor.leave().await;
     // It may come back, and nothing else is known.
-    while !server.session(&made.id).await.expect("there").away {
-        tokio::task::yield_now().await;
-    }
+    assert!(server.session(&made.id).await.expect("there").away);
     let report = server.command(&made.id, number, 0, 100).await.expect("asked").expect("known");
     assert!(report.is_running(), "{report:?}");
     assert!(report.notice.is_some_and(|notice| notice.contains("does not answer")), "it is said");
@@ -500,6 +505,45 @@ fn a_file_that_cannot_be_read_is_no_terminals() {
     assert!(servers.next().has(&SessionId::from_text("s")), "what is missing has its default");
 }
 
+#[tokio::test]
+async fn a_command_that_was_lost_with_its_window_does_not_keep_the_shell_busy() {
+    let server = Servers::new().next();
+    let mut process = Process::start();
+    let shell = process.shell();
+    let mut editor = Editor::window(&server, "before", "/work").await;
+    let (made, _) = session(&server, &mut editor, Some(shell)).await;
+    let (number, terminal, execution) = begins(&server, &mut editor, &made.id, "make", None).await;
+    ends(&mut editor, &terminal, &execution, 0).await;
+    finished(&server, &made.id, number).await;
+    let losing = async {
+        let (lost, _) = editor.expect("execute").await;
+        drop(editor);
+        lost
+    };
+    let (failed, lost) = tokio::join!(server.start_command(&made.id, "ls", LIMIT), losing);
+    assert!(matches!(failed, Err(SessionError::Unavailable(_))), "{failed:?}");
+
+    // The next window takes it for running; the shell is at its prompt.
+    let mut editor = Editor::window(&server, "after", "/work").await;
+    let resumed = json!({"terminalId": terminal, "windows": ["before"], "executionId": lost, "isRunning": true});
+    editor.notice("terminal_resumed", resumed).await;
+    let answering = async {
+        let (id, _) = editor.expect("execute").await;
+        editor.reply("error", &id, json!({"error": "runs another", "code": "busy"})).await;
+        let (id, asked) = editor.expect("end_execution").await;
+        assert_eq!(asked["executionId"], lost.as_str());
+        editor.reply("success", &id, json!({})).await;
+        ends(&mut editor, &terminal, &lost, 1).await;
+        editor.run(&["ok\r\n"], Some(0)).await;
+    };
+    let (next, ()) = tokio::join!(server.start_command(&made.id, "make test", LIMIT), answering);
+    let next = next.expect("started");
+    assert_eq!(next, number + 1, "numbers have no gaps");
+    finished(&server, &made.id, next).await;
+    let report = server.command(&made.id, next, 0, 100).await.expect("asked").expect("known");
+    assert_eq!((report.output.as_str(), report.exit_code()), ("ok\n", Some(0)), "{report:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_window_that_does_not_answer_its_extension_is_away_and_keeps_its_terminals() {
     let server = Servers::new().next();
@@ -513,6 +557,11 @@ async fn a_window_that_does_not_answer_its_extension_is_away_and_keeps_its_termi
     assert!(report.notice.is_some_and(|notice| notice.contains("does not answer")), "it is said");
     let refused = server.create_session(new_session("/work")).await;
     assert!(matches!(refused, Err(SessionError::Unavailable(_))), "{refused:?}");
+    let began = tokio::time::Instant::now();
+    let patience = std::time::Duration::from_secs(2);
+    let typed = server.start_command(&made.id, "ls", patience).await;
+    assert!(matches!(typed, Err(SessionError::ShellBusy(_))), "{typed:?}");
+    assert!(began.elapsed() <= patience, "it waits no longer than its caller");
 
     ends(&mut editor, &terminal, &execution, 0).await;
     finished(&server, &made.id, number).await;

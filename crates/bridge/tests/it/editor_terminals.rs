@@ -15,6 +15,7 @@ use termbridge_bridge::session::{
 };
 use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalBackend, Until};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) const LIMIT: Duration = Duration::from_mins(1);
@@ -23,6 +24,7 @@ pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 pub(crate) struct Editor {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
+    connection: JoinHandle<()>,
 }
 
 impl Editor {
@@ -33,13 +35,20 @@ impl Editor {
             is_valid_token: Arc::new(|_| false),
         };
         let (ours, theirs) = tokio::io::duplex(1 << 20);
-        tokio::spawn(async move {
+        let connection = tokio::spawn(async move {
             let (reader, writer) = tokio::io::split(theirs);
             let stop = CancellationToken::new();
             serve(lines(reader, writer), Admission::Anyone, &service, &stop).await;
         });
         let (reader, writer) = tokio::io::split(ours);
-        Self { reader: BufReader::new(reader), writer }
+        Self { reader: BufReader::new(reader), writer, connection }
+    }
+
+    /// Disconnects; the server knows it by then.
+    pub(crate) async fn leave(self) {
+        let Self { reader, writer, connection } = self;
+        drop((reader, writer));
+        connection.await.expect("the connection ended");
     }
 
     pub(crate) async fn plain(terminals: &EditorTerminals) -> Self {
@@ -69,14 +78,22 @@ impl Editor {
         self.send(json!({"type": kind, "data": data})).await;
     }
 
-    /// The next message, which has to be of this type.
+    /// The next message, which has to be of this type. Pings are answered meanwhile.
     pub(crate) async fn expect(&mut self, kind: &str) -> (String, Value) {
-        let mut line = String::new();
-        let read = tokio::time::timeout(LIMIT, self.reader.read_line(&mut line)).await;
-        assert_ne!(read.expect("in time").expect("read"), 0, "closed before {kind}");
-        let message: Value = serde_json::from_str(&line).expect("JSON");
-        assert_eq!(message["type"], kind, "{message}");
-        (message["id"].as_str().unwrap_or_default().to_owned(), message["data"].clone())
+        let deadline = tokio::time::Instant::now() + LIMIT;
+        loop {
+            let mut line = String::new();
+            let read = tokio::time::timeout_at(deadline, self.reader.read_line(&mut line)).await;
+            assert_ne!(read.expect("in time").expect("read"), 0, "closed before {kind}");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            let id = message["id"].as_str().unwrap_or_default().to_owned();
+            if message["type"] == "ping" && kind != "ping" {
+                self.send(json!({"type": "pong", "id": id})).await;
+                continue;
+            }
+            assert_eq!(message["type"], kind, "{message}");
+            return (id, message["data"].clone());
+        }
     }
 
     pub(crate) async fn reply(&mut self, kind: &str, id: &str, data: Value) {

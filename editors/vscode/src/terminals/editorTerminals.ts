@@ -16,6 +16,7 @@ import { pidOf } from './processOf.js';
 import { type KeepingPlace, type KeptTerminal, ReturningTerminals } from './returningTerminals.js';
 import { ShellActivity } from './shellActivity.js';
 import { shellIntegrationOf } from './shellIntegration.js';
+import type { WindowPresence } from '../windowPresence.js';
 
 /** Terminals of agents at once. */
 const MAX_TERMINALS = 100;
@@ -99,6 +100,7 @@ export class EditorTerminals implements vscode.Disposable {
     private readonly log: Log,
     /** Where the terminals are kept for a reload. */
     private readonly place: KeepingPlace,
+    private readonly presence: Pick<WindowPresence, 'returned'>,
     /** Less only in tests. */
     private readonly launchMs = LAUNCH_MS,
   ) {
@@ -196,6 +198,7 @@ export class EditorTerminals implements vscode.Disposable {
         this.change();
       },
       unsentBytes: () => this.server.unsentBytes(),
+      windowReturned: () => this.presence.returned(),
     });
     known.execution = execution;
     known.last = record;

@@ -34,7 +34,12 @@ export interface ExecutionReports {
   /** The command ended; called once, not after `dispose`. */
   ended(exitCode: number | undefined): void;
   unsentBytes(): number;
+  /** Resolves when the window answers. */
+  windowReturned(): Promise<void>;
 }
+
+/** All that were given to the editor: the start of one that was given up may come late. */
+const given = new WeakSet<vscode.TerminalShellExecution>();
 
 export class RunningExecution implements vscode.Disposable {
   /** Resolves when the command runs, or is taken to, or when this is disposed of. */
@@ -64,7 +69,8 @@ export class RunningExecution implements vscode.Disposable {
     this.shellEnded = new Promise((resolve) => (this.onEnded = resolve));
     this.subscriptions = [
       vscode.window.onDidStartTerminalShellExecution((event) => {
-        if (event.terminal === terminal && !this.hasStarted) {
+        const isAnother = event.execution !== this.execution && given.has(event.execution);
+        if (event.terminal === terminal && !this.hasStarted && !isAnother) {
           this.start(event.execution);
         }
       }),
@@ -77,13 +83,10 @@ export class RunningExecution implements vscode.Disposable {
       }),
     ];
     this.execution = integration.executeCommand(command);
+    given.add(this.execution);
     this.stream = this.execution.read();
     this.after(START_LIMIT_MS, () => this.onStarted());
-    this.after(NEVER_STARTED_MS, () => {
-      if (!this.hasStarted) {
-        this.onEnded(undefined);
-      }
-    });
+    this.after(NEVER_STARTED_MS, () => void this.endUnlessStarted());
   }
 
   /** What the editor has for the command. */
@@ -111,6 +114,17 @@ export class RunningExecution implements vscode.Disposable {
     vscode.Disposable.from(...this.subscriptions).dispose();
     for (const timer of this.timers) {
       clearTimeout(timer);
+    }
+  }
+
+  private async endUnlessStarted(): Promise<void> {
+    // A window that was cut off types it when it is back.
+    const asked = Date.now();
+    await this.reports.windowReturned();
+    if (Date.now() - asked > START_LIMIT_MS) {
+      this.after(NEVER_STARTED_MS, () => void this.endUnlessStarted());
+    } else if (!this.hasStarted) {
+      this.onEnded(undefined);
     }
   }
 

@@ -163,7 +163,8 @@ function isAlive({ pid, since }: KeptTerminal): boolean {
 function readKept(file: string): KeptTerminal[] {
   let value: unknown;
   try {
-    value = statSync(file).size > MAX_FILE ? undefined : JSON.parse(readFileSync(file, 'utf8'));
+    const found = statSync(file);
+    value = found.isFile() && found.size <= MAX_FILE ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
   } catch {
     // There is none, or none that this version wrote.
   }

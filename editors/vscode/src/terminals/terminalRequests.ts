@@ -13,6 +13,8 @@ export interface TerminalRequestOptions {
   /** A terminal that is created for an agent is shown. */
   showsTerminals(): boolean;
   readonly front: Pick<PanelFront, 'bring'>;
+  /** Whether the window answers now. */
+  answers(): Promise<boolean>;
 }
 
 /** Answers a request; `undefined` for a type that is none of these. */
@@ -29,7 +31,13 @@ export function answerTerminalRequest(
     const refusal = new RequestError('The workspace of this window is not trusted: no terminal is used', 'untrusted');
     return Promise.reject(refusal);
   }
-  return answer(terminals, options, request.id, request.data);
+  return options.answers().then((isThere) => {
+    if (!isThere) {
+      // It would be done later, when nobody expects it any more.
+      throw new RequestError('The window does not answer: nothing was done', 'away');
+    }
+    return answer(terminals, options, request.id, request.data);
+  });
 }
 
 type AnswerRequest = (
