@@ -19,7 +19,7 @@ const SUBCOMMAND: &str = "mcp";
 
 /// The program's name, and the package's in most registries.
 pub(crate) const PACKAGE: &str = "termbridge";
-/// The package's name on PyPI, where another project has the shorter one.
+/// The package's name on `PyPI`, where another project has the shorter one.
 pub const PYPI_PACKAGE: &str = "termbridge-mcp";
 
 /// Programs that run a package without installing it.

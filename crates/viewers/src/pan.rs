@@ -1,8 +1,8 @@
 //! [`Pan`]: which part of a full-screen program's screen a smaller panel shows.
 //!
-//! The part follows the cursor until a person scrolls to where the cursor is not shown. It then stays there until the person
-//! scrolls back to the cursor, or it begins anew: with another size, or on the normal screen, where the panel's own scrollback
-//! is what people scroll in.
+//! The part begins at the top left and follows a cursor that is shown, until a person scrolls to where the cursor is not. It then
+//! stays there until the person scrolls back to the cursor, or it begins anew: with another size, or on the normal screen, where
+//! the panel's own scrollback is what people scroll in.
 
 use std::ops::{AddAssign, Sub};
 
@@ -56,7 +56,8 @@ impl Pan {
     /// What the panel shows of a screen.
     pub(crate) fn part(&mut self, screen: &Screen, panel: Size) -> Screen {
         let ahead = std::mem::take(&mut self.ahead);
-        if !self.is_held {
+        // Where a hidden cursor stands says nothing.
+        if !self.is_held && screen.cursor.visible {
             let before = PartOrigin { left: self.left, ..self.shown };
             self.shown = screen.origin_with_cursor(before, panel);
         }
@@ -162,8 +163,8 @@ mod tests {
     #[test]
     fn a_program_that_hides_its_cursor_is_left_where_it_was_scrolled_to() {
         let mut bed = Bed::new();
-        assert_eq!(bed.prints("\x1b[?25l\x1b[12;1H").shows(), rows(9, 12, false));
-        assert_eq!(bed.scrolls(-1, 0).shows(), rows(8, 11, false));
+        assert_eq!(bed.prints("\x1b[?25l\x1b[12;1H").shows(), rows(1, 4, false), "its top");
+        assert_eq!(bed.scrolls(7, 0).shows(), rows(8, 11, false));
         assert_eq!(bed.prints("\x1b[1;1H").shows(), rows(8, 11, false));
     }
 }
