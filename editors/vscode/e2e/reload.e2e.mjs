@@ -1,7 +1,7 @@
 // A window that is reloaded, or opened while agents work already, with a real server. TERMBRIDGE names the program.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { until } from './harness.mjs';
 import { startAgent, startWithAgent } from './realServer.mjs';
@@ -123,6 +123,20 @@ export const steps = {
     await until(async () => (await row()).away === true, 'it is away', () => row().then(JSON.stringify));
     const output = await agent.call('get_terminal_output', { session_id });
     assert.match(JSON.stringify(output), /window does not answer/);
+  },
+
+  'a window that is cut off is given nothing that it would run later': async ({ agent, session, window }) => {
+    const ran = path.join(window.folder, 'ran');
+    await window.page.context().setOffline(true);
+    const lost = agent.call('execute_command', { session_id: session, command: 'touch ran; sh -c "exit 51"', timeout_ms: 8_000 });
+    await assert.rejects(lost, /BACKEND_UNAVAILABLE.*does not answer/s);
+    const row = async () => (await agent.call('list_sessions')).sessions.find(({ session_id }) => session_id === session);
+    assert.equal((await row()).away, true, JSON.stringify(await row()));
+    await window.page.context().setOffline(false);
+    const next = await agent.call('execute_command', { session_id: session, command: 'sh -c "exit 52"', timeout_ms: 60_000 });
+    assert.equal(next.exit_code, 52, JSON.stringify(next));
+    assert.equal(existsSync(ran), false, 'it was not run later');
+    await agent.call('get_terminal_output', { session_id: session });
   },
 
   'a person who closes it ends the session': async ({ agent, session, window }) => {
