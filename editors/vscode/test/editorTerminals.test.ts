@@ -740,7 +740,7 @@ describe('a window that is loaded anew', () => {
     expect(await request('execute', 'x2', { terminalId: 't1', command: 'ls', capture: true })).toMatchObject({ code: 'busy' });
 
     // The editor reports nothing of a command that began before; the kernel tells the server.
-    await request('end_execution', 'r2', { terminalId: 't1', executionId: 'x1' });
+    void request('end_execution', 'r2', { terminalId: 't1', executionId: 'x1' });
     // It may tell a moment later all the same.
     await vi.advanceTimersByTimeAsync(900);
     expect(ofType('execution_ended')).toEqual([]);
@@ -784,7 +784,7 @@ describe('a window that is loaded anew', () => {
     const integration = terminal.integrate('/work/app');
     await settled();
     await settled();
-    await request('end_execution', 'r2', { terminalId: 't1', executionId: 'x1' });
+    void request('end_execution', 'r2', { terminalId: 't1', executionId: 'x1' });
     await vi.advanceTimersByTimeAsync(200);
     const rest = new FakeExecution(terminal, `${TYPED}begun`);
     rest.start();

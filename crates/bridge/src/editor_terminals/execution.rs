@@ -21,8 +21,6 @@ const REPORT_LIMIT: Duration = Duration::from_secs(5);
 /// What a caller is told of such a command.
 const MARKS_LOST: &str = "the shell shows its prompt again, but has not told the editor how the command ended (something took its \
                           shell integration away): the exit code is not known, and the output may hold its prompt, or be missing. A new session tells both";
-/// How long the editor takes to end a command that it takes for running.
-const PHANTOM_PAUSE: Duration = Duration::from_millis(1_500);
 /// Bytes of a command that people see.
 const MAX_SHOWN: usize = 200;
 
@@ -136,7 +134,6 @@ impl EditorTerminals {
                     let id = &terminal.terminal_id;
                     let over = json!({ "terminalId": id, "executionId": execution });
                     let _ = self.try_request(terminal, "end_execution", over, None).await;
-                    tokio::time::sleep(PHANTOM_PAUSE).await;
                 }
                 Err(failure) => {
                     return Err(terminal.check_alive().err().unwrap_or_else(|| failure.into()));

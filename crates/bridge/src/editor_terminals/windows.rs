@@ -89,7 +89,7 @@ impl ConnectedWindows {
     /// The editor for a new terminal: the one that has the workspace open, or else the only one.
     pub(super) async fn choose(&self, workspace: &Path, cwd: &Path) -> Result<Peer, SessionError> {
         let is_there = |peers: &[Peer]| peers.iter().any(is_usable).then_some(());
-        let some = self.wait_for(CONNECT_LIMIT, is_there).await;
+        let some = self.wait_for(Instant::now() + CONNECT_LIMIT, is_there).await;
         if some.is_none() {
             let limit = CONNECT_LIMIT.as_secs();
             let why = format!(
@@ -149,9 +149,10 @@ impl ConnectedWindows {
         kind: &str,
         data: Value,
     ) -> Result<Reply, Failure> {
+        let deadline = Instant::now() + limit;
         let mut attempts = 1..ATTEMPTS;
         loop {
-            let Some(peer) = self.wait_for(limit, &look).await else {
+            let Some(peer) = self.wait_for(deadline, &look).await else {
                 let why = "the editor's window that has this terminal does not answer: it was closed, is cut off, or is being loaded anew";
                 return Err(Failure::Unavailable(SessionError::Unavailable(why.into())));
             };
@@ -179,9 +180,12 @@ impl ConnectedWindows {
         }
     }
 
-    /// What is looked for among the editors, at most this long from now.
-    async fn wait_for<T>(&self, limit: Duration, look: impl Fn(&[Peer]) -> Option<T>) -> Option<T> {
-        let deadline = Instant::now() + limit;
+    /// What is looked for among the editors, at most until then.
+    async fn wait_for<T>(
+        &self,
+        deadline: Instant,
+        look: impl Fn(&[Peer]) -> Option<T>,
+    ) -> Option<T> {
         let mut changes = self.0.subscribe();
         loop {
             if let Some(found) = look(&changes.borrow_and_update()) {

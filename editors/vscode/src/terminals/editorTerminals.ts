@@ -208,14 +208,15 @@ export class EditorTerminals implements vscode.Disposable {
     setImmediate(() => execution.report());
   }
 
-  /** The command is over, though the editor has not learned so. */
-  endExecution(terminalId: string, executionId: string): void {
+  /** The command is over, though the editor has not learned so; resolves when that is reported. */
+  async endExecution(terminalId: string, executionId: string): Promise<void> {
     const known = this.get(terminalId);
     if (known.execution?.id === executionId) {
       known.execution.giveUp();
     } else if (known.last?.executionId === executionId) {
       // The server may have seen the prompt before the editor reports it.
-      void this.pause(UNSEEN_MS).then(() => this.endUnseen(known, undefined, executionId));
+      await this.pause(UNSEEN_MS);
+      this.endUnseen(known, undefined, executionId);
     }
   }
 

@@ -121,6 +121,9 @@ export class RunningExecution implements vscode.Disposable {
     // A window that was cut off types it when it is back.
     const asked = Date.now();
     await this.reports.windowReturned();
+    if (this.isDisposed) {
+      return;
+    }
     if (Date.now() - asked > START_LIMIT_MS) {
       this.after(NEVER_STARTED_MS, () => void this.endUnlessStarted());
     } else if (!this.hasStarted) {

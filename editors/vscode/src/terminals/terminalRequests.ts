@@ -70,7 +70,7 @@ const ANSWERS: Readonly<Record<string, AnswerRequest | undefined>> = {
   },
 
   end_execution: async (terminals, _options, _id, data) => {
-    terminals.endExecution(required(data, 'terminalId'), required(data, 'executionId'));
+    await terminals.endExecution(required(data, 'terminalId'), required(data, 'executionId'));
     return success({});
   },
 
