@@ -14,6 +14,7 @@ import io
 import json
 import lzma
 import os
+import re
 import sys
 import tarfile
 import time
@@ -238,6 +239,7 @@ def deb(dist: Path, target: Target, program: bytes) -> None:
                    "_termbridge": "usr/share/zsh/vendor-completions/_termbridge",
                    "termbridge.fish": "usr/share/fish/vendor_completions.d/termbridge.fish"}
     unit = (ROOT / "contrib/systemd/termbridge.service").read_text()
+    unit = re.sub(r"(?m)^# By name.*\nExecStart=.*$", "ExecStart=/usr/bin/termbridge serve --replace", unit)
     copyright_, overrides, description = (
         (ROOT / "packaging/deb" / name).read_text() for name in ["copyright", "lintian-overrides", "description"]
     )
@@ -245,7 +247,7 @@ def deb(dist: Path, target: Target, program: bytes) -> None:
     changes = f"termbridge ({VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- {MAINTAINER}  {date}\n"
     files = [
         File("usr/bin/termbridge", program, is_program=True),
-        File("usr/lib/systemd/user/termbridge.service", unit.replace("%h/.cargo/bin/termbridge", "/usr/bin/termbridge").encode()),
+        File("usr/lib/systemd/user/termbridge.service", unit.encode()),
         *[File(completions[file.name], file.data) for file in shared("", share, "completions") if file.name in completions],
         *[File(f"usr/share/man/man1/{file.name}.gz", gzipped(file.data)) for file in shared("", share, "man")],
         File(f"{doc}/THIRD-PARTY.md.gz", gzipped((share / "THIRD-PARTY.md").read_bytes())),

@@ -9,8 +9,10 @@ use crate::mask::masked;
 
 /// Lines shown before and after a change.
 const CONTEXT: usize = 2;
-/// Most characters of a line.
+/// Most characters of a line that stays.
 const MAX_LINE: usize = 160;
+/// Most characters of a line that goes or comes: who is asked sees all of it.
+const MAX_CHANGED: usize = 4_000;
 /// Characters shown before and after a change within a long line.
 const INLINE_CONTEXT: usize = 24;
 
@@ -68,7 +70,8 @@ fn lines(text: &str) -> Vec<&str> {
 fn push(diff: &mut String, sign: char, line: &str, shown: &str) {
     let shown = shown.trim_end_matches(['\r', '\n']);
     diff.push(sign);
-    match shown.char_indices().nth(MAX_LINE) {
+    let most = if sign == ' ' { MAX_LINE } else { MAX_CHANGED };
+    match shown.char_indices().nth(most) {
         Some((end, _)) => diff.extend([&shown[..end], "…"]),
         None => diff.push_str(shown),
     }

@@ -1,9 +1,11 @@
 //! Entries that are in a client's list already: for whoever checks that they work. Nothing is changed.
 
+use std::path::PathBuf;
+
 use crate::client::Format;
 use crate::entry::{FoundEntry, PACKAGE};
 use crate::plan::{read, text_of};
-use crate::{Error, Place, json, toml};
+use crate::{Client, Error, Place, json, toml};
 
 /// An entry that starts this program, or has its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,10 +44,29 @@ pub fn installed(place: &Place) -> Result<Vec<InstalledEntry>, Error> {
         Format::Toml => toml::entries(text),
     };
     let found = found.map_err(|refusal| Error::refused(&place.path, PACKAGE, refusal))?;
-    let entries = found.into_iter().map(|(name, found)| {
+    Ok(found.into_iter().filter_map(|(name, found)| InstalledEntry::of(name, found)).collect())
+}
+
+/// The entries that a user has for one folder each, which only Claude Code knows: `claude mcp add` writes them.
+pub fn installed_for_folders(place: &Place) -> Vec<(PathBuf, InstalledEntry)> {
+    if place.client != Client::ClaudeCode || place.project.is_some() {
+        return Vec::new();
+    }
+    let Ok((target, old)) = read(place) else { return Vec::new() };
+    let Ok(text) = text_of(&target, old.as_deref()) else { return Vec::new() };
+    let found = json::entries_of_folders(text).into_iter();
+    let ours = found.filter_map(|(folder, name, found)| {
+        Some((PathBuf::from(folder), InstalledEntry::of(name, found)?))
+    });
+    ours.collect()
+}
+
+impl InstalledEntry {
+    /// If it is one of ours, or looks like one.
+    fn of(name: String, found: FoundEntry) -> Option<Self> {
         let start = found.start();
         let FoundEntry { command, args, env, is_disabled } = found;
-        InstalledEntry { name, command, args, env, start, is_enabled: !is_disabled }
-    });
-    Ok(entries.filter(|entry| entry.start != StartKind::Foreign || entry.name == PACKAGE).collect())
+        let entry = Self { name, command, args, env, start, is_enabled: !is_disabled };
+        (start != StartKind::Foreign || entry.name == PACKAGE).then_some(entry)
+    }
 }

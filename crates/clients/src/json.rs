@@ -296,6 +296,11 @@ fn member_of<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Obj
     object.properties.iter().find(|property| property.name.as_str() == name)
 }
 
+/// The member of that name, if it is an object.
+fn object_of<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Object<'text>> {
+    member_of(object, name)?.value.as_object()
+}
+
 /// The entries of a text, by name.
 pub(crate) fn entries(
     text: &str,
@@ -308,6 +313,21 @@ pub(crate) fn entries(
     };
     let named = container.properties.iter();
     Ok(named.map(|one| (one.name.as_str().to_owned(), found_entry(&one.value))).collect())
+}
+
+/// The entries that Claude Code has for one folder each, by the folder and by name. What is written otherwise has none.
+pub(crate) fn entries_of_folders(text: &str) -> Vec<(String, String, FoundEntry)> {
+    let Ok(Some(root)) = parse(split_mark(text).1) else { return Vec::new() };
+    let projects = root.as_object().and_then(|root| object_of(root, "projects"));
+    let mut found = Vec::new();
+    for project in projects.map_or(&[][..], |projects| &projects.properties) {
+        let servers = project.value.as_object().and_then(|it| object_of(it, "mcpServers"));
+        for one in servers.map_or(&[][..], |servers| &servers.properties) {
+            let (folder, name) = (project.name.as_str(), one.name.as_str());
+            found.push((folder.to_owned(), name.to_owned(), found_entry(&one.value)));
+        }
+    }
+    found
 }
 
 /// What an entry starts, in whichever of the forms it is written.

@@ -35,7 +35,7 @@ pub use entry::{Entry, InvalidName, PYPI_PACKAGE};
 pub use environment::{Environment, System};
 pub use error::{Error, Problem};
 pub use file::MAX_FILE_BYTES;
-pub use installed::{InstalledEntry, StartKind, installed};
+pub use installed::{InstalledEntry, StartKind, installed, installed_for_folders};
 pub use mask::{masked, masked_words};
 pub use place::{Place, Scope, places};
 pub use plan::{Action, Applied, Overwrite, Plan};

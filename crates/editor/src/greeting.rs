@@ -106,11 +106,11 @@ fn judge(
     match &hello.token {
         Some(token) if !is_valid_token(token) => Err(refused(
             "wrong_token",
-            "the token is not valid: make one with `termbridge token create`",
+            "the token is not valid: make one with `termbridge token create --scopes admin`",
         )),
         None if admission == Admission::Token => Err(refused(
             "token_needed",
-            "a token is needed: make one with `termbridge token create`",
+            "a token is needed: make one with `termbridge token create --scopes admin`",
         )),
         _ => {
             let token = hello.token.take();

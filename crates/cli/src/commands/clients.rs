@@ -52,12 +52,12 @@ enum Consent {
 
 pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
     let environment = environment()?;
-    let (wanted, not_found) = wanted(arguments, &environment)?;
-    if wanted.is_empty() {
+    let Wanted { places, refused, not_found } = wanted(arguments, &environment)?;
+    if places.is_empty() {
         return nothing_found(arguments, task, &not_found);
     }
     let overwrite = if arguments.force { Overwrite::Foreign } else { Overwrite::Never };
-    let mut jobs: Vec<Job> = wanted
+    let mut jobs: Vec<Job> = places
         .into_iter()
         .map(|place| {
             let plan = (task.plan)(place.clone(), &task.entry, overwrite, &environment);
@@ -73,8 +73,8 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
         jobs.iter_mut().for_each(Job::apply);
     }
     match arguments.json {
-        true => print_json(&as_json(task, &jobs, &not_found, &consent))?,
-        false => print(&summary(&jobs, &not_found, &consent, &environment))?,
+        true => print_json(&as_json(task, &jobs, &refused, &not_found, &consent))?,
+        false => print(&summary(&jobs, &refused, &not_found, &consent, &environment))?,
     };
     match consent {
         Consent::Missing => tell(&format!(
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
     }
     let is_refused = matches!(consent, Consent::Missing | Consent::Denied);
     let has_failed = |job: &Job| job.plan.is_err() || matches!(job.outcome, Outcome::Failed(_));
-    Ok(if is_refused || jobs.iter().any(has_failed) {
+    Ok(if is_refused || !refused.is_empty() || jobs.iter().any(has_failed) {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -95,63 +95,82 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
 }
 
 pub(super) fn environment() -> Result<Environment> {
-    let home = home().context("there is no home folder: HOME is not set")?;
-    let backups = state_folder().context("there is no folder for backups: HOME is not set")?;
+    let home = home().context("there is no home folder: HOME is not set, or relative")?;
+    let backups =
+        state_folder().context("there is no folder for backups: HOME is not set, or relative")?;
     let environment = Environment::new(System::current(), home, backups.join("backups"));
     Ok(environment.with_variables(|name| std::env::var_os(name)))
 }
 
-/// The files that are meant, and the clients that were looked for in vain. Clients that share a file have it once.
-fn wanted(
-    arguments: &EditArguments,
-    environment: &Environment,
-) -> Result<(Vec<Place>, Vec<Client>)> {
+/// What a command is about.
+#[derive(Default)]
+struct Wanted {
+    /// The files that are meant. Clients that share a file have it once.
+    places: Vec<Place>,
+    /// Clients that were named and have no such file, with the reason.
+    refused: Vec<(Client, Error)>,
+    /// Clients that were looked for in vain.
+    not_found: Vec<Client>,
+}
+
+fn wanted(arguments: &EditArguments, environment: &Environment) -> Result<Wanted> {
     let scope = match arguments.scope {
         ScopeName::User => Scope::User,
         ScopeName::Project => {
             Scope::Project(std::env::current_dir().context("there is no working directory")?)
         }
     };
-    let mut wanted: Vec<Place> = Vec::new();
-    let mut not_found = Vec::new();
+    let mut wanted = Wanted::default();
     let is_named = !arguments.clients.is_empty();
     for client in if is_named { arguments.clients.as_slice() } else { &Client::ALL } {
         let places = match places(*client, environment, &scope) {
             Err(Error::NoProjectScope(_)) if !is_named => continue,
-            places => places?,
+            Err(error) => {
+                wanted.refused.push((*client, error));
+                continue;
+            }
+            Ok(places) => places,
         };
         let mut is_found = is_named;
         for place in places {
             is_found |= place.is_found;
-            let is_new = wanted.iter().all(|other| other.path != place.path);
+            let is_new = wanted.places.iter().all(|other| other.path != place.path);
             if (is_named || place.is_found) && is_new {
-                wanted.push(place);
+                wanted.places.push(place);
             }
         }
         if !is_found {
-            not_found.push(*client);
+            wanted.not_found.push(*client);
         }
+    }
+    if wanted.places.is_empty()
+        && let Some((_, error)) = wanted.refused.pop()
+    {
+        return Err(error.into());
     }
     if let Scope::Project(folder) = &scope
         && environment.home.canonicalize().is_ok_and(|home| home == *folder)
     {
         bail!("this folder is your home: go to a project's, or use --scope user");
     }
-    Ok((wanted, not_found))
+    Ok(wanted)
 }
 
 fn nothing_found(arguments: &EditArguments, task: &Task, not_found: &[Client]) -> Result<ExitCode> {
     if arguments.json {
-        print_json(&as_json(task, &[], not_found, &Consent::DryRun))?;
+        print_json(&as_json(task, &[], &[], not_found, &Consent::DryRun))?;
     }
-    let place = match arguments.scope {
-        ScopeName::User => "on this machine",
-        ScopeName::Project => "in this folder",
-    };
-    tell(&format!(
-        "termbridge: no client was found {place}; name one: `termbridge {} claude-code`",
-        task.verb
-    ));
+    tell(&match arguments.scope {
+        ScopeName::User => format!(
+            "termbridge: no client was found on this machine; name one: `termbridge {} claude-code`",
+            task.verb
+        ),
+        ScopeName::Project => format!(
+            "termbridge: no client has files in this folder; name the one that is to have: \
+             `termbridge {} claude-code --scope project`",
+            task.verb
+        ),
+    });
     Ok(ExitCode::FAILURE)
 }
 
@@ -225,6 +244,7 @@ fn show(jobs: &[Job]) -> Result<()> {
 /// A line for each file, and one for the clients that are not there.
 fn summary(
     jobs: &[Job],
+    refused: &[(Client, Error)],
     not_found: &[Client],
     consent: &Consent,
     environment: &Environment,
@@ -249,6 +269,9 @@ fn summary(
             }
         };
         text.push_str(&format!("{}: {line}\n", one_line(&job.place.label())));
+    }
+    for (client, error) in refused {
+        text.push_str(&format!("{client}: not changed: {}; {}\n", reasons(error), hint(error)));
     }
     let backups = jobs.iter().any(|job| matches!(job.outcome, Outcome::Done { backup: Some(_) }));
     if backups && matches!(consent, Consent::Given) {
@@ -275,7 +298,22 @@ fn in_words(action: Action, path: &str, is_done: bool) -> String {
     format!("{} {path}", if is_done { done } else { open })
 }
 
-fn as_json(task: &Task, jobs: &[Job], not_found: &[Client], consent: &Consent) -> Value {
+fn as_json(
+    task: &Task,
+    jobs: &[Job],
+    refused: &[(Client, Error)],
+    not_found: &[Client],
+    consent: &Consent,
+) -> Value {
+    let refused = refused.iter().map(|(client, error)| {
+        json!({
+            "client": client.id(),
+            "path": null,
+            "done": false,
+            "error": reasons(error),
+            "hint": hint(error),
+        })
+    });
     let files: Vec<Value> = jobs
         .iter()
         .map(|job| {
@@ -297,6 +335,7 @@ fn as_json(task: &Task, jobs: &[Job], not_found: &[Client], consent: &Consent) -
                 "hint": job.error().map(hint),
             })
         })
+        .chain(refused)
         .collect();
     json!({
         "command": task.verb,

@@ -97,8 +97,8 @@ fn configuration(
         Err(error) => error,
     };
     let fix = match path.filter(|path| path.exists()) {
-        Some(path) => format!("edit {}", path.display()),
-        None => "termbridge mcp --help lists the settings".to_owned(),
+        Some(path) => check::edit(&path),
+        None => "termbridge mcp --help".to_owned(),
     };
     failed("configuration", format!("{error:#}"), fix);
     let nothing = Some(PathBuf::from(if cfg!(windows) { "NUL" } else { "/dev/null" }));
@@ -118,7 +118,7 @@ async fn examine(config: &Config) -> Result<Result<Vec<Check>, ExitCode>> {
             match &debugging {
                 Ok(debugging) => debuggers::check(debugging).await,
                 Err(error) => {
-                    let fix = "name another folder with --workspace";
+                    let fix = "termbridge doctor --workspace FOLDER";
                     vec![Check::failed(Group::Debugging, "workspace", format!("{error:#}"), fix)]
                 }
             }

@@ -33,7 +33,8 @@ pub(crate) fn find_server_folder() -> Result<Option<ServerFolder>, FolderError> 
 
 /// The user's home.
 pub(crate) fn home() -> Option<PathBuf> {
-    variable("HOME").or_else(std::env::home_dir)
+    // The latter takes a relative one too.
+    variable("HOME").or_else(std::env::home_dir).filter(|home| home.is_absolute())
 }
 
 /// A directory that the environment names; XDG says to ignore a relative one.

@@ -217,6 +217,59 @@ fn what_a_project_has_configured_is_not_started() {
 }
 
 #[test]
+fn what_claude_code_has_for_one_folder_is_found() {
+    let environment = TestEnvironment::new();
+    let path = |name: &str| environment.path().join(name).display().to_string();
+    environment.write("project/src/lib.rs", "");
+    let entry = json!({"type": "stdio", "command": TERMBRIDGE, "args": ["mcp"], "env": {}});
+    let projects = json!({
+        path("project"): {"mcpServers": {"termbridge": entry}, "history": []},
+        path("other"): {"mcpServers": {"else": {"command": "x"}}},
+        path("odd"): [1],
+    });
+    environment.write(".claude.json", json!({"projects": projects}).to_string());
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (_, here) = report(command.current_dir(environment.path().join("project/src")));
+    let found = check(&here, "Claude Code (for this folder only)");
+    assert_eq!(found["status"], "ok", "{found:#}");
+    let (_, elsewhere) = report(&mut doctor(&environment, &["sh", "bash"]));
+    let found = check(&elsewhere, "Claude Code");
+    assert_eq!(
+        (&found["status"], &found["detail"], &found["fix"]),
+        (
+            &json!("missing"),
+            &json!("has termbridge in one other folder only"),
+            &json!("termbridge install claude-code")
+        )
+    );
+}
+
+#[test]
+fn the_launcher_of_the_npm_package_is_no_other_program() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let modules = environment.path().join("lib/node_modules");
+    let own = modules.join("termbridge/node_modules/@termbridge/linux-x64/bin/termbridge");
+    std::fs::create_dir_all(own.parent().expect("a folder")).expect("made");
+    if std::fs::hard_link(TERMBRIDGE, &own).is_err() {
+        std::fs::copy(TERMBRIDGE, &own).expect("copied");
+    }
+    let launcher = "lib/node_modules/termbridge/bin/termbridge.js";
+    let launcher = write_program(&environment, launcher, "#!/bin/sh\necho termbridge 9\n");
+    symlink(&launcher, environment.path().join("bin/termbridge")).expect("a link");
+    let of = |program: &Path, command: &mut Command| {
+        let mut other = environment.command(program);
+        other.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        report(other.arg("doctor").stdin(Stdio::null())).1
+    };
+    let has_other = |report: &Value| {
+        report["checks"].as_array().expect("a list").iter().any(|check| check["name"] == "PATH")
+    };
+    assert!(!has_other(&of(&own, &mut command)), "it is what started this");
+    assert!(has_other(&of(Path::new(TERMBRIDGE), &mut command)), "it starts another");
+}
+
+#[test]
 fn start_up_files_that_never_end_are_named() {
     let environment = TestEnvironment::new();
     environment.write(".bashrc", "echo 'waiting for godot'\nsleep 1000\n");
@@ -274,7 +327,7 @@ fn a_folder_that_others_can_enter_is_refused() {
     let (code, report) = report(&mut command);
     let found = check(&report, "runtime folder");
     assert_eq!((code, &found["status"]), (1, &json!("failed")), "{found:#}");
-    assert!(found["fix"].as_str().expect("text").contains("chmod 700"), "{found:#}");
+    assert_eq!(found["fix"], json!(format!("chmod 700 {}", folder.display())), "{found:#}");
 }
 
 #[test]

@@ -159,7 +159,8 @@ fn a_project_of_several_clients() {
     let (code, out, err) = project(&["install"]);
     assert_eq!((code, out.as_str()), (Some(1), ""), "an empty folder is no one's");
     assert!(
-        err.contains("no client was found in this folder") && err.contains("claude-code"),
+        err.contains("no client has files in this folder")
+            && err.contains("`termbridge install claude-code --scope project`"),
         "{err}"
     );
     let words = ["install", "--connect", "--name", "tb", "claude", "vscode", "vscodium", "codex"];
@@ -175,6 +176,18 @@ fn a_project_of_several_clients() {
     for file in [".mcp.json", ".vscode/mcp.json", ".codex/config.toml"] {
         assert!(!environment.path().join("project").join(file).exists(), "{file}");
     }
+    let (code, out, _) = project(&["install", "windsurf", "cursor"]);
+    assert!(out.contains("Cursor: added to ") && code == Some(1), "{out}");
+    let refused =
+        "Windsurf: not changed: Windsurf has no configuration in projects; use --scope user";
+    assert!(out.contains(refused), "{out}");
+    let (_, out, _) = project(&["uninstall", "--json", "windsurf", "cursor"]);
+    let report: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(
+        (&report["files"][0]["done"], &report["files"][1]["done"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(report["files"][1]["client"], "windsurf");
     std::fs::remove_file(environment.path().join("bin/termbridge")).expect("removed");
     let (code, _, err) = project(&["install", "claude"]);
     assert!(code == Some(0) && err.contains("termbridge is not on your PATH"), "{err}");
@@ -249,6 +262,10 @@ fn mistakes_on_the_command_line() {
         assert!(matches!(code, Some(1 | 2)) && out.is_empty(), "{words:?}: {out}");
         assert!(err.contains(part), "{words:?}: {err}");
     }
+    let mut relative = environment.command(TERMBRIDGE);
+    relative.env("HOME", "here");
+    let (code, _, err) = run_by(relative, &["install", "--yes", "cursor"]);
+    assert!(code == Some(1) && err.contains("HOME is not set, or relative"), "{err}");
     for command in ["install", "uninstall"] {
         let help = ok(&environment, &[command, "--help"]);
         assert!(help.contains("Examples:") && help.contains("Exit code:"), "{help}");

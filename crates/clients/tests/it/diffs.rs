@@ -1,6 +1,6 @@
 //! What is shown of a change.
 
-use termbridge_clients::{Client, Overwrite, Plan, masked};
+use termbridge_clients::{Client, Entry, Overwrite, Plan, masked};
 
 use crate::support::{Home, entry};
 
@@ -70,6 +70,16 @@ fn of_a_file_in_one_line_only_the_change_is_shown() {
     assert!(diff.lines().all(|line| line.chars().count() < 170), "{diff}");
     let long = diff_of(&format!("{{\n\"a\": \"{far}\",\n\"mcpServers\": {{}}\n}}\n"));
     assert!(long.contains("xxx…\n"), "{long}");
+}
+
+#[test]
+fn who_is_asked_sees_the_whole_of_a_new_line() {
+    let home = Home::linux();
+    home.write(CURSOR, "{\n  \"mcpServers\": {}\n}\n");
+    let command = format!("/home/me/{}/termbridge", "deep/".repeat(50));
+    let entry = Entry::new("termbridge", &command, ["mcp"]).expect("an entry");
+    let diff = home.plan(Client::Cursor, &entry).expect("a plan").diff();
+    assert!(diff.contains(&format!("+      \"command\": \"{command}\",\n")), "{diff}");
 }
 
 #[test]

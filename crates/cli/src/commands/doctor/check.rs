@@ -1,5 +1,6 @@
 //! What a check found.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -69,6 +70,16 @@ pub(super) struct Check {
     pub(super) milliseconds: Option<u64>,
     /// More of it, for programs.
     pub(super) data: Value,
+}
+
+/// The command that opens a file for whoever has to correct it.
+pub(super) fn edit(path: &Path) -> String {
+    let path = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    match path.chars().all(is_plain) {
+        true => format!("${{EDITOR:-vi}} {path}"),
+        false => format!("${{EDITOR:-vi}} '{}'", path.replace('\'', r"'\''")),
+    }
 }
 
 impl Check {

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use termbridge_bridge::dap::{CommandLine, Environment as Programs};
-use termbridge_clients::{Client, InstalledEntry, Place, Scope, StartKind, installed, places};
+use termbridge_clients::{
+    Client, InstalledEntry, Place, Scope, StartKind, installed, installed_for_folders, places,
+};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::task::JoinSet;
 
 use super::LIMIT;
-use super::check::{Check, Group};
+use super::check::{Check, Group, edit};
 use crate::commands::clients::environment;
 use crate::config::home;
 
@@ -35,7 +37,7 @@ pub(super) async fn check() -> Vec<Check> {
                 Group::Clients,
                 "clients",
                 error.to_string(),
-                "export HOME=…",
+                "export HOME=\"$(getent passwd \"$(id -u)\" | cut -d: -f6)\"",
             )];
         }
     };
@@ -73,15 +75,24 @@ async fn of_place(place: &Place) -> Vec<Check> {
                 }
                 _ => error.to_string(),
             };
-            let fix = format!("correct {}", place.path.display());
+            let fix = edit(&place.path);
             return vec![Check::failed(Group::Clients, label, detail, fix).data(data)];
         }
     };
-    if entries.is_empty() {
-        let detail = format!("found, but termbridge is not in {}", place.path.display());
+    let (here, elsewhere) = for_folders(place);
+    if entries.is_empty() && here.is_empty() {
+        let detail = match elsewhere {
+            0 => format!("found, but termbridge is not in {}", place.path.display()),
+            1 => "has termbridge in one other folder only".to_owned(),
+            count => format!("has termbridge in {count} other folders only"),
+        };
         return vec![Check::missing(Group::Clients, label, detail, install).data(data)];
     }
     let mut checks = Vec::new();
+    for entry in here {
+        let label = format!("{label} (for this folder only)");
+        checks.push(of_entry(&entry, &label, &install).await.data(data.clone()));
+    }
     for entry in entries {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
         let (label, install) = match entry.name.as_str() {
@@ -94,6 +105,15 @@ async fn of_place(place: &Place) -> Vec<Check> {
         checks.push(of_entry(&entry, &label, &install).await.data(data.clone()));
     }
     checks
+}
+
+/// The entries that a user has for the working directory or one around it, and how many there are for others.
+fn for_folders(place: &Place) -> (Vec<InstalledEntry>, usize) {
+    let here = std::env::current_dir().unwrap_or_default();
+    let found = installed_for_folders(place).into_iter();
+    let (here, elsewhere): (Vec<_>, Vec<_>) =
+        found.partition(|(folder, _)| folder.is_absolute() && here.starts_with(folder));
+    (here.into_iter().map(|(_, entry)| entry).collect(), elsewhere.len())
 }
 
 fn is_this_program(command: &str) -> bool {

@@ -1,5 +1,6 @@
 //! The program itself: where it is, and whether the one on the search path is another.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::json;
@@ -25,7 +26,8 @@ pub(super) async fn check() -> Vec<Check> {
         ));
         return checks;
     };
-    if other.canonicalize().ok() == own.canonicalize().ok() {
+    let (own, found) = (own.canonicalize().unwrap_or(own), other.canonicalize());
+    if found.is_ok_and(|found| found == own || is_launcher(&found, &own)) {
         return checks;
     }
     let version = tokio::time::timeout(LIMIT, version_of(&other)).await.ok().flatten();
@@ -40,7 +42,17 @@ pub(super) async fn check() -> Vec<Check> {
     checks
 }
 
-async fn version_of(program: &std::path::Path) -> Option<String> {
+/// Whether a script is the one of the npm package that starts this program.
+fn is_launcher(script: &Path, own: &Path) -> bool {
+    let modules = |path: &Path| {
+        let outermost = path.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
+        outermost.map(Path::to_owned)
+    };
+    script.extension().is_some_and(|ending| ending == "js")
+        && modules(script).is_some_and(|folder| modules(own) == Some(folder))
+}
+
+async fn version_of(program: &Path) -> Option<String> {
     let mut process = CommandLine::new(program).args(["--version"]).spawn(Stdio::null()).ok()?;
     let (_, stdout, _) = process.pipes();
     let mut text = String::new();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 use termbridge_mcp::client::Client;
-use termbridge_mcp::socket::{Hello, ServerFolder, check_supported, connect_blocking};
+use termbridge_mcp::socket::{FolderError, Hello, ServerFolder, check_supported, connect_blocking};
 use termbridge_session::files::is_own;
 
 use super::check::{Check, Group};
@@ -27,10 +27,17 @@ pub(super) fn check() -> Vec<Check> {
     let mut checks = Vec::new();
     match found {
         Err(error) => {
-            // The message says what to do; the command alone is what stands in it last.
-            let text = error.to_string();
-            let fix = text.split_once(": ").map_or(text.clone(), |(_, fix)| fix.to_owned());
-            checks.push(Check::failed(Group::Server, "runtime folder", text, fix));
+            let fix = match &error {
+                FolderError::Foreign { path, .. } => format!("sudo rm -r {}", path.display()),
+                FolderError::Open { path, .. } => format!("chmod 700 {}", path.display()),
+                FolderError::NotAFolder { path } => format!("rm {}", path.display()),
+                FolderError::UnsafeParent { .. } => {
+                    "export XDG_RUNTIME_DIR=~/.run && mkdir -p -m 700 ~/.run".to_owned()
+                }
+                FolderError::Io { path, .. } => format!("ls -ld {}", path.display()),
+            };
+            let detail = error.to_string();
+            checks.push(Check::failed(Group::Server, "runtime folder", detail, fix));
         }
         Ok(None) => {
             checks.push(Check::info(Group::Server, "server", "none runs, and none has run"));
