@@ -21,6 +21,7 @@ import share  # noqa: E402
 
 PROGRAM = Path(os.environ["TEST_PROGRAM"])
 TARGET = next(target for target in build.TARGETS if target.rust == os.environ["TEST_TARGET"])
+TOOLS = ROOT / "packaging/tests/node_modules/.bin"
 # What is slow under emulation and on a busy machine; a command that hangs ends the test.
 LIMIT = 300
 

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import build
 
-from .support import ROOT, TARGET, Place, dist, is_native, package, runs_children
-
-TOOLS = ROOT / "packaging/tests/node_modules/.bin"
+from .support import ROOT, TARGET, TOOLS, Place, dist, is_native, package, runs_children
 
 
 class Installed(unittest.TestCase):

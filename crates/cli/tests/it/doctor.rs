@@ -421,3 +421,17 @@ fn an_interrupt_ends_what_was_started() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     assert!(!Path::new(&format!("/proc/{shell}")).exists(), "the shell is gone");
 }
+
+#[test]
+fn a_system_without_proc_is_told_what_it_lacks() {
+    let environment = TestEnvironment::new();
+    let inner = doctor(&environment, &["sh", "bash"]);
+    let mut command = Command::new(program("unshare"));
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let script = r#"/bin/mount -t tmpfs none /proc && exec "$0" doctor "$@""#;
+    command.args(["--user", "--map-root-user", "--mount", "/bin/sh", "-c", script, TERMBRIDGE]);
+    let (code, report) = report(&mut command);
+    let found = check(&report, "terminals");
+    assert_eq!((code, &found["fix"]), (1, &json!("sudo mount -t proc proc /proc")), "{found:#}");
+    assert!(found["detail"].as_str().expect("text").contains("/proc is not mounted"), "{found:#}");
+}

@@ -87,14 +87,15 @@ fn reap(mut child: Child) {
 /// container of another architecture) that would be the emulator: it shows the link, but does not follow it, so
 /// the name is another file than the link leads to.
 #[cfg(target_os = "linux")]
-#[allow(clippy::unnecessary_wraps)]
 fn own_executable() -> io::Result<PathBuf> {
     use std::os::unix::fs::MetadataExt;
     const IMAGE: &str = "/proc/self/exe";
     let file = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
-    let named = std::fs::read_link(IMAGE).ok();
-    let is_other = |path: &PathBuf| file(path).is_some_and(|it| Some(it) != file(IMAGE.as_ref()));
-    Ok(named.filter(is_other).unwrap_or_else(|| PathBuf::from(IMAGE)))
+    let named = std::fs::read_link(IMAGE).map_err(|_| {
+        io::Error::other("/proc is not mounted, which is needed: `sudo mount -t proc proc /proc`")
+    })?;
+    let is_other = file(&named).is_some_and(|it| Some(it) != file(IMAGE.as_ref()));
+    Ok(if is_other { named } else { PathBuf::from(IMAGE) })
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -61,7 +61,10 @@ async fn terminal(sessions: &Sessions) -> Check {
     match tokio::time::timeout(LIMIT, try_terminal(sessions)).await {
         Ok(Ok(())) => Check::ok(Group::Terminals, NAME, "programs run in them"),
         Ok(Err(error)) => {
-            let fix = "LOG_LEVEL=debug termbridge mcp </dev/null";
+            let fix = match cfg!(target_os = "linux") && !Path::new("/proc/self").exists() {
+                true => "sudo mount -t proc proc /proc",
+                false => "LOG_LEVEL=debug termbridge mcp </dev/null",
+            };
             Check::failed(Group::Terminals, NAME, error.to_string(), fix)
         }
         Err(_) => {
