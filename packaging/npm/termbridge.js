@@ -14,7 +14,8 @@ function program() {
     console.error(
       `termbridge: there is no program for ${platform} here. Either the platform is not supported (linux-x64, linux-arm64, ` +
         'darwin-x64 and darwin-arm64 are), or the packages were installed without optional dependencies: ' +
-        'install again without --omit=optional.',
+        'install again without --omit=optional. From files, name both: termbridge-VERSION.tgz and ' +
+        `termbridge-${platform}-VERSION.tgz.`,
     );
     process.exit(1);
   }

@@ -13,6 +13,7 @@ pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod mcp;
+mod own_path;
 mod people;
 pub(crate) mod policy;
 pub(crate) mod send;
@@ -26,6 +27,7 @@ pub(crate) mod tools;
 pub(crate) mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -162,6 +164,15 @@ pub(crate) fn print(text: &str) -> anyhow::Result<ExitCode> {
             Err(error).context("cannot write to stdout")
         }
         _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A path as a word of a command line.
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    match shlex::try_quote(&path) {
+        Ok(word) => word.into_owned(),
+        Err(_) => path.clone(),
     }
 }
 

@@ -102,7 +102,9 @@ impl Client {
         match self {
             Self::ClaudeCode | Self::Codex | Self::OpenCode => Some("start a new session"),
             // Elsewhere it leaves out the user's own servers too.
-            Self::GeminiCli => Some("start a new session, in a folder that it trusts"),
+            Self::GeminiCli => {
+                Some("start a new session (it uses servers only in folders that it trusts)")
+            }
             // Closing the window is not enough.
             Self::ClaudeDesktop => Some("quit and restart it"),
             Self::Cursor | Self::Windsurf => Some("restart it"),

@@ -107,6 +107,8 @@ pub(crate) struct FoundEntry {
     pub(crate) args: Vec<String>,
     /// Only those that are strings.
     pub(crate) env: Vec<(String, String)>,
+    /// Of one that starts nothing.
+    pub(crate) url: Option<String>,
     pub(crate) is_disabled: bool,
 }
 

@@ -18,6 +18,8 @@ pub struct InstalledEntry {
     pub args: Vec<String>,
     /// Variables that the client sets for it.
     pub env: Vec<(String, String)>,
+    /// The server that it uses, if it starts none.
+    pub url: Option<String>,
     /// How it starts termbridge.
     pub start: StartKind,
     /// The client does not leave it out.
@@ -65,8 +67,8 @@ impl InstalledEntry {
     /// If it is one of ours, or looks like one.
     fn of(name: String, found: FoundEntry) -> Option<Self> {
         let start = found.start();
-        let FoundEntry { command, args, env, is_disabled } = found;
-        let entry = Self { name, command, args, env, start, is_enabled: !is_disabled };
+        let FoundEntry { command, args, env, url, is_disabled } = found;
+        let entry = Self { name, command, args, env, url, start, is_enabled: !is_disabled };
         (start != StartKind::Foreign || entry.name == PACKAGE).then_some(entry)
     }
 }

@@ -7,6 +7,8 @@ mod layout;
 mod meaning;
 mod members;
 
+use std::borrow::Cow;
+
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -47,7 +49,8 @@ pub(crate) fn add(
     overwrite: Overwrite,
 ) -> Result<Addition, Refusal> {
     let (mark, body) = split_mark(text);
-    let root = parse(body)?;
+    let parsed = readable(body);
+    let root = parse(&parsed)?;
     let slot = Slot::find(body, root.as_ref(), format)?;
     let mut entry = entry.clone();
     if let Slot::Container(container) = &slot
@@ -113,7 +116,8 @@ pub(crate) fn remove(
     origin: Origin<'_>,
 ) -> Result<Removal, Refusal> {
     let (mark, body) = split_mark(text);
-    let root = parse(body)?;
+    let parsed = readable(body);
+    let root = parse(&parsed)?;
     let Slot::Container(container) = Slot::find(body, root.as_ref(), format)? else {
         return Ok(Removal::NotThere);
     };
@@ -259,6 +263,32 @@ fn parse(body: &str) -> Result<Option<Value<'_>>, Problem> {
     }
 }
 
+/// The text as the parser takes it, byte for byte as long: JavaScript writes half a character that was cut in two
+/// as an escape of its own, which means nothing to others.
+fn readable(body: &str) -> Cow<'_, str> {
+    const ESCAPE: usize = r"\ud800".len();
+    let unit = |at: usize| {
+        let escape = body.get(at..at + ESCAPE)?.strip_prefix(r"\u")?;
+        u16::from_str_radix(escape, 16).ok()
+    };
+    let mut result = Cow::Borrowed(body);
+    let mut at = 0;
+    while let Some(found) = body[at..].find('\\') {
+        at += found;
+        match (unit(at), unit(at + ESCAPE)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at += 2 * ESCAPE,
+            (Some(0xd800..0xe000), _) => {
+                result.to_mut().replace_range(at..at + ESCAPE, r"\ufffd");
+                at += ESCAPE;
+            }
+            (Some(_), _) => at += ESCAPE,
+            // What is escaped may be another backslash, or the last of the text.
+            (None, _) => at += 1 + body[at + 1..].chars().next().map_or(0, char::len_utf8),
+        }
+    }
+    result
+}
+
 fn lower_first(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
@@ -307,7 +337,8 @@ pub(crate) fn entries(
     format: JsonFormat,
 ) -> Result<Vec<(String, FoundEntry)>, Refusal> {
     let body = split_mark(text).1;
-    let root = parse(body)?;
+    let parsed = readable(body);
+    let root = parse(&parsed)?;
     let Slot::Container(container) = Slot::find(body, root.as_ref(), format)? else {
         return Ok(Vec::new());
     };
@@ -317,7 +348,8 @@ pub(crate) fn entries(
 
 /// The entries that Claude Code has for one folder each, by the folder and by name. What is written otherwise has none.
 pub(crate) fn entries_of_folders(text: &str) -> Vec<(String, String, FoundEntry)> {
-    let Ok(Some(root)) = parse(split_mark(text).1) else { return Vec::new() };
+    let parsed = readable(split_mark(text).1);
+    let Ok(Some(root)) = parse(&parsed) else { return Vec::new() };
     let projects = root.as_object().and_then(|root| object_of(root, "projects"));
     let mut found = Vec::new();
     for project in projects.map_or(&[][..], |projects| &projects.properties) {
@@ -356,7 +388,10 @@ fn found_entry(value: &Value<'_>) -> FoundEntry {
     });
     let is = |name: &str, value: bool| matches!(member(name), Some(Value::BooleanLit(found)) if found.value == value);
     let is_disabled = is("disabled", true) || is("enabled", false);
-    FoundEntry { command, args, env: variables.collect(), is_disabled }
+    let url = ["url", "httpUrl", "serverUrl"].into_iter().find_map(|name| {
+        Some(member(name)?.as_string_lit()?.value.to_string()).filter(|_| command.is_none())
+    });
+    FoundEntry { command, args, env: variables.collect(), url, is_disabled }
 }
 
 fn node_of(entry: &Entry, shape: Shape) -> Node {

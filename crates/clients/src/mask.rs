@@ -312,14 +312,32 @@ pub fn masked_words(line: &str) -> String {
     {
         return format!("{name}{} {MASK}", &line[name.len()..=name.len()]);
     }
-    let is_word = |c: char| !c.is_whitespace() && !"\"',()".contains(c);
+    let is_word = |c: char| !c.is_whitespace() && !"\"',(){}".contains(c);
     let mut result = String::new();
     let mut rest = line;
+    let (mut is_announced, mut was_named) = (false, false);
     while !rest.is_empty() {
         let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, after) = rest.split_at(length);
-        result.push_str(if is_secret_value(word) { MASK } else { word });
         let gap = after.find(is_word).unwrap_or(after.len());
+        let name = word.split([':', '=']).next().unwrap_or_default();
+        let has_value = word.len() > name.len() + 1;
+        let is_named = is_secret_name(name);
+        match () {
+            () if word.is_empty() => {}
+            () if is_announced || is_secret_value(word) => result.push_str(MASK),
+            () if is_named && has_value => {
+                result.push_str(&word[..=name.len()]);
+                result.push_str(MASK);
+            }
+            () => result.push_str(word),
+        }
+        // `--token x`, `Bearer x`, `token: x`, `"token": "x"`
+        let is_scheme = ["bearer", "basic"].contains(&word.to_lowercase().as_str());
+        let is_sign = !word.is_empty() && name.is_empty();
+        let is_open = word.len() > name.len() || word.starts_with('-');
+        is_announced = is_scheme || is_named && !has_value && is_open || is_sign && was_named;
+        was_named = is_named && !has_value;
         result.push_str(&after[..gap]);
         rest = &after[gap..];
     }

@@ -150,6 +150,7 @@ fn found_entry(item: &Item) -> FoundEntry {
         env: variables
             .filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())))
             .collect(),
+        url: table.get("url").and_then(Item::as_str).map(str::to_owned),
         is_disabled: table.get("enabled").and_then(Item::as_bool) == Some(false),
     }
 }

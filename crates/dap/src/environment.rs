@@ -123,6 +123,8 @@ impl Environment {
 
     fn search_path(&self) -> impl Iterator<Item = PathBuf> {
         let path = self.get("PATH").unwrap_or_default().to_owned();
-        std::env::split_paths(&path).collect::<Vec<_>>().into_iter()
+        // A relative one would be the project's.
+        let absolute = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+        absolute.collect::<Vec<_>>().into_iter()
     }
 }

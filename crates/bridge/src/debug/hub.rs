@@ -363,7 +363,7 @@ impl Debugging {
         let installed = native.installed().await;
         let mut status = json!({
             "backend": serving.as_ref().map_or("none", Serving::name),
-            "workspace": settings.workspace,
+            "workspace": settings.workspace.display().to_string(),
             "adapters": installed.adapters,
             "languageServers": installed.language_servers,
             "note": NOT_STARTED,

@@ -132,12 +132,12 @@ impl NativeDebugger {
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
-    /// As `installed`, with each started and ended again; `problem` says why one does not
-    /// start within a time.
-    pub async fn doctor(&self, limit: Duration) -> Installed {
+    /// As `installed` for this workspace, with each started there and ended again; `problem` says why one does not
+    /// start within a time. What a workspace brings along is started too: it must be one that the user trusts.
+    pub async fn doctor(&self, workspace: &Path, limit: Duration) -> Installed {
         let (debugger, environment) = (self.debugger(), &self.shared.environment);
-        let adapters = debugger.doctor(self.workspace(), limit);
-        let servers = symbols::check_servers(environment, self.workspace(), limit);
+        let adapters = debugger.doctor(workspace, limit);
+        let servers = symbols::check_servers(environment, workspace, limit);
         let (adapters, servers) = tokio::join!(adapters, servers);
         Installed::new(&adapters, &servers)
     }

@@ -9,12 +9,16 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use termbridge_clients::{
-    Action, Client, Entry, Environment, Error, Overwrite, Place, Plan, Scope, System, places,
+    Action, Client, Entry, Environment, Error, Overwrite, Place, Plan, Scope, System,
+    installed_for_folders, places,
 };
 
 use super::{one_line, print, print_json, printable, tell, wants_colour};
 use crate::args::{EditArguments, ScopeName};
 use crate::config::{home, state_folder};
+
+/// How often a change is tried that others are faster with.
+const MAX_TRIES: u32 = 5;
 
 /// One of the two commands.
 pub(super) struct Task {
@@ -70,11 +74,20 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
     }
     let consent = consent(arguments, changes)?;
     if matches!(consent, Consent::Given) {
-        jobs.iter_mut().for_each(Job::apply);
+        for job in &mut jobs {
+            job.apply();
+            // Nobody was asked about one change in particular: it is worked out anew for what is there now.
+            let mut tries = 1;
+            while arguments.yes && job.is_outdated() && tries < MAX_TRIES {
+                job.plan = (task.plan)(job.place.clone(), &task.entry, overwrite, &environment);
+                job.apply();
+                tries += 1;
+            }
+        }
     }
     match arguments.json {
         true => print_json(&as_json(task, &jobs, &refused, &not_found, &consent))?,
-        false => print(&summary(&jobs, &refused, &not_found, &consent, &environment))?,
+        false => print(&summary(task, &jobs, &refused, &not_found, &consent, &environment))?,
     };
     match consent {
         Consent::Missing => tell(&format!(
@@ -209,6 +222,11 @@ impl Job {
         };
     }
 
+    /// Somebody else wrote the file first.
+    fn is_outdated(&self) -> bool {
+        matches!(self.outcome, Outcome::Failed(Error::Changed(_)))
+    }
+
     fn error(&self) -> Option<&Error> {
         match (&self.plan, &self.outcome) {
             (Err(error), _) | (_, Outcome::Failed(error)) => Some(error),
@@ -243,6 +261,7 @@ fn show(jobs: &[Job]) -> Result<()> {
 
 /// A line for each file, and one for the clients that are not there.
 fn summary(
+    task: &Task,
     jobs: &[Job],
     refused: &[(Client, Error)],
     not_found: &[Client],
@@ -254,7 +273,7 @@ fn summary(
         let path = shortened(&job.place.path, &environment.home);
         let line = match (&job.plan, &job.outcome) {
             (Err(error), _) | (_, Outcome::Failed(error)) => {
-                format!("not changed: {}; {}", reasons(error), hint(error))
+                format!("not changed: {}; {}", reasons(error), hint(error, task))
             }
             (Ok(plan), outcome) => {
                 let is_done = matches!(outcome, Outcome::Done { .. });
@@ -271,7 +290,14 @@ fn summary(
         text.push_str(&format!("{}: {line}\n", one_line(&job.place.label())));
     }
     for (client, error) in refused {
-        text.push_str(&format!("{client}: not changed: {}; {}\n", reasons(error), hint(error)));
+        text.push_str(&format!(
+            "{client}: not changed: {}; {}\n",
+            reasons(error),
+            hint(error, task)
+        ));
+    }
+    for job in jobs {
+        text.push_str(&for_folders(&job.place, &environment.home));
     }
     let backups = jobs.iter().any(|job| matches!(job.outcome, Outcome::Done { backup: Some(_) }));
     if backups && matches!(consent, Consent::Given) {
@@ -283,6 +309,26 @@ fn summary(
         text.push_str(&format!("Not found: {}\n", names.join(", ")));
     }
     text
+}
+
+/// What Claude Code has for one folder each, which is none of ours to change, and counts there in place of what is.
+fn for_folders(place: &Place, home: &Path) -> String {
+    const SHOWN: usize = 3;
+    let found = installed_for_folders(place);
+    let Some((_, entry)) = found.first() else { return String::new() };
+    let names: Vec<String> =
+        found.iter().take(SHOWN).map(|(folder, _)| shortened(folder, home)).collect();
+    let more = match found.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{} has an entry of its own for {}{more}, which counts there: `claude mcp remove --scope local {}` in that \
+         folder removes it\n",
+        place.client,
+        names.join(", "),
+        one_line(&entry.name)
+    )
 }
 
 fn in_words(action: Action, path: &str, is_done: bool) -> String {
@@ -311,7 +357,7 @@ fn as_json(
             "path": null,
             "done": false,
             "error": reasons(error),
-            "hint": hint(error),
+            "hint": hint(error, task),
         })
     });
     let files: Vec<Value> = jobs
@@ -325,14 +371,14 @@ fn as_json(
             json!({
                 "client": job.place.client.id(),
                 "profile": job.place.profile,
-                "path": job.place.path,
+                "path": job.place.path.display().to_string(),
                 "action": plan.map(|plan| action_name(plan.action())),
                 "done": matches!(job.outcome, Outcome::Done { .. }),
                 "diff": plan.map(Plan::diff),
                 "backup": backup,
                 "next_step": job.place.client.next_step(),
                 "error": job.error().map(reasons),
-                "hint": job.error().map(hint),
+                "hint": job.error().map(|error| hint(error, task)),
             })
         })
         .chain(refused)
@@ -373,8 +419,11 @@ fn reasons(error: &Error) -> String {
     one_line(&text)
 }
 
-fn hint(error: &Error) -> &'static str {
+fn hint(error: &Error, task: &Task) -> &'static str {
     match error {
+        Error::Foreign { .. } if task.verb == "uninstall" => {
+            "--force removes it all the same, --name names another"
+        }
         Error::Broken { .. } => "correct the file and try again",
         Error::Foreign { .. } => "--force takes its place, --name uses another name",
         Error::Uneditable { .. } => "edit it by hand",

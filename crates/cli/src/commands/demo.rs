@@ -13,6 +13,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use termbridge_mcp::client::{Answer, Client};
 
+use super::own_path;
 use super::signals::without_ctrl_c;
 use super::{EndingSignals, wants_colour};
 use crate::args::DemoArguments;
@@ -68,8 +69,8 @@ fn show(file: &Path, fast: bool) -> Result<ExitCode> {
         None => demo.drive_shell()?,
     }
     drop(demo);
-    say("The server and everything it started are gone. Give it to your agent:")?;
-    say("  claude mcp add --scope user termbridge -- termbridge mcp")?;
+    say("The server and everything it started are gone. Give it to your agents:")?;
+    say(&format!("  {} install", own_path::typed()?))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -16,7 +16,7 @@ mod shells;
 mod show;
 
 use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ use termbridge_session::{Sessions, Settings};
 
 use self::check::{Check, Group, Status};
 use self::show::Colour;
+use super::own_path;
 use super::{Debugging, EndingSignals, json_line, print, tell, wants_colour};
 use crate::args::{DebuggingArguments, DoctorArguments, McpArguments, ServerEnvironment};
 use crate::config::{Config, config_path};
@@ -44,9 +45,10 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
     }
     let mut checks = Vec::new();
     let config_file = config.clone().or_else(config_path);
+    let trusted = debugging.workspace.clone();
     let config = configuration(debugging, config, &mut checks)?;
     let runtime = super::runtime()?;
-    let examined = runtime.block_on(examine(&config));
+    let examined = runtime.block_on(examine(&config, trusted.as_deref()));
     // What checks that were cut short had started ends with their tasks.
     runtime.shutdown_timeout(END_LIMIT);
     match examined? {
@@ -54,6 +56,14 @@ pub(crate) fn run(arguments: DoctorArguments) -> Result<ExitCode> {
         Err(interrupted) => return Ok(interrupted),
     }
     checks.sort_by_key(|check| check.group);
+    // Where its name is not enough, the command that helps has its path.
+    let typed = own_path::typed().unwrap_or_else(|_| "termbridge".to_owned());
+    for fix in checks.iter_mut().filter_map(|check| check.fix.as_mut()) {
+        if let Some(rest) = fix.strip_prefix("termbridge ") {
+            let rest = rest.replace("&& termbridge ", &format!("&& {typed} "));
+            *fix = format!("{typed} {rest}");
+        }
+    }
     match json {
         true => print(&format!("{}\n", json_line(&show::as_json(&checks))?))?,
         false => {
@@ -106,7 +116,7 @@ fn configuration(
 }
 
 /// Every check; or the exit code if a signal came first.
-async fn examine(config: &Config) -> Result<Result<Vec<Check>, ExitCode>> {
+async fn examine(config: &Config, trusted: Option<&Path>) -> Result<Result<Vec<Check>, ExitCode>> {
     let mut signals = EndingSignals::catch()?;
     // Not bounded by the user's settings: one session per shell is wanted at once.
     let sessions = Sessions::new(Settings::default());
@@ -116,7 +126,7 @@ async fn examine(config: &Config) -> Result<Result<Vec<Check>, ExitCode>> {
         let mut checks = server::check();
         let debuggers = async {
             match &debugging {
-                Ok(debugging) => debuggers::check(debugging).await,
+                Ok(debugging) => debuggers::check(debugging, trusted).await,
                 Err(error) => {
                     let fix = "termbridge doctor --workspace FOLDER";
                     vec![Check::failed(Group::Debugging, "workspace", format!("{error:#}"), fix)]

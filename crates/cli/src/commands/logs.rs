@@ -21,6 +21,10 @@ const ALL_LINES: u32 = 100_000;
 const FOLLOW_LINES: u32 = 100;
 /// How long one wait for output takes at most; then the next begins.
 const WAIT_MS: u64 = 20_000;
+/// Asks for the lines of a terminal, where a shell would show those of its commands.
+const TERMINAL: &str = "terminal:";
+/// How the cursor of one begins of which nothing has been shown.
+const TERMINAL_START: &str = "terminal:line:0";
 /// Stands for what the terminal dropped before it could be read.
 const GAP: &str = "[lines that were not kept]\n";
 /// How long a line has not grown whose end is printed.
@@ -110,35 +114,23 @@ impl Following {
             let mut has_more = true;
             while has_more {
                 let first = arguments.lines.unwrap_or(FOLLOW_LINES);
-                let mut request = json!({"session_id": id, "max_bytes": MAX_BYTES});
-                match &self.cursor {
-                    Some(cursor) => {
-                        request["since"] = cursor.as_str().into();
-                        request["lines"] = ALL_LINES.into();
-                    }
-                    None => request["lines"] = first.into(),
-                }
+                // As it stands in the terminal: what people type is between the commands of agents.
+                let since = self.cursor.as_deref().unwrap_or(TERMINAL);
+                let lines = if self.cursor.is_some() { ALL_LINES } else { first };
+                let request = json!({"session_id": id, "max_bytes": MAX_BYTES, "since": since, "lines": lines});
                 let page = call(client, "get_terminal_output", request)?;
                 let next = page["cursor"].as_str().context("the server gave no cursor")?.to_owned();
                 let text = page["output"].as_str().unwrap_or_default();
                 has_more = page["remaining"].as_u64().unwrap_or(0) > 0
                     && self.cursor.as_ref() != Some(&next);
-                // What a shell's commands printed comes as it is.
-                let text = match next.starts_with("line:") {
-                    true => {
-                        let is_again = page["continues"] == true;
-                        let is_gap = !is_again
-                            && !text.is_empty()
-                            && page["first_line"] == 0
-                            && self
-                                .cursor
-                                .as_ref()
-                                .is_some_and(|cursor| !cursor.starts_with("line:0"));
-                        let gap = is_gap.then(|| self.last_line.continued(GAP, false));
-                        gap.unwrap_or_default() + &self.last_line.continued(text, is_again)
-                    }
-                    false => text.to_owned(),
-                };
+                let is_again = page["continues"] == true;
+                let was_shown = |cursor: &String| !cursor.starts_with(TERMINAL_START);
+                let is_gap = !is_again
+                    && !text.is_empty()
+                    && page["first_line"] == 0
+                    && self.cursor.as_ref().is_some_and(was_shown);
+                let gap = is_gap.then(|| self.last_line.continued(GAP, false)).unwrap_or_default();
+                let text = gap + &self.last_line.continued(text, is_again);
                 self.cursor = Some(next);
                 if !write_piece(&mut out, &text, arguments.json)? {
                     return Ok(());

@@ -304,7 +304,7 @@ fn greet(url: &str, socket: &Path, token_file: &Path, text: Option<&str>) {
     };
     tell(&format!(
         "termbridge: listening on {url}, /ws beside it{socket}\n\n\
-         Claude Code:\n  claude mcp add --transport http termbridge {url} --header \"Authorization: Bearer {token}\"\n\
+         Claude Code:\n  claude mcp add --scope user --transport http termbridge {url} --header \"Authorization: Bearer {token}\"\n\
          VS Code (.vscode/mcp.json):\n  {code}\n\
          Others:\n  {plain}\n\n{whence} Ctrl+C ends the server; what runs goes on."
     ));

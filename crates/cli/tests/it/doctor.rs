@@ -28,7 +28,9 @@ fn doctor(environment: &TestEnvironment, programs: &[&str]) -> Command {
 #[track_caller]
 fn report(command: &mut Command) -> (i32, Value) {
     let output = command.arg("--json").output().expect("it runs");
-    let report = serde_json::from_slice(&output.stdout);
+    // Fixes name it by its path here, where it is not on the search path.
+    let text = String::from_utf8_lossy(&output.stdout);
+    let report = serde_json::from_str(&text.replace(&format!("{TERMBRIDGE} "), "termbridge "));
     let complaints = String::from_utf8_lossy(&output.stderr);
     (
         output.status.code().expect("a code"),
@@ -195,7 +197,7 @@ fn an_entry_that_does_not_work_comes_with_the_command_that_helps() {
         );
         assert!(found["detail"].as_str().expect("text").contains(part), "{part}: {found:#}");
         assert!(
-            found["fix"].as_str().expect("text").starts_with("termbridge install cursor"),
+            found["fix"].as_str().expect("text").contains("termbridge install cursor"),
             "{found:#}"
         );
     }
@@ -221,6 +223,7 @@ fn what_claude_code_has_for_one_folder_is_found() {
     let environment = TestEnvironment::new();
     let path = |name: &str| environment.path().join(name).display().to_string();
     environment.write("project/src/lib.rs", "");
+    environment.write("project/.git/HEAD", "");
     let entry = json!({"type": "stdio", "command": TERMBRIDGE, "args": ["mcp"], "env": {}});
     let projects = json!({
         path("project"): {"mcpServers": {"termbridge": entry}, "history": []},
@@ -232,6 +235,17 @@ fn what_claude_code_has_for_one_folder_is_found() {
     let (_, here) = report(command.current_dir(environment.path().join("project/src")));
     let found = check(&here, "Claude Code (for this folder only)");
     assert_eq!(found["status"], "ok", "{found:#}");
+    let broken = environment.read(".claude.json").replace(TERMBRIDGE, "/gone/termbridge");
+    environment.write(".claude.json", broken);
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (code, here) = report(command.current_dir(environment.path().join("project/src")));
+    let found = check(&here, "Claude Code (for this folder only)");
+    let remove = json!("claude mcp remove --scope local termbridge");
+    assert_eq!(
+        (code, &found["fix"]),
+        (1, &remove),
+        "install would change another entry: {found:#}"
+    );
     let (_, elsewhere) = report(&mut doctor(&environment, &["sh", "bash"]));
     let found = check(&elsewhere, "Claude Code");
     assert_eq!(
@@ -267,6 +281,138 @@ fn the_launcher_of_the_npm_package_is_no_other_program() {
     };
     assert!(!has_other(&of(&own, &mut command)), "it is what started this");
     assert!(has_other(&of(Path::new(TERMBRIDGE), &mut command)), "it starts another");
+}
+
+#[test]
+fn what_a_package_runner_puts_on_the_path_is_not_where_clients_look() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    write_program(&environment, ".npm/_npx/0a/node_modules/.bin/termbridge", "#!/bin/sh\n");
+    let own = environment.path().join("bin").display().to_string();
+    let cache = environment.path().join(".npm/_npx/0a/node_modules/.bin").display().to_string();
+    command.env("PATH", format!("{cache}:{own}"));
+    cursor(&environment, "termbridge", &["mcp"]);
+    let output = command.arg("--json").output().expect("it runs");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let found = check(&report, "Cursor");
+    assert_eq!(found["detail"], "termbridge is not on your PATH", "{found:#}");
+    // Nor does the user's shell find it there.
+    let fix = format!("{TERMBRIDGE} uninstall cursor --yes && {TERMBRIDGE} install cursor --yes");
+    assert_eq!((&found["status"], &found["fix"]), (&json!("failed"), &json!(fix)), "{found:#}");
+}
+
+#[test]
+fn an_entry_that_uses_a_running_server_is_told_from_one_that_starts_another_program() {
+    let environment = TestEnvironment::new();
+    let entry = |url: &str| {
+        let entry = json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer x"}});
+        environment
+            .write(".cursor/mcp.json", json!({"mcpServers": {"termbridge": entry}}).to_string());
+        let (_, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+        let found = check(&report, "Cursor");
+        (found["status"].clone(), found["detail"].clone(), found["fix"].clone())
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+    let detail = json!(format!("uses the server at {url}, which listens"));
+    assert_eq!(entry(&format!("{url}?key=secret")), (json!("ok"), detail, json!(null)));
+    drop(listener);
+    let (status, _, fix) = entry(&url);
+    assert_eq!((status, fix), (json!("failed"), json!("termbridge serve")));
+    let (status, detail, _) = entry("https://example.com/mcp");
+    assert_eq!((status, detail), (json!("info"), json!("uses a server elsewhere; not tried")));
+    cursor(&environment, TERMBRIDGE, &["mpc"]);
+    let (_, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+    let found = check(&report, "Cursor");
+    assert!(found["fix"].as_str().is_some_and(|fix| fix.ends_with("--force")), "{found:#}");
+}
+
+#[test]
+fn a_projects_program_that_is_not_on_the_path_is_named() {
+    let environment = TestEnvironment::new();
+    let entry = json!({"mcpServers": {"termbridge": {"command": "termbridge", "args": ["mcp"]}}});
+    environment.write("project/.mcp.json", entry.to_string());
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (_, report) = report(command.current_dir(environment.path().join("project")));
+    let found = check(&report, "Claude Code in this project");
+    assert_eq!(found["status"], "warning", "{found:#}");
+    let detail = ".mcp.json starts `termbridge`, which is not on your PATH";
+    assert_eq!(found["detail"], detail, "{found:#}");
+}
+
+#[test]
+fn a_runtime_folder_that_is_not_there_is_named() {
+    let environment = TestEnvironment::new();
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let (code, report) = report(command.env("XDG_RUNTIME_DIR", "/run/user/nobody"));
+    let found = check(&report, "runtime folder");
+    assert_eq!((code, &found["fix"]), (1, &json!("unset XDG_RUNTIME_DIR")), "{found:#}");
+    assert!(
+        found["detail"].as_str().expect("text").contains("XDG_RUNTIME_DIR is /run"),
+        "{found:#}"
+    );
+}
+
+/// A program that leaves a file behind when it runs.
+fn trap(environment: &TestEnvironment, name: &str) {
+    let mark = environment.path().join("was-started");
+    write_program(environment, name, &format!("#!/bin/sh\necho {name} >>{}\n", mark.display()));
+}
+
+#[test]
+fn nothing_that_a_project_brings_along_is_started() {
+    let environment = TestEnvironment::new();
+    for name in [
+        "node_modules/.bin/typescript-language-server",
+        ".venv/bin/python",
+        ".venv/bin/pylsp",
+        ".venv/bin/pyright-langserver",
+        "rust-analyzer",
+        "termbridge",
+        "lldb-dap",
+    ] {
+        trap(&environment, &format!("project/{name}"));
+    }
+    environment.write("project/.venv/lib/python3.12/site-packages/debugpy/adapter/__init__.py", "");
+    environment.write("project/.venv/lib/python3.12/site-packages/debugpy/__init__.py", "");
+    environment.write("project/.venv/pyvenv.cfg", "");
+    let mark = environment.path().join("was-started");
+    let started = || std::fs::read_to_string(&mark).unwrap_or_default();
+    let project = environment.path().join("project");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let path = environment.path().join("bin").display().to_string();
+    // An empty element, and a dot, are the working directory to others.
+    command.env("PATH", format!("{path}::.:../project"));
+    let (_, report) = report(command.current_dir(&project));
+    assert_eq!(started(), "", "{report:#}");
+    let detail = check(&report, "workspace")["detail"].as_str().expect("text").to_owned();
+    assert!(detail.contains("`termbridge doctor --workspace .`"), "{detail}");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let _ = self::report(command.current_dir(&project).args(["--workspace", "."]));
+    assert!(
+        started().contains("pyright-langserver"),
+        "a folder that was named is trusted: {}",
+        started()
+    );
+}
+
+#[test]
+fn paths_need_not_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let environment = TestEnvironment::new();
+    let odd = environment.path().join(OsStr::from_bytes(b"odd\xff"));
+    std::fs::create_dir_all(odd.join(".cursor")).expect("a folder");
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    command.env("HOME", &odd).env("XDG_STATE_HOME", odd.join("state")).current_dir(&odd);
+    let output = command.arg("--json").output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(
+        check(&report, "Cursor")["detail"].as_str().expect("text").contains("odd"),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -373,8 +519,22 @@ fn a_report_for_a_bug_has_no_secrets() {
         ".config/termbridge/config.toml",
         "max_sessions = 9\n[commands.env]\nA = \"plain-hunter1\"\nAPI_KEY = \"hunter2\"\n",
     );
+    let said = "password=hunter5 {\\\"secret\\\":\\\"hunter6\\\"} Authorization: Bearer hunter7 --token hunter8 $A $1";
+    let talks =
+        write_program(&environment, "termbridge", &format!("#!/bin/sh\necho \"{said}\" >&2\n"));
+    let entry = json!({"command": talks, "args": ["mcp", "--x=hunter9"], "env": {"A": "hunter10"}});
+    environment.write(".cursor/mcp.json", json!({"mcpServers": {"termbridge": entry}}).to_string());
+    let log = environment.write("elsewhere", "hunter11");
     let mut command = doctor(&environment, &["sh", "bash"]);
-    command.env("MY_TOKEN", "hunter3").env("OTHER", "hunter4").env("USER", "adalovelace");
+    let folder = environment.path().join("run/termbridge");
+    std::fs::create_dir(&folder).expect("a folder");
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o700)).expect("a mode");
+    symlink(&log, folder.join("server.log")).expect("a link");
+    command
+        .env("TERMBRIDGE_TOKEN", "hunter12")
+        .env("MY_TOKEN", "hunter3")
+        .env("OTHER", "hunter4")
+        .env("USER", "adalovelace");
     let words = ["--bundle", "report.txt"];
     let output = command.args(words).output().expect("it runs");
     let told = String::from_utf8_lossy(&output.stderr);
@@ -402,6 +562,13 @@ fn a_report_for_a_bug_has_no_secrets() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("report.txt exists already"));
     assert_eq!(environment.read("report.txt"), text, "it is left alone");
+    // A pipe that nobody writes to is not waited for.
+    std::fs::remove_file(folder.join("server.log")).expect("removed");
+    let made = Command::new("mkfifo").arg(folder.join("server.log")).status().expect("it runs");
+    assert!(made.success());
+    let mut command = doctor(&environment, &["sh", "bash"]);
+    let output = command.args(["--bundle", "second.txt"]).output().expect("it runs");
+    assert!(environment.read("second.txt").contains("==== server.log\n\nnone"), "{output:?}");
 }
 
 #[test]

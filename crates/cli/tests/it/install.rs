@@ -229,6 +229,49 @@ fn run_by_npx_or_uvx_the_entry_uses_them() {
 }
 
 #[test]
+fn a_package_that_came_from_a_file_is_not_looked_for_in_a_registry() {
+    let environment = TestEnvironment::new();
+    let npx = ".npm/_npx/0a/node_modules/@termbridge/linux-x64/bin/termbridge";
+    environment
+        .write(".npm/_npx/0a/package.json", r#"{"dependencies": {"termbridge": "file:../a.tgz"}}"#);
+    let uvx = ".cache/uv/archive-v0/0a/bin/termbridge";
+    let origin =
+        ".cache/uv/archive-v0/0a/lib/python3.12/site-packages/termbridge_mcp-0.1.0.dist-info";
+    environment.write(&format!("{origin}/direct_url.json"), "{}");
+    for (place, runner) in [(npx, "npx"), (uvx, "uvx")] {
+        environment.write(CURSOR, "{}");
+        let program = environment.path().join(place);
+        std::fs::create_dir_all(program.parent().expect("a folder")).expect("made");
+        if std::fs::hard_link(TERMBRIDGE, &program).is_err() {
+            std::fs::copy(TERMBRIDGE, &program).expect("copied");
+        }
+        let (code, _, err) = run_by(environment.command(&program), &["install", "--yes", "cursor"]);
+        assert!(code == Some(0) && err.contains(&format!("{runner}'s cache")), "{err}");
+        let entry = parsed(&environment, CURSOR)["mcpServers"]["termbridge"].take();
+        assert_eq!(entry, json!({"command": program, "args": ["mcp"]}));
+    }
+}
+
+#[test]
+fn what_claude_code_has_for_one_folder_is_named() {
+    let environment = TestEnvironment::new();
+    let folder = environment.path().join("project");
+    let entry = json!({"type": "stdio", "command": "termbridge", "args": ["mcp"]});
+    let projects = json!({folder.display().to_string(): {"mcpServers": {"termbridge": entry}}});
+    environment.write(".claude.json", json!({"projects": projects}).to_string());
+    let told = "Claude Code has an entry of its own for ~/project, which counts there: `claude mcp remove --scope local \
+                termbridge` in that folder removes it\n";
+    for words in [["install", "--yes"], ["uninstall", "--yes"]] {
+        let out = ok(&environment, &words);
+        assert!(out.contains(told), "{out}");
+    }
+    let foreign = json!({"mcpServers": {"termbridge": {"url": "http://127.0.0.1:1/mcp"}}});
+    environment.write(CURSOR, foreign.to_string());
+    let (code, out, _) = run(&environment, &["uninstall", "--yes", "cursor"]);
+    assert!(code == Some(1) && out.contains("--force removes it all the same"), "{out}");
+}
+
+#[test]
 fn without_room_the_file_stays_and_the_reason_is_said() {
     let environment = home();
     let before = environment.read(CURSOR);

@@ -170,6 +170,32 @@ fn logs_follow_a_session_to_its_end() {
 }
 
 #[test]
+fn logs_follow_what_people_type_between_an_agents_commands() {
+    let mut people = People::new();
+    let made = people.call("create_session", json!({"name": "dev", "shell": "bash"}));
+    let id = made["session_id"].as_str().expect("an id").to_owned();
+    people.call("execute_command", json!({"session_id": id, "command": "echo one"}));
+    let mut follow = people.runtime.command(&["logs", "-f", "dev"]);
+    let mut follow = follow.stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(follow.stdout.take().expect("stdout")).lines();
+    let mut until = |wanted: &str| {
+        let mut seen = Vec::new();
+        while seen.last().is_none_or(|line: &String| line != wanted) {
+            seen.push(lines.next().expect("more lines").expect("text"));
+        }
+        seen
+    };
+    until("one");
+    people.ok(&["send", "dev", "echo ty''ped<Enter>"]);
+    until("typed");
+    people.call("execute_command", json!({"session_id": id, "command": "echo last"}));
+    let seen = until("last");
+    assert!(seen.iter().all(|line| !line.contains("typed")), "once: {seen:?}");
+    people.call("stop_app", json!({"session_id": id}));
+    assert!(follow.wait().expect("it ends").success());
+}
+
+#[test]
 fn logs_show_every_line_once_through_a_restart_and_beyond_the_scrollback() {
     let mut people = People::new();
     let script = "echo begun; read go; seq 1 15000; printf half; read go; echo ' whole'; seq 15001 15050; read go; echo end";

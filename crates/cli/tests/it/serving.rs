@@ -187,7 +187,7 @@ fn it_listens_says_so_and_leaves_nothing_behind() {
 
     let token = serving.token();
     for text in [
-        "claude mcp add --transport http termbridge http://",
+        "claude mcp add --scope user --transport http termbridge http://",
         "\"servers\"",
         "\"mcpServers\"",
         "YOUR_TOKEN",

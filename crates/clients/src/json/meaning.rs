@@ -3,7 +3,7 @@
 use jsonc_parser::ast::Value;
 use serde_json::{Map, Value as Meaning, json};
 
-use super::{INNER, JsonFormat, Shape, Slot, found_entry, node_of, parse};
+use super::{INNER, JsonFormat, Shape, Slot, found_entry, node_of, parse, readable};
 use crate::entry::Entry;
 use crate::json::layout::Node;
 
@@ -14,7 +14,8 @@ pub(super) fn is_added(
     format: JsonFormat,
     entry: &Entry,
 ) -> bool {
-    let Ok(parsed) = parse(new) else { return false };
+    let readable = readable(new);
+    let Ok(parsed) = parse(&readable) else { return false };
     let Ok(Slot::Container(container)) = Slot::find(new, parsed.as_ref(), format) else {
         return false;
     };
@@ -40,7 +41,8 @@ pub(super) fn is_removed(
     format: JsonFormat,
     entry: &Entry,
 ) -> bool {
-    let Ok(parsed) = parse(new) else { return false };
+    let readable = readable(new);
+    let Ok(parsed) = parse(&readable) else { return false };
     let is_there = parsed.as_ref().is_some_and(|new| {
         servers(&mut meaning(new), format, |servers| servers.contains_key(entry.name()))
     });

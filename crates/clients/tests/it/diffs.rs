@@ -1,6 +1,6 @@
 //! What is shown of a change.
 
-use termbridge_clients::{Client, Entry, Overwrite, Plan, masked};
+use termbridge_clients::{Client, Entry, Overwrite, Plan, masked, masked_words};
 
 use crate::support::{Home, entry};
 
@@ -115,6 +115,25 @@ fn secrets_are_masked_however_they_are_written() {
     );
     assert!(!masked(toml).contains("hunter"), "{}", masked(toml));
     assert_eq!(masked(toml).lines().count(), toml.lines().count());
+}
+
+#[test]
+fn secrets_in_what_a_program_said_are_masked() {
+    for (text, expected) in [
+        ("login password=hunter2 failed", "login password= ***"),
+        (r#"sent {"token":"hunter2","user":"ada"}"#, r#"sent {"token": ***"#),
+        ("curl -H 'Authorization: Bearer hunter2' x", "curl -H 'Authorization: ***"),
+        ("run --api-key hunter2 --port 80", "run --api-key *** --port 80"),
+        (
+            r#"at 12:00 {"token":"hunter2","user":"ada"}"#,
+            r#"at 12:00 {"token":"***","user":"ada"}"#,
+        ),
+        ("at 12:00 password=hunter2 failed", "at 12:00 password=*** failed"),
+        ("sent Bearer hunter2", "sent Bearer ***"),
+        ("the key is missing", "the key is missing"),
+    ] {
+        assert_eq!(masked_words(text), expected, "{text}");
+    }
 }
 
 #[test]

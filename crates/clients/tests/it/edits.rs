@@ -34,6 +34,7 @@ fn texts_come_back_to_the_byte() {
         "{\n\"a\": 1\n}",
         "{\n        \"a\": [1,\n 2]   }",
         "{\"mcpServers\":null}",
+        r#"{"history": ["cut \ud83d", "\udc00 \\ud83d \ud83d\ude00 \u00e9"], "mcpServers": {}}"#,
         "{\n  \"mcpServers\": null, // none\n}",
         "{\n  \"mcpServers\": {}\n}",
         "{\n  \"mcpServers\": { }\n}",

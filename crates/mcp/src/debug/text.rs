@@ -256,7 +256,7 @@ impl Writer<'_> {
         let mut line = format!("  {} = {}", variable.name, cut(&value));
         line.extend(kind(variable.kind.as_deref(), &value).map(|kind| format!(" ({kind})")));
         if let Some(reference) = variable.variables_reference.filter(|_| self.references) {
-            line.push_str(&format!(" [{reference}]"));
+            line.push_str(&format!(" [ref {reference}]"));
         }
         line
     }

@@ -68,7 +68,7 @@ fn a_stop_reads_as_a_person_would_write_it() {
         ..Stop::default()
     });
     let expected = "Stopped (breakpoint) at app.py:3 in total [session s1]\n  2  a = \"/w/x\"\n> 3  return a\n\
-        Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
+        Locals:\n  a = 1 (int)\n  items = [1, 2] (list) [ref 9]\nStack:\n  #4 total app.py:3\n  #5 main /lib/x.py:8\n\
         Output:\nhello";
     assert_eq!(shown(&stop), expected);
 }
@@ -225,7 +225,7 @@ fn what_was_cut_of_the_variables_can_be_read_on() {
     let variables =
         Variables { variables: vec![list], truncated: true, left_out: Some(46), rest: vec![rest] };
     let answer = Answer::Variables(variables);
-    let all = "Locals:\n  list = [1, …] (list) [7]\n    [0] = 1 (int)\n    … 41 more: start 1\n\
+    let all = "Locals:\n  list = [1, …] (list) [ref 7]\n    [0] = 1 (int)\n    … 41 more: start 1\n\
                … 46 more of Locals: debug_get_variable variablesReference 3, start 1";
     assert_eq!(shown(&answer), all);
     let core = of(&answer, Path::new("/w"), &|tool| tool != REFERENCES);

@@ -58,6 +58,12 @@ pub enum FolderError {
         /// The folder above.
         path: PathBuf,
     },
+    /// The folder that the environment names is not there.
+    #[error("XDG_RUNTIME_DIR is {}, which does not exist: unset it, or make the folder", path.display())]
+    NoParent {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The system refused.
     #[error("{}: {error}", path.display())]
     Io {

@@ -16,6 +16,10 @@ use crate::tool::{Context, Hints, Reply, Tool};
 
 pub(crate) struct GetTerminalOutput;
 
+/// As `since`, or before such a cursor: the lines of a shell's terminal, with prompts and what people type. For
+/// `termbridge logs -f`; agents are not told of it.
+const TERMINAL: &str = "terminal:";
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
@@ -78,8 +82,10 @@ impl Tool for GetTerminalOutput {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let grep = arguments.grep.as_deref().map(|text| pattern("grep", text));
-        let from = match (arguments.since, arguments.offset) {
-            (Some(cursor), None) => ReadFrom::Cursor(cursor),
+        let as_terminal = arguments.since.as_deref().and_then(|since| since.strip_prefix(TERMINAL));
+        let from = match (arguments.since.as_deref(), arguments.offset) {
+            (Some(TERMINAL), None) => ReadFrom::Tail,
+            (Some(cursor), None) => ReadFrom::Cursor(as_terminal.unwrap_or(cursor).to_owned()),
             (None, Some(offset)) if offset < 0 => ReadFrom::Last(offset.unsigned_abs()),
             (None, Some(offset)) => ReadFrom::Line(offset as u64),
             (None, None) => ReadFrom::Tail,
@@ -97,19 +103,27 @@ impl Tool for GetTerminalOutput {
             _ => None,
         };
         let (lines, most) = (arguments.lines, arguments.max_bytes);
-        let (id, (page, until)) = match (recorded, id) {
+        let (id, (mut page, until)) = match (recorded, id) {
             (Some(recorded), Some(id)) => {
                 let select = Select { from: &from, lines, grep: grep.as_ref(), most };
                 (id, (recorded.page(select)?, Until::Over))
             }
             (_, id) => {
-                let session = context.bridge.named_or_current(&context.caller, id.as_ref()).await?;
+                let mut session =
+                    context.bridge.named_or_current(&context.caller, id.as_ref()).await?;
+                if as_terminal.is_some() {
+                    // As of a program that is no shell.
+                    session.shell = None;
+                }
                 let (id, command) = (session.id.clone(), arguments.command_id);
                 let request = OutputRequest { session, command, from, lines, grep, most };
                 let wait = Duration::from_millis(arguments.wait_ms);
                 (id, context.await_output(request, wait).await?)
             }
         };
+        if as_terminal.is_some() {
+            page.cursor.insert_str(0, TERMINAL);
+        }
         let mut standing = match &page.command {
             Some(report) => Some(Standing::of(context, &id, report, until).await),
             None => None,

@@ -4,7 +4,7 @@
 //! and log (as in the diffs of `install`), the home folder, the user's name and the machine's.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -20,7 +20,7 @@ use crate::config::{find_server_folder, home};
 /// Last lines of the server's log.
 const LOG_LINES: usize = 200;
 /// Bytes that are read of a file, from its end.
-const MAX_BYTES: usize = 256 * 1024;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// Variables whose values are shown: they are about the system, or are our own settings.
 const SHOWN: [&str; 14] = [
@@ -83,7 +83,10 @@ fn report(checks: &[Check], config: Option<&Path>) -> String {
     let log = find_server_folder()
         .ok()
         .flatten()
-        .and_then(|folder| tail(&folder.log()))
+        .map(|folder| folder.log())
+        // A link would lead to what is not the server's.
+        .filter(|log| !log.is_symlink())
+        .and_then(|log| tail(&log))
         .unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
     let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
@@ -103,11 +106,10 @@ fn variables() -> String {
         .map(|(name, value)| {
             let name = name.to_string_lossy().into_owned();
             let is_shown = SHOWN.contains(&name.as_str()) || name.starts_with(OWN);
-            let value = match is_shown {
-                true => masked_words(&value.to_string_lossy()),
-                false => "***".to_owned(),
-            };
-            format!("{name}={value}")
+            match is_shown {
+                true => masked_words(&format!("{name}={}", value.to_string_lossy())),
+                false => format!("{name}=***"),
+            }
         })
         .collect();
     lines.sort();
@@ -116,9 +118,13 @@ fn variables() -> String {
 
 /// The end of a file, as text.
 fn tail(path: &Path) -> Option<String> {
-    let bytes = std::fs::read(path).ok()?;
-    let start = bytes.len().saturating_sub(MAX_BYTES);
-    Some(String::from_utf8_lossy(&bytes[start..]).into_owned())
+    // A pipe would be waited for.
+    let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let mut file = std::fs::File::open(path).ok()?;
+    file.seek(SeekFrom::Start(found.len().saturating_sub(MAX_BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// What names this person and this machine.

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::commands::quoted;
+
 /// How a thing stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -74,12 +76,7 @@ pub(super) struct Check {
 
 /// The command that opens a file for whoever has to correct it.
 pub(super) fn edit(path: &Path) -> String {
-    let path = path.display().to_string();
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
-    match path.chars().all(is_plain) {
-        true => format!("${{EDITOR:-vi}} {path}"),
-        false => format!("${{EDITOR:-vi}} '{}'", path.replace('\'', r"'\''")),
-    }
+    format!("${{EDITOR:-vi}} {}", quoted(path))
 }
 
 impl Check {

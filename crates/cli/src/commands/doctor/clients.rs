@@ -3,6 +3,7 @@
 //! Only entries in the user's own files are started: those of a project are whoever wrote it's, and reading one must not
 //! run it. An entry that would use the shared server is started without, because it would start that.
 
+use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use tokio::task::JoinSet;
 use super::LIMIT;
 use super::check::{Check, Group, edit};
 use crate::commands::clients::environment;
+use crate::commands::own_path::lasting_program;
 use crate::config::home;
 
 /// Longest answer that is read.
@@ -27,6 +29,8 @@ const MAX_ANSWER: u64 = 4 << 20;
 const MAX_WORDS: u64 = 400;
 /// How long a server may take to end when its input has.
 const END_LIMIT: Duration = Duration::from_secs(1);
+/// How long a connection to this machine may take.
+const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 const PROTOCOL: &str = "2025-11-25";
 
 pub(super) async fn check() -> Vec<Check> {
@@ -65,7 +69,7 @@ pub(super) async fn check() -> Vec<Check> {
 async fn of_place(place: &Place) -> Vec<Check> {
     let install = format!("termbridge install {}", place.client.id());
     let label = place.label();
-    let data = json!({"client": place.client.id(), "profile": place.profile, "path": place.path});
+    let data = json!({"client": place.client.id(), "profile": place.profile, "path": place.path.display().to_string()});
     let entries = match installed(place) {
         Ok(entries) => entries,
         Err(error) => {
@@ -91,7 +95,11 @@ async fn of_place(place: &Place) -> Vec<Check> {
     let mut checks = Vec::new();
     for entry in here {
         let label = format!("{label} (for this folder only)");
-        checks.push(of_entry(&entry, &label, &install).await.data(data.clone()));
+        // Install writes for all folders; this one would still be the one that counts here.
+        let remove = format!("claude mcp remove --scope local {}", entry.name);
+        let check = of_entry(&entry, &label, &install).await;
+        let fix = check.fix.is_some().then_some(remove);
+        checks.push(Check { fix, ..check.data(data.clone()) });
     }
     for entry in entries {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
@@ -107,12 +115,14 @@ async fn of_place(place: &Place) -> Vec<Check> {
     checks
 }
 
-/// The entries that a user has for the working directory or one around it, and how many there are for others.
+/// The entries that a user has for the working directory, and how many there are for others. The folder of a git
+/// repository counts for all that is in it.
 fn for_folders(place: &Place) -> (Vec<InstalledEntry>, usize) {
     let here = std::env::current_dir().unwrap_or_default();
+    let repository = here.ancestors().find(|folder| folder.join(".git").exists());
+    let here = repository.unwrap_or(&here);
     let found = installed_for_folders(place).into_iter();
-    let (here, elsewhere): (Vec<_>, Vec<_>) =
-        found.partition(|(folder, _)| folder.is_absolute() && here.starts_with(folder));
+    let (here, elsewhere): (Vec<_>, Vec<_>) = found.partition(|(folder, _)| folder == here);
     (here.into_iter().map(|(_, entry)| entry).collect(), elsewhere.len())
 }
 
@@ -123,10 +133,17 @@ fn is_this_program(command: &str) -> bool {
 
 async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
     let command = entry.command.clone().unwrap_or_default();
+    if let Some(url) = &entry.url {
+        return of_url(url, label);
+    }
     match entry.start {
         // Under another name it is this program all the same.
         StartKind::Foreign if !is_this_program(&command) => {
-            let detail = "its entry starts another program";
+            let detail = match Path::new(&command).file_stem().is_some_and(|it| it == "termbridge")
+            {
+                true => "its entry starts termbridge without `mcp`",
+                false => "its entry starts another program",
+            };
             return Check::warning(Group::Clients, label, detail, format!("{install} --force"));
         }
         StartKind::Runner if Programs::of_process().find_program(&command).is_none() => {
@@ -134,21 +151,32 @@ async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
             return Check::failed(Group::Clients, label, detail, install);
         }
         StartKind::Runner => {
-            let detail =
-                format!("{command} runs it; not started here, because that may download it");
+            let before = entry.args.iter().take_while(|word| *word != "mcp");
+            let line = before.fold(command.clone(), |line, word| format!("{line} {word}"));
+            let detail = format!(
+                "{command} runs it; not started here, because that may download it: `{line} --version` tries it"
+            );
             return Check::info(Group::Clients, label, detail);
         }
         StartKind::Program | StartKind::Foreign => {}
     }
     let began = Instant::now();
     let tried = tokio::time::timeout(LIMIT, start(entry)).await;
-    let reinstall = format!("{install} --yes");
+    // Install keeps what a person chose, which may be what does not work.
+    let reinstall = match entry.args.len() > 1 || !entry.env.is_empty() {
+        _ if entry.start == StartKind::Foreign => format!("{install} --force"),
+        true => format!("{} --yes && {install} --yes", install.replacen("install", "uninstall", 1)),
+        false => format!("{install} --yes"),
+    };
     let check = match tried {
         Err(_) => {
             let detail = format!("{command} does not answer within {} s", LIMIT.as_secs());
             Check::failed(Group::Clients, label, detail, reinstall)
         }
-        Ok(Err(error)) => Check::failed(Group::Clients, label, format!("{error:#}"), reinstall),
+        Ok(Err(error)) => {
+            let detail = without_values(entry, &format!("{error:#}"));
+            Check::failed(Group::Clients, label, detail, reinstall)
+        }
         Ok(Ok((version, _))) if version != env!("CARGO_PKG_VERSION") => {
             let own = env!("CARGO_PKG_VERSION");
             let detail = format!("{command} is version {version}, this is {own}");
@@ -166,12 +194,48 @@ async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
     check.took(began.elapsed())
 }
 
+/// A text without what an entry gives the program in variables and options: that may be secret, and programs that fail
+/// tell what they were given.
+fn without_values(entry: &InstalledEntry, text: &str) -> String {
+    /// Shorter ones are part of other words.
+    const MIN_LENGTH: usize = 4;
+    let options = entry.args.iter().filter_map(|word| word.split_once('=')).map(|(_, value)| value);
+    let mut values: Vec<&str> = entry.env.iter().map(|(_, value)| value.as_str()).collect();
+    values.extend(options);
+    values.retain(|value| value.len() >= MIN_LENGTH);
+    values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+    values.iter().fold(text.to_owned(), |text, value| text.replace(value, "***"))
+}
+
+/// An entry that uses a server which runs already. Only one of this machine is looked for.
+fn of_url(url: &str, label: &str) -> Check {
+    let shown = url.split(['?', '#']).next().unwrap_or_default();
+    let host = shown.split_once("://").map_or(shown, |(_, rest)| rest);
+    let host = host.split('/').next().unwrap_or_default();
+    let is_local =
+        ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|local| host.starts_with(local));
+    let addresses = is_local.then(|| host.to_socket_addrs().ok()).flatten();
+    let Some(mut addresses) = addresses else {
+        let detail = "uses a server elsewhere; not tried";
+        return Check::info(Group::Clients, label, detail);
+    };
+    match addresses.any(|address| TcpStream::connect_timeout(&address, CONNECT_LIMIT).is_ok()) {
+        true => {
+            Check::ok(Group::Clients, label, format!("uses the server at {shown}, which listens"))
+        }
+        false => {
+            let detail = format!("uses the server at {shown}, where none listens");
+            Check::failed(Group::Clients, label, detail, "termbridge serve")
+        }
+    }
+}
+
 /// Starts what an entry says; its version and the number of its tools.
 async fn start(entry: &InstalledEntry) -> Result<(String, usize)> {
     let command = entry.command.as_deref().context("it starts no program")?;
     let program = match command.contains(std::path::is_separator) {
         true => Some(command.into()),
-        false => Programs::of_process().find_program(command),
+        false => lasting_program(command),
     };
     let program = program.with_context(|| format!("{command} is not on your PATH"))?;
     ensure!(program.exists(), "{} does not exist", program.display());
@@ -259,14 +323,28 @@ fn of_project(here: &Path, environment: &termbridge_clients::Environment) -> Vec
         if let Some(entry) = entries.first() {
             let path = place.path.strip_prefix(here).unwrap_or(&place.path).display();
             // Its arguments may contain anything, and are of no use here.
-            let command = entry.command.as_deref().unwrap_or("nothing");
-            let detail =
-                format!("{path} starts `{command}`; not tried, because it is the project's");
-            checks.push(Check::info(
-                Group::Clients,
-                format!("{} in this project", place.client),
-                detail,
-            ));
+            let label = format!("{} in this project", place.client);
+            let check = match entry.command.as_deref() {
+                Some(name)
+                    if !name.contains(std::path::is_separator)
+                        && lasting_program(name).is_none() =>
+                {
+                    let detail = format!("{path} starts `{name}`, which is not on your PATH");
+                    let fix = "export PATH=\"$PATH:FOLDER\", with the one that has it";
+                    Check::warning(Group::Clients, label, detail, fix)
+                }
+                Some(command) => {
+                    let detail = format!(
+                        "{path} starts `{command}`; not tried, because it is the project's"
+                    );
+                    Check::info(Group::Clients, label, detail)
+                }
+                None => {
+                    let detail = format!("{path} uses a server that runs; not tried");
+                    Check::info(Group::Clients, label, detail)
+                }
+            };
+            checks.push(check);
         }
         seen.push(place.path);
     }

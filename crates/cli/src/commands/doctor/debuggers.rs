@@ -1,5 +1,6 @@
 //! Debug adapters, language servers and the editor: each is started and has to answer `initialize`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -12,11 +13,27 @@ use crate::commands::Debugging;
 /// How long each may take: on a busy machine some need more than anything else that is checked.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
-pub(super) async fn check(debugging: &Debugging) -> Vec<Check> {
+/// In a folder that the user has named everything that is found there is started; elsewhere what a project brings
+/// along is not, because it is whoever wrote it's.
+pub(super) async fn check(debugging: &Debugging, trusted: Option<&Path>) -> Vec<Check> {
+    let elsewhere = tempfile::tempdir();
+    let workspace = match (trusted, &elsewhere) {
+        (Some(trusted), _) => trusted,
+        (None, Ok(folder)) => folder.path(),
+        (None, Err(error)) => {
+            let detail = format!("no folder for trials can be made: {error}");
+            return vec![Check::failed(
+                Group::Debugging,
+                "workspace",
+                detail,
+                "df -h /tmp; ls -ld /tmp",
+            )];
+        }
+    };
     let status = debugging.server.run_tool("bridge_status", Map::new(), CancellationToken::new());
     let native = async {
         match debugging.server.debugging() {
-            Some(debugging) => debugging.native().doctor(START_LIMIT).await,
+            Some(debugging) => debugging.native().doctor(workspace, START_LIMIT).await,
             None => Installed::default(),
         }
     };
@@ -24,8 +41,11 @@ pub(super) async fn check(debugging: &Debugging) -> Vec<Check> {
     let status = status.and_then(|result| result.structured_content);
     let status = status.map(|mut answer| answer["data"].take()).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let detail =
+    let mut detail =
         format!("{}, by the {} debugger", text(&status["workspace"]), text(&status["backend"]));
+    if trusted.is_none() {
+        detail.push_str("; what the project brings along is not started: `termbridge doctor --workspace .` does");
+    }
     let data = json!({"workspace": status["workspace"], "backend": status["backend"]});
     let mut checks = vec![Check::info(Group::Debugging, "workspace", detail).data(data)];
     let adapters = installed.adapters.as_array().into_iter().flatten().map(|entry| {

@@ -96,5 +96,5 @@ fn room(name: &str, path: &Path) -> Check {
         NO_ROOM..LITTLE_ROOM => Check::warning(Group::System, name, detail, fix),
         _ => Check::ok(Group::System, name, detail),
     };
-    check.data(json!({"path": path, "free_bytes": free}))
+    check.data(json!({"path": path.display().to_string(), "free_bytes": free}))
 }

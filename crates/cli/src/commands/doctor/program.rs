@@ -9,13 +9,14 @@ use tokio::io::AsyncReadExt;
 
 use super::LIMIT;
 use super::check::{Check, Group};
+use crate::commands::own_path::is_launcher;
 
 /// Bytes that are read of a version.
 const MAX_VERSION: u64 = 200;
 
 pub(super) async fn check() -> Vec<Check> {
     let own = std::env::current_exe().unwrap_or_default();
-    let data = json!({"path": own, "version": env!("CARGO_PKG_VERSION")});
+    let data = json!({"path": own.display().to_string(), "version": env!("CARGO_PKG_VERSION")});
     let detail = format!("{} {}", own.display(), env!("CARGO_PKG_VERSION"));
     let mut checks = vec![Check::ok(Group::Program, "termbridge", detail).data(data)];
     let Some(other) = Environment::of_process().find_program("termbridge") else {
@@ -33,23 +34,13 @@ pub(super) async fn check() -> Vec<Check> {
     let version = tokio::time::timeout(LIMIT, version_of(&other)).await.ok().flatten();
     let version = version.unwrap_or_else(|| "does not tell its version".to_owned());
     let detail = format!("its termbridge is another one: {} ({version})", other.display());
-    let data = json!({"path": other, "version": version});
+    let data = json!({"path": other.display().to_string(), "version": version});
     let check = match version.split_whitespace().nth(1) == Some(env!("CARGO_PKG_VERSION")) {
         true => Check::info(Group::Program, "PATH", detail),
         false => Check::warning(Group::Program, "PATH", detail, "type -a termbridge"),
     };
     checks.push(check.data(data));
     checks
-}
-
-/// Whether a script is the one of the npm package that starts this program.
-fn is_launcher(script: &Path, own: &Path) -> bool {
-    let modules = |path: &Path| {
-        let outermost = path.ancestors().filter(|folder| folder.ends_with("node_modules")).last();
-        outermost.map(Path::to_owned)
-    };
-    script.extension().is_some_and(|ending| ending == "js")
-        && modules(script).is_some_and(|folder| modules(own) == Some(folder))
 }
 
 async fn version_of(program: &Path) -> Option<String> {

@@ -34,6 +34,7 @@ pub(super) fn check() -> Vec<Check> {
                 FolderError::UnsafeParent { .. } => {
                     "export XDG_RUNTIME_DIR=~/.run && mkdir -p -m 700 ~/.run".to_owned()
                 }
+                FolderError::NoParent { .. } => "unset XDG_RUNTIME_DIR".to_owned(),
                 FolderError::Io { path, .. } => format!("ls -ld {}", path.display()),
             };
             let detail = error.to_string();
@@ -49,7 +50,7 @@ pub(super) fn check() -> Vec<Check> {
                 folder.path().display(),
                 megabytes(bytes)
             );
-            let data = json!({"path": folder.path(), "files": files, "bytes": bytes});
+            let data = json!({"path": folder.path().display().to_string(), "files": files, "bytes": bytes});
             checks.push(Check::ok(Group::Server, "runtime folder", detail).data(data));
             checks.push(server(&folder));
         }

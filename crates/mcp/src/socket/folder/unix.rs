@@ -31,6 +31,9 @@ pub(super) fn place(
 ) -> Result<PathBuf, FolderError> {
     let user = own_user().map_err(|error| io_error(temporary, error))?;
     let path = match xdg_runtime_dir.filter(|folder| folder.is_absolute()) {
+        Some(folder) if !folder.exists() => {
+            return Err(FolderError::NoParent { path: folder.to_owned() });
+        }
         Some(folder) => folder.join(NAME),
         None => temporary.join(format!("{NAME}-{user}")),
     };
