@@ -129,7 +129,10 @@ impl Following {
                     && !text.is_empty()
                     && page["first_line"] == 0
                     && self.cursor.as_ref().is_some_and(was_shown);
-                let gap = is_gap.then(|| self.last_line.continued(GAP, false)).unwrap_or_default();
+                let gap = match is_gap {
+                    true => self.last_line.continued(GAP, false),
+                    false => String::new(),
+                };
                 let text = gap + &self.last_line.continued(text, is_again);
                 self.cursor = Some(next);
                 if !write_piece(&mut out, &text, arguments.json)? {
