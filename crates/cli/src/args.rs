@@ -376,7 +376,7 @@ Exit code: 0 if everything that is installed works, 1 if something does not.
 
 Examples:
   termbridge doctor
-  termbridge doctor --workspace ~/project --json
+  termbridge doctor --workspace ~/project    also start what the project brings along (.venv, node_modules)
   termbridge doctor --bundle              also write a report to attach to a bug, secrets masked
   termbridge doctor --bundle report.txt";
 

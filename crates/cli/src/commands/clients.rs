@@ -173,6 +173,10 @@ fn nothing_found(arguments: &EditArguments, task: &Task, not_found: &[Client]) -
     if arguments.json {
         print_json(&as_json(task, &[], &[], not_found, &Consent::DryRun))?;
     }
+    if task.verb == "uninstall" {
+        tell("termbridge: no client was found here, so there is nothing to remove");
+        return Ok(ExitCode::SUCCESS);
+    }
     tell(&match arguments.scope {
         ScopeName::User => format!(
             "termbridge: no client was found on this machine; name one: `termbridge {} claude-code`",

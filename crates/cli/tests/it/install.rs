@@ -156,6 +156,8 @@ fn a_project_of_several_clients() {
         command.env("PATH", environment.path().join("bin"));
         run_by(command, &[&words[..1], &["--scope", "project", "--yes"], &words[1..]].concat())
     };
+    let (code, _, err) = project(&["uninstall"]);
+    assert!(code == Some(0) && err.contains("nothing to remove"), "{err}");
     let (code, out, err) = project(&["install"]);
     assert_eq!((code, out.as_str()), (Some(1), ""), "an empty folder is no one's");
     assert!(
