@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use termbridge_bridge::session::{
-    CommandState, Launch, Owner, SessionError, SessionId, State, Wait,
+    CommandState, Launch, Owner, SessionError, SessionId, State, TerminalLook, Wait,
+    look_at_terminal_of,
 };
 use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalBackend, Until};
 
@@ -359,7 +360,15 @@ impl Process {
             seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
         }
         let digits = seen.trim_start().chars().take_while(char::is_ascii_digit);
-        digits.collect::<String>().parse().expect("a process id")
+        let pid: i32 = digits.collect::<String>().parse().expect("a process id");
+        // It reads only after it has shown its prompt, and the kernel tells nobody when.
+        let waits = |look: TerminalLook| look.waiting.is_for_input();
+        let began = std::time::Instant::now();
+        while !look_at_terminal_of(pid.cast_unsigned()).is_some_and(waits) {
+            assert!(began.elapsed() < LIMIT, "it does not read");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        pid
     }
 }
 
