@@ -385,6 +385,14 @@ fn nothing_that_a_project_brings_along_is_started() {
     command.env("PATH", format!("{path}::.:../project"));
     let (_, report) = report(command.current_dir(&project));
     assert_eq!(started(), "", "{report:#}");
+    for (name, own) in [("debugpy", ".venv/bin/python"), ("symbols of Python", ".venv/bin/p")] {
+        let found = check(&report, name);
+        let detail = found["detail"].as_str().expect("text");
+        assert!(
+            detail.contains(own) && detail.ends_with("the project's: not started"),
+            "{found:#}"
+        );
+    }
     let detail = check(&report, "workspace")["detail"].as_str().expect("text").to_owned();
     assert!(detail.contains("`termbridge doctor --workspace .`"), "{detail}");
     let mut command = doctor(&environment, &["sh", "bash"]);

@@ -50,18 +50,25 @@ pub(super) async fn check(debugging: &Debugging, trusted: Option<&Path>) -> Vec<
     let mut checks = vec![Check::info(Group::Debugging, "workspace", detail).data(data)];
     let adapters = installed.adapters.as_array().into_iter().flatten().map(|entry| {
         let label = format!("{} ({})", text(&entry["name"]), text(&entry["language"]));
-        started(label, entry, "path")
+        let own = of_project(&status["adapters"], "name", entry, "path");
+        started(label, entry, "path", own)
     });
     checks.extend(adapters);
     let servers = installed.language_servers.as_array().into_iter().flatten();
     checks.extend(servers.map(|entry| {
-        started(format!("symbols of {}", text(&entry["language"])), entry, "program")
+        let own = of_project(&status["languageServers"], "language", entry, "program");
+        started(format!("symbols of {}", text(&entry["language"])), entry, "program", own)
     }));
     checks.push(editor(&status["host"]));
     checks
 }
 
-fn started(label: String, entry: &Value, field: &str) -> Check {
+/// What the project has in place of what is missing elsewhere.
+fn of_project<'a>(found: &'a Value, key: &str, entry: &Value, field: &str) -> Option<&'a str> {
+    found.as_array()?.iter().find(|own| own[key] == entry[key])?[field].as_str()
+}
+
+fn started(label: String, entry: &Value, field: &str, own: Option<&str>) -> Check {
     let path = entry[field].as_str();
     let install = entry["install"].as_str().unwrap_or("see docs/debugging.md");
     let check = match (path, entry["problem"].as_str()) {
@@ -69,6 +76,14 @@ fn started(label: String, entry: &Value, field: &str) -> Check {
         (Some(path), Some(problem)) => {
             let detail = format!("{path} does not start: {problem}");
             Check::failed(Group::Debugging, label, detail, install)
+        }
+        (None, _) if own.is_some() => {
+            let own = own.unwrap_or_default();
+            Check::info(
+                Group::Debugging,
+                label,
+                format!("{own}, which is the project's: not started"),
+            )
         }
         (None, _) => Check::missing(Group::Debugging, label, "not installed", install),
     };
