@@ -323,14 +323,12 @@ pub fn masked_words(line: &str) -> String {
         let name = word.split([':', '=']).next().unwrap_or_default();
         let has_value = word.len() > name.len() + 1;
         let is_named = is_secret_name(name);
-        match () {
-            () if word.is_empty() => {}
-            () if is_announced || is_secret_value(word) => result.push_str(MASK),
-            () if is_named && has_value => {
-                result.push_str(&word[..=name.len()]);
-                result.push_str(MASK);
-            }
-            () => result.push_str(word),
+        if !word.is_empty() && (is_announced || is_secret_value(word)) {
+            result.push_str(MASK);
+        } else if is_named && has_value {
+            result.extend([&word[..=name.len()], MASK]);
+        } else {
+            result.push_str(word);
         }
         // `--token x`, `Bearer x`, `token: x`, `"token": "x"`
         let is_scheme = ["bearer", "basic"].contains(&word.to_lowercase().as_str());

@@ -24,6 +24,10 @@ const ANSWER_LIMIT: Duration = Duration::from_mins(1);
 /// Longest wait for the answer to a hello, which takes a server no work.
 const WELCOME_LIMIT: Duration = Duration::from_secs(5);
 
+/// As `since` of `get_terminal_output`, or before such a cursor: the lines of a shell's terminal, with prompts and what
+/// people type, instead of its commands. For people; agents are not told of it.
+pub const TERMINAL_LINES: &str = "terminal:";
+
 /// A running server and the connection to it. Dropping it closes the connection, and ends a server that it started.
 #[derive(Debug)]
 pub struct Client {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use termbridge_mcp::client::Client;
+use termbridge_mcp::client::{Client, TERMINAL_LINES};
 use termbridge_mcp::socket::ServerFolder;
 
 use super::people::{SessionRow, call, connect, find, folder, no_server, sessions};
@@ -21,8 +21,6 @@ const ALL_LINES: u32 = 100_000;
 const FOLLOW_LINES: u32 = 100;
 /// How long one wait for output takes at most; then the next begins.
 const WAIT_MS: u64 = 20_000;
-/// Asks for the lines of a terminal, where a shell would show those of its commands.
-const TERMINAL: &str = "terminal:";
 /// How the cursor of one begins of which nothing has been shown.
 const TERMINAL_START: &str = "terminal:line:0";
 /// Stands for what the terminal dropped before it could be read.
@@ -115,7 +113,7 @@ impl Following {
             while has_more {
                 let first = arguments.lines.unwrap_or(FOLLOW_LINES);
                 // As it stands in the terminal: what people type is between the commands of agents.
-                let since = self.cursor.as_deref().unwrap_or(TERMINAL);
+                let since = self.cursor.as_deref().unwrap_or(TERMINAL_LINES);
                 let lines = if self.cursor.is_some() { ALL_LINES } else { first };
                 let request = json!({"session_id": id, "max_bytes": MAX_BYTES, "since": since, "lines": lines});
                 let page = call(client, "get_terminal_output", request)?;

@@ -91,13 +91,9 @@ pub(super) fn lasting_path(own: &Path) -> Result<String> {
         (Ok(file), Ok(own)) => file == own,
         _ => false,
     };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let name = own.file_name().unwrap_or_default();
-    let found = std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|file| is_own(file))
-        .unwrap_or_else(|| own.to_owned());
+    let name = own.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let found = Programs::of_process().find_programs(name).find(|file| is_own(file));
+    let found = found.unwrap_or_else(|| own.to_owned());
     match found.into_os_string().into_string() {
         Ok(path) => Ok(path),
         Err(path) => {

@@ -11,14 +11,11 @@ use super::condition::pattern;
 use super::ended::note_told;
 use super::execute_command::default_max_bytes;
 use super::standing::Standing;
+use crate::client::TERMINAL_LINES;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 pub(crate) struct GetTerminalOutput;
-
-/// As `since`, or before such a cursor: the lines of a shell's terminal, with prompts and what people type. For
-/// `termbridge logs -f`; agents are not told of it.
-const TERMINAL: &str = "terminal:";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,9 +79,10 @@ impl Tool for GetTerminalOutput {
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let grep = arguments.grep.as_deref().map(|text| pattern("grep", text));
-        let as_terminal = arguments.since.as_deref().and_then(|since| since.strip_prefix(TERMINAL));
+        let as_terminal =
+            arguments.since.as_deref().and_then(|since| since.strip_prefix(TERMINAL_LINES));
         let from = match (arguments.since.as_deref(), arguments.offset) {
-            (Some(TERMINAL), None) => ReadFrom::Tail,
+            (Some(TERMINAL_LINES), None) => ReadFrom::Tail,
             (Some(cursor), None) => ReadFrom::Cursor(as_terminal.unwrap_or(cursor).to_owned()),
             (None, Some(offset)) if offset < 0 => ReadFrom::Last(offset.unsigned_abs()),
             (None, Some(offset)) => ReadFrom::Line(offset as u64),
@@ -122,7 +120,7 @@ impl Tool for GetTerminalOutput {
             }
         };
         if as_terminal.is_some() {
-            page.cursor.insert_str(0, TERMINAL);
+            page.cursor.insert_str(0, TERMINAL_LINES);
         }
         let mut standing = match &page.command {
             Some(report) => Some(Standing::of(context, &id, report, until).await),

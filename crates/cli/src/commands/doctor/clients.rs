@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use super::LIMIT;
 use super::check::{Check, Group, edit};
+use super::ports::PATIENCE;
 use crate::commands::clients::environment;
 use crate::commands::own_path::lasting_program;
 use crate::config::home;
@@ -29,8 +30,6 @@ const MAX_ANSWER: u64 = 4 << 20;
 const MAX_WORDS: u64 = 400;
 /// How long a server may take to end when its input has.
 const END_LIMIT: Duration = Duration::from_secs(1);
-/// How long a connection to this machine may take.
-const CONNECT_LIMIT: Duration = Duration::from_millis(500);
 const PROTOCOL: &str = "2025-11-25";
 
 pub(super) async fn check() -> Vec<Check> {
@@ -219,7 +218,7 @@ fn of_url(url: &str, label: &str) -> Check {
         let detail = "uses a server elsewhere; not tried";
         return Check::info(Group::Clients, label, detail);
     };
-    match addresses.any(|address| TcpStream::connect_timeout(&address, CONNECT_LIMIT).is_ok()) {
+    match addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok()) {
         true => {
             Check::ok(Group::Clients, label, format!("uses the server at {shown}, which listens"))
         }

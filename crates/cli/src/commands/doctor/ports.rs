@@ -9,7 +9,7 @@ use super::check::{Check, Group};
 use crate::config::Config;
 
 /// How long a connection to this machine may take.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub(super) const PATIENCE: Duration = Duration::from_millis(500);
 /// Where `termbridge serve` listens unless it is told otherwise.
 const HTTP_PORT: u16 = 8080;
 

@@ -11,6 +11,7 @@ use termbridge_session::files::is_own;
 
 use super::check::{Check, Group};
 use super::show::megabytes;
+use crate::commands::quoted;
 use crate::config::find_server_folder;
 
 /// Files that are counted of a folder.
@@ -28,14 +29,14 @@ pub(super) fn check() -> Vec<Check> {
     match found {
         Err(error) => {
             let fix = match &error {
-                FolderError::Foreign { path, .. } => format!("sudo rm -r {}", path.display()),
-                FolderError::Open { path, .. } => format!("chmod 700 {}", path.display()),
-                FolderError::NotAFolder { path } => format!("rm {}", path.display()),
+                FolderError::Foreign { path, .. } => format!("sudo rm -r {}", quoted(path)),
+                FolderError::Open { path, .. } => format!("chmod 700 {}", quoted(path)),
+                FolderError::NotAFolder { path } => format!("rm {}", quoted(path)),
                 FolderError::UnsafeParent { .. } => {
                     "export XDG_RUNTIME_DIR=~/.run && mkdir -p -m 700 ~/.run".to_owned()
                 }
                 FolderError::NoParent { .. } => "unset XDG_RUNTIME_DIR".to_owned(),
-                FolderError::Io { path, .. } => format!("ls -ld {}", path.display()),
+                FolderError::Io { path, .. } => format!("ls -ld {}", quoted(path)),
             };
             let detail = error.to_string();
             checks.push(Check::failed(Group::Server, "runtime folder", detail, fix));
