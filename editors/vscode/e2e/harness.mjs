@@ -236,6 +236,24 @@ class EditorWindow {
     await row.click();
   }
 
+  /** Shows a session, from the list that the command offers. */
+  async showSession(title) {
+    await this.run('termbridge: Show Session');
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().click();
+  }
+
+  /** Presses a button above the terminal. */
+  async pressAboveTerminal(title) {
+    await this.page.locator(`.part.panel .action-label[aria-label^="${title}"]`).first().click();
+  }
+
+  /** Presses a button of a message. */
+  async pressInMessage(text, button) {
+    const message = this.page.locator('.notification-toast').filter({ hasText: text }).first();
+    await message.locator('.monaco-button').filter({ hasText: new RegExp(`^${button}$`) }).click();
+    await message.waitFor({ state: 'hidden' });
+  }
+
   /** Opens the view of sessions. */
   async openSessions() {
     await this.page.locator('.activitybar .action-label[aria-label^="termbridge"]').first().click();

@@ -58,12 +58,13 @@ export const steps = {
     await window.waitForTerminalName(/^demo/);
   },
 
-  'a password reaches the program and no agent': async ({ agent, session, window }) => {
+  'a password reaches the program, under a warning that the agent’s own shell reads it': async ({ agent, session, window }) => {
     const command = 'read -r -s -p "Password: " secret; echo; echo "length ${#secret}"';
     const running = agent.call('execute_command', { session_id: session, command });
     const input = window.page.locator('.quick-input-widget:visible input[type=password]');
     await input.waitFor();
-    await window.page.locator('.quick-input-widget:visible').getByText('no agent sees it').waitFor();
+    await window.page.locator('.quick-input-widget:visible').getByText(/The shell itself \(bash\).*must not know\.$/).waitFor();
+    assert.match((await running).note, /the user is being asked for it in the editor/);
     await input.fill('hunter2-secret');
     await window.screenshot('password');
     await window.page.keyboard.press('Enter');

@@ -133,7 +133,7 @@ export const steps = {
     await input.waitFor();
     await window.waitForStatus(/password needed/);
     await window.page.keyboard.type('meant for another');
-    await window.page.locator('.quick-input-widget:visible').getByText('no agent sees it').waitFor();
+    await window.page.locator('.quick-input-widget:visible').getByText(/the agent sees what it prints\.$/).waitFor();
     assert.equal(await input.inputValue(), '');
     await input.fill('correct horse');
     await window.screenshot('password');
@@ -255,7 +255,7 @@ export const steps = {
     peer.notify('session', wireRow('s2', { title: 'dev server', created: Date.now() }));
     await peer.next('watch');
     peer.notify('dump', { sessionId: 's2', cols: 80, rows: 24, data: 'first server' });
-    await window.run('termbridge: Show Session');
+    await window.showSession('dev server');
     await window.waitForTerminalText('first server');
     await world.server.close();
     await window.waitForStatus(/^[^:]*termbridge$/);
@@ -275,7 +275,7 @@ export const steps = {
     world.peer = await world.server.nextPeer();
     await world.peer.next('watch');
     world.peer.notify('dump', { sessionId: 's2', cols: 80, rows: 24, data: 'after the reload' });
-    await world.window.run('termbridge: Show Session');
+    await world.window.showSession('dev server');
     await world.window.waitForTerminalText('after the reload');
     const names = await world.window.terminalNames();
     assert.equal(names.filter((name) => /dev server/.test(name)).length, 1, names.join(', '));

@@ -50,7 +50,7 @@ export const steps = {
     await input.fill(TOKEN);
     await window.page.keyboard.press('Enter');
     await window.waitForStatus(/1 session/);
-    await window.run('termbridge: Show Session');
+    await window.showSession('s1');
     await window.waitForTerminalText('over a WebSocket');
   },
 

@@ -90,7 +90,8 @@ export const steps = {
     await shop.waitForTerminalName(/shop serve/);
     await shop.selectTerminal('shop serve');
     await shop.waitForTerminalText('typed-42');
-    // Whoever reloads no longer drives, and keeps no agent from going on for long.
+    await shop.waitForTerminalName(/you · shop serve/);
+    // One who only typed gives way to the agent after a moment.
     const goesOn = () => agents[0].call('execute_command', { session_id: sessions[0], command: 'echo agent-again' });
     await until(() => goesOn().then(() => true, () => false), 'the agent may type again');
     await until(async () => !/ · /.test(await names(shop)), 'the agent drives again', () => names(shop));

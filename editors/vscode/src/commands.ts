@@ -1,7 +1,7 @@
 // The commands of the palette, the menus and the status bar.
 //
-// A command on a session gets it from the tree; called from the palette it takes the session whose terminal is in front,
-// else it asks which one.
+// A command on a session gets it from the tree or a terminal's tab; called from the palette it takes the session whose terminal is
+// in front, else it asks which one. Show Session always asks: what is in front is shown already.
 
 import * as vscode from 'vscode';
 import { type ProblemKind, kindOf, ServerProblem } from './connection/problem.js';
@@ -10,9 +10,16 @@ import { reasonOf } from './log.js';
 import { openSetting } from './openSetting.js';
 import { plainLabel, plainText } from './plainText.js';
 import { textOf } from './protocol/message.js';
-import type { SessionRow } from './protocol/sessionRow.js';
+import { type SessionRow, isLive } from './protocol/sessionRow.js';
 import type { PasswordPrompts } from './sessions/passwordPrompts.js';
-import { describeSession, describeTerminal, iconOf } from './sessions/sessionModel.js';
+import {
+  type SessionGroup,
+  byLifeAndAge,
+  describeSession,
+  describeTerminal,
+  groupByAgent,
+  iconOf,
+} from './sessions/sessionModel.js';
 import type { SessionStore } from './sessions/sessionStore.js';
 import type { SessionTerminals } from './sessions/sessionTerminals.js';
 import type { TreeNode } from './sessions/sessionTree.js';
@@ -32,20 +39,21 @@ export interface CommandParts {
 /** Where the token for `termbridge.serverUrl` is kept. */
 export const TOKEN_KEY = 'serverToken';
 
-const isLive = (row: SessionRow): boolean => row.state !== 'exited';
-
 export function registerCommands(parts: CommandParts): vscode.Disposable {
   const { connection, store, sessions, prompts, log } = parts;
 
   /** A command on a session that is given, in front, or chosen from those that it is for. */
-  const onSession = (isFor: (row: SessionRow) => boolean, act: (row: SessionRow) => unknown) => {
+  const onSession = (
+    isFor: (row: SessionRow) => boolean,
+    act: (row: SessionRow) => unknown,
+    choose = () => chooseSession(store, sessions.active(), isFor),
+  ) => {
     return async (given?: Given): Promise<void> => {
-      const node = nodeOf(given);
-      const known = node?.kind === 'session' ? store.get(node.row.sessionId) : undefined;
+      const known = rowOf(parts, given);
       if (known === undefined && connection.state !== 'connected') {
         throw new ServerProblem(connection.failure || 'there is no connection to the server', connection.problem);
       }
-      const row = known ?? (await chooseSession(store, sessions.active(), isFor));
+      const row = known ?? (await choose());
       if (row !== undefined) {
         await act(row);
       }
@@ -58,13 +66,26 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     showSession: onSession(
       () => true,
       (row) => sessions.show(row, { preserveFocus: false }),
+      () => pickSession(store.all()),
     ),
     takeOver: onSession(
       (row) => isLive(row) && !row.isDriver,
       (row) => sessions.takeOver(row),
     ),
     handBack: onSession((row) => row.isDriver, ask('hand_back')),
+    fitToPanel: onSession(
+      (row) => isLive(row) && row.driver === 'agent',
+      (row) => sessions.fitToPanel(row),
+    ),
+    restoreSize: onSession((row) => row.isFitted, ask('restore_size')),
     stopSession: onSession(isLive, (row) => stopSession(connection, row)),
+    stopAll: (given) => stopAll(parts, groupOf(given)),
+    pauseAgent: (given) => pauseAgent(parts, groupOf(given)),
+    resumeAgents: (given) => resumeAgents(parts, groupOf(given)),
+    clearEnded: () => {
+      sessions.closeEnded();
+      store.clearEnded();
+    },
     copyTranscript: onSession(
       () => true,
       (row) => copyTranscript(connection, row),
@@ -82,6 +103,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     shareTerminal: (given) => shareTerminal(parts, given),
     stopSharingTerminal: (given) => stopSharing(parts, given),
     startServer: () => startServer(parts),
+    installProgram: () => installProgram(),
     reconnect: () => connection.connect(),
     setPath: () => openSetting('termbridge.path'),
     setToken: () => setToken(parts),
@@ -103,12 +125,13 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
   );
 }
 
+const INSTALL = 'Install';
 const OPEN_SETTINGS = 'Open Settings';
 const SHOW_LOG = 'Show Log';
 const MANAGE_TRUST = 'Manage Trust';
 const TRUST_COMMAND = 'workbench.trust.manage';
 const BUTTONS: Record<ProblemKind, readonly string[]> = {
-  missing: [OPEN_SETTINGS, SHOW_LOG],
+  missing: [INSTALL, OPEN_SETTINGS, SHOW_LOG],
   wrongPath: [OPEN_SETTINGS],
   outdated: [OPEN_SETTINGS, SHOW_LOG],
   unanswered: [SHOW_LOG],
@@ -121,6 +144,9 @@ function showProblem(error: unknown): void {
   const reason = plainText(reasonOf(error), 300);
   const text = reason.startsWith('termbridge') ? reason : `termbridge: ${reason}`;
   void Promise.resolve(vscode.window.showErrorMessage(text, ...BUTTONS[kindOf(error)])).then((pressed) => {
+    if (pressed === INSTALL) {
+      return installProgram();
+    }
     if (pressed === OPEN_SETTINGS) {
       return openSetting('termbridge.path');
     }
@@ -136,7 +162,7 @@ type SessionItem = vscode.QuickPickItem & { readonly row: SessionRow };
 function sessionItems(rows: readonly SessionRow[]): SessionItem[] {
   const now = Date.now();
   return [...rows]
-    .sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.created - a.created)
+    .sort((a, b) => Number(b.isHere) - Number(a.isHere) || byLifeAndAge(a, b))
     .map((row) => ({
       row,
       label: `$(${iconOf(row).icon}) ${plainLabel(row.title) || 'session'}`,
@@ -154,14 +180,17 @@ async function chooseSession(
     return active;
   }
   const rows = store.all().filter(isFor);
-  if (rows.length === 0) {
-    const isEmpty = store.all().length === 0;
-    const message = isEmpty ? 'There are no sessions yet.' : 'There is no session for which this can be done.';
-    void vscode.window.showInformationMessage(`termbridge: ${message}`);
+  if (rows.length === 0 && store.all().length > 0) {
+    void vscode.window.showInformationMessage('termbridge: There is no session for which this can be done.');
     return undefined;
   }
-  if (rows.length === 1) {
-    return rows[0];
+  return rows.length === 1 ? rows[0] : pickSession(rows);
+}
+
+async function pickSession(rows: readonly SessionRow[]): Promise<SessionRow | undefined> {
+  if (rows.length === 0) {
+    void vscode.window.showInformationMessage('termbridge: There are no sessions yet.');
+    return undefined;
   }
   const options = { placeHolder: 'Which session?', matchOnDescription: true, matchOnDetail: true };
   return (await vscode.window.showQuickPick(sessionItems(rows), options))?.row;
@@ -208,13 +237,24 @@ async function showMenu(parts: CommandParts): Promise<void> {
     if (all.some(isLive)) {
       items.push({ label: '$(person) Take over a session…', run: run('takeOver') });
       items.push({ label: '$(debug-stop) Stop a session…', run: run('stopSession') });
+      items.push({ label: '$(debug-stop) Stop all sessions…', run: run('stopAll') });
+      items.push({ label: '$(debug-pause) Pause an agent…', run: run('pauseAgent') });
       items.push({ label: '$(copy) Copy a transcript…', run: run('copyTranscript') });
+    }
+    if (all.some((row) => row.paused)) {
+      items.push({ label: '$(debug-continue) Resume agents', run: run('resumeAgents') });
+    }
+    if (all.some((row) => !isLive(row))) {
+      items.push({ label: '$(clear-all) Clear ended sessions', run: run('clearEnded') });
     }
   } else {
     if (!vscode.workspace.isTrusted) {
       items.push(manageTrust('no server is started before you trust this window'));
     } else if (connection.failure !== '') {
       items.push({ label: `$(warning) ${plainLabel(connection.failure, 160)}`, run: run('showLog') });
+    }
+    if (connection.problem === 'missing') {
+      items.push({ label: '$(cloud-download) Install termbridge…', run: run('installProgram') });
     }
     if (vscode.workspace.isTrusted) {
       items.push({ label: '$(play) Start the server', run: run('startServer') });
@@ -253,6 +293,77 @@ async function stopSession(connection: ServerConnection, row: SessionRow): Promi
   }
 }
 
+/** Stops an agent's sessions and closes its terminals of this editor; those of all agents without one. */
+async function stopAll({ connection, store, terminals, log }: CommandParts, group: SessionGroup | undefined): Promise<void> {
+  const rows = (group?.sessions ?? store.all()).filter(isLive);
+  const own = group?.terminals ?? terminals.created();
+  const count = rows.length + own.length;
+  if (count === 0) {
+    void vscode.window.showInformationMessage('termbridge: No session is running.');
+    return;
+  }
+  const whose = group === undefined ? 'all agents, also those in other folders' : plainText(group.name);
+  const stop = 'Stop All';
+  const question = `Stop ${count} ${count === 1 ? 'session' : 'sessions'} of ${whose}? Their programs are ended.`;
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, stop)) !== stop) {
+    return;
+  }
+  own.forEach((terminal) => terminals.terminalOf(terminal)?.dispose());
+  const stopped = await Promise.allSettled(rows.map(({ sessionId }) => connection.request('stop', { sessionId })));
+  const reasons = stopped.flatMap((outcome) => (outcome.status === 'rejected' ? [reasonOf(outcome.reason)] : []));
+  reasons.forEach((reason) => log.warn(`stopAll: ${reason}`));
+  // One that has ended meanwhile cannot be stopped.
+  const left = rows.filter(({ sessionId }, index) => stopped[index]?.status === 'rejected' && isLive(store.get(sessionId)));
+  if (left.length > 0) {
+    throw new Error(`${left.length} of ${count} were not stopped: ${reasons[0] ?? ''}`);
+  }
+}
+
+/** Refuses an agent's commands and input until it is resumed. */
+async function pauseAgent({ connection, store }: CommandParts, given: SessionGroup | undefined): Promise<void> {
+  const group = given ?? (await pickAgent(groupByAgent(store.all()).filter(({ paused }) => !paused)));
+  for (const { sessionId } of group?.sessions ?? []) {
+    await connection.request('pause', { sessionId });
+  }
+}
+
+async function resumeAgents({ connection }: CommandParts, group: SessionGroup | undefined): Promise<void> {
+  if (group === undefined) {
+    await connection.request('resume', {});
+  }
+  for (const { sessionId } of group?.sessions ?? []) {
+    await connection.request('resume', { sessionId });
+  }
+}
+
+async function pickAgent(groups: readonly SessionGroup[]): Promise<SessionGroup | undefined> {
+  if (groups.length === 0) {
+    void vscode.window.showInformationMessage('termbridge: There is no agent that can be paused.');
+    return undefined;
+  }
+  const items = groups.map((group) => ({ group, label: plainLabel(group.name), description: plainLabel(group.folder, 120) }));
+  return (await vscode.window.showQuickPick(items, { placeHolder: 'Which agent?' }))?.group;
+}
+
+/** Ways to install the program, each as its command line. */
+const INSTALLERS = [
+  { label: 'npm install -g termbridge', description: 'with Node' },
+  { label: 'uv tool install termbridge-mcp', description: 'with Python and uv' },
+  { label: 'pipx install termbridge-mcp', description: 'with Python and pipx' },
+  { label: 'cargo binstall termbridge', description: 'with Rust and cargo-binstall' },
+];
+
+/** Types the command that installs the program into a new terminal; the person presses Enter. */
+async function installProgram(): Promise<void> {
+  const placeHolder = 'Which command? It is typed into a terminal: press Enter there to run it';
+  const chosen = await vscode.window.showQuickPick(INSTALLERS, { placeHolder });
+  if (chosen !== undefined) {
+    const terminal = vscode.window.createTerminal({ name: 'Install termbridge' });
+    terminal.show();
+    terminal.sendText(chosen.label, false);
+  }
+}
+
 async function copyTranscript(connection: ServerConnection, row: SessionRow): Promise<void> {
   const reply = await connection.request('transcript', { sessionId: row.sessionId });
   const text = textOf(reply, 'text') ?? '';
@@ -286,7 +397,22 @@ async function shareTerminal({ terminals, sessions, connection }: CommandParts, 
 type Given = TreeNode | vscode.Terminal | undefined;
 
 function nodeOf(given: Given): TreeNode | undefined {
-  return given !== undefined && 'kind' in given ? given : undefined;
+  return typeof given === 'object' && given !== null && 'kind' in given ? given : undefined;
+}
+
+/** The session of a node of the view, or of a terminal's tab. */
+function rowOf({ store, sessions }: CommandParts, given: Given): SessionRow | undefined {
+  const node = nodeOf(given);
+  if (node !== undefined) {
+    return node.kind === 'session' ? store.get(node.row.sessionId) : undefined;
+  }
+  const terminal = vscode.window.terminals.find((known) => known === given);
+  return terminal && sessions.rowOf(terminal);
+}
+
+function groupOf(given: Given): SessionGroup | undefined {
+  const node = nodeOf(given);
+  return node?.kind === 'group' ? node.group : undefined;
 }
 
 function clickedTerminal(given: Given): vscode.Terminal | undefined {

@@ -14,7 +14,8 @@ import { startServer } from './connection/startServer.js';
 import { type Log, reasonOf } from './log.js';
 import { registerMcpServer } from './mcpServer.js';
 import { type Message, textOf } from './protocol/message.js';
-import { readRow } from './protocol/sessionRow.js';
+import { isLive, readRow } from './protocol/sessionRow.js';
+import { ClosedTabs, type OnTabClose } from './sessions/closedTabs.js';
 import { PasswordPrompts } from './sessions/passwordPrompts.js';
 import { SessionStore } from './sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from './sessions/sessionTerminals.js';
@@ -55,12 +56,27 @@ export function activate(context: vscode.ExtensionContext): void {
     },
     start: async (signal) => startServer(await binary(), signal),
   });
-  const store = new SessionStore();
+  const store = new SessionStore(context.workspaceState);
   const showTerminals = (): ShowTerminals => setting<ShowTerminals>('showTerminals', 'always');
   const front = new PanelFront();
   const memory = context.workspaceState;
   const place = { folder: path.join(context.globalStorageUri.fsPath, 'terminals'), window };
-  const sessions: SessionTerminals = new SessionTerminals(store, connection, { showTerminals, memory, front }, log);
+  const closedTabs = new ClosedTabs(
+    connection,
+    {
+      onTabClose: () => setting<OnTabClose>('onTabClose', 'ask'),
+      remember: (choice) =>
+        vscode.workspace.getConfiguration('termbridge').update('onTabClose', choice, vscode.ConfigurationTarget.Global),
+      isLive: (sessionId) => isLive(store.get(sessionId)),
+    },
+    log,
+  );
+  const sessions: SessionTerminals = new SessionTerminals(
+    store,
+    connection,
+    { showTerminals, memory, front, closedTabs },
+    log,
+  );
   const terminals: EditorTerminals = new EditorTerminals(connection, log, place, presence);
   front.know((terminal) => sessions.userOf(terminal));
   front.know((terminal) => terminals.userOf(terminal));
@@ -82,6 +98,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(
     // Disposed of in this order.
     prompts,
+    closedTabs,
     sessions,
     terminals,
     new SessionTree(store, terminals, connection),
@@ -103,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): void {
     presence,
     ...windowChanges(connection, presence, log),
     settingWarnings(connection, log),
-    registerMcpServer(binary, version, log),
+    registerMcpServer(binary, version, connection.onDidConnect, log),
     registerCommands({
       connection,
       store,
@@ -178,8 +195,19 @@ function contextKeys(connection: ServerConnection, { store, sessions, terminals 
     setFlag('isShared', front !== undefined && terminals.isShared(front));
     setFlag('canShare', front !== undefined && !terminals.has(front) && !sessions.isSession(front));
     setFlag('canScroll', sessions.canScroll());
+    const { canHandBack, canFit, isFitted } = sessions.buttons();
+    setFlag('canHandBack', canHandBack);
+    setFlag('canFit', canFit);
+    setFlag('isFitted', isFitted);
   };
-  const countSessions = (): void => setFlag('hasSessions', store.all().length + terminals.created().length > 0);
+  const countSessions = (): void => {
+    const rows = store.all();
+    const own = terminals.created().length;
+    setFlag('hasSessions', rows.length + own > 0);
+    setFlag('hasLiveSessions', rows.some(isLive) || own > 0);
+    setFlag('hasEndedSessions', rows.some((row) => !isLive(row)));
+    setFlag('hasPausedAgents', rows.some(({ paused }) => paused));
+  };
   set('state', connection.state);
   lookAtFront();
   return [

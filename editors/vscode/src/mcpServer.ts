@@ -5,15 +5,27 @@ import { type Log, reasonOf } from './log.js';
 import { localFolders } from './window.js';
 
 /** Registers the server where the editor knows of such; an older one, or a fork, may not. */
-export function registerMcpServer(findBinary: () => Promise<string>, version: string, log: Log): vscode.Disposable {
+export function registerMcpServer(
+  findBinary: () => Promise<string>,
+  version: string,
+  /** A server was connected to: the program may have been installed since it was looked for. */
+  onDidConnect: vscode.Event<unknown>,
+  log: Log,
+): vscode.Disposable {
   const register = (vscode.lm as typeof vscode.lm | undefined)?.registerMcpServerDefinitionProvider;
   if (typeof register !== 'function' || typeof vscode.McpStdioServerDefinition !== 'function') {
     log.info('this editor does not take MCP servers from extensions');
     return new vscode.Disposable(() => undefined);
   }
   const changed = new vscode.EventEmitter<void>();
+  let isMissing = false;
   return vscode.Disposable.from(
     changed,
+    onDidConnect(() => {
+      if (isMissing) {
+        changed.fire();
+      }
+    }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => changed.fire()),
     vscode.workspace.onDidChangeWorkspaceFolders(() => changed.fire()),
     vscode.workspace.onDidChangeConfiguration((event) => {
@@ -28,8 +40,11 @@ export function registerMcpServer(findBinary: () => Promise<string>, version: st
           return [];
         }
         try {
-          return [mcpServer(await findBinary(), version)];
+          const server = mcpServer(await findBinary(), version);
+          isMissing = false;
+          return [server];
         } catch (error) {
+          isMissing = true;
           log.warn(`no MCP server is offered to the editor: ${reasonOf(error)}`);
           return [];
         }

@@ -39,6 +39,7 @@ const TYPES: Readonly<Record<string, readonly [string, (value: unknown) => boole
   autoConnect: ['true or false', isSwitch],
   autoStart: ['true or false', isSwitch],
   showTerminals: ['"always", "background" or "never"', (value) => ['always', 'background', 'never'].includes(value as string)],
+  onTabClose: ['"ask", "stop" or "keep"', (value) => ['ask', 'stop', 'keep'].includes(value as string)],
   blockedCommands: ['a list of texts', isList],
   allowedDirectories: ['a list of texts', isList],
   defaultTimeoutMs: ['a number above 0', (value) => positive(value) !== undefined],

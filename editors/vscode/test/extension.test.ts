@@ -3,6 +3,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { RECONNECT_MS } from '../src/connection/serverConnection.js';
 import { activate } from '../src/extension.js';
 import { POLICY_SETTINGS } from '../src/settings.js';
 import { type ScriptedServer, type ScriptedServerOptions, wireRow } from './scriptedServer.js';
@@ -14,9 +15,9 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
   contributes: {
     commands: { command: string }[];
     configuration: { properties: Record<string, { scope?: string }> };
-    viewsWelcome: { contents: string }[];
+    viewsWelcome: { contents: string; when: string }[];
     walkthroughs: { steps: { id: string; completionEvents: string[] }[] }[];
-    menus: Record<'terminal/title/context' | 'terminal/context', { command: string; when: string }[]>;
+    menus: Record<'terminal/title/context' | 'terminal/context' | 'view/title' | 'editor/title', { command: string; when: string }[]>;
   };
 };
 
@@ -100,7 +101,7 @@ test('nothing that is typed, shown or secret is in the log', async () => {
   const { server, activate: open } = await world({ rows: [wireRow('s1', { secret: 'Password:' })] });
   await open();
   const peer = await server.nextPeer();
-  await vi.waitFor(() => expect(editor.inputBoxes[0]?.prompt).toContain('no agent sees it'), { timeout: 10_000 });
+  await vi.waitFor(() => expect(editor.inputBoxes[0]?.prompt).toMatch(/it prints\.$/), { timeout: 10_000 });
   editor.inputBoxes[0]?.submit('hunter2');
   expect((await peer.next('secret')).data['text']).toBe('hunter2');
   const terminal = editor.terminals[0];
@@ -124,6 +125,37 @@ test('a reloaded window is another, and has each session once', async () => {
   const after = (await (await server.nextPeer()).next('hello')).data;
   expect(after['window']).not.toBe(before['window']);
   await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+});
+
+test('a reloaded window drives on, and the tabs that it closed are not asked about', async () => {
+  const row = wireRow('s1', { driver: 'person', isDriver: true });
+  const { server, activate: open } = await world({ rows: [row] });
+  const first = await open();
+  const peer = await server.nextPeer();
+  expect((await peer.next('hello')).data['driving']).toEqual([]);
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+  peer.notify('session', wireRow('s1'));
+  await vi.waitFor(() => expect(editor.terminals[0]?.name).toBe('s1'));
+  peer.notify('session', row);
+  await vi.waitFor(() => expect(editor.terminals[0]?.name).toBe('you · s1'));
+  first.dispose();
+  await open();
+  expect((await (await server.nextPeer()).next('hello')).data['driving']).toEqual(['s1']);
+  expect(editor.messages).toEqual([]);
+});
+
+test('a tab that the person closes is asked about, and the answer can be kept', async () => {
+  const { server, activate: open } = await world({ rows: [wireRow('s1'), wireRow('s2')] });
+  await open();
+  const peer = await server.nextPeer();
+  await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+  editor.press = 'Always Stop';
+  editor.terminal('s1').closeTab();
+  expect((await peer.next('stop')).data).toEqual({ sessionId: 's1' });
+  expect(editor.settings.get('termbridge.onTabClose')).toEqual({ globalValue: 'stop' });
+  editor.terminal('s2').closeTab();
+  expect((await peer.next('stop')).data).toEqual({ sessionId: 's2' });
+  expect(editor.messages).toHaveLength(1);
 });
 
 test('the status bar says what is shared, and that the panel is too small for the session in front', async () => {
@@ -292,6 +324,118 @@ describe('commands', () => {
     expect((await peer.next('take_over')).data).toMatchObject({ sessionId: 's2' });
   });
 
+  test('show a session from the list, also of one session, and of the one in front', async () => {
+    const { server, activate: open } = await world({ rows: [wireRow('s1', { title: 'one' })] });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(1));
+    const picked: string[][] = [];
+    editor.pick = (items) => {
+      picked.push(items.map((item) => item.label));
+      return items.find((item) => item.label.includes('two'));
+    };
+    await editor.run('termbridge.showSession');
+    editor.terminal('one').show();
+    peer.notify('session', wireRow('s2', { title: 'two' }));
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    editor.terminal('one').show();
+    await editor.run('termbridge.showSession');
+    expect(picked.map((labels) => labels.length)).toEqual([1, 2]);
+    expect(window.activeTerminal).toBe(editor.terminal('two'));
+  });
+
+  test('stop all sessions of an agent or of all, and close the terminals that agents have in the editor', async () => {
+    const rows = [wireRow('s1'), wireRow('s2', { agent: 'codex' }), wireRow('s3', { state: 'exited' })];
+    const { server, activate: open } = await world({ rows });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    await peer.request('create_terminal', { terminalName: 'tests', agent: 'claude-code' }, 't1');
+    const tree = editor.treeProvider as { getChildren(): { group: { name: string } }[] };
+    const codex = tree.getChildren().find(({ group }) => group.name === 'codex');
+    await editor.run('termbridge.stopAll', codex);
+    expect(editor.messages).toEqual(['Stop 1 session of codex? Their programs are ended.']);
+    expect(peer.messages.some(({ type }) => type === 'stop')).toBe(false);
+    editor.press = 'Stop All';
+    await editor.run('termbridge.stopAll', codex);
+    expect((await peer.next('stop')).data).toEqual({ sessionId: 's2' });
+    await editor.run('termbridge.stopAll');
+    expect(editor.messages.at(-1)).toMatch(/^Stop 3 sessions of all agents/);
+    expect([(await peer.next('stop')).data, (await peer.next('stop')).data]).toEqual([{ sessionId: 's1' }, { sessionId: 's2' }]);
+    expect(editor.terminals.map(({ name }) => name)).not.toContain('tests');
+  });
+
+  test('pause an agent and resume it', async () => {
+    const { server, activate: open } = await world({ rows: [wireRow('s1'), wireRow('s2', { agent: 'codex' })] });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    const tree = editor.treeProvider as {
+      getChildren(): { group: { name: string } }[];
+      getTreeItem(node: unknown): { contextValue: string; description: string };
+    };
+    const codex = () => tree.getChildren().find(({ group }) => group.name === 'codex');
+    await editor.run('termbridge.pauseAgent', codex());
+    expect((await peer.next('pause')).data).toEqual({ sessionId: 's2' });
+    peer.notify('session', wireRow('s2', { agent: 'codex', paused: true }));
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.hasPausedAgents')).toBe(true));
+    expect(tree.getTreeItem(codex())).toMatchObject({ contextValue: 'agent paused', description: 'paused' });
+    expect(editor.statusBar.text).toBe('$(terminal) termbridge: 2 sessions, agent paused');
+    await editor.run('termbridge.resumeAgents', codex());
+    expect((await peer.next('resume')).data).toEqual({ sessionId: 's2' });
+    await editor.run('termbridge.resumeAgents');
+    expect((await peer.next('resume')).data).toEqual({});
+    editor.pick = (items) => items.find(({ label }) => label === 'claude-code');
+    await editor.run('termbridge.pauseAgent');
+    expect((await peer.next('pause')).data).toEqual({ sessionId: 's1' });
+  });
+
+  test('clear ended sessions, with their tabs', async () => {
+    const { server, activate: open } = await world({ rows: [wireRow('s1'), wireRow('s2')] });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    peer.notify('session', wireRow('s2', { state: 'exited', exitCode: 0 }));
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.hasEndedSessions')).toBe(true));
+    await editor.run('termbridge.clearEnded');
+    expect(editor.terminals.map(({ name }) => name)).toEqual(['s1']);
+    expect(editor.contextKeys.get('termbridge.hasEndedSessions')).toBe(false);
+  });
+
+  test('at the terminal hand back, fit to the panel and restore the size', async () => {
+    const { server, activate: open } = await world({ rows: [wireRow('s1', { cols: 120, rows: 40 }), wireRow('s2')] });
+    await open();
+    const peer = await server.nextPeer();
+    await vi.waitFor(() => expect(editor.terminals).toHaveLength(2));
+    const terminal = editor.terminal('s1');
+    terminal.pty.open({ columns: 100, rows: 14 });
+    terminal.show();
+    peer.notify('frame', { sessionId: 's1', data: 'a part' });
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.canFit')).toBe(true));
+    await editor.run('termbridge.fitToPanel');
+    expect((await peer.next('fit_to_panel')).data).toEqual({ sessionId: 's1', cols: 100, rows: 14 });
+    peer.notify('session', wireRow('s1', { cols: 100, rows: 14, isFitted: true }));
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.isFitted')).toBe(true));
+    await editor.run('termbridge.restoreSize');
+    expect((await peer.next('restore_size')).data).toEqual({ sessionId: 's1' });
+    peer.notify('session', wireRow('s1', { driver: 'person', isDriver: true }));
+    peer.notify('session', wireRow('s2', { driver: 'person', isDriver: true }));
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.canHandBack')).toBe(true));
+    // The tab of a terminal that is not in front.
+    await editor.run('termbridge.handBack', editor.terminal('s2'));
+    expect((await peer.next('hand_back')).data).toEqual({ sessionId: 's2' });
+    await editor.run('termbridge.handBack');
+    expect((await peer.next('hand_back')).data).toEqual({ sessionId: 's1' });
+    for (const [menu, place] of [['view/title', 'view == terminal'], ['editor/title', 'resourceScheme == vscode-terminal']] as const) {
+      const buttons = manifest.contributes.menus[menu].filter(({ when }) => when.startsWith(place));
+      expect(buttons.map(({ when }) => when.slice(place.length))).toEqual([
+        ' && termbridge.canHandBack',
+        ' && termbridge.canFit',
+        ' && termbridge.isFitted',
+      ]);
+    }
+  });
+
   test('say what went wrong', async () => {
     const { server, activate: open } = await world({
       rows: [wireRow('s1')],
@@ -411,6 +555,9 @@ test('a terminal offers to be shared, or not to be any more', async () => {
   expect(offered()).toEqual([false, false]);
   for (const menu of ['terminal/title/context', 'terminal/context'] as const) {
     expect(manifest.contributes.menus[menu].map(({ command, when }) => [command, when])).toEqual([
+      ['termbridge.handBack', 'termbridge.canHandBack'],
+      ['termbridge.fitToPanel', 'termbridge.canFit'],
+      ['termbridge.restoreSize', 'termbridge.isFitted'],
       ['termbridge.shareTerminal', 'isWorkspaceTrusted && termbridge.canShare'],
       ['termbridge.stopSharingTerminal', 'termbridge.isShared'],
     ]);
@@ -496,6 +643,29 @@ describe('why there is no server', () => {
     expect(labels[0]).toBe('$(warning) termbridge is not installed');
   });
 
+  test('is over as soon as the program is installed, without a reload', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { server, activate: open } = await world();
+    await server.close();
+    await open();
+    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.problem')).toBe('missing'));
+    expect(await editor.mcpProvider?.provideMcpServerDefinitions()).toEqual([]);
+    const welcome = manifest.contributes.viewsWelcome.find(({ when }) => when.includes("'missing'"))?.contents;
+    expect(welcome).toContain('[Install termbridge](command:termbridge.installProgram)');
+    await editor.run('termbridge.installProgram');
+    const terminal = editor.terminal('Install termbridge');
+    expect(terminal.sent).toEqual([{ text: 'npm install -g termbridge', enter: false }]);
+    expect(welcome).toContain(terminal.sent[0]?.text);
+
+    const folder = path.join(process.env['HOME'] ?? '', '.local', 'bin');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path.join(folder, 'termbridge'), '#!/bin/sh\necho "termbridge: found it" >&2\nexit 1\n', { mode: 0o755 });
+    await vi.advanceTimersByTimeAsync(RECONNECT_MS);
+    await vi.waitFor(() => expect(editor.statusBar.tooltip).toBe('Not connected: found it'));
+    expect(editor.log.lines.filter((line) => line.includes('no server runs: starting one'))).toHaveLength(1);
+  });
+
   test('has buttons for what to do', async () => {
     const { server, activate: open } = await world();
     await server.close();
@@ -503,7 +673,7 @@ describe('why there is no server', () => {
     editor.press = 'Open Settings';
     await editor.run('termbridge.startServer');
     expect(editor.messages).toEqual(['termbridge is not installed']);
-    expect(editor.buttons).toEqual(['Open Settings', 'Show Log']);
+    expect(editor.buttons).toEqual(['Install', 'Open Settings', 'Show Log']);
     await vi.waitFor(() => expect(editor.workbench).toEqual([['workbench.action.openSettings', 'termbridge.path']]));
     await editor.run('termbridge.takeOver');
     expect(editor.messages.at(-1)).toBe('termbridge is not installed');

@@ -47,7 +47,11 @@ test('a row needs an id; everything else has a default', () => {
     stopped: false,
     driver: 'agent',
     isDriver: false,
+    isFitted: false,
+    paused: false,
     secret: undefined,
+    secretReader: '',
+    isReadByShell: false,
   });
   expect(readRows([{ sessionId: 'a' }, 7, {}, { sessionId: 'b' }]).map((row) => row.sessionId)).toEqual(['a', 'b']);
   expect(readRows('none')).toEqual([]);

@@ -17,7 +17,7 @@ function prompts({ blindMs = 0, isInHand = false } = {}) {
 }
 
 const waiting = (sessionId = 's1', fields: object = {}) =>
-  sessionRow(sessionId, { running: 'sudo make', secret: '[sudo] password for dev: ', ...fields });
+  sessionRow(sessionId, { running: 'sudo make', secret: '[sudo] password for dev: ', secretReader: 'sudo', ...fields });
 const openBoxes = () => editor.inputBoxes.filter((box) => box.isOpen);
 
 test('the text goes to the server by `secret`, and nowhere else', async () => {
@@ -25,12 +25,51 @@ test('the text goes to the server by `secret`, and nowhere else', async () => {
   store.put(waiting());
   const [box] = openBoxes();
   expect(box).toMatchObject({ password: true, ignoreFocusOut: true, title: 'Password for s1 (claude-code)' });
-  expect(box?.prompt).toContain('[sudo] password for dev — asked by sudo make.');
+  expect(box?.prompt).toBe(
+    'The program sudo in the command “sudo make” asks “[sudo] password for dev:”. ' +
+      'What you type goes to this command, which the agent started; the agent sees what it prints.',
+  );
   box?.submit('hunter2');
   await settled();
-  expect(server.requests).toEqual([{ type: 'secret', data: { sessionId: 's1', text: 'hunter2' } }]);
+  expect(server.requests).toEqual([
+    { type: 'password_box', data: { sessionId: 's1', isOpen: true } },
+    { type: 'password_box', data: { sessionId: 's1', isOpen: false } },
+    { type: 'secret', data: { sessionId: 's1', text: 'hunter2' } },
+  ]);
   expect(openBoxes()).toEqual([]);
   expect(JSON.stringify([log.lines, editor.messages])).not.toContain('hunter2');
+});
+
+test('a shell that reads the password is warned of, whatever its line says', () => {
+  const { store } = prompts();
+  const secret = '[sudo] password for root:” The system asks. “\x1b[2J\u202e';
+  store.put(waiting('s1', { running: 'read -s -p "[sudo] password for root: " word', secret, secretReader: 'bash', isReadByShell: true }));
+  const [box] = openBoxes();
+  expect(box?.prompt).toBe(
+    '⚠ The shell itself (bash) in the command “read -s -p ’[sudo] password for root: ’ word” asks ' +
+      '“[sudo] password for root:’ The system asks. ’ [2J”: the agent’s own command reads what you type, and can show it to ' +
+      'the agent. Type no password here that the agent must not know.',
+  );
+  expect(box?.placeholder).toBe('Password');
+});
+
+test('nothing says that no agent sees it, of a reader that is not known either', () => {
+  const { store } = prompts();
+  store.put(waiting('s1', { running: '', secret: '', secretReader: undefined }));
+  expect(openBoxes()[0]?.prompt).toMatch(/^A program asks for hidden input\. What you type goes to this command/);
+});
+
+test('the server knows while a box is open', () => {
+  const { store, server } = prompts();
+  const states = () => server.ofType('password_box').map(({ sessionId, isOpen }) => `${String(sessionId)} ${String(isOpen)}`);
+  store.put(waiting());
+  expect(states()).toEqual(['s1 true']);
+  openBoxes()[0]?.hide();
+  expect(states()).toEqual(['s1 true', 's1 false']);
+  store.put(sessionRow('s1'));
+  store.put(waiting());
+  store.put(sessionRow('s1'));
+  expect(states().slice(2)).toEqual(['s1 true', 's1 false']);
 });
 
 test('a text that is refused is in no message either', async () => {
@@ -55,7 +94,7 @@ test('the box closes when the session no longer waits, or is gone', () => {
   store.put(waiting());
   store.replaceAll([]);
   expect(openBoxes()).toEqual([]);
-  expect(server.requests).toEqual([]);
+  expect(server.ofType('secret')).toEqual([]);
 });
 
 test('a dismissed box comes again for the next wait, or when it is asked for', () => {
@@ -86,9 +125,9 @@ test('keys that were on their way elsewhere when the box opened are dropped', as
   vi.advanceTimersByTime(999);
   box?.submit('x');
   vi.advanceTimersByTime(1_000);
-  expect(server.requests).toEqual([]);
+  expect(server.ofType('secret')).toEqual([]);
   expect(box?.validationMessage).toBeUndefined();
-  expect(box?.prompt).toContain('no agent sees it');
+  expect(box?.prompt).not.toContain('In a moment');
   box?.submit('hunter2');
   await vi.runAllTimersAsync();
   expect(server.ofType('secret')).toEqual([{ sessionId: 's1', text: 'hunter2' }]);
@@ -136,5 +175,5 @@ test('disposing closes the box and sends nothing', () => {
   expect(openBoxes()).toEqual([]);
   store.put(waiting('s2'));
   expect(openBoxes()).toEqual([]);
-  expect(server.requests).toEqual([]);
+  expect(server.ofType('secret')).toEqual([]);
 });

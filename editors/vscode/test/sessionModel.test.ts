@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { activityOf, ageOf, contextOf, describeSession, groupByAgent, iconOf, summaryOf } from '../src/sessions/sessionModel.js';
+import { activityOf, ageOf, contextOf, contextOfAgent, describeSession, groupByAgent, iconOf, summaryOf } from '../src/sessions/sessionModel.js';
 import { SessionStore } from '../src/sessions/sessionStore.js';
 import { SessionTree, type TreeNode } from '../src/sessions/sessionTree.js';
 import type { AgentTerminal } from '../src/terminals/editorTerminals.js';
@@ -69,11 +69,47 @@ test('the line beside a session names command, driver and age', () => {
   expect(describeSession({ ...row, isDriver: false }, 121_000)).toBe('vim · another person drives · 2 min');
 });
 
+test('ended sessions are below those that live', () => {
+  const rows = [
+    sessionRow('over', { state: 'exited', created: 4_000 }),
+    sessionRow('old', { created: 1_000 }),
+    sessionRow('new', { created: 2_000 }),
+    sessionRow('over before', { state: 'exited', created: 3_000 }),
+  ];
+  expect(groupByAgent(rows)[0]?.sessions.map(({ sessionId }) => sessionId)).toEqual(['new', 'old', 'over', 'over before']);
+});
+
+test('ended sessions that were cleared stay so, also after a reload, until they are started again', () => {
+  const values: Record<string, unknown> = {};
+  const memory = {
+    get: (key: string, otherwise: unknown) => values[key] ?? otherwise,
+    update: async (key: string, value: unknown) => void (values[key] = value),
+  } as never;
+  const over = sessionRow('over', { state: 'exited' });
+  const store = new SessionStore(memory);
+  const ids = (of = store) => of.all().map(({ sessionId }) => sessionId);
+  store.replaceAll([sessionRow('lives'), over]);
+  store.clearEnded();
+  store.put(over);
+  expect(ids()).toEqual(['lives']);
+  const reloaded = new SessionStore(memory);
+  reloaded.replaceAll([sessionRow('lives'), over]);
+  expect(ids(reloaded)).toEqual(['lives']);
+  reloaded.put(sessionRow('over'));
+  reloaded.put(over);
+  expect(ids(reloaded)).toEqual(['lives', 'over']);
+  store.remove('over');
+  expect(values['clearedSessions']).toEqual([]);
+});
+
 test('the menus know what can be done', () => {
   expect(contextOf(sessionRow('s'))).toBe('session live theirs');
   expect(contextOf(sessionRow('s', { isDriver: true, driver: 'person' }))).toBe('session live mine');
   expect(contextOf(sessionRow('s', { state: 'exited' }))).toBe('session over theirs');
   expect(contextOf(sessionRow('s', { secret: 'Password:' }))).toBe('session live theirs secret');
+  const agent = (fields: object) => groupByAgent([sessionRow('s', fields)]).map(contextOfAgent);
+  expect([...agent({}), ...agent({ paused: true })]).toEqual(['agent active', 'agent paused']);
+  expect(contextOfAgent({ name: 'a', folder: '', sessions: [], terminals: [], paused: false })).toBe('agent');
 });
 
 test('the status bar counts the living sessions of this window', () => {

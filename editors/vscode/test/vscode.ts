@@ -52,6 +52,7 @@ export class ThemeIcon {
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const TerminalExitReason = { Unknown: 0, Shutdown: 1, Process: 2, User: 3, Extension: 4 };
+export const ConfigurationTarget = { Global: 1, Workspace: 2, WorkspaceFolder: 3 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
 
 export class TreeItem {
@@ -136,7 +137,13 @@ export class FakeTerminal {
     this.sent.push({ text, enter });
   }
 
-  /** Its tab is closed, by the person or the extension. */
+  /** The person closes its tab. */
+  closeTab(): void {
+    this.exitStatus = { code: undefined, reason: TerminalExitReason.User };
+    this.dispose();
+  }
+
+  /** It is closed by the extension, or as its `exitStatus` says. */
   dispose(): void {
     if (!this.isClosed) {
       this.isClosed = true;
@@ -430,6 +437,8 @@ export const workspace = {
       const found = editor.settings.get(`${section}.${name}`);
       return found?.workspaceValue ?? found?.globalValue ?? otherwise;
     },
+    update: async (name: string, value: unknown, target: number) =>
+      editor.configure(`${section}.${name}`, value, target === ConfigurationTarget.Global ? 'globalValue' : 'workspaceValue'),
     inspect: (name: string) => ({ key: name, defaultValue: 'a default', ...editor.settings.get(`${section}.${name}`) }),
   }),
   onDidChangeConfiguration: editor.configured.event,

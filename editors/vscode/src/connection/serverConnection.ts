@@ -3,7 +3,8 @@
 //     disconnected ──connect──► connecting ──welcome──► connected ──lost──► disconnected, again after RECONNECT_MS
 //
 // A server is started when none was found for the first time, when a person asks for it, and when one was killed: that
-// one left its socket behind. One that ended in order stays stopped, as whoever stopped it wanted. Nothing runs while it is
+// one left its socket behind. A program that is not installed is looked for with each attempt, and used as soon as it is there. A
+// server that ended in order stays stopped, as whoever stopped it wanted. Nothing runs while it is
 // connected but the timer that notices a silent server.
 
 import * as vscode from 'vscode';
@@ -307,7 +308,9 @@ export class ServerConnection implements vscode.Disposable {
   }
 
   private async start(signal: AbortSignal): Promise<void> {
-    this.log.info('no server runs: starting one');
+    if (!isNotFound(this.startProblem)) {
+      this.log.info('no server runs: starting one');
+    }
     this.starts.push(Date.now());
     this.hasStartFailed = true;
     try {
@@ -315,6 +318,11 @@ export class ServerConnection implements vscode.Disposable {
     } catch (error) {
       if (!signal.aborted) {
         this.startProblem = error;
+      }
+      if (isNotFound(error)) {
+        // Nothing was started: it may be installed at any time.
+        this.starts.pop();
+        this.hasStartFailed = false;
       }
       throw error;
     }
@@ -398,6 +406,11 @@ export class ServerConnection implements vscode.Disposable {
       this.stateChanged.fire(state);
     }
   }
+}
+
+/** There is no program to start. */
+function isNotFound(error: unknown): boolean {
+  return ['missing', 'wrongPath'].includes(kindOf(error));
 }
 
 /** The first of these sockets at which a server answers; `undefined` when nobody listens at any. */

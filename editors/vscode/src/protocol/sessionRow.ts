@@ -34,8 +34,21 @@ export interface SessionRow {
   readonly driver: Driver;
   /** The person of this window drives. */
   readonly isDriver: boolean;
+  /** This window's panel sets its size, though an agent drives. */
+  readonly isFitted: boolean;
+  /** A person has paused its agent. */
+  readonly paused: boolean;
   /** The line that asks for a password, while the session waits for one. */
   readonly secret: string | undefined;
+  /** The program that reads it; empty where that is not known. */
+  readonly secretReader: string;
+  /** That program is a shell: an agent's own command reads it. */
+  readonly isReadByShell: boolean;
+}
+
+/** Whether a session is there and has not ended. */
+export function isLive(row: SessionRow | undefined): row is SessionRow {
+  return row !== undefined && row.state !== 'exited';
 }
 
 /** Reads a row; `undefined` when it lacks what nothing works without. */
@@ -62,7 +75,11 @@ export function readRow(fields: Fields): SessionRow | undefined {
     stopped: fields['stopped'] === true,
     driver: textOf(fields, 'driver') === 'person' ? 'person' : 'agent',
     isDriver: fields['isDriver'] === true,
+    isFitted: fields['isFitted'] === true,
+    paused: fields['paused'] === true,
     secret: textOf(fields, 'secret'),
+    secretReader: textOf(fields, 'secretReader') ?? '',
+    isReadByShell: fields['isReadByShell'] === true,
   };
 }
 

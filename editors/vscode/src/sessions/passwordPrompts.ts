@@ -3,6 +3,9 @@
 // The text goes to the server by `secret` and nowhere else: it is not logged, not kept, and not part of any error. One box at a
 // time; it closes by itself when the session no longer waits. One that was dismissed is not opened again for the same wait.
 //
+// The line that asks is a program's choice, and so an agent's: it is quoted, and never the only thing that the box says. The server
+// knows while a box is open, so that the agent waits.
+//
 // A box takes the keyboard, perhaps from a terminal in which the person is typing. So one that opens by itself takes no text
 // until no key has come for a moment, and none opens for a session into whose terminal the person types anyway.
 
@@ -85,13 +88,11 @@ export class PasswordPrompts implements vscode.Disposable {
     box.password = true;
     box.ignoreFocusOut = true;
     box.title = `Password for ${plainText(row.title) || 'a session'}${row.agent === '' ? '' : ` (${plainText(row.agent)})`}`;
-    const command = plainText(row.running, 80);
-    const wanted = plainText(row.secret ?? '', 200).replace(/[\s:.]+$/, '') || 'A password is needed';
-    const asking = command === '' ? wanted : `${wanted} — asked by ${command}`;
-    box.placeholder = wanted;
+    const asking = askingOf(row);
+    box.placeholder = 'Password';
     let takesText = blindMs === 0;
     const describe = (): void => {
-      box.prompt = `${asking}. ${takesText ? 'What you type goes to the program; no agent sees it.' : 'In a moment you can type it.'}`;
+      box.prompt = takesText ? asking : `${asking} In a moment you can type it.`;
     };
     const wait = (): void => {
       clearTimeout(open.timer);
@@ -130,6 +131,7 @@ export class PasswordPrompts implements vscode.Disposable {
       }
     });
     box.show();
+    this.report(row.sessionId, true);
     this.log.info(`session ${row.sessionId} waits for a password`);
   }
 
@@ -138,6 +140,16 @@ export class PasswordPrompts implements vscode.Disposable {
     this.open = undefined;
     clearTimeout(open?.timer);
     open?.box.dispose();
+    if (open !== undefined) {
+      this.report(open.sessionId, false);
+    }
+  }
+
+  /** Says whether the box is open; of no use where the session or the connection is gone. */
+  private report(sessionId: string, isOpen: boolean): void {
+    this.server.request('password_box', { sessionId, isOpen }).catch((error: unknown) => {
+      this.log.debug(`password_box of session ${sessionId}: ${reasonOf(error)}`);
+    });
   }
 
   private async send(sessionId: string, text: string): Promise<void> {
@@ -148,4 +160,27 @@ export class PasswordPrompts implements vscode.Disposable {
       void vscode.window.showWarningMessage(`The password was not typed: ${plainText(reasonOf(error), 200)}`);
     }
   }
+}
+
+/** Who asks, in which words, and where the text goes. */
+function askingOf(row: SessionRow): string {
+  const line = quoted(row.secret ?? '', 200);
+  const command = quoted(row.running, 80);
+  const reader = plainText(row.secretReader, 30);
+  const where = command === '' ? '' : ` in the command ${command}`;
+  const asks = line === '' ? 'asks for hidden input' : `asks ${line}`;
+  if (row.isReadByShell) {
+    return (
+      `⚠ The shell itself (${reader})${where} ${asks}: the agent’s own command reads what you type, and can show it to the agent. ` +
+      'Type no password here that the agent must not know.'
+    );
+  }
+  const goes = `What you type goes to this command, which the agent started; the agent sees what it prints.`;
+  return `${reader === '' ? 'A program' : `The program ${reader}`}${where} ${asks}. ${goes}`;
+}
+
+/** A text that a program chose, in quotes that it cannot end. */
+function quoted(text: string, longest: number): string {
+  const plain = plainText(text, longest).replace(/[“”„"]/g, '’');
+  return plain === '' ? '' : `“${plain}”`;
 }

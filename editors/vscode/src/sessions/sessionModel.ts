@@ -12,9 +12,17 @@ export interface SessionGroup {
   readonly sessions: readonly SessionRow[];
   /** Terminals of this editor that the agent has, after the sessions. */
   readonly terminals: readonly AgentTerminal[];
+  /** A person has paused the agent. */
+  readonly paused: boolean;
 }
 
-/** Sessions and terminals by agent: those of this window first, then by name; the newest of each first. */
+/** Live sessions first, of each kind the newest. */
+export function byLifeAndAge(a: SessionRow, b: SessionRow): number {
+  const isOver = (row: SessionRow): number => Number(row.state === 'exited');
+  return isOver(a) - isOver(b) || b.created - a.created || a.sessionId.localeCompare(b.sessionId);
+}
+
+/** Sessions and terminals by agent: those of this window first, then by name. */
 export function groupByAgent(rows: readonly SessionRow[], terminals: readonly AgentTerminal[] = []): SessionGroup[] {
   interface Members {
     readonly sessions: SessionRow[];
@@ -36,13 +44,14 @@ export function groupByAgent(rows: readonly SessionRow[], terminals: readonly Ag
   const isElsewhere = (group: SessionGroup): number => (group.sessions[0]?.isHere === false ? 1 : 0);
   return [...groups.values()]
     .map((group) => {
-      group.sessions.sort((a, b) => b.created - a.created || a.sessionId.localeCompare(b.sessionId));
+      group.sessions.sort(byLifeAndAge);
       group.terminals.sort((a, b) => b.created - a.created);
       const [first] = group.sessions;
       return {
         name: plainText(first?.agent ?? group.terminals[0]?.agent ?? '', 80) || 'No agent',
         folder: first === undefined || first.isHere ? '' : plainText(first.folder, 200),
         ...group,
+        paused: group.sessions.some(({ paused }) => paused),
       };
     })
     .sort((a, b) => isElsewhere(a) - isElsewhere(b) || a.name.localeCompare(b.name));
@@ -149,6 +158,13 @@ export function contextOf(row: SessionRow): string {
   return row.secret === undefined ? words.join(' ') : `${words.join(' ')} secret`;
 }
 
+/** The same for an agent. */
+export function contextOfAgent({ sessions, paused }: SessionGroup): string {
+  // Without a session the server cannot be told which agent is meant.
+  const pause = sessions.length === 0 ? '' : paused ? ' paused' : ' active';
+  return `agent${pause}`;
+}
+
 /** The status bar's text. */
 export function summaryOf(rows: readonly SessionRow[], terminals = 0): { readonly text: string; readonly isUrgent: boolean } {
   const live = rows.filter((row) => row.isHere && row.state !== 'exited');
@@ -157,6 +173,6 @@ export function summaryOf(rows: readonly SessionRow[], terminals = 0): { readonl
   if (live.some((row) => row.secret !== undefined)) {
     return { text: `${count}, password needed`, isUrgent: true };
   }
-  const isDriving = live.some((row) => row.isDriver);
-  return { text: isDriving ? `${count}, you drive` : count, isUrgent: false };
+  const notes = [live.some((row) => row.isDriver) ? ', you drive' : '', live.some((row) => row.paused) ? ', agent paused' : ''];
+  return { text: count + notes.join(''), isUrgent: false };
 }

@@ -5,6 +5,7 @@ import type { SessionRow } from '../protocol/sessionRow.js';
 
 /** Sessions that are kept; the server reports those that are left out again when they change. */
 const MAX_SESSIONS = 2_000;
+const CLEARED_KEY = 'clearedSessions';
 
 export interface SessionChange {
   readonly row: SessionRow;
@@ -25,6 +26,16 @@ export class SessionStore implements vscode.Disposable {
   /** Any of the above, after it. */
   readonly onDidChange = this.anything.event;
 
+  /** Ended sessions that the person has cleared from the lists. */
+  private readonly cleared: Set<string>;
+
+  constructor(
+    /** Where it is kept which those are. */
+    private readonly memory?: vscode.Memento,
+  ) {
+    this.cleared = new Set(memory?.get<string[]>(CLEARED_KEY, []));
+  }
+
   /** The person of this window has driven one of them at some time. */
   hasDriven = false;
 
@@ -39,7 +50,9 @@ export class SessionStore implements vscode.Disposable {
   replaceAll(rows: readonly SessionRow[]): void {
     this.rows.clear();
     for (const row of rows.slice(0, MAX_SESSIONS)) {
-      this.rows.set(row.sessionId, row);
+      if (!this.isCleared(row)) {
+        this.rows.set(row.sessionId, row);
+      }
     }
     this.reset.fire();
     this.anything.fire();
@@ -47,7 +60,7 @@ export class SessionStore implements vscode.Disposable {
 
   put(row: SessionRow): void {
     const before = this.rows.get(row.sessionId);
-    if (before === undefined && this.rows.size >= MAX_SESSIONS) {
+    if (this.isCleared(row) || (before === undefined && this.rows.size >= MAX_SESSIONS)) {
       return;
     }
     this.rows.set(row.sessionId, row);
@@ -56,7 +69,19 @@ export class SessionStore implements vscode.Disposable {
     this.anything.fire();
   }
 
+  /** Takes the sessions that have ended out of the lists. */
+  clearEnded(): void {
+    for (const row of this.all().filter(({ state }) => state === 'exited')) {
+      this.remove(row.sessionId);
+      this.cleared.add(row.sessionId);
+    }
+    this.remember();
+  }
+
   remove(sessionId: string): void {
+    if (this.cleared.delete(sessionId)) {
+      this.remember();
+    }
     const row = this.rows.get(sessionId);
     if (row !== undefined) {
       this.rows.delete(sessionId);
@@ -69,5 +94,17 @@ export class SessionStore implements vscode.Disposable {
     for (const emitter of [this.changed, this.gone, this.reset, this.anything]) {
       emitter.dispose();
     }
+  }
+
+  /** One that was started again is shown again, and when it ends once more. */
+  private isCleared({ sessionId, state }: SessionRow): boolean {
+    if (state !== 'exited' && this.cleared.delete(sessionId)) {
+      this.remember();
+    }
+    return this.cleared.has(sessionId);
+  }
+
+  private remember(): void {
+    void this.memory?.update(CLEARED_KEY, [...this.cleared].slice(-MAX_SESSIONS));
   }
 }

@@ -7,7 +7,8 @@
 //
 // One side decides on the size. While an agent drives, the session keeps its own and the view takes it over, where the panel
 // is large enough; where it is not, the server sends frames that fit (clippedView.ts). While the person of this window drives, the
-// session follows the panel. Typing takes over. Closing the view stops nothing but the notices.
+// session follows the panel, as it does where the person fitted it. Typing takes over. Closing the view stops nothing but the
+// notices (closedTabs.ts asks what becomes of the session).
 
 import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
@@ -55,14 +56,11 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private readonly sizing = new vscode.EventEmitter<vscode.TerminalDimensions | undefined>();
   private readonly naming = new vscode.EventEmitter<string>();
   private readonly closing = new vscode.EventEmitter<void>();
-  private readonly closed = new vscode.EventEmitter<void>();
   private readonly ended = new vscode.EventEmitter<void>();
   readonly onDidWrite = this.writing.event;
   readonly onDidOverrideDimensions = this.sizing.event;
   readonly onDidChangeName = this.naming.event;
   readonly onDidClose = this.closing.event;
-  /** The person closed the view, or the editor did. */
-  readonly onDidCloseView = this.closed.event;
   /** The session is over, and its view says so. */
   readonly onDidEnd = this.ended.event;
 
@@ -126,6 +124,16 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     return this.clipped.isClipped && !this.hasEnded ? { columns: this.row.cols, rows: this.row.rows } : undefined;
   }
 
+  /** The session can be given the panel's size, which is smaller. */
+  get canFit(): boolean {
+    return this.clippedSize !== undefined && this.isOnline && this.row.driver === 'agent';
+  }
+
+  /** The session has the panel's size, though its agent drives. */
+  get isFitted(): boolean {
+    return this.row.isFitted && !this.hasEnded;
+  }
+
   /** Whether the part that is shown can be moved. */
   get canScroll(): boolean {
     return this.clipped.canScroll && !this.hasEnded && this.isOnline && !this.row.isDriver;
@@ -140,6 +148,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.isOpen = true;
     this.panel.set(panel ?? this.panel.current);
     this.watch();
+    // One that was driven before a reload has the size of the panel that was.
+    if (this.isDriven && this.panel.isKnown) {
+      this.send('resize', this.panelSize());
+    }
     // Until this has returned the editor takes no other name than the first.
     queueMicrotask(() => this.naming.fire(this.name.current));
   }
@@ -150,7 +162,6 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     }
     this.isOpen = false;
     this.clearTimers();
-    this.closed.fire();
   }
 
   setDimensions(panel: vscode.TerminalDimensions): void {
@@ -160,7 +171,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.panel.set(panel);
     this.resizeView();
     const isLive = this.isOnline && !this.hasEnded;
-    if (isLive && this.row.isDriver) {
+    if (isLive && (this.row.isDriver || this.row.isFitted)) {
       this.send('resize', this.panelSize());
     } else if (isLive) {
       // On the way to this size the editor may have had a smaller one for a moment, which cuts what is shown.
@@ -307,10 +318,16 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     await this.server.request('take_over', { sessionId: this.sessionId, ...this.panelSize() });
   }
 
+  /** Gives the session the panel's size until `restoreSize`, and leaves it to its agent. */
+  async fitToPanel(): Promise<void> {
+    await this.learnPanel(SHOWN_MS);
+    await this.server.request('fit_to_panel', { sessionId: this.sessionId, ...this.panelSize() });
+  }
+
   dispose(): void {
     this.clearTimers();
     this.panel.dispose();
-    for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.closed, this.ended, this.clipped]) {
+    for (const emitter of [this.writing, this.sizing, this.naming, this.closing, this.ended, this.clipped]) {
       emitter.dispose();
     }
   }

@@ -10,6 +10,7 @@ import type { Message } from '../protocol/message.js';
 import { textOf } from '../protocol/message.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
 import type { PanelFront, TerminalUser } from '../terminals/panelFront.js';
+import type { ClosedTabs } from './closedTabs.js';
 import type { SessionStore } from './sessionStore.js';
 import { SessionTerminal, type SessionRequests } from './sessionTerminal.js';
 
@@ -19,6 +20,7 @@ const MAX_UNASKED = 32;
 const MAX_ENDED = 8;
 const CLOSED_KEY = 'closedSessions';
 const NAMES_KEY = 'terminalNames';
+const DRIVEN_KEY = 'drivenSessions';
 /** How long a terminal may take to say whether it has a process. */
 const PROCESS_MS = 5_000;
 /** How long new terminals may take to open before old ones are closed: without any the editor would hide the panel. */
@@ -28,9 +30,10 @@ export type ShowTerminals = 'always' | 'background' | 'never';
 
 export interface SessionTerminalsOptions {
   showTerminals(): ShowTerminals;
-  /** Where it is kept which sessions the person closed, so that a reloaded window does not open them again. */
+  /** Where it is kept which sessions the person closed and drives: a reloaded window does not open those, and drives these. */
   readonly memory: vscode.Memento;
   readonly front: Pick<PanelFront, 'bring'>;
+  readonly closedTabs: Pick<ClosedTabs, 'add'>;
 }
 
 interface Shown {
@@ -48,6 +51,8 @@ export class SessionTerminals implements vscode.Disposable {
   /** Only a part of a session is shown from now on, or all of it. */
   readonly onDidChangeClipping = this.clipping.event;
   private leftovers: readonly vscode.Terminal[];
+  /** The sessions that the person drove before this window was reloaded; none once a server was connected to. */
+  private drivenBefore: readonly string[];
   private leftoversTimer: NodeJS.Timeout | undefined;
   private isDisposed = false;
 
@@ -58,9 +63,11 @@ export class SessionTerminals implements vscode.Disposable {
     private readonly log: Log,
   ) {
     this.closedByPerson = new Set(options.memory.get<string[]>(CLOSED_KEY, []));
+    this.drivenBefore = options.memory.get<string[]>(DRIVEN_KEY, []);
     this.leftovers = leftovers(new Set(options.memory.get<string[]>(NAMES_KEY, [])));
     this.subscriptions = [
       store.onDidChangeSession(({ row, before }) => this.onChanged(row, before)),
+      vscode.window.onDidCloseTerminal((terminal) => this.onClosed(terminal)),
       vscode.window.onDidChangeActiveTerminal((terminal) => void this.find(terminal)?.pty.shown()),
       store.onDidRemoveSession((row) => this.shown.get(row.sessionId)?.pty.endSoon({ text: 'ended', outcome: 'stopped' })),
     ];
@@ -77,6 +84,7 @@ export class SessionTerminals implements vscode.Disposable {
       }
     }
     this.forgetClosed();
+    this.showDrivenBefore();
     this.showAll();
     if (this.leftovers.length > 0) {
       this.leftoversTimer ??= setTimeout(() => void this.closeLeftovers(), OPENING_MS);
@@ -120,6 +128,17 @@ export class SessionTerminals implements vscode.Disposable {
     this.terminalOf(row).terminal.show(options.preserveFocus);
   }
 
+  /** Gives a session the size of its panel. */
+  async fitToPanel(row: SessionRow): Promise<void> {
+    this.show(row, { preserveFocus: false });
+    await this.shown.get(row.sessionId)?.pty.fitToPanel();
+  }
+
+  /** Closes the tabs of sessions that have ended. */
+  closeEnded(): void {
+    [...this.ended].forEach((terminal) => terminal.dispose());
+  }
+
   async takeOver(row: SessionRow): Promise<void> {
     this.show(row, { preserveFocus: false });
     await this.shown.get(row.sessionId)?.pty.takeOver();
@@ -127,8 +146,20 @@ export class SessionTerminals implements vscode.Disposable {
 
   /** The session whose terminal is in front. */
   active(): SessionRow | undefined {
-    const found = this.front();
+    const { activeTerminal } = vscode.window;
+    return activeTerminal && this.rowOf(activeTerminal);
+  }
+
+  /** The session that a terminal shows. */
+  rowOf(terminal: vscode.Terminal): SessionRow | undefined {
+    const found = this.find(terminal);
     return found && this.store.get(found.pty.sessionId);
+  }
+
+  /** What the person can do with the session in front, for the buttons of its terminal. */
+  buttons(): { readonly canHandBack: boolean; readonly canFit: boolean; readonly isFitted: boolean } {
+    const pty = this.front()?.pty;
+    return { canHandBack: pty?.isDriven === true, canFit: pty?.canFit === true, isFitted: pty?.isFitted === true };
   }
 
   /** The size of the session in front, where only a part of it is shown. */
@@ -165,7 +196,8 @@ export class SessionTerminals implements vscode.Disposable {
 
   /** The sessions that the person of this window drives, or drove when the connection was lost. */
   driving(): string[] {
-    return [...this.shown.values()].filter(({ pty }) => pty.isDriven).map(({ pty }) => pty.sessionId);
+    const driven = [...this.shown.values()].filter(({ pty }) => pty.isDriven).map(({ pty }) => pty.sessionId);
+    return [...new Set([...this.drivenBefore, ...driven])];
   }
 
   dispose(): void {
@@ -192,7 +224,11 @@ export class SessionTerminals implements vscode.Disposable {
   private onChanged(row: SessionRow, before: SessionRow | undefined): void {
     const shown = this.shown.get(row.sessionId);
     if (shown !== undefined) {
+      const wasDriven = shown.pty.isDriven;
       shown.pty.update(row);
+      if (shown.pty.isDriven !== wasDriven) {
+        void this.options.memory.update(DRIVEN_KEY, this.driving());
+      }
       return;
     }
     if (before?.isHere !== true) {
@@ -237,7 +273,6 @@ export class SessionTerminals implements vscode.Disposable {
       // The server keeps it: what the editor would revive after a reload is a second, dead terminal.
       isTransient: true,
     });
-    pty.onDidCloseView(() => this.onClosed(row.sessionId));
     pty.onDidChangeClipping(() => this.clipping.fire());
     pty.onDidEnd(() => {
       this.clipping.fire();
@@ -251,19 +286,39 @@ export class SessionTerminals implements vscode.Disposable {
     return shown;
   }
 
-  private onClosed(sessionId: string): void {
-    const shown = this.shown.get(sessionId);
-    if (shown === undefined || this.isDisposed) {
+  private onClosed(terminal: vscode.Terminal): void {
+    const shown = this.find(terminal);
+    const reason = terminal.exitStatus?.reason;
+    // The tabs of a window that is closed or reloaded are not closed by the person.
+    if (shown === undefined || this.isDisposed || reason === vscode.TerminalExitReason.Shutdown) {
       return;
     }
+    const { sessionId, hasEnded } = shown.pty;
     this.shown.delete(sessionId);
-    this.ended.delete(shown.terminal);
+    this.ended.delete(terminal);
     this.rememberNames();
     shown.pty.dispose();
-    if (!shown.pty.hasEnded) {
-      this.closedByPerson.add(sessionId);
-      this.remember();
+    if (hasEnded) {
+      return;
     }
+    this.closedByPerson.add(sessionId);
+    this.remember();
+    const row = this.store.get(sessionId);
+    if (row !== undefined && reason === vscode.TerminalExitReason.User) {
+      this.options.closedTabs.add(row);
+    }
+  }
+
+  /** Shows the sessions that the person still drives after a reload, those of other folders too. */
+  private showDrivenBefore(): void {
+    for (const sessionId of this.drivenBefore) {
+      const row = this.store.get(sessionId);
+      if (row?.isDriver === true) {
+        this.options.front.bring(this.terminalOf(row).terminal);
+      }
+    }
+    this.drivenBefore = [];
+    void this.options.memory.update(DRIVEN_KEY, this.driving());
   }
 
   /** Once, and after the sessions have got terminals anew. */

@@ -5,7 +5,15 @@ import * as vscode from 'vscode';
 import { plainText } from '../plainText.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
 import type { AgentTerminal, SharedTerminal } from '../terminals/editorTerminals.js';
-import { type SessionGroup, contextOf, describeSession, describeTerminal, groupByAgent, iconOf } from './sessionModel.js';
+import {
+  type SessionGroup,
+  contextOf,
+  contextOfAgent,
+  describeSession,
+  describeTerminal,
+  groupByAgent,
+  iconOf,
+} from './sessionModel.js';
 import type { SessionStore } from './sessionStore.js';
 
 /** How often ages are drawn anew, while the view is seen. */
@@ -127,9 +135,10 @@ export class SessionTree implements vscode.TreeDataProvider<TreeNode>, vscode.Di
 function groupItem(group: SessionGroup): vscode.TreeItem {
   const item = new vscode.TreeItem(group.name, vscode.TreeItemCollapsibleState.Expanded);
   item.id = `agent ${group.name} ${group.folder}`;
-  item.iconPath = new vscode.ThemeIcon('hubot');
+  item.iconPath = new vscode.ThemeIcon(group.paused ? 'debug-pause' : 'hubot');
+  item.contextValue = contextOfAgent(group);
   // Its last part tells folders apart; the view is too narrow for the rest.
-  item.description = path.basename(group.folder);
+  item.description = [group.paused ? 'paused' : '', path.basename(group.folder)].filter((part) => part !== '').join(' · ');
   if (group.folder !== '') {
     item.tooltip = `${group.name}\n${group.folder}`;
   }
