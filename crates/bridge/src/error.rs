@@ -53,6 +53,9 @@ pub enum BridgeError {
     /// The client was not given the right to it.
     #[error("this takes the scope `{0}`, which the client does not have")]
     MissingScope(Scope),
+    /// A person has paused the client.
+    #[error("the user has paused this agent: nothing was done")]
+    Paused,
     /// The backend has no terminals of ours.
     #[error("these sessions have no screen")]
     NoScreens,

@@ -22,7 +22,7 @@ use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
-use crate::scopes::Scope;
+use crate::pausing::PausedClients;
 use crate::screens::{ScreenHandle, ScreenSession};
 use crate::settings::BridgeSettings;
 
@@ -53,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) followers: TaskTracker,
     /// Sessions that agents make their current ones.
     pub(crate) shown: broadcast::Sender<SessionId>,
+    pub(crate) paused: PausedClients,
 }
 
 impl Bridge {
@@ -87,7 +88,9 @@ impl Bridge {
         let history = history.map(HistoryLog::new);
         let (agents, followers) = (Agents::default(), TaskTracker::new());
         let shown = broadcast::Sender::new(SHOWN);
-        let shared = Shared { backends, settings, guard, agents, history, followers, shown };
+        let paused = PausedClients::default();
+        let shared =
+            Shared { backends, settings, guard, agents, history, followers, shown, paused };
         Self { shared: Arc::new(shared) }
     }
 
@@ -110,9 +113,10 @@ impl Bridge {
         self.backend_of(id).screens().is_some()
     }
 
-    /// What changes when a list of sessions does, for each backend that tells.
+    /// What changes when a list of sessions does, for each backend that tells, and when an agent is paused.
     pub fn changes(&self) -> Vec<watch::Receiver<u64>> {
-        self.backends().all().filter_map(TerminalBackend::changes).collect()
+        let backends = self.backends().all().filter_map(TerminalBackend::changes);
+        backends.chain([self.shared.paused.changes()]).collect()
     }
 
     /// The sessions that agents make their current ones, as they do.
@@ -134,11 +138,6 @@ impl Bridge {
     /// Counts a call of an agent, or refuses it.
     pub fn admit(&self, caller: &Caller) -> Result<(), BridgeError> {
         self.shared.guard.call(caller)
-    }
-
-    /// Refuses a caller that was not given a scope.
-    pub fn require(caller: &Caller, scope: Scope) -> Result<(), BridgeError> {
-        if caller.may(scope) { Ok(()) } else { Err(BridgeError::MissingScope(scope)) }
     }
 
     /// Whether a program may be launched.

@@ -34,6 +34,7 @@ mod history;
 mod hub;
 mod native;
 mod output;
+mod pausing;
 mod recorded;
 mod scopes;
 mod screens;

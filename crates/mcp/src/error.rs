@@ -199,6 +199,12 @@ impl From<BridgeError> for ToolError {
                 "Ask the user for a token that permits it: `termbridge token create --scopes write`.",
                 &[],
             ),
+            BridgeError::Paused => (
+                Code::Busy,
+                "Reading still works. Do not retry: ask the user to resume you in the editor (the command \
+                 “termbridge: Resume Agents”).",
+                &["get_terminal_output", "view_screen"],
+            ),
             BridgeError::NoCurrentSession => (
                 Code::SessionNotFound,
                 "Give session_id, or run something with execute_command first.",
@@ -300,8 +306,8 @@ impl From<SessionError> for ToolError {
             ),
             SessionError::HiddenLine => (
                 Code::Forbidden,
-                "No one can type into this session but you. Ask the user to run the command in a \
-                 terminal of their own, to supply the secret another way (ssh-agent, a credential \
+                "With the termbridge extension, the user's editor asks them for it: wait. Otherwise ask the user to \
+                 run the command in a terminal of their own, to supply the secret another way (ssh-agent, a credential \
                  helper, an askpass program), or to set secrets_by_person = false. Ctrl+C ends the \
                  question.",
                 &[],

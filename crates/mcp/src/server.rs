@@ -313,6 +313,9 @@ async fn answered_request<T>(
 
 /// Refuses resources to a client that may not read.
 fn readable(caller: &Caller) -> Result<(), ErrorData> {
-    let refuse = |error: BridgeError| ErrorData::invalid_request(error.to_string(), None);
-    Bridge::require(caller, Scope::Read).map_err(refuse)
+    if caller.may(Scope::Read) {
+        return Ok(());
+    }
+    let refused = BridgeError::MissingScope(Scope::Read);
+    Err(ErrorData::invalid_request(refused.to_string(), None))
 }

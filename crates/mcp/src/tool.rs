@@ -440,7 +440,7 @@ impl Entry {
     /// Every call of a tool comes by here, also those that another tool makes.
     pub(crate) fn call(&self, arguments: JsonObject, mut context: Context) -> CallFuture {
         context.caller = context.caller.for_agent(agent_of(&arguments));
-        if let Err(refused) = Bridge::require(&context.caller, self.scope()) {
+        if let Err(refused) = context.bridge.require(&context.caller, self.scope()) {
             return Box::pin(std::future::ready(ToolError::from(refused).into_result()));
         }
         let schema = Arc::clone(&self.definition.input_schema);

@@ -122,6 +122,12 @@ pub struct SessionInfo {
     pub secret_prompt: Option<String>,
     /// How often a password was asked for since somebody watches.
     pub secrets_asked: u64,
+    /// A window asks its person for that password now.
+    pub asks_person: bool,
+    /// The person whose panel sets the size, while agents drive.
+    pub fitted_by: Option<String>,
+    /// A window shows what it prints.
+    pub is_watched: bool,
 }
 
 impl SessionInfo {
@@ -150,6 +156,9 @@ impl SessionInfo {
             away: false,
             secret_prompt: None,
             secrets_asked: 0,
+            asks_person: false,
+            fitted_by: None,
+            is_watched: false,
         }
     }
 

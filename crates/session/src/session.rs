@@ -209,6 +209,21 @@ impl Session {
         self.person(person, Deed::Fit(size)).await
     }
 
+    /// Gives the session the size of a person's panel while agents drive, until [`restore_size`](Self::restore_size).
+    pub async fn fit_to_panel(&self, person: &str, size: Size) -> Result<(), SessionError> {
+        self.person(person, Deed::FitToPanel(size)).await
+    }
+
+    /// Restores the size from before [`fit_to_panel`](Self::fit_to_panel); nothing where this person did not call that.
+    pub async fn restore_size(&self, person: &str) -> Result<(), SessionError> {
+        self.person(person, Deed::RestoreSize).await
+    }
+
+    /// A person's window has opened or closed its box for the password.
+    pub async fn sees_password_box(&self, person: &str, is_open: bool) -> Result<(), SessionError> {
+        self.person(person, Deed::SeesPasswordBox(is_open)).await
+    }
+
     /// Gives the session back to its agents, in the size that they know.
     pub async fn hand_back(&self, person: &str) -> Result<(), SessionError> {
         self.person(person, Deed::HandBack).await

@@ -353,7 +353,10 @@ impl SessionTask {
                     Err(refused) => {
                         let _ = reply.send(Err(refused));
                     }
-                    Ok(()) => self.resizing.ask(size, reply),
+                    Ok(()) => {
+                        self.end_fit();
+                        self.resizing.ask(size, reply);
+                    }
                 }
             }
             Command::Restart { reply } => {

@@ -5,7 +5,7 @@ use std::time::UNIX_EPOCH;
 
 use serde::Serialize;
 use termbridge_bridge::{Bridge, Caller};
-use termbridge_session::{EndReason, SessionInfo, State};
+use termbridge_session::{EndReason, SessionInfo, State, is_shell_name};
 
 /// Most bytes of a command line that are shown.
 const MAX_COMMAND: usize = 500;
@@ -31,7 +31,14 @@ pub(crate) struct Row {
     stopped: bool,
     driver: &'static str,
     is_driver: bool,
+    /// This window's panel sets its size.
+    is_fitted: bool,
+    /// A person has paused its agent.
+    paused: bool,
     secret: Option<String>,
+    /// The program that reads the password, and whether it is a shell.
+    secret_reader: Option<String>,
+    is_read_by_shell: bool,
     /// Tells a password that is asked for again from one that still is.
     #[serde(skip)]
     secrets_asked: u64,
@@ -42,7 +49,13 @@ impl Row {
     pub(crate) fn answered(&self, now: &Self) -> Option<Self> {
         let is_again = self.secret.is_some() && now.secret.is_some();
         let is_again = is_again && self.secrets_asked != now.secrets_asked;
-        is_again.then(|| Self { secret: None, state: "running", ..now.clone() })
+        is_again.then(|| Self {
+            secret: None,
+            secret_reader: None,
+            is_read_by_shell: false,
+            state: "running",
+            ..now.clone()
+        })
     }
 
     /// The row of a session, for a window with these folders.
@@ -65,10 +78,12 @@ impl Row {
             State::Running => ("running", None, None),
             State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
         };
+        let paused = bridge.is_paused(&info.owner);
         let stopped =
             matches!(&info.state, State::Exited(ended) if ended.reason != EndReason::Itself);
         let folder = info.owner.workspace.clone();
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
+        let reader = info.foreground.clone().filter(|_| info.secret_prompt.is_some());
         let created = info.created.duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             is_here: folder.as_deref().map_or_else(|| is_in(&info.cwd), is_in),
@@ -88,6 +103,10 @@ impl Row {
             stopped,
             driver: if info.driver.is_some() { "person" } else { "agent" },
             is_driver: info.driver.as_deref() == Some(window),
+            is_fitted: info.fitted_by.as_deref() == Some(window),
+            paused,
+            is_read_by_shell: reader.as_deref().is_some_and(is_shell_name),
+            secret_reader: reader,
             secret: info.secret_prompt,
             secrets_asked: info.secrets_asked,
         }

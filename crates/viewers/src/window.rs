@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use termbridge_bridge::{Bridge, BridgeError, Caller, Client, FolderLimiting, Scope};
 use termbridge_editor::{Hello, PROTOCOL, Peer, Refused, Welcome, Window, Windows};
 use termbridge_session::vt::Size;
-use termbridge_session::{Session, SessionError, SessionId, Signal, SnapshotRequest};
+use termbridge_session::{Owner, Session, SessionError, SessionId, Signal, SnapshotRequest};
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
 
@@ -80,7 +80,7 @@ struct SessionWindow {
     /// What its person has set, in force as long as the window is open.
     limits: Mutex<Option<FolderLimiting>>,
     watched: Mutex<HashMap<SessionId, Watched>>,
-    /// Sessions in which its person has typed or taken over.
+    /// Sessions that its person has typed in, taken over, fitted to a panel or was asked for a password of.
     driven: Mutex<HashSet<SessionId>>,
     board: AbortHandle,
 }
@@ -223,6 +223,19 @@ struct Secret {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PasswordBox {
+    session_id: String,
+    is_open: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Resumed {
+    session_id: Option<String>,
+}
+
+#[derive(Deserialize)]
 struct Moved {
     #[serde(default)]
     folders: Vec<PathBuf>,
@@ -238,6 +251,10 @@ impl Window for SessionWindow {
             "unwatch" => {
                 let OfSession { session_id } = read(data)?;
                 self.lock().remove(&SessionId::from_text(&session_id));
+                // The panel is closed, so the session no longer fits itself to it.
+                if let Ok(session) = self.session(&session_id) {
+                    let _ = session.restore_size(&self.shared.window).await;
+                }
                 Ok(Value::Null)
             }
             "resize" => self.resize(read(data)?).await,
@@ -272,6 +289,35 @@ impl Window for SessionWindow {
                 let session = self.session(&session_id)?;
                 done(session.type_secret(&self.shared.window, text).await)
             }
+            "fit_to_panel" => {
+                let panel: Panel = read(data)?;
+                let session = self.session(&panel.session_id)?;
+                self.drives(&session);
+                done(session.fit_to_panel(&self.shared.window, size_of(&panel)).await)
+            }
+            "restore_size" => {
+                let session = self.session(&read::<OfSession>(data)?.session_id)?;
+                done(session.restore_size(&self.shared.window).await)
+            }
+            "password_box" => {
+                let PasswordBox { session_id, is_open } = read(data)?;
+                let session = self.session(&session_id)?;
+                self.drives(&session);
+                done(session.sees_password_box(&self.shared.window, is_open).await)
+            }
+            "pause" => {
+                let owner = self.owner(&read::<OfSession>(data)?.session_id).await?;
+                self.shared.bridge.pause(owner);
+                Ok(Value::Null)
+            }
+            "resume" => {
+                let owner = match read::<Resumed>(data)?.session_id {
+                    Some(session_id) => Some(self.owner(&session_id).await?),
+                    None => None,
+                };
+                self.shared.bridge.resume(owner);
+                Ok(Value::Null)
+            }
             "stop" => {
                 let session = self.session(&read::<OfSession>(data)?.session_id)?;
                 done(session.stop(Signal::TERM, STOP_GRACE).await.map(drop))
@@ -299,7 +345,7 @@ impl SessionWindow {
     /// A session that its person may use.
     fn session(&self, id: &str) -> Result<Session, Refused> {
         let Shared { bridge, caller, .. } = &*self.shared;
-        Bridge::require(caller, Scope::Write).map_err(of_hub)?;
+        bridge.require(caller, Scope::Write).map_err(of_hub)?;
         let handle = bridge.screen(caller, &SessionId::from_text(id)).map_err(of_hub)?;
         handle
             .own()
@@ -307,6 +353,12 @@ impl SessionWindow {
             .ok_or_else(|| refused("NOT_SUPPORTED", "this session cannot be watched".into()))
     }
 
+    /// Whose a session is.
+    async fn owner(&self, id: &str) -> Result<Owner, Refused> {
+        Ok(self.session(id)?.info().await.map_err(of_session)?.owner)
+    }
+
+    /// Its person does something in a session that ends when the window is gone.
     fn drives(&self, session: &Session) {
         let mut driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
         if !driven.contains(session.id()) {
@@ -401,7 +453,9 @@ fn of_session(error: SessionError) -> Refused {
         SessionError::NotFound(_) | SessionError::Gone => "SESSION_NOT_FOUND",
         SessionError::Dead { .. } | SessionError::Withdrawn { .. } => "SESSION_DEAD",
         SessionError::Invalid(_) | SessionError::InputTooLong { .. } => "INVALID_INPUT",
-        SessionError::Changing(_) | SessionError::InputFull { .. } => "BUSY",
+        SessionError::Changing(_) | SessionError::InputFull { .. } | SessionError::TakenOver(_) => {
+            "BUSY"
+        }
         _ => "INTERNAL_ERROR",
     };
     refused(code, error.to_string())

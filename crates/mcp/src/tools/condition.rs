@@ -9,9 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_bridge::ScreenHandle;
 use termbridge_session::vt::{Found, Seq};
-use termbridge_session::{Fired, State, Wait, Waited};
+use termbridge_session::{Fired, SessionId, State, Wait, Waited};
 
+use super::standing::PERSON_ASKED;
 use crate::error::ToolError;
+use crate::tool::Context;
 use crate::view::{View, state_text};
 use crate::{schema, validate};
 
@@ -206,6 +208,18 @@ impl Outcome {
             echo,
             note,
         }
+    }
+
+    /// The same, with a note where a window asks its person for the password.
+    pub(crate) async fn with_person_asked(
+        mut self,
+        context: &Context,
+        session: &SessionId,
+    ) -> Self {
+        if self.echo == Some(false) && context.bridge.asks_person(&context.caller, session).await {
+            self.note = Some(PERSON_ASKED.to_owned());
+        }
+        self
     }
 
     /// What came of it, on a line with the state of the program, or above the screen.

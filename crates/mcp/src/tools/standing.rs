@@ -33,10 +33,14 @@ pub(crate) struct Standing {
     pub(crate) session_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
-    /// The client can type.
+    /// The client can type, and nobody else is asked to.
     #[serde(skip)]
     pub(crate) can_type: bool,
 }
+
+/// What an answer says while a window asks its person for a password.
+pub(crate) const PERSON_ASKED: &str = "the user is being asked for it in the editor: wait for them with wait_for or \
+    get_terminal_output, do not type";
 
 impl Standing {
     /// `until` is what the last wait for the command found.
@@ -60,6 +64,10 @@ impl Standing {
             (CommandState::Running, Until::NeedsInput { echo }) => {
                 standing.state = "needs_input";
                 standing.echo = Some(if echo { "on" } else { "off" });
+                if !echo && context.bridge.asks_person(&context.caller, session).await {
+                    standing.can_type = false;
+                    standing.also(PERSON_ASKED.to_owned());
+                }
             }
             (CommandState::Running, Until::Interactive { uncertain }) => {
                 standing.state = "interactive";

@@ -61,7 +61,8 @@ impl Tool for WaitFor {
         check_prompt(&session, &wait).await?;
         wait.look = arguments.view.look(context.told.seen(session.id()));
         let (waited, cut_short) = context.wait(&session, wait).await?;
-        let outcome = Outcome::of(&waited, cut_short);
+        let outcome =
+            Outcome::of(&waited, cut_short).with_person_asked(context, session.id()).await;
         let view = View::after(&waited, &session, arguments.view)?;
         context.note_view(&session, view.as_ref());
         Ok(Reply { text: outcome.text(view.as_ref()), answer: Answer { outcome, view } })

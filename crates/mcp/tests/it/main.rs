@@ -8,6 +8,7 @@ mod connection;
 mod fake_adapter;
 mod faults;
 mod files;
+mod people;
 mod socket;
 mod typewriter;
 mod worlds;

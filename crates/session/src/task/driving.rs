@@ -2,8 +2,11 @@
 //!
 //! A person takes over by saying so, or by typing. From then on the terminal has the size of the person's panel, and
 //! what agents would type, run or resize is refused. Handing back restores the size. A person who only typed, and
-//! has not for [`GIVES_WAY`], gives way to the next agent without a word; one who took over has to hand back, or to leave: who is gone that long
-//! does not drive any more.
+//! has not for [`GIVES_WAY`], gives way to the next agent without a word. One who took over has to hand back, or to leave
+//! and stay away for [`RETURNS_WITHIN`]: a window that is reloaded is back before that.
+//!
+//! A person can also fit the session to a panel without driving it. Agents continue in that size; one that sets a size
+//! of its own ends the fit.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -17,6 +20,8 @@ use crate::error::SessionError;
 
 /// How long a person who only typed keeps the agents from typing.
 const GIVES_WAY: Duration = Duration::from_secs(10);
+/// How long a person whose window is gone still drives.
+const RETURNS_WITHIN: Duration = Duration::from_secs(20);
 
 /// What a person does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,20 +34,36 @@ pub(crate) enum Deed {
     TakeOver,
     /// Says how large the person's panel is.
     Fit(Size),
+    /// Gives the session this size, the panel's, and leaves it to its agents.
+    FitToPanel(Size),
+    /// Restores the size from before that.
+    RestoreSize,
+    /// Is being asked for the password, or no longer is.
+    SeesPasswordBox(bool),
     /// Gives the session back to its agents.
     HandBack,
-    /// Is gone: gives way as one who only typed.
+    /// Is gone.
     Leave,
     /// Is back, and drives on unless somebody else does.
     Return,
 }
 
-/// A person who drives.
+/// What a person holds of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    /// Its size alone.
+    Size,
+    /// The keyboard, by typing.
+    Typed,
+    /// The keyboard, by taking over.
+    TookOver,
+}
+
+/// A person who drives, or whose panel sets the size.
 #[derive(Debug)]
 pub(super) struct Driver {
     person: String,
-    /// Took over, and did not only type.
-    said_so: bool,
+    hold: Hold,
     last_typed: Instant,
     /// Is gone, since then.
     left: Option<Instant>,
@@ -60,11 +81,22 @@ impl SessionTask {
         let done = match deed {
             Deed::Type(bytes) => self.person_types(person, bytes),
             Deed::TypeSecret(text) => self.person_types_secret(&text),
-            Deed::TakeOver => self.running().map(|()| self.driven_by(person).said_so = true),
+            Deed::TakeOver => self.running().map(|()| self.held_by(person, Hold::TookOver)),
             Deed::Fit(size) => {
-                if self.driver() == Some(&person) {
+                if self.driver.as_ref().is_some_and(|driver| driver.person == person) {
                     self.resize_to(size);
                 }
+                Ok(())
+            }
+            Deed::FitToPanel(size) => self.fit_to_panel(person, size),
+            Deed::RestoreSize => {
+                if self.fitted_by() == Some(&person) {
+                    self.hand_back();
+                }
+                Ok(())
+            }
+            Deed::SeesPasswordBox(is_open) => {
+                self.notices.password_box(person, is_open);
                 Ok(())
             }
             Deed::HandBack => {
@@ -72,29 +104,44 @@ impl SessionTask {
                 Ok(())
             }
             Deed::Return => {
-                if self.driver.as_ref().is_some_and(|driver| driver.left.is_some()) {
-                    self.driven_by(person).said_so = true;
+                let left = self.driver.as_ref().filter(|driver| driver.left.is_some());
+                if let Some(hold) =
+                    left.map(|driver| driver.hold).filter(|hold| *hold != Hold::Size)
+                {
+                    self.held_by(person, hold);
                 }
                 Ok(())
             }
             Deed::Leave => {
                 let left = self.driver.as_mut().filter(|driver| driver.person == person);
                 if let Some(driver) = left {
-                    driver.said_so = false;
                     driver.left = Some(Instant::now());
                 }
+                self.notices.password_box(person, false);
                 Ok(())
             }
         };
         let _ = reply.send(done);
     }
 
-    fn driven_by(&mut self, person: String) -> &mut Driver {
+    /// A person holds the session from now on. One who took over and types has still taken over.
+    fn held_by(&mut self, person: String, hold: Hold) {
         let before = self.driver.as_ref().map_or(self.size_to_be(), |driver| driver.before);
-        let said_so =
-            self.driver.as_ref().is_some_and(|driver| driver.said_so && driver.person == person);
+        let took_over = self
+            .driver
+            .as_ref()
+            .is_some_and(|driver| driver.hold == Hold::TookOver && driver.person == person);
+        let hold = if took_over { Hold::TookOver } else { hold };
         let last_typed = Instant::now();
-        self.driver.insert(Driver { person, said_so, last_typed, left: None, before })
+        self.driver = Some(Driver { person, hold, last_typed, left: None, before });
+    }
+
+    fn fit_to_panel(&mut self, person: String, size: Size) -> Result<(), SessionError> {
+        self.running()?;
+        self.agent_may()?;
+        self.held_by(person, Hold::Size);
+        self.resize_to(size);
+        Ok(())
     }
 
     fn person_types(&mut self, person: String, bytes: Vec<u8>) -> Result<(), SessionError> {
@@ -105,7 +152,7 @@ impl SessionTask {
         let count = bytes.len() as u64;
         self.type_bytes(bytes)?;
         self.typed.fetch_add(count, Ordering::Relaxed);
-        self.driven_by(person);
+        self.held_by(person, Hold::Typed);
         Ok(())
     }
 
@@ -144,8 +191,10 @@ impl SessionTask {
     /// Refuses what an agent would do, while a person drives.
     pub(super) fn agent_may(&mut self) -> Result<(), SessionError> {
         match &self.driver {
-            None => Ok(()),
-            Some(driver) if !driver.said_so && driver.last_typed.elapsed() >= GIVES_WAY => {
+            None | Some(Driver { hold: Hold::Size, .. }) => Ok(()),
+            Some(driver)
+                if driver.hold == Hold::Typed && driver.last_typed.elapsed() >= GIVES_WAY =>
+            {
                 self.hand_back();
                 Ok(())
             }
@@ -153,9 +202,14 @@ impl SessionTask {
         }
     }
 
+    /// An agent sets the size: a person's panel no longer does.
+    pub(super) fn end_fit(&mut self) {
+        self.driver.take_if(|driver| driver.hold == Hold::Size);
+    }
+
     /// When a person who is gone, and did not come again, has given way.
     pub(super) fn driver_deadline(&self) -> Option<Instant> {
-        self.driver.as_ref()?.left.map(|left| left + GIVES_WAY)
+        self.driver.as_ref()?.left.map(|left| left + RETURNS_WITHIN)
     }
 
     pub(super) fn settle_driver(&mut self, now: Instant) {
@@ -164,7 +218,7 @@ impl SessionTask {
         }
     }
 
-    /// The size that the agents know, while a person drives.
+    /// The size that the agents know, while a person sets another.
     pub(super) fn size_before(&self) -> Option<Size> {
         self.driver.as_ref().map(|driver| driver.before)
     }
@@ -172,12 +226,22 @@ impl SessionTask {
     /// A person drove at an earlier server, and has to come again: agents may after a while.
     pub(super) fn was_driven(&mut self, before: Size) {
         let (person, now) = (String::new(), Instant::now());
-        let left = Some(now);
-        self.driver = Some(Driver { person, said_so: false, last_typed: now, left, before });
+        let (hold, left) = (Hold::TookOver, Some(now));
+        self.driver = Some(Driver { person, hold, last_typed: now, left, before });
     }
 
     /// The person who drives.
     pub(super) fn driver(&self) -> Option<&str> {
-        self.driver.as_ref().map(|driver| driver.person.as_str())
+        self.holder(|hold| hold != Hold::Size)
+    }
+
+    /// The person whose panel sets the size, while agents drive.
+    pub(super) fn fitted_by(&self) -> Option<&str> {
+        self.holder(|hold| hold == Hold::Size)
+    }
+
+    fn holder(&self, is_right: impl Fn(Hold) -> bool) -> Option<&str> {
+        let driver = self.driver.as_ref().filter(|driver| is_right(driver.hold));
+        driver.map(|driver| driver.person.as_str())
     }
 }

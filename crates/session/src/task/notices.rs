@@ -30,6 +30,8 @@ pub(super) struct Notices {
     secret: Option<String>,
     /// How often one has begun to ask.
     asked: u64,
+    /// The person whose window asks for it.
+    asked_person: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -40,7 +42,9 @@ struct Shown {
     size: Size,
     title: String,
     driver: Option<String>,
+    fitted_by: Option<String>,
     secret: Option<String>,
+    asks_person: bool,
 }
 
 impl Notices {
@@ -55,6 +59,20 @@ impl Notices {
 
     pub(super) fn secret(&self) -> Option<&str> {
         self.secret.as_deref()
+    }
+
+    /// A window asks its person for the password, or no longer does.
+    pub(super) fn password_box(&mut self, person: String, is_open: bool) {
+        if is_open {
+            self.asked_person = Some(person);
+        } else {
+            self.asked_person.take_if(|asked| *asked == person);
+        }
+    }
+
+    /// A person is being asked for the password that the session waits for.
+    pub(super) fn asks_person(&self) -> bool {
+        self.secret.is_some() && self.asked_person.is_some()
     }
 }
 
@@ -78,6 +96,8 @@ impl SessionTask {
             size: self.terminal.size(),
             title: self.terminal.title().to_owned(),
             driver: self.driver().map(str::to_owned),
+            fitted_by: self.fitted_by().map(str::to_owned),
+            asks_person: self.notices.asks_person(),
             secret: self.notices.secret.clone(),
         };
         if self.notices.shown.as_ref() != Some(&shown) {

@@ -54,6 +54,9 @@ impl SessionTask {
             away: false,
             secret_prompt: self.notices.secret().map(str::to_owned),
             secrets_asked: self.notices.asked(),
+            asks_person: self.notices.asks_person(),
+            fitted_by: self.fitted_by().map(str::to_owned),
+            is_watched: self.is_watched(),
         }
     }
 }

@@ -35,6 +35,10 @@ impl SessionTask {
         receiver
     }
 
+    pub(super) fn is_watched(&self) -> bool {
+        self.watchers.0.iter().any(|watcher| !watcher.is_closed())
+    }
+
     pub(super) fn tell_output(&mut self, bytes: &[u8]) {
         if self.watchers.0.is_empty() {
             return;

@@ -76,6 +76,56 @@ async fn a_person_who_is_gone_keeps_nobody_from_typing() {
 }
 
 #[tokio::test]
+async fn a_person_whose_window_is_reloaded_keeps_the_session() {
+    let sessions = sessions();
+    let cat = sh(&sessions, "cat").await;
+    cat.take_over("ann").await.expect("taken over");
+    // She reads for a while, and reloads the window.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(60)).await;
+    tokio::time::resume();
+    cat.leave("ann").await.expect("left");
+    let refused = cat.send_keys("x").await;
+    assert!(matches!(refused, Err(SessionError::TakenOver(_))), "{refused:?}");
+    cat.return_to("ann again").await.expect("back");
+    assert_eq!(cat.info().await.expect("known").driver.as_deref(), Some("ann again"));
+}
+
+#[tokio::test]
+async fn a_session_fits_a_panel_while_its_agent_drives() {
+    let sessions = sessions();
+    let mut changes = sessions.changes();
+    let cat = sh(&sessions, "cat").await;
+    let agents = cat.size().await.expect("known");
+    let (panel, smaller) = (Size { cols: 70, rows: 14 }, Size { cols: 70, rows: 10 });
+    cat.fit_to_panel("ann", panel).await.expect("fits");
+    let info = listed(&sessions, &mut changes, &cat, |info| info.size == panel).await;
+    assert_eq!((info.fitted_by.as_deref(), info.driver), (Some("ann"), None));
+    cat.send_keys("mine<Enter>").await.expect("the agent still types");
+    cat.fit("ann", smaller).await.expect("follows the panel");
+    listed(&sessions, &mut changes, &cat, |info| info.size == smaller).await;
+    cat.restore_size("ben").await.expect("nothing of his");
+    cat.restore_size("ann").await.expect("restored");
+    let restored = |info: &SessionInfo| info.size == agents && info.fitted_by.is_none();
+    listed(&sessions, &mut changes, &cat, restored).await;
+
+    // A person who drives sets the size, and handing back restores the agents' own.
+    cat.fit_to_panel("ann", panel).await.expect("fits");
+    cat.take_over("ann").await.expect("taken over");
+    let refused = cat.fit_to_panel("ben", smaller).await;
+    assert!(matches!(refused, Err(SessionError::TakenOver(_))), "{refused:?}");
+    cat.hand_back("ann").await.expect("handed back");
+    listed(&sessions, &mut changes, &cat, restored).await;
+
+    // An agent's own size stays.
+    cat.fit_to_panel("ann", panel).await.expect("fits");
+    let chosen = cat.resize(Size { cols: 90, rows: 30 }).await.expect("resized");
+    cat.restore_size("ann").await.expect("nothing left to restore");
+    let info = cat.info().await.expect("known");
+    assert_eq!((info.size, info.fitted_by), (chosen, None));
+}
+
+#[tokio::test]
 async fn commands_wait_for_the_person_to_hand_back() {
     let sessions = sessions();
     let shell = start(&sessions, bash()).await;
@@ -101,6 +151,13 @@ async fn a_password_is_announced_and_typed_by_a_person_alone() {
     let session = start(&sessions, script(asks)).await;
     let info = listed(&sessions, &mut changes, &session, |info| info.secret_prompt.is_some()).await;
     assert_eq!(info.secret_prompt.as_deref(), Some("Password for ann:"));
+    session.sees_password_box("ann", true).await.expect("asked");
+    listed(&sessions, &mut changes, &session, |info| info.asks_person).await;
+    for (person, is_asked) in [("ben", true), ("ann", false)] {
+        session.leave(person).await.expect("left");
+        assert_eq!(session.info().await.expect("known").asks_person, is_asked, "{person}");
+    }
+    session.sees_password_box("ann", true).await.expect("asked again");
     let refused = session.send_keys("guess<Enter>").await;
     assert!(matches!(refused, Err(SessionError::HiddenLine)), "{refused:?}");
     assert!(session.type_secret("ann", "two\rlines".to_owned()).await.is_err());
@@ -108,6 +165,7 @@ async fn a_password_is_announced_and_typed_by_a_person_alone() {
     fires(&session, Wait::text("got 6")).await;
     let info = listed(&sessions, &mut changes, &session, |info| info.secret_prompt.is_none()).await;
     assert_eq!((info.driver, session.typed_by_people()), (None, 0), "it is no take-over");
+    assert!(!info.asks_person, "it was answered");
     let refused = session.type_secret("ann", "s3cret".to_owned()).await;
     assert!(matches!(refused, Err(SessionError::Invalid(_))), "{refused:?}");
 }

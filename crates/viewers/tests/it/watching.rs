@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use termbridge_bridge::{BridgeError, Caller, Client, Execute, NewSession};
+use termbridge_bridge::{BridgeError, Caller, Client, Execute, NewSession, Scope};
 use termbridge_session::vt::Size;
 use termbridge_session::{Input, Launch, SessionError, Wait};
 
-use crate::support::{Bed, LIMIT};
+use crate::support::{Bed, Extension, LIMIT};
 
 fn panel(id: &str, cols: u16, rows: u16) -> Value {
     json!({"sessionId": id, "cols": cols, "rows": rows})
@@ -227,6 +227,98 @@ async fn a_password_is_asked_of_the_person_and_asked_again_when_it_is_wrong() {
     session.wait(Wait::text("len")).await.expect("read");
     let refused = window.ask("secret", json!({"sessionId": id, "text": "again"})).await;
     assert_eq!(refused["type"], "error", "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_window_learns_which_program_reads_a_password_and_says_that_it_asks() {
+    let bed = Bed::new();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let asked_by = async |window: &mut Extension, id: &str| {
+        let is_asked = |row: &Value| row["sessionId"] == id && row["secret"].is_string();
+        window.told(|kind, row| kind == "session" && is_asked(row)).await
+    };
+    let reads = "read -s -p '[sudo] password: ' word";
+    let shell = bed.launch(Launch::new("bash").args(["-c", reads])).await;
+    let id = shell.id().to_string();
+    let asked = asked_by(&mut window, &id).await;
+    assert_eq!(
+        (&asked["secret"], &asked["secretReader"]),
+        (&json!("[sudo] password:"), &json!("bash"))
+    );
+    assert_eq!(asked["isReadByShell"], true);
+    for is_open in [true, false, true] {
+        window.does("password_box", json!({"sessionId": id, "isOpen": is_open})).await;
+        assert_eq!(shell.info().await.expect("known").asks_person, is_open);
+    }
+    let program = "import getpass; getpass.getpass('Token: ')";
+    let python = bed.launch(Launch::new("python3").args(["-c", program])).await;
+    let asked = asked_by(&mut window, python.id().as_str()).await;
+    assert_eq!(asked["isReadByShell"], false, "{asked}");
+    assert!(asked["secretReader"].as_str().is_some_and(|name| name.contains("python")), "{asked}");
+
+    // A box is gone with its window.
+    drop(window);
+    let closed = async {
+        while shell.info().await.expect("known").asks_person {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LIMIT, closed).await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_session_is_fitted_to_the_panel_of_a_window_until_that_is_closed() {
+    let bed = Bed::new();
+    let cat = bed.launch(Launch::new("cat").size(120, 40)).await;
+    let id = cat.id().to_string();
+    let (mut window, _) = bed.window("w1", &["/"]).await;
+    let (mut other, _) = bed.window("w2", &["/"]).await;
+    window.does("watch", panel(&id, 100, 14)).await;
+    window.told(|kind, _| kind == "frame").await;
+    window.does("fit_to_panel", panel(&id, 100, 14)).await;
+    window.told(|kind, data| kind == "dump" && data["rows"] == 14).await;
+    let row = window.told(|kind, row| kind == "session" && row["rows"] == 14).await;
+    assert_eq!((&row["isFitted"], &row["driver"]), (&json!(true), &json!("agent")), "{row}");
+    let row = other.told(|kind, row| kind == "session" && row["rows"] == 14).await;
+    assert_eq!(row["isFitted"], false, "it is not this window's panel");
+    cat.send_keys("mine<Enter>").await.expect("the agent types");
+    window.does("resize", panel(&id, 100, 12)).await;
+    window.told(|kind, row| kind == "session" && row["rows"] == 12).await;
+    window.does("restore_size", json!({"sessionId": id})).await;
+    let row = window.told(|kind, row| kind == "session" && row["rows"] == 40).await;
+    assert_eq!(row["isFitted"], false);
+    window.does("fit_to_panel", panel(&id, 100, 14)).await;
+    other.told(|kind, row| kind == "session" && row["rows"] == 14).await;
+    window.does("unwatch", json!({"sessionId": id})).await;
+    other.told(|kind, row| kind == "session" && row["rows"] == 40).await;
+    other.does("take_over", panel(&id, 80, 24)).await;
+    let refused = window.ask("fit_to_panel", panel(&id, 100, 14)).await;
+    assert_eq!(refused["data"]["code"], "BUSY", "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_a_person_has_paused_reads_and_changes_nothing() {
+    let bed = Bed::new();
+    let client =
+        |name: &str| Caller::new(Arc::new(Client { name: Some(name.into()), ..Client::default() }));
+    let (agent, other) = (client("claude"), client("codex"));
+    let made = bed.bridge.create_session(&agent, NewSession::default()).await.expect("made");
+    let id = made.id.to_string();
+    let (mut window, welcome) = bed.window("w1", &["/"]).await;
+    assert_eq!(welcome["sessions"][0]["paused"], false);
+    let (mut second, _) = bed.window("w2", &["/"]).await;
+    window.does("pause", json!({"sessionId": id})).await;
+    second.told(|kind, row| kind == "session" && row["paused"] == true).await;
+    let may = |caller: &Caller, scope| bed.bridge.require(caller, scope);
+    assert!(matches!(may(&agent, Scope::Write), Err(BridgeError::Paused)));
+    let renamed = agent.for_agent(Some("another name"));
+    assert!(matches!(may(&renamed, Scope::Write), Err(BridgeError::Paused)));
+    assert!(may(&agent, Scope::Read).is_ok() && may(&other, Scope::Write).is_ok());
+    second.does("resume", json!({"sessionId": id})).await;
+    assert!(may(&agent, Scope::Write).is_ok());
+    window.does("pause", json!({"sessionId": id})).await;
+    second.does("resume", json!({})).await;
+    assert!(may(&agent, Scope::Write).is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
