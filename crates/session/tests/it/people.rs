@@ -82,7 +82,7 @@ async fn a_person_whose_window_is_reloaded_keeps_the_session() {
     cat.take_over("ann").await.expect("taken over");
     // She reads for a while, and reloads the window.
     tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(60)).await;
+    tokio::time::advance(Duration::from_mins(1)).await;
     tokio::time::resume();
     cat.leave("ann").await.expect("left");
     let refused = cat.send_keys("x").await;
