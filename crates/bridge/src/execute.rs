@@ -338,7 +338,10 @@ impl Bridge {
             {}
             let output = bridge.output(session, command, HISTORY_BYTES).await;
             if let Ok((report, output)) = output {
-                let shell = backend.session(session).await.ok();
+                let shell = match report.state {
+                    CommandState::SessionEnded { .. } => backend.session(session).await.ok(),
+                    _ => None,
+                };
                 history.record(ended(entry, &report, shell, output.into_stored()));
             }
         });

@@ -108,8 +108,7 @@ impl Sessions {
         let id = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
         let spawned = self.shared.spawn(&launch, &id, launch.size).await?;
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
-        let owner = Arc::new(launch.owner.clone());
-        let session = Session::new(id.clone(), owner, commands.clone());
+        let session = Session::new(id.clone(), &launch, commands.clone());
         let number = self.shared.add(session.clone(), None);
         let ties = self.shared.ties(&session, &commands);
         let task = SessionTask::new(id, launch, spawned, Some(place), number, ties);

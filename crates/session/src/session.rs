@@ -14,6 +14,7 @@ use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{SessionInfo, Stopped};
 use crate::input::{Input, Sent};
+use crate::launch::Launch;
 use crate::owner::Owner;
 use crate::snapshot::{Page, Snapshot, SnapshotRequest};
 use crate::subscription::{Subscription, Update};
@@ -26,14 +27,16 @@ use crate::wait::{Wait, Waited};
 pub struct Session {
     id: SessionId,
     owner: Arc<Owner>,
+    runs_commands: bool,
     commands: mpsc::Sender<Command>,
     /// Bytes that people have typed.
     typed: Arc<AtomicU64>,
 }
 
 impl Session {
-    pub(crate) fn new(id: SessionId, owner: Arc<Owner>, commands: mpsc::Sender<Command>) -> Self {
-        Self { id, owner, commands, typed: Arc::default() }
+    pub(crate) fn new(id: SessionId, launch: &Launch, commands: mpsc::Sender<Command>) -> Self {
+        let (owner, runs_commands) = (Arc::new(launch.owner.clone()), launch.shell.is_some());
+        Self { id, owner, runs_commands, commands, typed: Arc::default() }
     }
 
     /// How many bytes people have typed; known without asking.
@@ -53,6 +56,11 @@ impl Session {
     /// Whose session it is.
     pub fn owner(&self) -> &Owner {
         &self.owner
+    }
+
+    /// It was launched as a shell that runs commands ([`Session::submit`]); known without asking.
+    pub fn runs_commands(&self) -> bool {
+        self.runs_commands
     }
 
     /// A copy of the screen.

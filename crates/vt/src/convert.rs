@@ -42,13 +42,18 @@ fn mend_halves(cells: &mut [Cell]) {
     }
 }
 
-/// Hash of everything about a row that a viewer can see.
+/// Hash of everything about a row that a viewer can see. The blank end of a row is left out: it is most of
+/// many screens.
 pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
     let mut hash = RowHash::new();
-    for cell in cells {
-        let flags = cell.flags.difference(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER);
-        hash.add(u64::from(u32::from(character(cell))) << 16 | u64::from(flags.bits()));
-        hash.add(u64::from(color_code(cell.fg)) << 32 | u64::from(color_code(cell.bg)));
+    let used = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
+    for cell in &cells[..used] {
+        hash.add(u64::from(u32::from(character(cell))) << 16 | u64::from(shown_flags(cell).bits()));
+        let colors = (color_code(cell.fg), color_code(cell.bg));
+        if colors != (DEFAULT_COLOR, DEFAULT_COLOR) {
+            // The highest bit tells it from a character.
+            hash.add(1 << 63 | u64::from(colors.0) << 32 | u64::from(colors.1));
+        }
         if has_extra(cell) {
             hash.add(cell.underline_color().map_or(0, |color| u64::from(color_code(color))));
             for mark in cell.zerowidth().unwrap_or_default().iter().take(MAX_MARKS) {
@@ -60,6 +65,21 @@ pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
         }
     }
     hash.finish()
+}
+
+/// A cell that nothing was printed to, or that looks the same.
+#[inline]
+fn is_blank(cell: &EmulatorCell) -> bool {
+    character(cell) == ' '
+        && shown_flags(cell).is_empty()
+        && color_code(cell.fg) == DEFAULT_COLOR
+        && color_code(cell.bg) == DEFAULT_COLOR
+        && !has_extra(cell)
+}
+
+#[inline]
+fn shown_flags(cell: &EmulatorCell) -> Flags {
+    cell.flags.difference(Flags::WRAPLINE | Flags::LEADING_WIDE_CHAR_SPACER)
 }
 
 /// Something hangs on the cell. The emulator's record of it may be there and empty.
@@ -151,9 +171,13 @@ fn color(color: EmulatorColor) -> Color {
     }
 }
 
+/// The code of the default colour.
+const DEFAULT_COLOR: u32 = 2 << 24;
+
+/// A colour as a number of 26 bits.
 fn color_code(value: EmulatorColor) -> u32 {
     match color(value) {
-        Color::Default => u32::MAX,
+        Color::Default => DEFAULT_COLOR,
         Color::Indexed(index) => 1 << 24 | u32::from(index),
         Color::Rgb(r, g, b) => u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b),
     }

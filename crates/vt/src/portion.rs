@@ -1,13 +1,20 @@
 //! How much output can be fed between two looks at the clock.
 //!
 //! A sequence of three bytes can write every cell of the screen, so bytes say little about the time
-//! that output takes. Output is weighed instead, by the cells that it touches at most: an estimate
-//! from above, made without following the stream.
+//! that output takes. On a usual screen a few bytes at a time are little work whatever they are. Elsewhere output is
+//! weighed, by the cells that it touches at most: an estimate from above, made without following the stream.
+
+use memchr::memmem;
 
 use crate::emulator::Size;
 use crate::queries::MAX_REPEAT;
 use crate::scanner::sequence_len;
 
+/// Largest screen on which output is not weighed, and how much of it is a portion there.
+const USUAL_CELLS: usize = 12 * 1024;
+const USUAL_BYTES: usize = 256;
+/// Begins a synchronized update.
+const BEGIN_UPDATE: &[u8] = b"\x1b[?2026h";
 /// Cells that a portion touches, unless a single sequence touches more.
 const PORTION_CELLS: usize = 1 << 17;
 /// Longest portion.
@@ -22,6 +29,11 @@ const TABS: usize = 1 << 16;
 pub(crate) fn portion_len(bytes: &[u8], size: Size, insert: bool) -> usize {
     let bytes = &bytes[..bytes.len().min(PORTION_BYTES)];
     let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
+    let first = &bytes[..bytes.len().min(USUAL_BYTES)];
+    // An update that is fed whole need not be hidden, which costs a copy of the screen.
+    if cols * rows <= USUAL_CELLS && memmem::find(first, BEGIN_UPDATE).is_none() {
+        return first.len();
+    }
     let printed = PRINTED_CELLS + if insert { cols } else { 0 };
     let (mut at, mut touched) = (0, 0);
     while at < bytes.len() {
@@ -79,6 +91,7 @@ mod tests {
     use super::*;
 
     const USUAL: Size = Size { cols: 120, rows: 40 };
+    const WIDE: Size = Size { cols: 250, rows: 80 };
     const LARGE: Size = Size { cols: 1000, rows: 1000 };
 
     /// How often `output` is in the first portion of many of it.
@@ -87,16 +100,29 @@ mod tests {
     }
 
     #[test]
+    fn on_a_usual_screen_portions_are_short_whatever_they_are() {
+        for output in ["\x1b[2J", "x\x1b[2147483647b", "text ", "\n"] {
+            assert_eq!(repeats(output, USUAL), USUAL_BYTES / output.len(), "{output:?}");
+        }
+    }
+
+    #[test]
+    fn an_update_on_a_usual_screen_is_fed_whole() {
+        let update = format!("\x1b[?2026h{}\x1b[?2026l", "text ".repeat(400));
+        assert_eq!(portion_len(update.as_bytes(), USUAL, false), update.len());
+    }
+
+    #[test]
     fn what_touches_every_cell_is_fed_a_few_screens_at_a_time() {
         for output in ["\x1b#8", "\x1b[2J", "\x1b[999S", "\x1b[999L", "\x1bc", "\x1b[?1049h"] {
-            assert_eq!(repeats(output, USUAL), PORTION_CELLS / 4800, "{output:?}");
+            assert_eq!(repeats(output, WIDE), PORTION_CELLS / 20_000, "{output:?}");
             assert_eq!(repeats(output, LARGE), 1, "{output:?}");
         }
     }
 
     #[test]
     fn repeated_characters_are_weighed_by_what_is_printed() {
-        assert!(repeats("x\x1b[2147483647b", USUAL) <= 8);
+        assert!(repeats("x\x1b[2147483647b", WIDE) <= 8);
     }
 
     #[test]
@@ -107,7 +133,7 @@ mod tests {
 
     #[test]
     fn insert_mode_ends_the_portion_that_turns_it_on() {
-        assert_eq!(portion_len(b"\x1b[4hxxxx", USUAL, false), 4);
+        assert_eq!(portion_len(b"\x1b[4hxxxx", WIDE, false), 4);
     }
 
     #[test]

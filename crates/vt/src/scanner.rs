@@ -218,6 +218,11 @@ struct Sequence {
 ///
 /// `seen` bytes were looked at before, which only long strings make use of.
 fn parse(bytes: &[u8], seen: usize) -> Option<Sequence> {
+    match bytes.get(1)? {
+        b'[' => return parse_csi(bytes),
+        b']' | b'P' | b'X' | b'^' | b'_' => return parse_string(bytes, seen),
+        _ => {}
+    }
     for (at, &byte) in bytes.iter().enumerate().skip(1) {
         let len = at + 1;
         match byte {
@@ -227,8 +232,6 @@ fn parse(bytes: &[u8], seen: usize) -> Option<Sequence> {
             ESC => {
                 return Some(Sequence { len: at, kind: Kind::Aborted });
             }
-            b'[' if at == 1 => return parse_csi(bytes),
-            b']' | b'P' | b'X' | b'^' | b'_' if at == 1 => return parse_string(bytes, seen),
             0x30..=0x7e => {
                 return Some(Sequence { len, kind: Kind::Escape });
             }
@@ -239,23 +242,28 @@ fn parse(bytes: &[u8], seen: usize) -> Option<Sequence> {
 }
 
 fn parse_csi(bytes: &[u8]) -> Option<Sequence> {
-    for (at, &byte) in bytes.iter().enumerate().skip(2) {
-        let len = at + 1;
-        match byte {
-            0x40..=0x7e => {
-                return Some(Sequence { len, kind: Kind::Csi });
-            }
-            CAN | SUB => {
-                return Some(Sequence { len, kind: Kind::Aborted });
-            }
-            ESC => {
-                return Some(Sequence { len: at, kind: Kind::Aborted });
-            }
-            _ => {}
-        }
-    }
-    None
+    let at = 2 + bytes[2..].iter().position(|byte| ENDS_CSI[usize::from(*byte)])?;
+    Some(match bytes[at] {
+        ESC => Sequence { len: at, kind: Kind::Aborted },
+        CAN | SUB => Sequence { len: at + 1, kind: Kind::Aborted },
+        _ => Sequence { len: at + 1, kind: Kind::Csi },
+    })
 }
+
+/// The bytes that end a control sequence, in one way or another. A table, because every byte of every sequence is
+/// looked up.
+static ENDS_CSI: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut byte = 0x40;
+    while byte <= 0x7e {
+        ends[byte] = true;
+        byte += 1;
+    }
+    ends[CAN as usize] = true;
+    ends[SUB as usize] = true;
+    ends[ESC as usize] = true;
+    ends
+};
 
 fn parse_string(bytes: &[u8], seen: usize) -> Option<Sequence> {
     // Only an OSC ends at BEL; elsewhere it is part of the string.

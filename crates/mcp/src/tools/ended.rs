@@ -62,6 +62,10 @@ impl Running {
         context: &Context,
         session: &ScreenHandle,
     ) -> Result<Option<Self>, ToolError> {
+        // A key to a program that was launched costs no question more.
+        if session.own().is_some_and(|own| !own.runs_commands()) {
+            return Ok(None);
+        }
         let info = session.info().await?;
         let session = info.id;
         let running = info.shell.and_then(|shell| shell.running);

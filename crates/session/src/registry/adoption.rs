@@ -65,8 +65,7 @@ impl Sessions {
         // One more than allowed is better than one that is lost.
         let place = self.shared.place().ok().filter(|_| !heritage.is_over());
         let (commands, receiver) = mpsc::channel(COMMAND_QUEUE);
-        let owner = Arc::new(heritage.launch.owner.clone());
-        let session = Session::new(id.clone(), owner, commands.clone());
+        let session = Session::new(id.clone(), &heritage.launch, commands.clone());
         self.shared.add(session.clone(), Some(heritage.number));
         if heritage.is_over() {
             self.shared.set_finished(id, true);
