@@ -111,7 +111,7 @@ fn a_session_whose_debugger_is_gone_is_none() {
     data(&mut server, "debug_start", start.clone());
     assert!(editor.host.most_running() >= 2, "locals and output are asked for at once");
     assert_eq!(data(&mut server, "debug_evaluate", json!({"expression": "1"}))["result"], "1");
-    assert_eq!(data(&mut server, "debug_continue", json!({}))["state"], "terminated");
+    assert_eq!(data(&mut server, "debug_continue", json!({}))["state"], "exited");
     assert_eq!(data(&mut server, "debug_status", json!({}))["active"], false);
     // None of these opens the breaker of the extension, or waits for what cannot come.
     for _ in 0..3 {
