@@ -301,6 +301,7 @@ impl Agents {
         env.extend(asked.clone());
         let new = NewSession {
             shell,
+            is_shell_requested: needs.shell.is_some(),
             cwd,
             env,
             environment: needs.caller.environment().cloned(),

@@ -137,6 +137,11 @@ pub trait TerminalBackend: Send + Sync + 'static {
         Ok(false)
     }
 
+    /// Whether the output of this shell, given by name or path, can be read in its sessions.
+    fn can_read(&self, _shell: &str) -> bool {
+        true
+    }
+
     /// Brings a session to the eyes of people, where they can see it. Nothing to do by default.
     async fn show_session(&self, _id: &SessionId) -> Result<(), SessionError> {
         Ok(())
@@ -176,6 +181,8 @@ pub trait TerminalBackend: Send + Sync + 'static {
 pub struct NewSession {
     /// The shell, by name or path.
     pub shell: String,
+    /// The caller named the shell: a backend that cannot choose it refuses.
+    pub is_shell_requested: bool,
     /// Where.
     pub cwd: PathBuf,
     /// Variables beside those of `environment`.

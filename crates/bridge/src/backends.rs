@@ -80,6 +80,17 @@ impl Backends {
         })
     }
 
+    /// The same for a shell that was named. One that the backend cannot read is hosted here: a window shows it too.
+    pub(crate) fn target_for_shell(
+        &self,
+        target: Option<&str>,
+        shell: Option<&str>,
+    ) -> Result<BackendIndex, BridgeError> {
+        let at = self.target(target)?;
+        let is_read = shell.is_none_or(|shell| self.get(at).can_read(shell));
+        Ok(self.local_screens().filter(|_| !is_read).unwrap_or(at))
+    }
+
     /// The first backend of this machine that has screens.
     pub(crate) fn local_screens(&self) -> Option<BackendIndex> {
         let found =

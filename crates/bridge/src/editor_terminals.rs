@@ -6,8 +6,9 @@
 //! ```
 //!
 //! A window of our own extension reports what commands print and how they end; the screen is a terminal of ours that is
-//! fed with it. A plain extension confirms that it was sent a command, and that is all that is known of it
-//! ([`Sent`](termbridge_session::CommandState::Sent)).
+//! fed with it. A plain extension replies to a command with a text of its own, and that is all that is known of it
+//! ([`Sent`](termbridge_session::CommandState::Sent)). It takes neither a directory nor variables: they are set in front of
+//! the first command of its terminal.
 //!
 //! Invariants:
 //! - A command is given to the editor at most once; it is sent again only if it was never written.
@@ -46,10 +47,11 @@ use tokio::time::Instant;
 use self::execution::INTEGRATION_LIMIT;
 use self::kept::KeptFile;
 use self::screen::EditorScreen;
-use self::terminal::{EditorTerminal, NewTerminal, PROGRAM_SHELL, Purpose};
+use self::terminal::{EditorTerminal, NewTerminal, PROGRAM_SHELL, Purpose, base_name};
 use self::windows::{ConnectedWindows, Failure, WindowKey};
 use crate::backend::{Awaited, NewSession, TerminalBackend, Until};
 use crate::screens::{ScreenSession, Screens};
+use crate::settings::SHELLS;
 
 /// The name of the target.
 pub const EDITOR_TARGET: &str = "vscode";
@@ -59,6 +61,9 @@ const MAX_TERMINALS: usize = 64;
 const MAX_ENDED: usize = 32;
 /// How long an editor may stay away before its terminals are given up.
 const GONE_LIMIT: Duration = Duration::from_mins(1);
+
+/// The shell of a plain extension's terminal, which nobody chose and nobody names.
+const EDITORS_SHELL: &str = "the editor's default shell";
 
 /// What is reported of a command whose window is not there.
 const AWAY: &str = "the editor's window does not answer: it was closed, is cut off, or is being loaded anew; what the command prints meanwhile may not be captured";
@@ -85,6 +90,23 @@ struct Open {
     terminals: Vec<Arc<EditorTerminal>>,
     /// Windows with terminals that have disconnected, and since when.
     gone: HashMap<WindowKey, Instant>,
+}
+
+impl Open {
+    /// Gives a plain connection the terminals of the one that it replaces: the only one that is gone. Of several, nobody knows
+    /// which it is.
+    fn reconnect_plain(&mut self, window: &WindowKey) {
+        let lives_in = |key: &WindowKey| {
+            self.terminals.iter().any(|one| one.is_of(key) && one.lock().ended.is_none())
+        };
+        let mut gone = self.gone.keys().filter(|key| !key.is_ours() && lives_in(key));
+        let (Some(before), None) = (gone.next().cloned(), gone.next()) else { return };
+        for terminal in self.terminals.iter().filter(|one| one.is_of(&before)) {
+            terminal.add_window(window.clone());
+            terminal.leave_window(&before);
+        }
+        self.gone.remove(&before);
+    }
 }
 
 impl Default for EditorTerminals {
@@ -196,13 +218,31 @@ impl EditorTerminals {
         if let Some(first_use) = self.shared.first_use.get() {
             first_use();
         }
-        let Opening { name, owner, project, cwd, workspace, env, shell, program } = opening;
+        let Opening {
+            name,
+            owner,
+            project,
+            cwd,
+            workspace,
+            env,
+            shell,
+            is_shell_requested,
+            program,
+        } = opening;
         let peer = self.shared.windows.choose(&workspace, &cwd).await?;
         let window = WindowKey::of(&peer);
+        let cannot = |why: &str| Err(SessionError::NotSupported(why.into()));
         if program.is_some() && !window.is_ours() {
-            let why = "this editor's extension cannot show screens: run it with execute_command, or leave `target` out";
-            return Err(SessionError::NotSupported(why.into()));
+            return cannot(
+                "this editor's extension cannot show screens: run it with execute_command, or leave `target` out",
+            );
         }
+        if is_shell_requested && !window.is_ours() {
+            return cannot(
+                "this editor's extension cannot choose the shell of a terminal: leave `shell` out",
+            );
+        }
+        let setup = if window.is_ours() { None } else { Some(line::setup(&cwd, &env)?) };
         let mut data = json!({});
         if let Some(name) = &name {
             data["terminalName"] = json!(name);
@@ -217,7 +257,8 @@ impl EditorTerminals {
         let Reply::TerminalCreated { terminal_id, terminal_name, pid } = created else {
             return Err(SessionError::Unavailable("the editor made no terminal".into()));
         };
-        self.add(NewTerminal {
+        let shell = if setup.is_some() { EDITORS_SHELL.to_owned() } else { shell };
+        let terminal = self.add(NewTerminal {
             owner,
             windows: vec![window],
             terminal_id,
@@ -227,7 +268,9 @@ impl EditorTerminals {
             command: program.unwrap_or(shell),
             cwd,
             pid,
-        })
+        })?;
+        terminal.lock().setup = setup;
+        Ok(terminal)
     }
 
     async fn try_request(
@@ -281,6 +324,7 @@ struct Opening {
     workspace: PathBuf,
     env: std::collections::BTreeMap<String, String>,
     shell: String,
+    is_shell_requested: bool,
     program: Option<String>,
 }
 
@@ -304,6 +348,7 @@ impl Screens for EditorTerminals {
             cwd,
             env: env.collect(),
             shell: PROGRAM_SHELL.to_owned(),
+            is_shell_requested: false,
             program: Some(line.clone()),
         };
         let terminal = self.open(opening).await?;
@@ -334,6 +379,7 @@ impl TerminalBackend for EditorTerminals {
                 cwd: new.cwd,
                 env: new.env,
                 shell: new.shell,
+                is_shell_requested: new.is_shell_requested,
                 program: None,
             })
             .await?;
@@ -463,6 +509,12 @@ impl TerminalBackend for EditorTerminals {
             self.request(&terminal, "show_terminal", data).await?;
         }
         Ok(())
+    }
+
+    /// Not one for which the editor has no shell integration, where a window shows the server's own sessions.
+    fn can_read(&self, shell: &str) -> bool {
+        let is_readable = terminal::is_readable(shell) || !SHELLS.contains(&base_name(shell));
+        is_readable || !self.shared.windows.has_ours()
     }
 
     fn target(&self) -> &str {

@@ -101,7 +101,9 @@ impl Bridge {
         let patience = patience.min(shared.settings.shell_start);
         let caller = &request.caller;
         let target = request.target.as_deref().filter(|_| request.session.is_none());
-        let wanted = target.map(|target| self.backends().target(Some(target))).transpose()?;
+        let shell = request.shell.as_deref();
+        let wanted = target.map(|target| self.backends().target_for_shell(Some(target), shell));
+        let wanted = wanted.transpose()?;
         let known = match &request.session {
             Some(id) => Some(self.session(caller, id).await?),
             None => self.current_at(caller, wanted).await?,
@@ -311,6 +313,10 @@ impl Bridge {
         let report = backend.command(id, command, 0, 1024).await?;
         match report {
             Some(report) if report.state == (CommandState::Done { exit_code: 0 }) => Ok(()),
+            Some(report) if report.state == CommandState::Sent => {
+                let why = "this terminal does not report whether it changed its directory: leave `cwd` out and begin the command with `cd`";
+                Err(SessionError::NotSupported(why.into()).into())
+            }
             report => Err(BridgeError::BadDirectory {
                 cwd: cwd.display().to_string(),
                 why: report.map(|report| report.output.trim().to_owned()).unwrap_or_default(),

@@ -109,12 +109,12 @@ impl AllLimits {
         Ok((FolderLimiting { all: Arc::clone(self), limits }, wrong))
     }
 
-    /// Those that count for what a caller does in a directory.
-    pub(crate) fn of(&self, caller: &Caller, directory: &Path) -> Vec<Arc<Limits>> {
+    /// Those that count for what is done in a directory by a caller that works in `workspace`.
+    pub(crate) fn of(&self, workspace: Option<&Path>, directory: &Path) -> Vec<Arc<Limits>> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let counts = |limits: &&Arc<Limits>| {
             let is_in = |path: &Path| limits.folders.iter().any(|folder| path.starts_with(folder));
-            is_in(directory) || caller.workspace().is_some_and(is_in)
+            is_in(directory) || workspace.is_some_and(is_in)
         };
         all.iter().filter(counts).cloned().collect()
     }
@@ -190,6 +190,23 @@ impl Bridge {
         let directory = directory.map_or_else(|| start.to_owned(), |path| start.join(path));
         let limits = self.shared.guard.folder_limits(caller, &directory);
         limits.iter().filter_map(|it| it.default_timeout).fold(usual, Duration::min)
+    }
+
+    /// Lines of output that one answer about a directory has at most, where a person has set it.
+    pub fn max_output_lines(&self, caller: &Caller, directory: &Path) -> Option<u64> {
+        self.shared.guard.max_output_lines(caller.workspace(), directory)
+    }
+}
+
+impl Guard {
+    /// Lines of output that one answer has at most, where a person has set it.
+    pub(crate) fn max_output_lines(
+        &self,
+        workspace: Option<&Path>,
+        directory: &Path,
+    ) -> Option<u64> {
+        let limits = self.limits_of(workspace, directory);
+        limits.iter().filter_map(|it| it.sessions.scrollback_lines).min().map(|lines| lines as u64)
     }
 }
 

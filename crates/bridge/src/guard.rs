@@ -54,7 +54,12 @@ impl Guard {
 
     /// What people have set for what a caller does in a directory.
     pub(crate) fn folder_limits(&self, caller: &Caller, directory: &Path) -> Vec<Arc<Limits>> {
-        self.folders.of(caller, directory)
+        self.limits_of(caller.workspace(), directory)
+    }
+
+    /// The same for a caller that works in `workspace`.
+    pub(crate) fn limits_of(&self, workspace: Option<&Path>, directory: &Path) -> Vec<Arc<Limits>> {
+        self.folders.of(workspace, directory)
     }
 
     /// Counts a call.
@@ -97,7 +102,7 @@ impl Guard {
         let text = command_text(command);
         let home = self.home(caller);
         conclude(self.policy.check_command(&text, dialect, cwd, home), command, caller)?;
-        for limits in self.folders.of(caller, cwd) {
+        for limits in self.folder_limits(caller, cwd) {
             let decision = limits.commands.check_command(&text, dialect, cwd, home);
             conclude(by_person(decision, "blockedCommands", &limits), command, caller)?;
         }
@@ -115,7 +120,7 @@ impl Guard {
         let logged = words.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(" ");
         let home = self.home(caller);
         conclude(self.policy.check_program(words, cwd, home), &logged, caller)?;
-        for limits in self.folders.of(caller, cwd) {
+        for limits in self.folder_limits(caller, cwd) {
             let decision = limits.commands.check_program(words, cwd, home);
             conclude(by_person(decision, "blockedCommands", &limits), &logged, caller)?;
         }
@@ -148,7 +153,7 @@ impl Guard {
 
     /// Whether something may be done in a directory.
     pub(crate) fn directory(&self, path: &Path, caller: &Caller) -> Result<(), BridgeError> {
-        let limits = self.folders.of(caller, path);
+        let limits = self.folder_limits(caller, path);
         let by_person =
             limits.iter().map(|it| by_person(it.check_path(path), "allowedDirectories", it));
         let decisions = std::iter::once(self.policy.check_path(path)).chain(by_person);

@@ -174,10 +174,12 @@ impl Bridge {
         let shared = &*self.shared;
         new.owner = caller.owner();
         new.environment = caller.environment().cloned();
+        new.is_shell_requested = !new.shell.is_empty();
         if new.shell.is_empty() {
             new.shell.clone_from(&shared.settings.shell);
         }
-        let at = self.backends().target(new.target.as_deref())?;
+        let shell = Some(new.shell.as_str()).filter(|_| new.is_shell_requested);
+        let at = self.backends().target_for_shell(new.target.as_deref(), shell)?;
         new.cwd = self.directory(caller, &new.cwd, None, at)?;
         shared.guard.directory(&new.cwd, caller)?;
         let limits = RoomLimits::of(&shared.guard, caller, &new.cwd);

@@ -40,6 +40,34 @@ impl Bounded {
         [self.head, note, self.tail].concat()
     }
 
+    /// At most so many lines of it: the first and the last ones.
+    #[must_use]
+    pub fn within_lines(self, most: u64) -> Self {
+        let count = |text: &str| text.lines().count() as u64;
+        if count(&self.head) + count(&self.tail) <= most {
+            return self;
+        }
+        // Where nothing was cut, the head is all there is.
+        let last = if self.cut == 0 { &self.head } else { &self.tail };
+        let of_tail = count(last).min(most.div_ceil(2));
+        let of_head = count(&self.head).min(most - of_tail);
+        let of_tail = count(last).min(most - of_head);
+        let bytes = |lines: u64, text: &str| -> usize {
+            text.split_inclusive('\n').take(lines as usize).map(str::len).sum()
+        };
+        let head = self.head[..bytes(of_head, &self.head)].to_owned();
+        let tail = last[bytes(count(last) - of_tail, last)..].to_owned();
+        let kept = head.len() + tail.len();
+        let ends = |text: &str| text.matches('\n').count() as u64;
+        let all_ends = ends(&self.head) + ends(&self.tail) + self.cut_lines;
+        Self {
+            cut: self.cut + (self.head.len() + self.tail.len() - kept) as u64,
+            cut_lines: all_ends - ends(&head) - ends(&tail),
+            head,
+            tail,
+        }
+    }
+
     pub(crate) fn into_stored(self) -> Output {
         let cut = Cut { at: self.head.len(), bytes: self.cut, lines: Some(self.cut_lines) };
         Output { text: self.head + &self.tail, cut: (self.cut > 0).then_some(cut) }
@@ -132,6 +160,24 @@ mod tests {
             (stored.text.as_str(), stored.cut.map(|cut| (cut.at, cut.bytes, cut.lines))),
             ("a\nz\n", Some((2, 7, Some(3))))
         );
+    }
+
+    #[test]
+    fn lines_are_bounded_from_both_ends() {
+        let head: String = (1..=9).map(|line| format!("{line}\n")).collect();
+        let whole = Bounded { head, ..Bounded::default() };
+        assert_eq!(whole.clone().within_lines(9), whole);
+        let cut = |head: &str, tail: &str, cut, cut_lines| Bounded {
+            head: head.into(),
+            tail: tail.into(),
+            cut,
+            cut_lines,
+        };
+        assert_eq!(whole.clone().within_lines(5), cut("1\n2\n", "7\n8\n9\n", 8, 4));
+        assert_eq!(whole.within_lines(1), cut("", "9\n", 16, 8));
+        let before = cut("1\n2\n3\n", "9", 10, 5);
+        assert_eq!(before.clone().within_lines(4), before);
+        assert_eq!(before.within_lines(3), cut("1\n2\n", "9", 12, 6));
     }
 
     #[test]

@@ -109,6 +109,11 @@ pub struct OutputPage {
 impl Bridge {
     /// Reads what a session printed.
     pub async fn read_output(&self, request: &OutputRequest) -> Result<OutputPage, BridgeError> {
+        let SessionInfo { owner, cwd, .. } = &request.session;
+        let most = self.shared.guard.max_output_lines(owner.workspace.as_deref(), cwd);
+        let bounded = most.filter(|most| *most < request.lines);
+        let bounded = bounded.map(|lines| OutputRequest { lines, ..request.clone() });
+        let request = bounded.as_ref().unwrap_or(request);
         let kept = request.session.shell.and_then(|shell| shell.kept);
         let segments = match (request.command, kept) {
             (Some(command), _) => vec![self.segment(&request.session.id, command).await?],

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::channel::{MessageReader, MessageWriter, Received};
 use crate::greeting::{Greeted, greet};
 use crate::message::{Incoming, Outline, REPLIES};
-use crate::peer::{Peer, Queues};
+use crate::peer::{Peer, PeerError, Queues};
 use crate::terminals::{TerminalEvent, Terminals};
 use crate::window::{Refused, Window, Windows};
 
@@ -62,10 +62,12 @@ pub struct EditorService {
 }
 
 /// Who is let in. A token that is brought has to be valid in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Admission {
     /// Plain peers and windows: the transport has established that the process is this user's.
     Anyone,
+    /// The same, as long as this token is valid, which the handshake brought.
+    Bearer(String),
     /// Windows only: the transport admits this user only, and plain peers do not come this way.
     Windows,
     /// Windows with a token: the transport has established nothing, or the user wants it so.
@@ -110,7 +112,8 @@ async fn talk(
     admission: Admission,
     service: &EditorService,
 ) {
-    let greeted = greet(reader, writer, admission, &service.is_valid_token).await;
+    let greeted = greet(reader, writer, &admission, &service.is_valid_token).await;
+    let bearer = if let Admission::Bearer(token) = admission { Some(token) } else { None };
     let (hello, hello_id, token) = match greeted {
         Greeted::Plain => (None, None, None),
         Greeted::Window { hello, id, token } => (Some(*hello), id, token),
@@ -160,7 +163,7 @@ async fn talk(
         () = working => {}
         () = write(writer, queues, &peer) => {}
         () = keep_alive(&peer) => tracing::warn!(peer = %peer.id(), "an editor does not answer any more"),
-        () = lapse(token, &service.is_valid_token) => tracing::warn!(peer = %peer.id(), "the editor's token is not valid any more"),
+        () = lapse(token.or(bearer), &service.is_valid_token) => tracing::warn!(peer = %peer.id(), "the editor's token is not valid any more"),
     }
 }
 
@@ -195,10 +198,13 @@ async fn read(reader: &mut impl MessageReader, dispatch: Dispatch<'_>) {
 }
 
 impl Dispatch<'_> {
-    /// Answers a request whose data cannot be read, such as text with half a character.
+    /// Answers a request whose data cannot be read, such as text with half a character. A reply of that kind fails its
+    /// request.
     async fn refuse(&self, text: &str, error: &serde_json::Error) {
         let Ok(Outline { kind, id: Some(id) }) = serde_json::from_str(text) else { return };
-        if self.peer.is_window() && !REPLIES.contains(&kind.as_str()) {
+        if REPLIES.contains(&kind.as_str()) {
+            self.peer.fail_request(&id, error.to_string());
+        } else if self.peer.is_window() {
             let refused = Refused { code: "INVALID_INPUT", message: error.to_string() };
             let _ = self.peer.reply("error", Some(&id), failure(&refused)).await;
         }
@@ -211,7 +217,11 @@ impl Dispatch<'_> {
             return self.peer.take_reply(id.as_deref(), &kind, data);
         }
         if !self.peer.is_window() {
-            return tracing::warn!(%peer, kind, "dropped a message that plain editors do not send");
+            let why = format!("{kind:?} is not a type of reply");
+            if !id.is_some_and(|id| self.peer.fail_request(&id, why)) {
+                tracing::warn!(%peer, kind, "dropped a message that plain editors do not send");
+            }
+            return;
         }
         if id.is_some() {
             tracing::debug!(%peer, kind, id, "request of the editor");
@@ -309,7 +319,7 @@ async fn keep_alive(peer: &Peer) {
     loop {
         tokio::time::sleep(PING_INTERVAL).await;
         match peer.ping().await {
-            Ok(_) | Err(crate::peer::PeerError::Refused { .. }) => {}
+            Ok(_) | Err(PeerError::Refused { .. } | PeerError::Malformed(_)) => {}
             Err(_) => return,
         }
     }

@@ -39,10 +39,10 @@ enum First {
 pub(crate) async fn greet(
     reader: &mut impl MessageReader,
     writer: &mut impl MessageWriter,
-    admission: Admission,
+    admission: &Admission,
     is_valid_token: &TokenCheck,
 ) -> Greeted {
-    let plain_may_enter = admission == Admission::Anyone;
+    let plain_may_enter = matches!(admission, Admission::Anyone | Admission::Bearer(_));
     let patience = if plain_may_enter { GREETING_PAUSE } else { HELLO_LIMIT };
     let mut first = first_message(reader, patience).await;
     if plain_may_enter && matches!(first, First::Nothing) {
@@ -98,7 +98,7 @@ async fn first_message(reader: &mut impl MessageReader, patience: Duration) -> F
 /// The hello without its token, and that.
 fn judge(
     data: Value,
-    admission: Admission,
+    admission: &Admission,
     is_valid_token: &TokenCheck,
 ) -> Result<(Hello, Option<String>), Refused> {
     let mut hello: Hello = serde_json::from_value(data)
@@ -108,9 +108,9 @@ fn judge(
             "wrong_token",
             "the token is not valid: make one with `termbridge token create --scopes admin`",
         )),
-        None if admission == Admission::Token => Err(refused(
+        None if *admission == Admission::Token => Err(refused(
             "token_needed",
-            "a token is needed: make one with `termbridge token create --scopes admin`",
+            "a token is needed, in `hello` or as `Authorization: Bearer`: make one with `termbridge token create --scopes admin`",
         )),
         _ => {
             let token = hello.token.take();

@@ -57,6 +57,9 @@ pub enum PeerError {
         /// Whether the request was written.
         was_written: bool,
     },
+    /// The editor replied with something that does not fit the request.
+    #[error("the editor's reply cannot be used: {0}")]
+    Malformed(String),
     /// The message is longer than a message may be.
     #[error("a message to the editor is at most {MAX_MESSAGE} bytes, and this one has {0}")]
     TooLong(usize),
@@ -66,7 +69,7 @@ impl PeerError {
     /// Whether the editor may have seen the request. One that it has not seen may be sent again.
     pub fn was_written(&self) -> bool {
         match self {
-            Self::Refused { .. } | Self::Lost => true,
+            Self::Refused { .. } | Self::Lost | Self::Malformed(_) => true,
             Self::TimedOut { was_written } => *was_written,
             Self::NotSent | Self::TooLong(_) => false,
         }
@@ -240,27 +243,35 @@ impl Peer {
         result
     }
 
-    /// Hands a reply to the request that it is for, if it fits one that was written.
+    /// Hands a reply to the written request that it is for. One that does not fit fails the request.
     pub(crate) fn take_reply(&self, id: Option<&str>, kind: &str, data: Value) {
         let peer = self.id();
-        let mut pending = lock(&self.0.pending);
-        let waiting = id.and_then(|id| Some((id, pending.get(id)?)));
-        let Some((id, waiting)) = waiting.filter(|(_, waiting)| waiting.was_written) else {
+        let Some((id, waiting)) = id.and_then(|id| Some((id, self.take_written(id)?))) else {
             tracing::warn!(%peer, kind, id, "dropped a reply of the editor to nothing that was asked");
             return;
         };
-        match Reply::read(&waiting.kind, self.is_window(), kind, data) {
-            Ok(reply) => {
-                tracing::debug!(%peer, kind, id, "reply of the editor");
-                // Present: it was found under the same lock. A caller that has given up does not mind.
-                if let Some(waiting) = pending.remove(id) {
-                    let _ = waiting.reply.send(reply);
-                }
-            }
-            Err(why) => {
-                tracing::warn!(%peer, kind, id, why, "dropped a malformed reply of the editor");
-            }
-        }
+        let reply =
+            Reply::read(&waiting.kind, self.is_window(), kind, data).unwrap_or_else(|why| {
+                tracing::warn!(%peer, kind, id, why, "a malformed reply of the editor");
+                Err(PeerError::Malformed(why))
+            });
+        tracing::debug!(%peer, kind, id, "reply of the editor");
+        // A caller that has given up does not mind.
+        let _ = waiting.reply.send(reply);
+    }
+
+    /// Fails a written request whose reply cannot be read; whether there is one with this id.
+    pub(crate) fn fail_request(&self, id: &str, why: String) -> bool {
+        let Some(waiting) = self.take_written(id) else { return false };
+        tracing::warn!(peer = %self.id(), id, why, "a malformed reply of the editor");
+        let _ = waiting.reply.send(Err(PeerError::Malformed(why)));
+        true
+    }
+
+    fn take_written(&self, id: &str) -> Option<Pending> {
+        let mut pending = lock(&self.0.pending);
+        pending.get(id).filter(|waiting| waiting.was_written)?;
+        pending.remove(id)
     }
 
     /// Changes what is known of the window.

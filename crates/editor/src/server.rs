@@ -6,7 +6,8 @@
 //!
 //! Who is trusted: processes of this user. A browser's page reaches loopback too, but it says so by its `Origin`, and a
 //! page that gave its own name our address is betrayed by its `Host`. Where the user of a connection is another, or not
-//! known (other systems than Linux, other network namespaces), only a window with a token is let in.
+//! known (other systems than Linux, other network namespaces), a token is needed: in a window's `hello`, or of any peer as
+//! `Authorization: Bearer` in the handshake.
 //!
 //! A port that is taken is reported with its holder ([`ListenError::Taken`]); no other is tried, since no editor would look
 //! there. Bounds: [`MAX_CONNECTIONS`], [`HANDSHAKE_LIMIT`].
@@ -202,7 +203,7 @@ async fn welcome(
         PeerUser::Own if !settings.require_token => Admission::Anyone,
         _ => Admission::Token,
     };
-    tracing::debug!(%remote, ?user, ?admission, "a connection of an editor");
+    tracing::debug!(%remote, ?user, needs_token = admission == Admission::Token, "a connection of an editor");
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY");
     }
@@ -211,14 +212,20 @@ async fn welcome(
         let mut config = WebSocketConfig::default();
         config.max_message_size = Some(MAX_MESSAGE);
         config.max_frame_size = Some(MAX_MESSAGE);
+        let mut bearer = None;
         #[expect(clippy::result_large_err, reason = "the library's type")]
-        let check = |request: &Request, response: Response| check(request, response, port);
+        let check = |request: &Request, response: Response| {
+            bearer = bearer_token(request);
+            let is_valid = bearer.as_deref().is_none_or(|token| (service.is_valid_token)(token));
+            check(request, response, port, is_valid)
+        };
         let opened =
             tokio_tungstenite::accept_hdr_async_with_config(stream, check, Some(config)).await;
-        opened.map_err(io::Error::other)
+        let opened = opened.map_err(io::Error::other)?;
+        io::Result::Ok((opened, bearer.map_or(admission, Admission::Bearer)))
     };
     match timeout(HANDSHAKE_LIMIT, opening).await {
-        Ok(Ok(socket)) => serve(websocket(socket), admission, service, stop).await,
+        Ok(Ok((socket, admission))) => serve(websocket(socket), admission, service, stop).await,
         Ok(Err(error)) => tracing::warn!(%remote, %error, "an editor's connection was refused"),
         Err(_) => tracing::warn!(%remote, "an editor's handshake took too long"),
     }
@@ -236,8 +243,21 @@ async fn maybe_tls(stream: TcpStream, tls: Option<&dyn TlsAccept>) -> io::Result
     }
 }
 
+/// The token of `Authorization: Bearer`; an empty one where the header is of another kind.
+fn bearer_token(request: &Request) -> Option<String> {
+    let value = request.headers().get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
+    let (scheme, token) = value.split_once(' ').unwrap_or_default();
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+    Some(if is_bearer { token.trim().to_owned() } else { String::new() })
+}
+
 #[expect(clippy::result_large_err, reason = "the library's type")]
-fn check(request: &Request, response: Response, port: u16) -> Result<Response, ErrorResponse> {
+fn check(
+    request: &Request,
+    response: Response,
+    port: u16,
+    has_valid_token: bool,
+) -> Result<Response, ErrorResponse> {
     let header = |name| request.headers().get(name);
     let host = header(header::HOST).and_then(|host| host.to_str().ok());
     let refusal = if header(header::ORIGIN).is_some() {
@@ -246,6 +266,11 @@ fn check(request: &Request, response: Response, port: u16) -> Result<Response, E
         Some((StatusCode::FORBIDDEN, "the Host is none of this server's"))
     } else if request.uri().path() != "/" {
         Some((StatusCode::NOT_FOUND, "the path is /"))
+    } else if !has_valid_token {
+        Some((
+            StatusCode::UNAUTHORIZED,
+            "the token is not valid: make one with `termbridge token create --scopes admin`",
+        ))
     } else {
         None
     };

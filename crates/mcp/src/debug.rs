@@ -151,6 +151,7 @@ impl DebugTool {
             "duration": took.as_millis() as u64,
             "backend": answer.backend,
         });
+        let offered = &|name: &str| offered(name) && !answer.missing.iter().any(|one| one == name);
         let told = answer.result.and_then(|answer| Ok((within_bounds(answer.to_json())?, answer)));
         match told {
             Ok((data, told)) => {
@@ -170,16 +171,24 @@ impl DebugTool {
             }
             Err(failure) => {
                 let own = OWN.get_or_init(Catalog::own);
-                self.failed(debugging.map_or(own, Debugging::catalog), failure, meta, offered)
+                let catalog = debugging.map_or(own, Debugging::catalog);
+                self.failed(catalog, failure, meta, &answer.missing, offered)
             }
         }
     }
 
-    /// The hint without what the client cannot do; if nothing is left, how it could.
-    fn for_tools(catalog: &Catalog, hint: &str, offered: &dyn Fn(&str) -> bool) -> String {
+    /// The hint without what the backend does not have and the client cannot do; if nothing is left, how it could.
+    fn for_tools(
+        catalog: &Catalog,
+        hint: &str,
+        missing: &[String],
+        offered: &dyn Fn(&str) -> bool,
+    ) -> String {
         let debugging = catalog.enabled().map(Tool::name);
         let names: Vec<&str> = hint::NAMES.into_iter().chain(debugging).collect();
-        let usable = hint::for_tools(hint, &names, |name| offered(name).then_some(name));
+        let has = |name: &str| !missing.iter().any(|one| one == name);
+        let hint = hint::for_tools(hint, &names, |name| has(name).then_some(name));
+        let usable = hint::for_tools(&hint, &names, |name| offered(name).then_some(name));
         match usable.is_empty() && !hint.is_empty() {
             true => format!("{hint} (start the server with {ALL_TOOLS})"),
             false => usable,
@@ -198,6 +207,7 @@ impl DebugTool {
         catalog: &Catalog,
         failure: DebugFailure,
         meta: Value,
+        missing: &[String],
         offered: &dyn Fn(&str) -> bool,
     ) -> CallToolResult {
         let known = Catalog::error(&failure.code);
@@ -209,7 +219,7 @@ impl DebugTool {
             .or_else(|| known.map(|error| error.hint.clone()))
             .filter(|hint| !hint.contains(TIME_LIMIT) || self.takes(TIME_LIMIT))
             .unwrap_or_else(|| "Call again.".to_owned());
-        let hint = Self::for_tools(catalog, &hint, offered);
+        let hint = Self::for_tools(catalog, &hint, missing, offered);
         let retryable = own
             .map(|entry| entry.is_retryable)
             .or(known.map(|error| error.retryable))

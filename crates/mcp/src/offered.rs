@@ -23,6 +23,8 @@ const CONDITIONS: &str = "Any of text, regex, gone, idle_ms, change, exit, promp
 /// What a server offers to a client.
 pub(crate) struct Offered {
     common: Arc<Common>,
+    /// That of the server, or the client's own.
+    offer: Arc<Offer>,
     caller: Caller,
     made: OnceLock<Arc<Made>>,
     debugging: OnceLock<Debugging>,
@@ -31,7 +33,7 @@ pub(crate) struct Offered {
 /// What all clients share.
 struct Common {
     bridge: Bridge,
-    offer: Offer,
+    offer: Arc<Offer>,
     debuggers: OnceLock<Debuggers>,
     /// The tools without any of a workspace.
     made: OnceLock<Arc<Made>>,
@@ -45,25 +47,32 @@ struct Made {
 impl Offered {
     pub(crate) fn new(bridge: Bridge, offer: Offer) -> Result<Self, UnknownTool> {
         let (debuggers, made) = (OnceLock::new(), OnceLock::new());
-        let common = Arc::new(Common { bridge, offer, debuggers, made });
-        let offered = Self::of(common, Caller::default());
+        let offer = Arc::new(offer);
+        let common = Arc::new(Common { bridge, offer: Arc::clone(&offer), debuggers, made });
+        let offered = Self::of(common, offer, Caller::default());
         if offered.offer().names_tools() {
             offered.check_names()?;
         }
         Ok(offered)
     }
 
-    fn of(common: Arc<Common>, caller: Caller) -> Self {
-        Self { common, caller, made: OnceLock::new(), debugging: OnceLock::new() }
+    fn of(common: Arc<Common>, offer: Arc<Offer>, caller: Caller) -> Self {
+        Self { common, offer, caller, made: OnceLock::new(), debugging: OnceLock::new() }
     }
 
     /// The same for another client.
     pub(crate) fn for_client(&self, caller: Caller) -> Self {
-        Self::of(Arc::clone(&self.common), caller)
+        Self::of(Arc::clone(&self.common), Arc::clone(&self.offer), caller)
+    }
+
+    /// The same with other toolsets.
+    pub(crate) fn with_toolsets(&self, toolsets: Vec<Toolset>) -> Self {
+        let offer = Offer { toolsets, ..(*self.offer).clone() };
+        Self::of(Arc::clone(&self.common), Arc::new(offer), self.caller.clone())
     }
 
     fn offer(&self) -> &Offer {
-        &self.common.offer
+        &self.offer
     }
 
     /// Whether a client of this name gets structured content.
@@ -108,14 +117,15 @@ impl Offered {
         self.made.get_or_init(|| {
             let debugging = self.may_debug().then(|| self.own_debugging().ok()).flatten();
             let is_own = |tool: &CatalogTool| matches!(tool.origin(), Origin::Own);
-            match debugging.map(Debugging::catalog) {
-                Some(catalog) if !catalog.all().all(is_own) => Arc::new(self.make(Some(catalog))),
-                own => Arc::clone(self.common.made.get_or_init(|| {
-                    // What is listed does not depend on whether there is room for a debugger.
-                    let default = (own.is_none() && self.may_debug()).then(Catalog::own);
-                    Arc::new(self.make(own.or(default.as_ref())))
-                })),
-            }
+            let catalog = debugging.map(Debugging::catalog);
+            let is_common = Arc::ptr_eq(&self.offer, &self.common.offer)
+                && catalog.is_none_or(|catalog| catalog.all().all(is_own));
+            let make = || {
+                // What is listed does not depend on whether there is room for a debugger.
+                let default = (catalog.is_none() && self.may_debug()).then(Catalog::own);
+                Arc::new(self.make(catalog.or(default.as_ref())))
+            };
+            if is_common { Arc::clone(self.common.made.get_or_init(make)) } else { make() }
         })
     }
 

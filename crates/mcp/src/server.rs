@@ -187,6 +187,12 @@ impl McpServer {
         Self { closed, client_calls, ..self.for_identity(identity) }
     }
 
+    /// The same for a client that wants other toolsets.
+    #[must_use]
+    pub(crate) fn with_toolsets(self, toolsets: Vec<Toolset>) -> Self {
+        Self { tools: Arc::new(self.tools.with_toolsets(toolsets)), ..self }
+    }
+
     /// Leaves what lasting clients wait for to the next server, which they ask again.
     pub(crate) fn leave_lasting_clients(&self) {
         self.left.cancel();

@@ -14,8 +14,8 @@ use crate::walk::{Arg, UNKNOWN, base_name};
 /// A rule on simple commands, written as one: `git push --force`, `rm -rf /var/*`.
 ///
 /// - The first word is the program. Without a slash it is compared with the program's file name,
-///   so `rm` is also `/bin/rm`; with one, with the path as written. In an allow list `git` is the
-///   system's: `./git` and `/tmp/git` are other programs.
+///   so `rm` is also `/bin/rm`; with one, with the path as written. A denied `mkfs` is also `mkfs.ext4`. In an
+///   allow list `git` is the system's: `./git` and `/tmp/git` are other programs.
 /// - `-abc`: each of these short options must be present, in any order and grouping. `--name`: that
 ///   option, with or without a value; `--name=value` compares the value. `-r`, `-R` and `--recursive`
 ///   are one option, so are `-f` and `--force`.
@@ -24,7 +24,8 @@ use crate::walk::{Arg, UNKNOWN, base_name};
 ///   if need be, so a denied `git push` is also `git -C dir push`. An allow rule does so only for
 ///   options that it names: `git -C status` allows `git -C dir status`.
 /// - A word with `/`, `~`, `.`, `=` or a pattern sign is compared with every word of the command
-///   that is not an option, as written and as the absolute path it leads to.
+///   that is not an option, as written and as the absolute path it leads to. One that ends with `=` matches
+///   whatever follows: `dd if=` is every `dd` with an `if=`.
 /// - `*` matches anything, slashes too; `?` and `[…]` one character.
 /// - A command may have more words than the rule. In an allow list, when the rule has words of the
 ///   last kind, each remaining word of the command must match one of them.
@@ -66,7 +67,9 @@ impl Pattern {
         for word in words {
             if let Some(long) = word.strip_prefix("--").filter(|long| !long.is_empty()) {
                 let (name, value) = match long.split_once('=') {
-                    Some((name, value)) => (name, Some(value.to_owned())),
+                    Some((name, value)) => {
+                        (name, Some(value.to_owned()).filter(|value| !value.is_empty()))
+                    }
                     None => (long, None),
                 };
                 pattern.long.push((name.to_owned(), value));
@@ -102,7 +105,9 @@ impl Pattern {
         let leads_there = self.program.starts_with('/')
             && Place::of(program, cwd)
                 .is_some_and(|place| glob::matches(&self.program, &place.path()));
-        if !(glob::matches(&self.program, name) || glob_names || leads_there) {
+        let is_variant = usage == Use::Deny
+            && name.strip_prefix(&self.program).is_some_and(|rest| rest.starts_with('.'));
+        if !(glob::matches(&self.program, name) || glob_names || leads_there || is_variant) {
             return false;
         }
         let rest = &args[1..];
@@ -184,7 +189,7 @@ pub(crate) fn operand_allowed(pattern: &str, arg: &Arg, cwd: Option<&Path>, home
 }
 
 pub(crate) fn operand_matches(pattern: &str, arg: &Arg, cwd: Option<&Path>, home: &Path) -> bool {
-    if pattern == "*" {
+    if pattern == "*" || (pattern.ends_with('=') && arg.text.starts_with(pattern)) {
         return true;
     }
     if arg.text.contains(UNKNOWN) {

@@ -5,14 +5,15 @@
 //! the catalogue's codes.
 
 mod halt;
+mod memory;
 mod params;
 mod read;
+mod session;
 mod variables;
 mod words;
 
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,9 +21,10 @@ use serde_json::{Map, Value, json};
 use termbridge_editor::{BridgeError, Event, Host, Request};
 
 use self::halt::Why;
+pub(super) use self::memory::Memory;
 use self::params::Scripts;
 pub(super) use self::params::Unfit;
-use super::answer::{Answer, End, Halt, SessionView, Stack, Started, Status, Thread, Threads};
+use super::answer::{Answer, SessionView, Stack, Started, Status, Thread, Threads};
 use super::{DebugBackend, DebugCall, DebugFailure, Progress};
 
 /// How much longer than a script's own wait its explanation may take. A call without progress waits 50 s,
@@ -32,8 +34,6 @@ const GRACE: Duration = Duration::from_secs(5);
 const QUESTION: Duration = Duration::from_secs(5);
 /// How long an editor may take to say that it restarts before it is gone.
 const RELOAD: Duration = Duration::from_secs(3);
-/// Sessions of which it is remembered what they printed.
-const REMEMBERED: usize = 64;
 
 /// An editor that serves the workspace.
 #[derive(Debug, Clone)]
@@ -45,41 +45,17 @@ pub struct EditorBackend {
     heard: Option<Arc<Mutex<Vec<Value>>>>,
 }
 
-/// What is remembered between calls.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    scripts: Mutex<Option<(String, Arc<Scripts>)>>,
-    /// When the last output was that was told, by session.
-    told: Mutex<HashMap<String, u64>>,
-    /// Breakpoints of the editor that the native debugger was given.
-    lent: Mutex<Vec<(String, u64)>>,
-}
-
-impl Memory {
-    fn told(&self) -> MutexGuard<'_, HashMap<String, u64>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Breakpoints that the native debugger was given, in exchange for those that it gets now.
-    pub(super) fn lend(&self, places: Vec<(String, u64)>) -> Vec<(String, u64)> {
-        let mut lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut lent, places)
-    }
-}
-
 impl EditorBackend {
     /// Scripts run by this editor; `listens` keeps what they say.
     pub(super) async fn new(host: Host, memory: &Arc<Memory>, listens: bool) -> Self {
         let id = host.info().bridge_id.clone();
-        let known = memory.scripts.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let scripts = match known {
-            Some((of, scripts)) if of == id => scripts,
-            _ => {
+        let scripts = match memory.scripts_of(&id) {
+            Some(scripts) => scripts,
+            None => {
                 let bridge = host.bridge().to_owned();
                 let read = tokio::task::spawn_blocking(move || Scripts::of(&bridge)).await;
                 let scripts = Arc::new(read.unwrap_or_else(|_| Scripts::of(Path::new(""))));
-                let mut kept = memory.scripts.lock().unwrap_or_else(PoisonError::into_inner);
-                *kept = Some((id, Arc::clone(&scripts)));
+                memory.keep_scripts(id, &scripts);
                 scripts
             }
         };
@@ -96,6 +72,11 @@ impl EditorBackend {
     /// Whether it can serve a call.
     pub(super) fn check(&self, script: &str, arguments: &Map<String, Value>) -> Result<(), Unfit> {
         self.scripts.check(script, arguments)
+    }
+
+    /// Whether it has a script.
+    pub(super) fn has(&self, script: &str) -> bool {
+        self.scripts.has(script)
     }
 
     /// Whether a script takes an argument.
@@ -161,7 +142,7 @@ impl EditorBackend {
         if self.scripts.takes(&call.script, "sessionId") {
             return Ok(());
         }
-        let status = self.ask_status(call).await?;
+        let status = self.live_status(call).await?;
         match status["sessionId"].as_str() {
             Some(active) if active == asked => Ok(()),
             Some(active) => {
@@ -171,7 +152,7 @@ impl EditorBackend {
                     "choose session {asked} in the editor, or leave `sessionId` out"
                 )))
             }
-            None => Err(DebugFailure::new("E_NO_SESSION", "no session is active in the editor")),
+            None => Err(session::none()),
         }
     }
 
@@ -198,6 +179,7 @@ impl EditorBackend {
 
     async fn start(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
         let said = self.run_own(call).await?;
+        self.memory.note_started(read::text(&said["sessionId"]));
         let mut session = SessionView {
             session_id: read::text(&said["sessionId"]),
             state: "running",
@@ -217,9 +199,9 @@ impl EditorBackend {
 
     /// A stop that is there already, else the next one.
     async fn wait_for_hit(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
-        let status = self.ask_status(call).await?;
+        let status = self.live_status(call).await?;
         if status["isActive"] == false {
-            return Err(DebugFailure::new("E_NO_SESSION", "no session is active in the editor"));
+            return Err(session::none());
         }
         if halt::is_paused(&status) {
             return Ok(Answer::Halt(self.stop(call, &status, Why::Unknown).await));
@@ -244,20 +226,8 @@ impl EditorBackend {
         Ok(Answer::Started(Box::new(Started { session, stop, ..Started::default() })))
     }
 
-    async fn end(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
-        let said = self.run_own(call).await?;
-        let stopped = read::list(&said["stoppedSessions"]);
-        let end = End {
-            state: End::STATE,
-            stopped: Some(!stopped.is_empty()),
-            session_id: stopped.first().and_then(read::words),
-            ..End::default()
-        };
-        Ok(Answer::Halt(Halt::End(Box::new(end))))
-    }
-
     async fn status(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
-        let said = self.ask_status(call).await?;
+        let said = self.live_status(call).await?;
         let active = said["isActive"] == true;
         let paused = halt::is_paused(&said);
         let session = active.then(|| halt::session(&said));
@@ -266,7 +236,7 @@ impl EditorBackend {
 
     /// What the editor knows of a program that is stopped.
     async fn paused(&self, call: &DebugCall) -> Result<Value, DebugFailure> {
-        let said = self.ask_status(call).await?;
+        let said = self.live_status(call).await?;
         let asked = call.arguments.get("sessionId").and_then(Value::as_str);
         let active = said["sessionId"].as_str();
         if said["isActive"] != true || (asked.is_some() && asked != active) {
@@ -355,29 +325,43 @@ impl DebugBackend for EditorBackend {
     }
 
     async fn call(&self, call: DebugCall) -> Result<Answer, DebugFailure> {
+        if session::is_needed_by(&call.script) && !self.memory.has_session() {
+            self.require_session(&call).await?;
+        }
         self.check_session(&call).await?;
+        let answer = self.serve(&call).await;
+        self.memory.note_answer(&answer);
+        answer
+    }
+}
+
+impl EditorBackend {
+    async fn serve(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
         match call.script.as_str() {
-            "debug.start" => self.start(&call).await,
-            "debug.restart" => self.restart(&call).await,
-            "debug.stop" => self.end(&call).await,
-            "debug.status" => self.status(&call).await,
+            "debug.start" => self.start(call).await,
+            "debug.restart" => self.restart(call).await,
+            "debug.stop" => self.end(call).await,
+            "debug.status" => self.status(call).await,
             "debug.continue" | "debug.step-over" | "debug.step-into" | "debug.step-out" => {
-                self.resume(&call).await
+                self.resume(call).await
             }
-            "debug.wait-for-hit" => self.wait_for_hit(&call).await,
+            "debug.wait-for-hit" => self.wait_for_hit(call).await,
             "test.debug-single" => {
-                let said = self.run_own(&call).await?;
-                Ok(Answer::Halt(self.halt(&call, &said, Why::Unknown).await?))
+                let said = self.run_own(call).await?;
+                self.memory.note_started(read::text(&said["sessionId"]));
+                Ok(Answer::Halt(self.halt(call, &said, Why::Unknown).await?))
             }
-            "debug.stack" => self.stack(&call).await,
-            "debug.threads" => self.threads(&call).await,
-            "debug.list-variables" => self.variables(&call).await,
-            "util.restart-vscode" => self.reload(&call).await,
+            "debug.stack" => self.stack(call).await,
+            "debug.threads" => self.threads(call).await,
+            "debug.list-variables" => self.variables(call).await,
+            "debug.get-variable" => self.page(call).await,
+            "debug.tracker" => self.tracked(call).await,
+            "util.restart-vscode" => self.reload(call).await,
             script => {
                 if script == "breakpoint.set" {
-                    check_place(&call)?;
+                    check_place(call)?;
                 }
-                let data = self.run_own(&call).await?;
+                let data = self.run_own(call).await?;
                 Ok(read::answer(script, &call.arguments, &data))
             }
         }

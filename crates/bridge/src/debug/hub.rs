@@ -106,12 +106,18 @@ pub struct DebugAnswer {
     pub note: Option<String>,
     /// What the editor's scripts said, word for word, where the settings ask for it.
     pub raw: Option<Value>,
+    /// Tools that the backend does not have, by name: a hint names none of them.
+    pub missing: Vec<String>,
 }
 
 impl DebugAnswer {
+    fn of(result: Result<Answer, DebugFailure>, backend: &'static str) -> Self {
+        Self { result, backend, note: None, raw: None, missing: Vec::new() }
+    }
+
     /// A failure before anyone served.
     pub fn refused(failure: DebugFailure) -> Self {
-        Self { result: Err(failure), backend: "none", note: None, raw: None }
+        Self::of(Err(failure), "none")
     }
 }
 
@@ -231,9 +237,7 @@ impl Debugging {
         match self.serving().await {
             Ok(Serving::Native) => self.call_native(tool, call, None).await,
             Ok(Serving::Editor(editor)) => self.call_editor(tool, &editor, call).await,
-            Err(failure) => {
-                DebugAnswer { result: Err(failure), backend: "editor", note: None, raw: None }
-            }
+            Err(failure) => DebugAnswer::of(Err(failure), "editor"),
         }
     }
 
@@ -246,7 +250,7 @@ impl Debugging {
             }),
             () = call.cancel.cancelled() => Err(DebugFailure::cancelled()),
         };
-        DebugAnswer { result: result.map(Answer::Other), backend, note: None, raw: None }
+        DebugAnswer::of(result.map(Answer::Other), backend)
     }
 
     async fn call_native(
@@ -263,7 +267,7 @@ impl Debugging {
                 native.call(call).await
             }
         };
-        DebugAnswer { result, backend: native.name(), note, raw: None }
+        DebugAnswer { note, ..DebugAnswer::of(result, native.name()) }
     }
 
     /// What the editor's extension cannot start, the native debugger starts, with the editor's breakpoints.
@@ -274,10 +278,9 @@ impl Debugging {
         mut call: DebugCall,
     ) -> DebugAnswer {
         let answer = |result| DebugAnswer {
-            result,
-            backend: editor.name(),
-            note: None,
             raw: editor.heard(),
+            missing: self.missing_in(editor),
+            ..DebugAnswer::of(result, editor.name())
         };
         if matches!(tool.origin(), Origin::Own) {
             leave_out_defaults(tool, editor, &mut call.arguments);
@@ -293,6 +296,18 @@ impl Debugging {
             }
         }
         answer(editor.call(call).await)
+    }
+
+    /// The tools that neither the editor's extension nor, in its place, the native debugger has.
+    fn missing_in(&self, editor: &EditorBackend) -> Vec<String> {
+        let starts_natively = self.shared.settings.backend == BackendChoice::Auto;
+        let is_missing = |tool: &&Tool| {
+            let alias = tool.alias();
+            let is_native = starts_natively && STARTS.contains(&alias);
+            !(editor.has(alias) || is_native || OWN_SCRIPTS.contains(&alias))
+                && matches!(tool.origin(), Origin::Own)
+        };
+        self.catalog().enabled().filter(is_missing).map(|tool| tool.name().to_owned()).collect()
     }
 
     /// Gives the native debugger the editor's breakpoints, in the place of those that it was given before.

@@ -94,7 +94,6 @@ impl EditorTerminals {
         command: &str,
         patience: Duration,
     ) -> Result<(), SessionError> {
-        let plain = json!({ "command": command, "terminalId": terminal.terminal_id });
         let line = line::typed(terminal.shell(), command);
         let captured = json!({
             "command": line, "shown": shown(command), "terminalId": terminal.terminal_id, "capture": true
@@ -144,17 +143,24 @@ impl EditorTerminals {
             let why = "the editor cannot read this shell, so what the program shows cannot be seen";
             return Err(SessionError::NotSupported(why.into()));
         }
-        self.request(terminal, "execute", plain).await?;
-        let why = if terminal.is_in_ours() {
-            "its shell has no integration"
-        } else {
-            "its extension cannot"
+        let setup = terminal.lock().setup.clone();
+        let line = setup.map_or_else(|| command.to_owned(), |setup| line::after(&setup, command));
+        let plain = json!({ "command": line, "terminalId": terminal.terminal_id });
+        let reply = self.request(terminal, "execute", plain).await?;
+        let (why, output) = match reply {
+            Reply::Success(data) if !terminal.is_in_ours() => (
+                "its extension cannot. The output shown is the extension's own reply",
+                data["output"].as_str().unwrap_or_default().to_owned(),
+            ),
+            _ => ("its shell has no integration", String::new()),
         };
         terminal.change(|state| {
+            state.setup = None;
             if let Some(sent) = state.commands.iter_mut().find(|it| it.id == number) {
                 sent.notice = Some(format!(
                     "the editor confirms that it was sent to the terminal; output and exit code cannot be captured: {why}"
                 ));
+                sent.feed(output.replace("\r\n", "\n").replace('\n', "\r\n").as_bytes());
                 sent.end(CommandState::Sent);
             }
         });

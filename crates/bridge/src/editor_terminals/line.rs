@@ -5,9 +5,11 @@
 //! line is given to `eval`, in one piece and without a character that the line editor takes for a key.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
-use termbridge_session::Shell;
+use termbridge_session::{SessionError, Shell};
 
 /// Words after which a shell may read on at the next line.
 const OPENING: [&str; 14] = [
@@ -35,6 +37,52 @@ pub(super) fn typed(shell: Shell, command: &str) -> Cow<'_, str> {
     }
     line.push('\'');
     Cow::Owned(line)
+}
+
+/// What puts a shell of an unknown kind into a directory and gives it variables: POSIX shells and fish take it.
+pub(super) fn setup(cwd: &Path, env: &BTreeMap<String, String>) -> Result<String, SessionError> {
+    let is_name = |name: &str| {
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_word && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
+    };
+    let cwd = cwd.to_string_lossy();
+    if let Some(name) = env.keys().find(|name| !is_name(name)) {
+        let why =
+            format!("{name:?} is not a name that a shell can export in the editor's terminal");
+        return Err(SessionError::NotSupported(why));
+    }
+    if std::iter::once(&*cwd).chain(env.values().map(String::as_str)).any(has_control) {
+        let why = "control characters in `cwd` or `env` cannot be typed into the editor's terminal";
+        return Err(SessionError::NotSupported(why.into()));
+    }
+    let mut line = format!("cd -- {}", quoted(&cwd));
+    if !env.is_empty() {
+        line.push_str(" && export");
+        env.iter().for_each(|(name, value)| _ = write!(line, " {name}={}", quoted(value)));
+    }
+    Ok(line)
+}
+
+/// A command that runs only after its setup.
+pub(super) fn after(setup: &str, command: &str) -> String {
+    // Of a list, `&&` would hold for its first command alone.
+    match is_plain(command) && !command.contains([';', '&', '|']) {
+        true => format!("{setup} && {command}"),
+        false => format!("{setup} && eval {}", quoted(command)),
+    }
+}
+
+fn has_control(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_control())
+}
+
+/// One word in POSIX shells and in fish, which takes a backslash between single quotes for an escape.
+fn quoted(text: &str) -> String {
+    let pieces = text.split_inclusive(['\\', '\'']).map(|piece| match piece.strip_suffix('\\') {
+        Some(before) => format!(r"{before}'\\'"),
+        None => piece.replace('\'', r#"'"'"'"#),
+    });
+    format!("'{}'", pieces.collect::<String>())
 }
 
 /// Whether a line is simple enough for the shell to run as it stands, and as one command.
@@ -145,6 +193,33 @@ mod tests {
             assert_eq!(wanted.0, Some(3), "{wanted:?}");
             assert_eq!(run(shell, &typed(kind, command)), wanted);
         }
+    }
+
+    #[test]
+    fn a_setup_holds_for_the_whole_command_in_every_shell() {
+        let root = tempfile::tempdir().expect("a folder");
+        let cwd = root.path().join("it's a \\ \"folder\" $HOME!\\");
+        std::fs::create_dir(&cwd).expect("made");
+        let env = BTreeMap::from([("A".to_owned(), "1 'two' \\ $3\\".to_owned())]);
+        let setup = setup(&cwd, &env).expect("can be typed");
+        let wanted = format!("{}\n{}\nlast\n", env["A"], cwd.display());
+        for shell in ["sh", "dash", "bash", "zsh", "fish"] {
+            let run = |line: &str| {
+                let output = Command::new(shell).args(["-c", line]).current_dir("/").output();
+                String::from_utf8_lossy(&output.expect("it runs").stdout).into_owned()
+            };
+            let command = r"printf '%s\n' $A; pwd; echo last";
+            let command = command.replace("$A", "\"$A\"");
+            assert_eq!(run(&after(&setup, &command)), wanted, "{shell}");
+            let line = after("cd -- /nowhere", "echo ran; echo ran");
+            assert_eq!(run(&line), "", "{shell}: nothing runs elsewhere");
+        }
+        assert_eq!(after("cd -- '/w'", "npm install"), "cd -- '/w' && npm install");
+        let refused = |cwd: &str, name: &str| {
+            super::setup(Path::new(cwd), &BTreeMap::from([(name.to_owned(), String::new())]))
+        };
+        assert!(refused("/a\nb", "A").is_err() && refused("/a", "A;x").is_err());
+        assert!(refused("/a", "1A").is_err() && refused("/a", "").is_err());
     }
 
     #[test]

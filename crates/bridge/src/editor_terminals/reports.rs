@@ -28,6 +28,9 @@ impl Terminals for EditorTerminals {
         let window = WindowKey::of(peer);
         let mut open = self.lock();
         open.gone.remove(&window);
+        if !window.is_ours() {
+            open.reconnect_plain(&window);
+        }
         if let Some(kept) = peer.hello().and_then(|hello| hello.terminals.clone()) {
             // They were closed meanwhile, or its extension was started anew and knows nothing of those before.
             let is_gone =
@@ -113,7 +116,7 @@ impl Terminals for EditorTerminals {
                     purpose: Purpose::Shell,
                     name: Some(terminal_name),
                     project: None,
-                    command: shell.unwrap_or_else(|| "sh".to_owned()),
+                    command: shell.unwrap_or_else(|| "shell".to_owned()),
                     cwd: cwd.unwrap_or_else(|| Path::new("/").to_owned()),
                     pid,
                 };

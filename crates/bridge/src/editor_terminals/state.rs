@@ -48,6 +48,8 @@ pub(super) struct TerminalState {
     pub(super) withdrawn: Option<&'static str>,
     /// Its program has ended, and the editor still shows the terminal.
     pub(super) is_left_open: bool,
+    /// What goes in front of the first command.
+    pub(super) setup: Option<String>,
     pub(super) commands: VecDeque<EditorCommand>,
     next_command: u64,
     /// Names of the requests that began commands, by the commands' numbers.
@@ -110,6 +112,7 @@ impl TerminalState {
             ended: None,
             withdrawn: None,
             is_left_open: false,
+            setup: None,
             commands: VecDeque::new(),
             next_command: 1,
             keys: VecDeque::new(),
@@ -398,6 +401,15 @@ impl TerminalState {
         }
         let why = "the editor does not show this terminal's screen: the size of its shell's terminal is not known";
         self.follow_size().ok_or_else(|| SessionError::NotSupported(why.into()))
+    }
+
+    /// Refuses to show a screen that nobody can read.
+    pub(super) fn check_visible(&mut self) -> Result<(), SessionError> {
+        if self.integration == Integration::Missing {
+            let why = "the editor cannot read this terminal, so its screen cannot be seen: its shell has no shell integration. Use bash, zsh or fish; send_keys with view \"none\" types all the same";
+            return Err(SessionError::NotSupported(why.into()));
+        }
+        self.known_size().map(drop)
     }
 
     pub(super) fn snapshot(&mut self, request: SnapshotRequest) -> Snapshot {

@@ -13,11 +13,15 @@ use termbridge_session::{
 };
 use tokio::sync::watch;
 
-use super::state::{ASSUMED_SIZE, TerminalState};
+use super::state::{ASSUMED_SIZE, Integration, TerminalState};
 use super::windows::WindowKey;
 
 /// The shell that programs are started from: their words are quoted for it.
 pub(super) const PROGRAM_SHELL: &str = "bash";
+
+/// Shells for which the editor has no shell integration. One that reports itself all the same is read from then on.
+const UNREADABLE_SHELLS: [&str; 12] =
+    ["sh", "dash", "ash", "busybox", "ksh", "mksh", "csh", "tcsh", "nu", "elvish", "xonsh", "rc"];
 
 /// Windows of a terminal that are known.
 const MAX_WINDOWS: usize = 8;
@@ -67,6 +71,10 @@ impl EditorTerminal {
     pub(super) fn new(id: SessionId, new: NewTerminal) -> Self {
         let NewTerminal { owner, windows, terminal_id, purpose, name, project, command, cwd, pid } =
             new;
+        let mut state = TerminalState::new(pid, cwd);
+        if purpose == Purpose::Shell && !is_readable(&command) {
+            state.integration = Integration::Missing;
+        }
         Self {
             id,
             owner,
@@ -77,7 +85,7 @@ impl EditorTerminal {
             project,
             command,
             created: SystemTime::now(),
-            state: Mutex::new(TerminalState::new(pid, cwd)),
+            state: Mutex::new(state),
             changed: watch::channel(()).0,
         }
     }
@@ -133,8 +141,7 @@ impl EditorTerminal {
             Purpose::Program => PROGRAM_SHELL,
             Purpose::Shell => &self.command,
         };
-        let name = program.rsplit('/').next().unwrap_or_default();
-        Shell::known(name).unwrap_or(Shell::Posix)
+        Shell::known(base_name(program)).unwrap_or(Shell::Posix)
     }
 
     /// Refuses what only a living terminal can do.
@@ -210,7 +217,16 @@ impl EditorTerminal {
     /// A copy of the screen.
     pub(super) fn snapshot(&self, request: SnapshotRequest) -> Result<Snapshot, SessionError> {
         let mut state = self.lock();
-        state.known_size()?;
+        state.check_visible()?;
         Ok(state.snapshot(request))
     }
+}
+
+/// Whether the editor may have shell integration for a shell.
+pub(super) fn is_readable(shell: &str) -> bool {
+    !UNREADABLE_SHELLS.contains(&base_name(shell))
+}
+
+pub(super) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or_default()
 }

@@ -50,6 +50,10 @@ pub(super) fn begin(
     }
     let began = {
         let mut state = terminal.lock();
+        if wait.look.is_some() {
+            // Before anything is typed.
+            state.check_visible()?;
+        }
         state.follow_size();
         let (seq, now) = (state.screen.look(), Instant::now());
         let since = wait.after.unwrap_or(seq);
@@ -199,7 +203,7 @@ fn waited(
         Look::Scrollback(lines) => SnapshotRequest { since: None, scrollback: Some(lines) },
     });
     if look.is_some() {
-        state.known_size()?;
+        state.check_visible()?;
     }
     let seq = state.screen.look();
     Ok(Waited {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use termbridge_editor::{Peer, PeerError, Reply};
+use termbridge_editor::{Peer, PeerError, PeerId, Reply};
 use termbridge_session::SessionError;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -27,13 +27,13 @@ const MAX_NAMED: usize = 8;
 pub(super) enum WindowKey {
     /// A window of our own extension.
     Window(String),
-    /// An extension that says nothing of itself.
-    Plain,
+    /// A connection of an extension that says nothing of itself.
+    Plain(PeerId),
 }
 
 impl WindowKey {
     pub(super) fn of(peer: &Peer) -> Self {
-        peer.hello().map_or(Self::Plain, |hello| Self::Window(hello.window.clone()))
+        peer.hello().map_or(Self::Plain(peer.id()), |hello| Self::Window(hello.window.clone()))
     }
 }
 
@@ -76,6 +76,11 @@ impl ConnectedWindows {
         self.0.borrow().iter().any(|peer| peer.is_open() && WindowKey::of(peer) == *key)
     }
 
+    /// Whether a window of our own extension is there.
+    pub(super) fn has_ours(&self) -> bool {
+        self.0.borrow().iter().any(|peer| peer.is_window() && is_usable(peer))
+    }
+
     /// Whether one of these windows is, and answers.
     pub(super) fn is_usable(&self, keys: &[WindowKey]) -> bool {
         find(&self.0.borrow(), keys).is_some()
@@ -86,7 +91,8 @@ impl ConnectedWindows {
         self.0.send_modify(|_| {});
     }
 
-    /// The editor for a new terminal: the one that has the workspace open, or else the only one.
+    /// The editor for a new terminal: the one that has the workspace open, or else the only one, or else the newest of those
+    /// that say nothing of themselves.
     pub(super) async fn choose(&self, workspace: &Path, cwd: &Path) -> Result<Peer, SessionError> {
         let is_there = |peers: &[Peer]| peers.iter().any(is_usable).then_some(());
         let some = self.wait_for(Instant::now() + CONNECT_LIMIT, is_there).await;
@@ -104,7 +110,8 @@ impl ConnectedWindows {
             let depth = |peer: &&Peer| nearest(peer, folder);
             peers.iter().filter(|peer| nearest(peer, folder).is_some()).max_by_key(depth)
         };
-        match (has(workspace).or_else(|| has(cwd)), peers.as_slice()) {
+        let plain = || peers.iter().rev().find(|peer| !peer.is_window());
+        match (has(workspace).or_else(|| has(cwd)).or_else(plain), peers.as_slice()) {
             (Some(peer), _) | (None, [peer]) => Ok(peer.clone()),
             (None, peers) => {
                 let names: Vec<String> = peers.iter().take(MAX_NAMED).map(name).collect();

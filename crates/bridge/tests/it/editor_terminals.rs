@@ -154,26 +154,40 @@ pub(crate) async fn finished(terminals: &EditorTerminals, id: &SessionId, comman
 }
 
 #[tokio::test]
-async fn a_plain_editor_confirms_and_nothing_else() {
+async fn a_plain_editor_replies_and_nothing_else() {
     let terminals = EditorTerminals::new();
     let mut editor = Editor::plain(&terminals).await;
-    let (info, asked) = session(&terminals, &mut editor, None).await;
+    let chosen = NewSession { is_shell_requested: true, ..new_session("/work") };
+    let refused = terminals.create_session(chosen).await;
+    assert!(matches!(refused, Err(SessionError::NotSupported(why)) if why.contains("`shell`")));
+    let env = [("A".to_owned(), "b c".to_owned())].into();
+    let (made, asked) = tokio::join!(
+        terminals.create_session(NewSession { env, ..new_session("/work") }),
+        editor.create(None)
+    );
+    let info = made.expect("a session");
     assert_eq!(asked, json!({}), "a plain extension is told what it knows");
     assert_eq!(info.name.as_deref(), Some("Terminal 1"));
-    let starting = terminals.start_command(&info.id, "npm install", LIMIT);
-    let confirming = async {
-        let (id, asked) = editor.expect("execute").await;
-        assert_eq!(asked["command"], "npm install");
-        assert_eq!(asked.as_object().map(serde_json::Map::len), Some(2));
-        editor.reply("success", &id, json!({"output": "Command executed: npm install"})).await;
-    };
-    let (command, ()) = tokio::join!(starting, confirming);
-    let command = command.expect("started");
-    finished(&terminals, &info.id, command).await;
-    let report = terminals.command(&info.id, command, 0, 1000).await.expect("a report");
-    let report = report.expect("a report");
-    assert_eq!((report.state, report.output.as_str()), (CommandState::Sent, ""));
-    assert!(report.notice.is_some_and(|notice| notice.contains("cannot be captured")));
+    assert_eq!(info.command, "the editor's default shell");
+    let reply = "Command executed: npm install\nNote: no output";
+    // Directory and variables are set once; what follows is the agent's own affair.
+    let first = "cd -- '/work' && export A='b c' && npm install";
+    for (command, typed) in [("npm install", first), ("ls", "ls")] {
+        let starting = terminals.start_command(&info.id, command, LIMIT);
+        let confirming = async {
+            let (id, asked) = editor.expect("execute").await;
+            assert_eq!(asked["command"], typed);
+            assert_eq!(asked.as_object().map(serde_json::Map::len), Some(2));
+            editor.reply("success", &id, json!({"output": reply})).await;
+        };
+        let (number, ()) = tokio::join!(starting, confirming);
+        let number = number.expect("started");
+        finished(&terminals, &info.id, number).await;
+        let report = terminals.command(&info.id, number, 0, 1000).await.expect("a report");
+        let report = report.expect("a report");
+        assert_eq!((report.state, report.output.as_str()), (CommandState::Sent, reply));
+        assert!(report.notice.is_some_and(|notice| notice.contains("cannot be captured")));
+    }
 
     let screen = terminals.get(&info.id).expect("a session");
     let seen = screen.snapshot(SnapshotRequest::default()).await;
@@ -192,6 +206,50 @@ async fn a_plain_editor_confirms_and_nothing_else() {
     assert!(!stopped.expect("stopped").already);
     let listed = terminals.list_sessions().await.expect("a list");
     assert!(matches!(listed[0].state, State::Exited(_)));
+}
+
+/// Has a plain extension confirm a command; in which terminal.
+async fn confirm(terminals: &EditorTerminals, editor: &mut Editor, id: &SessionId) -> Value {
+    let (started, asked) = tokio::join!(terminals.start_command(id, "true", LIMIT), async {
+        let (id, asked) = editor.expect("execute").await;
+        editor.reply("success", &id, json!({"output": "sent"})).await;
+        asked
+    });
+    started.expect("started");
+    asked["terminalId"].clone()
+}
+
+/// Returns when everybody waits: the clock of these tests moves only then.
+async fn all_is_quiet() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_plain_editor_leaves_the_first_its_terminals() {
+    let terminals = EditorTerminals::new();
+    let mut first = Editor::plain(&terminals).await;
+    let (of_first, _) = session(&terminals, &mut first, None).await;
+    let mut second = Editor::plain(&terminals).await;
+    all_is_quiet().await;
+    let (of_second, _) = session(&terminals, &mut second, None).await;
+    let terminal = confirm(&terminals, &mut first, &of_first.id).await;
+    assert_ne!(terminal, confirm(&terminals, &mut second, &of_second.id).await);
+
+    // One that connects again goes on with its own, whoever else is there.
+    first.leave().await;
+    let mut first = Editor::plain(&terminals).await;
+    assert_eq!(terminal, confirm(&terminals, &mut first, &of_first.id).await);
+    confirm(&terminals, &mut second, &of_second.id).await;
+    assert_eq!(terminals.session(&of_first.id).await.expect("a session").state, State::Running);
+
+    // Of two that are gone, nobody knows which one comes back.
+    first.leave().await;
+    second.leave().await;
+    let mut unknown = Editor::plain(&terminals).await;
+    all_is_quiet().await;
+    let (own, _) = session(&terminals, &mut unknown, None).await;
+    let all = terminals.list_sessions().await.expect("a list");
+    assert!(all.iter().all(|session| session.away == (session.id != own.id)), "{all:?}");
 }
 
 #[tokio::test]
@@ -280,6 +338,43 @@ async fn a_shell_that_cannot_be_read_yet_is_waited_for() {
     let report = report.expect("a report").expect("a report");
     assert_eq!(report.state, CommandState::Sent);
     assert!(report.notice.is_some_and(|notice| notice.contains("integration")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shell_without_integration_is_not_waited_for_and_not_shown() {
+    let terminals = EditorTerminals::new();
+    let mut editor = Editor::window(&terminals, "w", "/work").await;
+    let dash = NewSession { shell: "/bin/dash".into(), ..new_session("/work") };
+    let (made, _) = tokio::join!(terminals.create_session(dash), editor.create(None));
+    let info = made.expect("a session");
+    let began = tokio::time::Instant::now();
+    let sent = async {
+        let (id, asked) = editor.expect("execute").await;
+        assert_eq!(asked["capture"], Value::Null, "nothing is waited for");
+        editor.reply("success", &id, json!({"output": "Command executed"})).await;
+        asked["terminalId"].clone()
+    };
+    let (command, terminal) =
+        tokio::join!(terminals.start_command(&info.id, "echo hi", LIMIT), sent);
+    assert_eq!(began.elapsed(), Duration::ZERO);
+    let report = terminals.command(&info.id, command.expect("started"), 0, 100).await;
+    let report = report.expect("a report").expect("a report");
+    assert_eq!((report.state, report.output.as_str()), (CommandState::Sent, ""));
+    let screen = terminals.get(&info.id).expect("a session");
+    let seen = screen.snapshot(SnapshotRequest::default()).await.expect_err("it cannot be seen");
+    assert!(seen.to_string().contains("cannot be seen"), "{seen}");
+
+    // One that reports itself after all is read.
+    let works = json!({"terminalId": terminal, "shell": "dash", "cwd": "/now"});
+    editor.notice("terminal_integration", works).await;
+    while terminals.session(&info.id).await.expect("a session").cwd != *"/now" {
+        tokio::task::yield_now().await;
+    }
+    let (command, _) = tokio::join!(
+        terminals.start_command(&info.id, "echo hi", LIMIT),
+        editor.run(&["hi\r\n"], Some(0))
+    );
+    finished(&terminals, &info.id, command.expect("started")).await;
 }
 
 #[tokio::test]

@@ -9,7 +9,8 @@ use clap::{ArgMatches, Args, Command, Error};
 use super::McpArguments;
 
 /// What a client of the shared server decides for itself.
-const OWN: [&str; 6] = ["connect", "config", "workspace", "log_level", "log_format", "log_file"];
+const OWN: [&str; 7] =
+    ["connect", "config", "workspace", "log_level", "log_format", "log_file", "toolsets"];
 
 #[derive(Debug, Args)]
 pub(crate) struct McpCommand {

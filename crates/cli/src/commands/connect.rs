@@ -25,6 +25,7 @@ const INTERVAL: Duration = Duration::from_millis(10);
 pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
     let server_config = arguments.config.clone().map(std::path::absolute).transpose()?;
     let workspace = arguments.debugging.workspace.is_some();
+    let toolsets = arguments.chosen.toolsets.clone().unwrap_or_default();
     let config = Config::load(arguments)?;
     logging::start(&config.log)?;
     if std::io::stdin().is_terminal() {
@@ -43,6 +44,7 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
             .collect(),
         pid: std::process::id(),
         key: new_key()?,
+        toolsets,
         ..Hello::new()
     };
     let link = ServerLink {

@@ -5,6 +5,7 @@ use termbridge_mcp::client::Client;
 use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
+use crate::shim::{Runtime, Shim};
 
 #[test]
 fn the_seven_tools_are_offered_on_request() {
@@ -91,6 +92,28 @@ fn they_answer_as_specified() {
     ] {
         assert_eq!(server.error(tool, arguments.clone()).0, "INVALID_INPUT", "{tool} {arguments}");
     }
+}
+
+#[test]
+fn a_client_of_the_shared_server_has_them_for_itself() {
+    let runtime = Runtime::new();
+    let names = |shim: &mut Shim| -> Vec<String> {
+        let listed = shim.request("list", "tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().cloned().unwrap_or_default();
+        tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect()
+    };
+    let words = ["mcp", "--connect", "--toolsets", "compat"];
+    let mut compat = Shim::ready(&mut runtime.command(&words));
+    let mut usual = Shim::ready(&mut runtime.command(&["mcp", "--connect"]));
+    assert_eq!(names(&mut compat), ["run", "create", "exec", "read", "input", "list", "close"]);
+    let ran = compat.call(1, "run", json!({"command": "echo $((6 * 7))"}));
+    assert_eq!((&ran["output"], &ran["exitCode"]), (&json!("42\n"), &json!(0)), "{ran}");
+    let others = names(&mut usual);
+    assert!(others.iter().any(|name| name == "execute_command"), "{others:?}");
+    assert!(!others.iter().any(|name| name == "run"), "{others:?}");
+    let wrong = runtime.command(&["mcp", "--connect", "--toolsets", "nosuch"]).output();
+    let said = String::from_utf8_lossy(&wrong.expect("runs").stderr).into_owned();
+    assert!(said.contains("no toolset"), "{said}");
 }
 
 #[test]

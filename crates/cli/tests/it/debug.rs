@@ -5,6 +5,7 @@ mod builds;
 mod choice;
 mod command_line;
 mod criteria;
+mod ended_program;
 mod extension;
 mod flows;
 mod foreground;

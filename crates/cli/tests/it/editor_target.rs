@@ -80,7 +80,12 @@ fn a_plain_extension_serves_an_agent() {
         agent.call("execute_command", json!({"command": "npm run build", "session_id": session}));
     assert_ne!(ran["isError"], true, "{ran}");
     assert!(text(&ran).contains("cannot be captured"), "{ran}");
+    assert!(text(&ran).contains("[sent | "), "{ran}");
+    assert!(text(&ran).contains("Command executed: cd -- '/"), "the extension's reply: {ran}");
     assert_eq!(ran["structuredContent"]["state"], "sent", "{ran}");
+    let moved = agent
+        .call("execute_command", json!({"command": "true", "session_id": session, "cwd": "/"}));
+    assert!(text(&moved).starts_with("[NOT_SUPPORTED]"), "{moved}");
     let listed = agent.call("list_sessions", json!({}));
     assert!(text(&listed).contains("build"), "{listed}");
     let seen = agent.call("view_screen", json!({"session_id": session}));
@@ -107,6 +112,7 @@ fn a_plain_extension_serves_an_agent() {
     let expected = [
         "ping",
         "create_terminal",
+        "execute",
         "execute",
         "close_terminal",
         "create_terminal",

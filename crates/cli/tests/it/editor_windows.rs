@@ -90,6 +90,23 @@ fn a_window_sees_a_session_and_the_agent_hears_of_its_person() {
 }
 
 #[test]
+fn a_shell_that_the_editor_cannot_read_is_read_here_and_shown_there() {
+    let serving = Serving::start(&[]);
+    let (mut window, _) = SocketWindow::open(&serving);
+    let mut agent = SocketClient::open(&serving.runtime().join("server.sock"));
+    let arguments = json!({"command": "echo $((6*7)); false", "shell": "dash", "target": "vscode"});
+    let ran = agent.call("execute_command", arguments.clone());
+    let result = &ran["structuredContent"];
+    assert_eq!((&result["output"], &result["exit_code"]), (&json!("42\n"), &json!(1)), "{ran}");
+    let row = window.told(|message| message["type"] == "session");
+    assert_eq!(row["data"]["sessionId"], result["session_id"], "the window shows it");
+    let again = agent.call("execute_command", arguments);
+    assert_eq!(again["structuredContent"]["session_id"], result["session_id"], "{again}");
+    let seen = agent.call("view_screen", json!({"session_id": result["session_id"]}));
+    assert!(seen["content"][0]["text"].as_str().unwrap_or_default().contains("42"), "{seen}");
+}
+
+#[test]
 fn a_token_that_may_not_everything_opens_no_window() {
     let port = free_port();
     let serving = Serving::start(&["--editor-port", &port.to_string(), "--require-editor-token"]);

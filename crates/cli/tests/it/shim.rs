@@ -388,15 +388,15 @@ fn settings_of_a_server_are_refused() {
         let output = output.expect("runs");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (code, said) = run(&["--toolsets", "compat", "--max-sessions=3", "--no-editor"]);
+    let (code, said) = run(&["--tools", "run", "--max-sessions=3", "--no-editor"]);
     assert_eq!(code, Some(2), "{said}");
     for text in
-        ["--toolsets", "--max-sessions", "--no-editor", "termbridge serve", "configuration file"]
+        ["--tools", "--max-sessions", "--no-editor", "termbridge serve", "configuration file"]
     {
         assert!(said.contains(text), "{text} in {said}");
     }
     // Its own are not, and a client that says nothing starts no server.
-    let (code, said) = run(&["--log-level", "warn", "--workspace", "."]);
+    let (code, said) = run(&["--log-level", "warn", "--workspace", ".", "--toolsets", "compat"]);
     assert_eq!((code, said.as_str()), (Some(0), ""));
     assert!(!environment.path().join("run/termbridge/server.sock").exists());
 }

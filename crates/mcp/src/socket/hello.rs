@@ -53,6 +53,9 @@ pub struct Hello {
     /// Which one of several of its name and folder it is, as an earlier server said; 0 for a new one.
     #[serde(default)]
     pub window: u32,
+    /// The toolsets that it wants; empty for those of the server.
+    #[serde(default)]
+    pub toolsets: Vec<String>,
     /// It is an editor's extension: what follows is not MCP, but the editor's protocol.
     #[serde(default)]
     pub editor: bool,

@@ -16,9 +16,9 @@ use super::hello::{FIRST_LINE, First, answer, read_first};
 use super::local::{Listener, LocalReader, LocalStream, LocalWriter};
 use super::record::{KeptRecord, ServerRecord, records};
 use super::windows::{Window, Windows};
-use crate::McpServer;
 use crate::http::Answering;
 use crate::identity::{Identity, Proof};
+use crate::{McpServer, Toolset};
 
 /// Most connections at once.
 const MAX_CONNECTIONS: usize = 1024;
@@ -221,13 +221,11 @@ async fn serve_one(
     let text = |error: io::Error| error.to_string();
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::with_capacity(CHUNK, reader);
-    let mut is_back = false;
+    let (mut is_back, mut toolsets) = (false, Vec::new());
     let (hello, begun, _window) = match read_first(&mut reader, FIRST_LINE).await {
         Ok(First::Hello(hello)) if hello.editor => {
             let Some(editors) = editors else {
-                let line = serde_json::json!({"termbridge": {"error": NO_EDITORS}});
-                let _ = writer.write_all(format!("{line}\n").as_bytes()).await;
-                return Err(NO_EDITORS.to_owned());
+                return Err(refuse(&mut writer, NO_EDITORS).await);
             };
             writer.write_all(&answer(server.metrics().clients(), 0)).await.map_err(text)?;
             // A window needs the server as much as an agent does.
@@ -236,6 +234,10 @@ async fn serve_one(
             return Ok(());
         }
         Ok(First::Hello(mut hello)) => {
+            toolsets = match Toolset::named(&hello.toolsets) {
+                Ok(toolsets) => toolsets,
+                Err(error) => return Err(refuse(&mut writer, &error.to_string()).await),
+            };
             // Only one that comes again is told from others of its name.
             let number = std::mem::take(&mut hello.window);
             is_back = number > 0;
@@ -246,12 +248,7 @@ async fn serve_one(
             (Some(*hello), Vec::new(), window)
         }
         Ok(First::Message(begun)) => (None, begun, None),
-        Err(error) => {
-            // For whoever wrote the shim: no JSON-RPC has begun.
-            let line = serde_json::json!({"termbridge": {"error": error.to_string()}});
-            let _ = writer.write_all(format!("{line}\n").as_bytes()).await;
-            return Err(error.to_string());
-        }
+        Err(error) => return Err(refuse(&mut writer, &error.to_string()).await),
     };
     let key = hello.as_ref().map(|hello| hello.key.clone()).filter(|key| !key.is_empty());
     let identity = Identity::from(&Proof::OwnUser(hello));
@@ -259,6 +256,14 @@ async fn serve_one(
         Some(key) => server.for_lasting_client(&identity, &key, is_back),
         None => server.for_identity(&identity),
     };
+    let server = if toolsets.is_empty() { server } else { server.with_toolsets(toolsets) };
     let reader = AsyncReadExt::chain(io::Cursor::new(begun), reader);
     server.serve(reader, writer).await.map_err(|error| error.to_string())
+}
+
+/// Answers a hello that is not accepted: no JSON-RPC has begun. Returns the reason.
+async fn refuse(writer: &mut LocalWriter, why: &str) -> String {
+    let line = serde_json::json!({"termbridge": {"error": why}});
+    let _ = writer.write_all(format!("{line}\n").as_bytes()).await;
+    why.to_owned()
 }

@@ -151,6 +151,8 @@ impl Run {
     ) -> Result<Self, ToolError> {
         let Started { session, command, is_known, is_current, cwd } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
+        let most = context.bridge.max_output_lines(&context.caller, cwd);
+        let output = output.within_lines(most.unwrap_or(u64::MAX));
         let resource = format!("term://{session}/command/{command}");
         let standing = Standing::of(context, session, &report, until).await;
         let truncated = output.cut > 0;

@@ -68,6 +68,7 @@ async fn ran(
         ("needs_input" | "interactive", _) => {
             format!("waiting for input | {}ms | {session}", done.standing.duration_ms)
         }
+        ("sent", _) => format!("sent, its end is not reported | {session}"),
         _ if done.timed_out => {
             format!("timed out after {}ms, still running | {session}", timeout.as_millis())
         }
@@ -75,7 +76,7 @@ async fn ran(
     };
     let text = format!("$ {command}\n{}\n\n[{end}]", done.output.trim_end_matches('\n'));
     let answer = Ran {
-        running: done.standing.state != "done",
+        running: !matches!(done.standing.state, "done" | "sent"),
         output: done.output,
         exit_code: done.standing.exit_code,
         duration_ms: done.standing.duration_ms,

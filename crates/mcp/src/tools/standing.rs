@@ -142,7 +142,7 @@ impl Standing {
                 self.with_advice("interactive? It is quiet, but may be at work", "see send_keys")
             }
             ("interactive", ..) => self.with_advice("interactive, waits for keys", "see send_keys"),
-            ("running", ..) => "running".into(),
+            ("running" | "sent", ..) => self.state.into(),
             (_, Some(code), _) => match &self.signal {
                 // What the shell says of a signal, and what a program may say by itself.
                 Some(signal) => format!("exit {code} (128+{signal})"),

@@ -1,10 +1,13 @@
 //! What a window sees and does.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use termbridge_bridge::{BridgeError, Caller, Client, Execute, NewSession, Scope};
+use termbridge_bridge::{
+    BridgeError, Caller, Client, Execute, NewSession, OutputRequest, ReadFrom, Scope,
+};
 use termbridge_session::vt::Size;
 use termbridge_session::{Input, Launch, SessionError, Wait};
 
@@ -356,6 +359,26 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
     let refused = bed.bridge.check_launch(&here, &launch(&["git", "push"]).cwd("/tmp"));
     let why = refused.expect_err("it is blocked").to_string();
     assert!(why.contains("termbridge.blockedCommands") && why.contains("window on /tmp"), "{why}");
+    // The list of an earlier extension: each entry is meant as people read it, or named as unusable.
+    let blocked = json!({"blockedCommands": ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"]});
+    let listed = json!({"folders": ["/tmp"], "trusted": true, "settings": blocked});
+    let wrong = window.does("update", listed).await["wrongSettings"].clone();
+    assert_eq!(wrong.as_array().map(Vec::len), Some(1), "{wrong}");
+    assert!(wrong[0]["reason"].to_string().contains(":(){"), "{wrong}");
+    for command in [
+        "mkfs disk.img",
+        "sudo mkfs.ext4 -F disk.img",
+        "cd /tmp && /sbin/mkfs.xfs disk.img",
+        "dd if=/dev/zero of=x",
+        "dd of=x bs=1M \"if=$source\"",
+        "sudo rm -fr /",
+    ] {
+        let words = ["bash", "-c", command];
+        assert!(!may(&here, &words), "{command}");
+    }
+    assert!(may(&here, &["bash", "-c", "dd of=x; echo mkfs; rm -rf /tmp/x"]));
+    let listed = json!({"folders": ["/tmp"], "trusted": true, "settings": settings});
+    window.does("update", listed).await;
     bed.bridge.create_session(&here, shell()).await.expect("the first");
     let second = bed.bridge.create_session(&here, shell()).await;
     assert!(second.is_err(), "one is allowed");
@@ -489,6 +512,13 @@ async fn new_sessions_of_a_folder_are_held_to_what_its_person_has_set() {
     let kept = bed.bridge.terminal_text(&here, &started.session, 1000).await.expect("its text");
     // Those on the screen, and five more.
     assert_eq!(kept.total_lines, 45, "{kept:?}");
+    // What an answer has of them is bounded too.
+    assert_eq!(bed.bridge.max_output_lines(&here, Path::new("/tmp")), Some(5));
+    let session = bed.bridge.session(&here, &started.session).await.expect("its row");
+    let (command, from) = (Some(started.command), ReadFrom::Line(0));
+    let request = OutputRequest { session, command, from, lines: 100, grep: None, most: 1 << 20 };
+    let page = bed.bridge.read_output(&request).await.expect("a page");
+    assert_eq!((page.text.as_str(), page.remaining), ("1\n2\n3\n4\n5\n", 295));
     // The one that it has is busy, and another is more than may be.
     let second = bed.bridge.start(run("true"), LIMIT).await;
     assert!(matches!(second, Err(BridgeError::FolderFull { limit: 1 })), "{second:?}");

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use termbridge_dap::lines_of_file;
 
-use super::{EditorBackend, QUESTION, REMEMBERED, read, variables, words};
+use super::{EditorBackend, QUESTION, read, variables, words};
 use crate::debug::answer::{
     Answer, End, Exit, Halt, Location, Place, SessionView, Stop, Variable, marked,
 };
@@ -100,8 +100,12 @@ impl EditorBackend {
             }
             _ => {
                 let status = self.ask_status(call).await.unwrap_or_default();
-                let same = said["sessionId"].is_null() || status["sessionId"] == said["sessionId"];
-                match is_paused(&status) && same {
+                // A debugger may run the program in a child of the session that was started.
+                let is_same = match said["sessionId"].as_str() {
+                    Some(id) => status["sessionId"] == *id || self.memory.was_started(id),
+                    None => true,
+                };
+                match is_paused(&status) && is_same {
                     true => Ok(self.stop(call, &status, why).await),
                     false => Ok(self.stop(call, &as_status(said), why).await),
                 }
@@ -118,18 +122,17 @@ impl EditorBackend {
             let (path, line) = (top.path.clone()?, top.line?);
             Some(Location { path, line, column: top.column, function: top.name.clone() })
         });
-        let source = match place.clone() {
-            Some(place) => tokio::task::spawn_blocking(move || {
-                marked(&lines_of_file(place.path.as_ref(), place.line, SOURCE_LINES))
-            })
-            .await
-            .unwrap_or_default(),
-            None => None,
+        let at = place.clone();
+        let source = async move {
+            let at = at?;
+            let read = move || marked(&lines_of_file(at.path.as_ref(), at.line, SOURCE_LINES));
+            tokio::task::spawn_blocking(read).await.unwrap_or_default()
         };
         let hit = &status["hitBreakpoint"];
         let line = read::number(&hit["line"]).unwrap_or(0);
         let hit = read::words(&hit["source"]).map(|file| Place::line(read::path_of(&file), line));
-        let (locals, left_out) = self.locals(call, status).await;
+        let (source, (locals, left_out), output) =
+            tokio::join!(source, self.locals(call, status), self.new_output(call, &session_id));
         let stop = Stop {
             state: Stop::STATE,
             reason: reason(status, why).to_owned(),
@@ -142,7 +145,7 @@ impl EditorBackend {
             hit_breakpoints: hit.into_iter().collect(),
             thread_id: status["currentThread"]["id"].as_i64(),
             thread: read::words(&status["currentThread"]["name"]),
-            output: self.new_output(call, &session_id).await,
+            output,
             session_id,
             ..Stop::default()
         };
@@ -190,16 +193,12 @@ impl EditorBackend {
         if session.is_empty() {
             return None;
         }
-        let since = self.memory.told().get(session).map_or(0, |last| last + 1);
+        let since = self.memory.unreported_since(session);
         let params = json!({"sessionId": session, "since": since, "count": OUTPUT});
         let said = self.run(call, "dap.logs", params, QUESTION).await.ok()?;
         let logs = read::logs(&Map::new(), &said);
         let last = logs.entries.iter().map(|entry| entry.time).max()?;
-        let mut told = self.memory.told();
-        if told.len() >= REMEMBERED && !told.contains_key(session) {
-            told.clear();
-        }
-        told.insert(session.to_owned(), last);
+        self.memory.note_reported(session, last);
         let fresh = logs.entries.iter().filter(|entry| entry.time >= since);
         let mut output = String::new();
         if logs.total > OUTPUT {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 pub(super) use self::events::logs;
 use crate::debug::answer::{
-    Answer, Breakpoint, Evaluated, Frame, Page, Place, Runs, Saved, Scope, Variable,
+    Answer, Breakpoint, Evaluated, Frame, Page, Place, Saved, Scope, Variable,
 };
 
 /// The answer of a script that needs no other.
@@ -33,13 +33,11 @@ pub(super) fn answer(script: &str, asked: &Map<String, Value>, data: &Value) -> 
             Answer::Scopes { scopes: list(&data["scopes"]).iter().map(scope).collect() }
         }
         "debug.evaluate" => Answer::Evaluated(evaluated(data)),
-        "debug.get-variable" => Answer::Page(page(data)),
         "debug.set-variable" => {
             let name = text(asked.get("name").unwrap_or(&Value::Null));
             Answer::Set(Variable { name, ..variable(data) })
         }
         "debug.save-variable" => Answer::Saved(saved(data)),
-        "debug.tracker" => Answer::Runs(Runs { total: 0, sessions: Vec::new(), folder: None }),
         "dap.logs" => Answer::Logs(logs(asked, data)),
         "dap.search" => Answer::Matches(events::matches(data)),
         "dap.exceptions" => Answer::Exceptions(events::exceptions(data)),

@@ -1,5 +1,6 @@
 //! `debug.list-variables`: a tree within a budget, whatever the extension sends.
 
+use futures_util::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 
 use super::{EditorBackend, QUESTION, read};
@@ -10,6 +11,12 @@ use crate::debug::{DebugCall, DebugFailure};
 const BUDGET: usize = 16 * 1024;
 /// Bytes of a value in a tree.
 const LONGEST_VALUE: usize = 1_000;
+/// Questions that are asked at once, of the ten that the extension takes.
+const AT_ONCE: usize = 4;
+/// Parts beside the wanted ones that are asked for: a length, a prototype.
+const SPARE: u64 = 50;
+/// Most parts of a value that are asked for at once.
+const MOST_PARTS: u64 = 5_000;
 
 impl EditorBackend {
     pub(super) async fn variables(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
@@ -54,13 +61,44 @@ impl EditorBackend {
     /// The scopes of a frame with their variables, one level deep.
     async fn scopes_of(&self, call: &DebugCall, frame: u64) -> Result<Value, DebugFailure> {
         let said = self.run(call, "debug.scopes", json!({"frameId": frame}), QUESTION).await?;
-        let mut scopes = Vec::new();
-        for scope in read::list(&said["scopes"]).iter().filter(|scope| scope["expensive"] != true) {
+        let cheap = read::list(&said["scopes"]).iter().filter(|scope| scope["expensive"] != true);
+        let inside = cheap.map(|scope| async move {
             let params = json!({"variablesReference": scope["variablesReference"]});
             let inside = self.run(call, "debug.get-variable", params, QUESTION).await?;
-            scopes.push(json!({"name": scope["name"], "children": inside["children"]}));
+            Ok::<_, DebugFailure>(json!({"name": scope["name"], "children": inside["children"]}))
+        });
+        let inside: Vec<_> = inside.collect();
+        let scopes = futures_util::stream::iter(inside).buffered(AT_ONCE);
+        Ok(Value::Array(scopes.try_collect().await?))
+    }
+
+    /// `debug.get-variable`: a page. js-debug answers a filter with nothing, so what is empty is filtered here.
+    pub(super) async fn page(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
+        let said = self.run_own(call).await?;
+        let mut page = read::page(&said);
+        let filter = call.arguments.get("filter").and_then(Value::as_str).unwrap_or("all");
+        if filter == "all" || !read::list(&said["children"]).is_empty() {
+            return Ok(Answer::Page(page));
         }
-        Ok(Value::Array(scopes))
+        let number =
+            |name: &str, usual| call.arguments.get(name).and_then(Value::as_u64).unwrap_or(usual);
+        let (start, count) = (number("start", 0), number("count", 100));
+        let reference = call.arguments.get("variablesReference");
+        let params = json!({"variablesReference": reference, "count": (start + count + SPARE).min(MOST_PARTS)});
+        let all = self.run(call, "debug.get-variable", params, call.timeout).await?;
+        let whole = read::page(&all);
+        let is_indexed =
+            |part: &Variable| part.name.trim_matches(['[', ']']).parse::<u64>().is_ok();
+        let wanted = whole.variables.into_iter();
+        let wanted = wanted.filter(|part| is_indexed(part) == (filter == "indexed"));
+        let mut wanted: Vec<Variable> = wanted.skip(start as usize).collect();
+        let has_more = wanted.len() as u64 > count || whole.next.is_some();
+        wanted.truncate(count as usize);
+        let next = start + wanted.len() as u64;
+        page.next = (has_more && !wanted.is_empty()).then_some(next);
+        page.total = (!has_more).then_some(next);
+        page.variables = wanted;
+        Ok(Answer::Page(page))
     }
 }
 

@@ -10,6 +10,9 @@ use crate::debug::DebugFailure;
 const UNKNOWN: [&str; 5] =
     ["E_INTERNAL", "E_UNKNOWN", "E_OPERATION_FAILED", "E_SCRIPT_FAILED", "E_NOT_FOUND"];
 
+/// What the editor says of a session that it still lists although its debugger has ended.
+pub(super) const NO_DEBUGGER: &str = "no debugger available";
+
 /// Codes that the catalogue has another word for.
 const CODES: [(&str, &str); 18] = [
     ("E_NO_THREAD", "E_NOT_PAUSED"),
@@ -33,8 +36,9 @@ const CODES: [(&str, &str); 18] = [
 ];
 
 /// Words of messages, and what they mean. The first that fits counts.
-const WORDS: [(&str, &str); 22] = [
+const WORDS: [(&str, &str); 23] = [
     ("no active debug session", "E_NO_SESSION"),
+    (NO_DEBUGGER, "E_NO_SESSION"),
     ("no debug sessions captured", "E_NO_SESSION"),
     ("debugger must be stopped", "E_NOT_PAUSED"),
     ("no threads available", "E_NOT_PAUSED"),
@@ -167,6 +171,7 @@ mod tests {
         for (message, code) in [
             ("No active debug session", "E_NO_SESSION"),
             ("No active debug session available", "E_NO_SESSION"),
+            ("No debugger available, can not send 'threads'", "E_NO_SESSION"),
             ("Debugger must be stopped to get call stack", "E_NOT_PAUSED"),
             ("No threads available in the debug session", "E_NOT_PAUSED"),
             ("File not found: /ws/src/none.js", "E_FILE_NOT_FOUND"),

@@ -92,7 +92,9 @@ impl Extension {
             if arguments.keys().any(|name| !taken.contains(name)) {
                 return failed("E_INTERNAL", "Invalid parameters provided");
             }
-            match given.lock().expect("answers").get(&script) {
+            let given = given.lock().expect("answers");
+            let filtered = format!("{script} {}", job.param("filter").as_str().unwrap_or("all"));
+            match given.get(&filtered).or_else(|| given.get(&script)) {
                 Some(answer) if answer["error"].is_object() => {
                     let error = &answer["error"];
                     let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
@@ -359,6 +361,63 @@ fn a_breakpoint_is_not_called_verified_because_it_says_so() {
 }
 
 #[test]
+fn what_it_leaves_out_is_found_out() {
+    let extension = Extension::start();
+    let mut server = extension.server(&["--debug-backend", "editor"]);
+    // js-debug answers a filter with nothing.
+    let part = |name: &str| json!({"name": name, "value": "v", "variablesReference": 0});
+    let parts: Vec<Value> = ["0", "1", "2", "3", "length"].into_iter().map(part).collect();
+    let all = json!({"children": parts, "pagination": {"hasMore": false, "start": 0}});
+    extension.answers("debug.get-variable", all);
+    extension.answers("debug.get-variable indexed", json!({"children": [], "pagination": {}}));
+    let asked = json!({"variablesReference": 62, "start": 1, "count": 2, "filter": "indexed"});
+    let page = data(&mut server, "debug_get_variable", asked);
+    let names = |page: &Value| -> Vec<String> {
+        let parts = page["variables"].as_array().into_iter().flatten();
+        parts.map(|part| part["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!((names(&page), &page["next"]), (vec!["1".into(), "2".into()], &json!(3)), "{page}");
+    extension.answers("debug.get-variable named", json!({"children": [], "pagination": {}}));
+    let asked = json!({"variablesReference": 62, "filter": "named"});
+    assert_eq!(names(&data(&mut server, "debug_get_variable", asked)), ["length"]);
+
+    // Times count from the start of the session, in order, also where only the time of day is there.
+    let event = |kind: &str, fields: Value| {
+        let mut event = json!({"eventType": kind, "summary": kind, "data": {}});
+        event.as_object_mut().expect("fields").extend(fields.as_object().expect("fields").clone());
+        event
+    };
+    let timeline = json!({"eventCount": 3, "timeline": [
+        event("exit", json!({"timestamp": 1_794_757_365_503_u64})),
+        event("output", json!({"relativeTime": 182, "timestamp": 1_794_757_352_550_u64})),
+        event("stopped", json!({"relativeTime": 99.5, "timestamp": 1_794_757_352_467_u64})),
+    ]});
+    extension.answers("dap.timeline", timeline);
+    let said = data(&mut server, "dap_timeline", json!({}));
+    let events = said["events"].as_array().expect("events").iter();
+    let times: Vec<(&Value, &Value)> = events.map(|it| (&it["time"], &it["type"])).collect();
+    let wanted = [(99, "stopped"), (182, "output"), (13_135, "exit")];
+    let wanted = wanted.map(|(time, kind)| (json!(time), json!(kind)));
+    assert_eq!(times, wanted.iter().map(|(time, kind)| (time, kind)).collect::<Vec<_>>());
+
+    // Its tracker lists no session; its summary knows the latest.
+    extension.asked();
+    assert_eq!(data(&mut server, "debug_tracker", json!({}))["total"], 0);
+    let session =
+        json!({"id": "s-9", "name": "main.js [7]", "type": "pwa-node", "status": "terminated"});
+    let counts = json!({"totalOutputs": 8, "stoppedEvents": 4, "exceptions": 0});
+    extension.answers("dap.summary", json!({"session": session, "counts": counts}));
+    let runs = data(&mut server, "debug_tracker", json!({}));
+    assert_eq!((&runs["total"], &runs["sessions"][0]["sessionId"]), (&json!(1), &json!("s-9")));
+    assert_eq!(runs["sessions"][0]["live"], false);
+    let scripts: Vec<String> = extension.asked().into_iter().map(|(script, _)| script).collect();
+    assert!(
+        !scripts.contains(&"debug.tracker".to_owned()),
+        "it would record once more: {scripts:?}"
+    );
+}
+
+#[test]
 fn its_own_words_are_told_to_who_asks_for_them() {
     let extension = Extension::start();
     extension.answers("debug.evaluate", json!({"result": "40", "type": "number", "extra": [1]}));
@@ -368,8 +427,10 @@ fn its_own_words_are_told_to_who_asks_for_them() {
     let mut server = extension.server(&["--debug-raw"]);
     let answer = server.ok("debug_evaluate", json!({"expression": "amount"})).structured;
     assert_eq!(answer["data"]["result"], "40");
-    assert_eq!(answer["raw"][0]["script"], "debug.evaluate", "{answer:#}");
-    assert_eq!(answer["raw"][0]["data"]["extra"], json!([1]));
+    // Whether there is a session is asked first.
+    let raw = answer["raw"].as_array().and_then(|raw| raw.last()).expect("its words");
+    assert_eq!(raw["script"], "debug.evaluate", "{answer:#}");
+    assert_eq!(raw["data"]["extra"], json!([1]));
 }
 
 #[test]

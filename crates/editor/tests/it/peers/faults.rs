@@ -1,7 +1,7 @@
 //! Order, loss, duplicates, garbage.
 
 use serde_json::{Value, json};
-use termbridge_editor::{Admission, Peer, PeerError, QUEUE, Reply};
+use termbridge_editor::{Admission, Peer, PeerError, QUEUE, REPLY_LIMIT, Reply};
 use tokio::task::JoinHandle;
 
 use super::support::{LineClient, plain_pair, plain_service};
@@ -38,7 +38,7 @@ async fn replies_find_their_requests_in_any_order() {
 }
 
 #[tokio::test]
-async fn garbage_and_malformed_replies_are_dropped() {
+async fn garbage_and_replies_to_nothing_are_dropped() {
     let (mut client, peer, _seen) = plain_pair().await;
     let request = execute(&peer, "true");
     let (id, _) = client.expect("execute").await;
@@ -50,13 +50,8 @@ async fn garbage_and_malformed_replies_are_dropped() {
     for reply in [
         json!({"type": "success", "id": "nobody", "data": {"output": "x"}}),
         json!({"type": "success", "data": {"output": "x"}}),
-        json!({"type": "success", "id": id}),
-        json!({"type": "success", "id": id, "data": {"output": 7}}),
         json!({"type": "success", "id": 7, "data": {"output": "x"}}),
-        json!({"type": "pong", "id": id}),
-        json!({"type": "terminal_created", "id": id, "data": {"terminalId": "1", "terminalName": "n"}}),
-        json!({"type": "error", "id": id, "data": {}}),
-        json!({"type": "exploded", "id": id, "data": {"output": "x"}}),
+        json!({"type": "exploded", "id": "nobody", "data": {"output": "x"}}),
         json!({"type": "execution_output", "data": {"terminalId": "t"}}),
         json!({"type": "watch", "id": "w", "data": {}}),
     ] {
@@ -79,6 +74,29 @@ impl LineClient {
         use tokio::io::AsyncWriteExt;
         self.writer.write_all(bytes).await.expect("sent");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_malformed_reply_fails_its_request_at_once() {
+    let (mut client, peer, _seen) = plain_pair().await;
+    let began = tokio::time::Instant::now();
+    for reply in [
+        r#"{"type":"success","id":"ID"}"#,
+        r#"{"type":"success","id":"ID","data":{"output":7}}"#,
+        r#"{"type":"success","id":"ID","data":{"output":"half a character: \ud800"}}"#,
+        r#"{"type":"pong","id":"ID"}"#,
+        r#"{"type":"terminal_created","id":"ID","data":{"terminalId":"1","terminalName":"n"}}"#,
+        r#"{"type":"error","id":"ID","data":{}}"#,
+        r#"{"type":"exploded","id":"ID","data":{"output":"x"}}"#,
+    ] {
+        let request = execute(&peer, "true");
+        let (id, _) = client.expect("execute").await;
+        client.send(&reply.replace("ID", &id)).await;
+        let failed = limited(request).await.expect("no panic").expect_err(reply);
+        assert!(matches!(failed, PeerError::Malformed(_)), "{reply}: {failed}");
+        assert!(failed.was_written(), "it may have run");
+    }
+    assert!(began.elapsed() < REPLY_LIMIT, "none waited for the time limit of a reply");
 }
 
 #[tokio::test]

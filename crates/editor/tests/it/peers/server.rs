@@ -64,6 +64,25 @@ async fn a_required_token_keeps_plain_peers_out() {
 }
 
 #[tokio::test]
+async fn a_token_in_the_handshake_lets_a_plain_peer_in() {
+    let (service, mut seen) = plain_service();
+    let settings = ServerSettings { require_token: true, ..ServerSettings::default() };
+    let server = Server::start(&service, settings).await;
+    for wrong in ["Bearer wrong", "Bearer", "Basic dXNlcjpwYXNz"] {
+        let refused = answer(server.port, "/", Some(("authorization", wrong))).await;
+        assert_eq!(refused, Some(StatusCode::UNAUTHORIZED), "{wrong}");
+    }
+    let mut request =
+        format!("ws://localhost:{}", server.port).into_client_request().expect("a request");
+    let header = format!("Bearer {TOKEN}").parse().expect("a value");
+    request.headers_mut().insert("authorization", header);
+    let opened = limited(tokio_tungstenite::connect_async(request)).await.expect("let in");
+    let mut client = PlainClient(opened.0);
+    client.greet().await;
+    assert!(!seen.joined().await.is_window(), "a plain peer");
+}
+
+#[tokio::test]
 async fn both_addresses_are_listened_on() {
     let (service, _seen) = plain_service();
     let server = Server::start(&service, ServerSettings::default()).await;

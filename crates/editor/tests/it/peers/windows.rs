@@ -49,11 +49,7 @@ async fn tokens_are_checked() {
         client.send_json(json!({"type": "hello", "id": "h", "data": with(token)})).await;
         if let Some(code) = code {
             let (id, error) = client.expect("error").await;
-            assert_eq!(
-                (id.as_str(), &error["code"]),
-                ("h", &json!(code)),
-                "{admission:?} {token:?}"
-            );
+            assert_eq!((id.as_str(), &error["code"]), ("h", &json!(code)), "{token:?}");
             assert!(error["error"].is_string());
             assert_eq!(client.next().await, None, "closed");
         } else {

@@ -158,15 +158,30 @@ pub(super) fn summary(data: &Value) -> RunSummary {
 }
 
 pub(super) fn timeline(data: &Value) -> Timeline {
+    // Some events have only the time of day.
+    let whole = |value: &Value| value.as_f64().map(|number| number as i64);
+    let all = list(&data["timeline"]);
+    let began = all
+        .iter()
+        .find_map(|event| Some(whole(&event["timestamp"])? - whole(&event["relativeTime"])?));
+    let began = began.or_else(|| all.iter().filter_map(|event| whole(&event["timestamp"])).min());
+    let since_start = |event: &Value| {
+        let relative = whole(&event["relativeTime"]);
+        let time = relative.or_else(|| Some(whole(&event["timestamp"])? - began?));
+        time.map_or(0, |time| time.max(0) as u64)
+    };
     let moment = |event: &Value| Moment {
-        time: number(&event["relativeTime"]).unwrap_or(0),
+        time: since_start(event),
         seq: None,
         kind: text(&event["eventType"]),
         text: text(&event["summary"]).trim_end().to_owned(),
         count: None,
     };
-    let events = list(&data["timeline"]).iter().filter(|event| is_output(&event["data"]));
-    Timeline { events: events.map(moment).collect(), total: size(&data["eventCount"]) }
+    let shown = all.iter().filter(|event| is_output(&event["data"]));
+    let mut events: Vec<Moment> = shown.map(moment).collect();
+    events.sort_by_key(|event| event.time);
+    let left_out = all.len() - events.len();
+    Timeline { total: size(&data["eventCount"]).saturating_sub(left_out).max(events.len()), events }
 }
 
 pub(super) fn comparison(data: &Value) -> Comparison {
