@@ -10,7 +10,8 @@ fn numbers_reasons_keys_and_names_are_accepted_as_models_write_them() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);
     let id = server.launch(json!({
-        "command": "cat", "cols": "100", "rows": "30.0", "name": "pet", "description": "A cat to talk to",
+        "command": "sed", "args": "-u s/meow/purr/", "cols": "100", "rows": "30.0", "name": "pet",
+        "description": "A cat to talk to",
     }));
     let size = server.ok("get_screen_size", json!({"session_id": "pet"})).structured;
     assert_eq!(size, json!({"rows": 30, "cols": 100}));
@@ -18,10 +19,10 @@ fn numbers_reasons_keys_and_names_are_accepted_as_models_write_them() {
         "send_keys",
         json!({
             "sessionId": "pet", "keys": ["meow", "Enter"],
-            "wait": {"regex": "meow\\s+meow", "timeout_ms": "20000"}, "view": "plain",
+            "wait": {"text": "purr", "timeout_ms": "20000"}, "view": "plain",
         }),
     );
-    assert!(typed.text.contains("meow\nmeow"), "{}", typed.text);
+    assert!(typed.text.contains("meow\npurr"), "{}", typed.text);
     let ran = server.ok(
         "execute_command",
         json!({"command": "echo $((40 + 2))", "timeout_ms": "20000", "description": "Adds"}),

@@ -236,7 +236,7 @@ params:
         "type": "object", "required": ["branch"],
         "properties": {
             "branch": {"type": "string", "pattern": "^[a-z]+$"},
-            "copies": {"type": "integer", "default": 2, "minimum": 1, "maximum": 9},
+            "copies": {"type": "integer", "default": 2, "maximum": 9},
         },
     });
     assert_eq!(tool["inputSchema"], expected);
