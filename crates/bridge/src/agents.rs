@@ -59,8 +59,6 @@ pub(crate) struct Agents {
     turn: Arc<tokio::sync::Mutex<()>>,
     /// Sessions that are being made, and not in the table yet.
     making: Arc<AtomicUsize>,
-    /// Counts what those who wait for a place wait for: commands that began, sessions that ended.
-    progress: Arc<AtomicUsize>,
     /// Where the table is kept for the next server.
     file: Arc<OnceLock<PathBuf>>,
 }
@@ -126,7 +124,6 @@ impl Drop for Making {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.agents.progress.fetch_add(1, Ordering::Relaxed);
         let mut table = self.agents.lock();
         if let Some(held) = table.held.iter_mut().find(|held| held.id == self.id) {
             held.reserved = false;

@@ -20,7 +20,7 @@ use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::{self, hint};
 use crate::tool::{CallFuture, Context, Limit};
 use crate::toolset::ALL_TOOLS;
-use crate::validate;
+use crate::{lenient, validate};
 
 /// Bytes of an answer's data. What backends give is bounded by what it is; this is for the rest.
 const MAX_DATA: usize = 512 * 1024;
@@ -69,7 +69,7 @@ impl DebugTool {
     ) -> CallFuture {
         Box::pin(async move {
             let began = Instant::now();
-            arguments.values_mut().for_each(validate::make_whole);
+            lenient::accept(&schema, &mut arguments);
             let debugging = context.tools.own_debugging();
             let answer = match (validate::validate(&schema, &arguments), &debugging) {
                 (Ok(()), Ok(debugging)) => {

@@ -17,6 +17,7 @@ mod debug;
 mod error;
 pub mod http;
 mod identity;
+mod lenient;
 mod metrics;
 mod offered;
 mod prompts;

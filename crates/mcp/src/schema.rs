@@ -33,6 +33,44 @@ pub(crate) fn output<T: JsonSchema>() -> Arc<JsonObject> {
     }
 }
 
+/// What a client is shown of the schema that arguments are checked against: without keywords that tell a model nothing
+/// new. It pays for each of them in every conversation, and a call that is refused says what an argument takes.
+pub(crate) fn shown(arguments: &JsonObject) -> JsonObject {
+    let mut shown = arguments.clone();
+    shown.retain(|keyword, value| !goes_without_saying(keyword, value));
+    for (keyword, value) in &mut shown {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                properties.values_mut().for_each(show_part);
+            }
+            ("items" | "additionalProperties", part) => show_part(part),
+            _ => {}
+        }
+    }
+    shown
+}
+
+fn show_part(schema: &mut Value) {
+    if let Value::Object(object) = schema {
+        *object = shown(object);
+    }
+}
+
+fn goes_without_saying(keyword: &str, value: &Value) -> bool {
+    match keyword {
+        // Unknown arguments are refused, what is left out is empty, and a count is not negative.
+        "additionalProperties" => value == false,
+        "default" => {
+            value == false
+                || value.as_array().is_some_and(Vec::is_empty)
+                || value.as_object().is_some_and(JsonObject::is_empty)
+        }
+        "minimum" => value == 0 || value == 1,
+        "maximum" => value == u16::MAX,
+        _ => false,
+    }
+}
+
 fn generate<T: JsonSchema>() -> JsonObject {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);

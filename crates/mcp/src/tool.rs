@@ -28,7 +28,7 @@ use crate::debug::DebugTool;
 use crate::error::ToolError;
 use crate::offered::Offered;
 use crate::told::Told;
-use crate::{schema, validate};
+use crate::{lenient, schema, validate};
 
 /// Bytes of what is wrong with arguments.
 const LONGEST_COMPLAINT: usize = 300;
@@ -45,9 +45,6 @@ pub(crate) trait Tool {
     const HINTS: Hints;
     type Arguments: DeserializeOwned + JsonSchema + Send;
     type Answer: Serialize + JsonSchema;
-
-    /// Numbers and booleans may come as strings.
-    const LENIENT: bool = false;
 
     fn call(
         arguments: Self::Arguments,
@@ -365,6 +362,8 @@ pub(crate) type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>
 /// A tool, ready to be listed and called.
 pub(crate) struct Entry {
     pub(crate) definition: Definition,
+    /// What its arguments are checked against; the definition shows less of it.
+    arguments: Arc<JsonObject>,
     /// It types or looks at screens, so it is offered only where there are any.
     pub(crate) needs_screen: bool,
     work: Work,
@@ -389,18 +388,22 @@ impl Entry {
             .destructive(hints.destructive)
             .idempotent(hints.idempotent)
             .open_world(hints.open_world);
-        let definition = Definition::new(T::NAME, T::DESCRIPTION, schema::input::<T::Arguments>())
+        let arguments = schema::input::<T::Arguments>();
+        let definition = Definition::new(T::NAME, T::DESCRIPTION, schema::shown(&arguments))
             .with_title(T::TITLE)
             .with_raw_output_schema(schema::output::<T::Answer>())
             .with_annotations(annotations);
-        let check = |schema: &_, arguments| read::<T>(schema, arguments).map(drop);
-        Self { definition, needs_screen: false, work: Work::Own { call: call::<T>, check } }
+        let check = |schema: &_, arguments| read::<T>(prepare::<T>(schema, arguments)?).map(drop);
+        let work = Work::Own { call: call::<T>, check };
+        Self { definition, arguments, needs_screen: false, work }
     }
 
     /// A tool of the catalogue.
     pub(crate) fn of_catalog(tool: DebugTool) -> Self {
-        let (definition, work) = (tool.definition(), Work::Debug(Arc::new(tool)));
-        Self { definition, needs_screen: false, work }
+        let (mut definition, work) = (tool.definition(), Work::Debug(Arc::new(tool)));
+        let shown = Arc::new(schema::shown(&definition.input_schema));
+        let arguments = std::mem::replace(&mut definition.input_schema, shown);
+        Self { definition, arguments, needs_screen: false, work }
     }
 
     /// Whether the catalogue describes it.
@@ -420,11 +423,14 @@ impl Entry {
     }
 
     /// Whether a call with these arguments would be run.
-    pub(crate) fn check(&self, arguments: JsonObject) -> Result<(), ToolError> {
-        let schema = &self.definition.input_schema;
+    pub(crate) fn check(&self, mut arguments: JsonObject) -> Result<(), ToolError> {
+        let schema = &self.arguments;
         match &self.work {
             Work::Own { check, .. } => check(schema, arguments),
-            Work::Debug(_) => validate::validate(schema, &arguments),
+            Work::Debug(_) => {
+                lenient::accept(schema, &mut arguments);
+                validate::validate(schema, &arguments)
+            }
         }
     }
 
@@ -443,7 +449,7 @@ impl Entry {
         if let Err(refused) = context.bridge.require(&context.caller, self.scope()) {
             return Box::pin(std::future::ready(ToolError::from(refused).into_result()));
         }
-        let schema = Arc::clone(&self.definition.input_schema);
+        let schema = Arc::clone(&self.arguments);
         match &self.work {
             Work::Own { call, .. } => call(schema, arguments, context),
             Work::Debug(tool) => Arc::clone(tool).call(schema, arguments, context),
@@ -451,17 +457,19 @@ impl Entry {
     }
 }
 
-/// Validates arguments, then reads them.
-fn read<T: Tool>(
+/// Accepts what a model may have meant, then validates it.
+fn prepare<T: Tool>(
     schema: &JsonObject,
     mut arguments: JsonObject,
-) -> Result<T::Arguments, ToolError> {
-    arguments.values_mut().for_each(validate::make_whole);
-    if T::LENIENT {
-        validate::coerce(schema, &mut arguments);
-    }
+) -> Result<JsonObject, ToolError> {
+    lenient::fill_in(T::NAME, &mut arguments);
+    lenient::accept(schema, &mut arguments);
     validate::validate(schema, &arguments)?;
     validate::leave_out_empty(schema, &mut arguments);
+    Ok(arguments)
+}
+
+fn read<T: Tool>(arguments: JsonObject) -> Result<T::Arguments, ToolError> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
         let error = bound(error.to_string(), LONGEST_COMPLAINT, "the arguments").text;
         ToolError::invalid(format!("the arguments cannot be read: {error}"), "")
@@ -470,7 +478,11 @@ fn read<T: Tool>(
 
 fn call<T: Tool>(schema: Arc<JsonObject>, arguments: JsonObject, context: Context) -> CallFuture {
     Box::pin(async move {
-        let result = async { T::call(read::<T>(&schema, arguments)?, &context).await };
+        let result = async {
+            let mut arguments = prepare::<T>(&schema, arguments)?;
+            lenient::find_named_sessions(&mut arguments, &context).await;
+            T::call(read::<T>(arguments)?, &context).await
+        };
         match result.await {
             Ok(reply) => {
                 let content = vec![ContentBlock::text(reply.text)];

@@ -20,24 +20,6 @@ pub(crate) fn validate_part(
     object(schema, value, path)
 }
 
-/// Turns strings into the booleans and numbers that the schema asks for, where they are such.
-pub(crate) fn coerce(schema: &JsonObject, arguments: &mut JsonObject) {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    for (name, value) in arguments {
-        let kind = properties.and_then(|properties| properties.get(name)?.get("type")?.as_str());
-        let read = match (kind, value.as_str()) {
-            (Some("boolean"), Some(text)) => text.parse().ok().map(Value::Bool),
-            (Some("integer" | "number"), Some(text)) => {
-                text.trim().parse::<serde_json::Number>().ok().map(Value::Number)
-            }
-            _ => None,
-        };
-        if let Some(read) = read {
-            *value = read;
-        }
-    }
-}
-
 /// Leaves out what is not given: null, and an empty text where a text may be left out, as some models fill in
 /// every argument.
 pub(crate) fn leave_out_empty(schema: &JsonObject, arguments: &mut JsonObject) {
@@ -48,21 +30,10 @@ pub(crate) fn leave_out_empty(schema: &JsonObject, arguments: &mut JsonObject) {
     });
 }
 
-/// Turns numbers such as 5.0 into 5: to JSON Schema both are integers, and some models write the first.
-pub(crate) fn make_whole(value: &mut Value) {
-    /// Beyond it not every integer has a float of its own.
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let float = number.as_f64().unwrap_or_default();
-            if float.fract() == 0.0 && float.abs() <= EXACT {
-                *value = Value::from(float as i64);
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(make_whole),
-        Value::Object(fields) => fields.values_mut().for_each(make_whole),
-        _ => {}
-    }
+/// The arguments that a schema names, if it takes no others.
+pub(crate) fn only_properties(schema: &JsonObject) -> Option<&JsonObject> {
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    schema.get("properties").and_then(Value::as_object).filter(|_| is_closed)
 }
 
 fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), ToolError> {
@@ -171,14 +142,15 @@ fn unknown(properties: &JsonObject, path: &str, name: &str) -> ToolError {
 }
 
 /// Names that models use, and ours for what they mean.
-const MEANT: [(&str, &[&str]); 20] = [
+const MEANT: [(&str, &[&str]); 30] = [
     ("wait", &["timeout_ms", "wait_ms"]),
     ("background", &["timeout_ms"]),
     ("run_in_background", &["timeout_ms"]),
     ("timeout", &["timeout_ms", "wait_ms", "timeoutMs"]),
-    ("timeout_ms", &["wait_ms", "timeoutMs"]),
+    ("timeout_ms", &["wait_ms"]),
     ("cmd", &["command"]),
     ("script", &["command"]),
+    ("program", &["command"]),
     ("pattern", &["grep", "regex", "query", "text"]),
     ("since", &["after", "from", "cursor"]),
     ("cursor", &["since"]),
@@ -186,12 +158,21 @@ const MEANT: [(&str, &[&str]); 20] = [
     ("input", &["keys", "text"]),
     ("width", &["cols"]),
     ("columns", &["cols"]),
+    ("column", &["col"]),
+    ("x", &["col"]),
     ("height", &["rows"]),
+    ("line", &["row"]),
+    ("y", &["row"]),
     ("working_directory", &["cwd"]),
+    ("workdir", &["cwd"]),
+    ("directory", &["cwd"]),
     ("dir", &["cwd"]),
     ("path", &["cwd"]),
     ("tail", &["lines"]),
     ("file", &["path", "program"]),
+    ("name", &["session_id", "sessionId"]),
+    ("id", &["session_id", "sessionId"]),
+    ("arguments", &["args"]),
 ];
 
 /// Same letters apart from case, underscores and one difference at the end.

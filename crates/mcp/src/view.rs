@@ -10,8 +10,8 @@ use termbridge_session::vt::{Palette, Row, Screen, Seq, Since};
 use termbridge_session::{Look, Snapshot, SnapshotRequest, State, Waited};
 use unicode_width::UnicodeWidthChar as _;
 
-pub(crate) use self::rows::told_once;
 use self::rows::{changes, is_block, without_blank_end};
+pub(crate) use self::rows::{told_once, with_blank_lines_counted};
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
 use crate::schema::AnyObject;
@@ -365,7 +365,10 @@ impl View {
             facts.push(format!("title {:?}", self.title));
         }
         facts.push(format!("seq {}", self.seq));
-        self.text_of(self.content.clone(), facts)
+        match self.changed_rows {
+            Some(_) => self.text_with(facts),
+            None => self.text_of(self.content.clone(), facts),
+        }
     }
 
     /// The same for a caller who knows the terminal, with facts of another kind, and rows that are alike

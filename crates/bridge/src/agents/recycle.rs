@@ -3,7 +3,8 @@
 //! An agent keeps at most [`SPARES`] idle spare sessions; the one used least recently goes first.
 //! When every place is taken, an idle session that was made automatically is ended, whoever's it is:
 //! spare ones first, then those that an agent has used as its current one or by its id. Where all of
-//! them are busy, a request waits for one to become idle. Sessions with a name, those of `create_session`, and
+//! them are busy, a request waits only while one of them runs a command that has just begun, or is about to begin one:
+//! many short commands at once take turns, and a long one keeps nobody waiting. Sessions with a name, those of `create_session`, and
 //! shells in which a background job runs are never ended.
 
 use std::sync::atomic::Ordering;
@@ -19,9 +20,9 @@ use crate::caller::Caller;
 
 /// Idle spare sessions of one agent.
 const SPARES: usize = 4;
-/// How long a request waits for a place while no other gets on.
-const STALL_LIMIT: Duration = Duration::from_secs(10);
-/// How long it waits in any case: clients give up after a minute.
+/// A command that has run longer than this is not waited for.
+const SHORT_COMMAND: Duration = Duration::from_secs(1);
+/// How long a request waits for a place: clients give up after a minute.
 const PLACE_LIMIT: Duration = Duration::from_secs(50);
 /// How often the request whose turn it is looks for an idle session.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
@@ -34,8 +35,6 @@ pub(crate) struct Room<'a> {
     /// Where a place is needed.
     at: BackendIndex,
     deadline: Instant,
-    /// What was counted of others' progress, and when it last changed.
-    progress: (usize, Instant),
     turn: Option<OwnedMutexGuard<()>>,
 }
 
@@ -46,19 +45,13 @@ impl<'a> Room<'a> {
         at: BackendIndex,
         patience: Duration,
     ) -> Self {
-        let now = Instant::now();
-        let deadline = now + patience.min(PLACE_LIMIT);
-        Self { agents, backends, at, deadline, progress: (0, now), turn: None }
+        let deadline = Instant::now() + patience.min(PLACE_LIMIT);
+        Self { agents, backends, at, deadline, turn: None }
     }
 
     /// Makes room, or waits for it; true when it is worth another try.
     pub(crate) async fn make(&mut self) -> bool {
-        let now = Instant::now();
-        let progress = self.agents.progress.load(Ordering::Relaxed);
-        if progress != self.progress.0 {
-            self.progress = (progress, now);
-        }
-        if now >= self.deadline || now >= self.progress.1 + STALL_LIMIT {
+        if Instant::now() >= self.deadline {
             return false;
         }
         if self.turn.is_none() {
@@ -66,7 +59,7 @@ impl<'a> Room<'a> {
             let turn = self.agents.turn.clone().lock_owned();
             self.turn = tokio::time::timeout_at(self.deadline, turn).await.ok();
         } else if !self.agents.make_place(self.backends, self.at).await {
-            if !self.agents.may_have_idle(self.at) {
+            if !self.agents.may_have_idle_soon(self.backends, self.at).await {
                 return false;
             }
             tokio::time::sleep(LOOK_INTERVAL).await;
@@ -111,10 +104,28 @@ impl Agents {
         false
     }
 
-    /// Whether a session may become idle that could be ended.
-    fn may_have_idle(&self, at: BackendIndex) -> bool {
-        self.making.load(Ordering::Relaxed) > 0
-            || self.lock().held.iter().any(|held| held.automatic && held.at == at)
+    /// Whether a session that could be ended may become idle in a moment.
+    async fn may_have_idle_soon(&self, backends: &Backends, at: BackendIndex) -> bool {
+        let automatic: Vec<(SessionId, bool)> = {
+            let table = self.lock();
+            let automatic = table.held.iter().filter(|held| held.automatic && held.at == at);
+            automatic.map(|held| (held.id.clone(), held.reserved)).collect()
+        };
+        if self.making.load(Ordering::Relaxed) > 0
+            || automatic.iter().any(|(_, reserved)| *reserved)
+        {
+            return true;
+        }
+        for (id, _) in automatic {
+            let backend = backends.of(&id);
+            let info = backend.session(&id).await.ok();
+            let Some(running) = info.and_then(|info| info.shell?.running) else { continue };
+            let report = backend.command(&id, running, 0, 0).await.ok().flatten();
+            if report.is_none_or(|report| report.duration < SHORT_COMMAND) {
+                return true;
+            }
+        }
+        false
     }
 
     /// The idle sessions that were made automatically, of those that count. Forgets ended ones.

@@ -177,6 +177,24 @@ async fn at_the_limit_idle_shells_make_room_but_those_with_jobs_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn at_the_limit_nobody_waits_for_a_command_that_runs_long() {
+    let hub = Hub::new(1);
+    // It ends sooner than a request that waited for it would be refused.
+    let begun = hub.bridge.start(of_agent("a", "sleep 4"), LIMIT).await.expect("starts");
+    let limit =
+        |refused| matches!(refused, BridgeError::Session(SessionError::TooManySessions { .. }));
+    let (other, same) = tokio::join!(
+        hub.bridge.start(of_agent("b", "true"), LIMIT),
+        hub.bridge.start(of_agent("a", "true"), LIMIT)
+    );
+    assert!(other.is_err_and(limit), "another agent's");
+    assert!(same.is_err_and(limit), "the same agent's");
+    hub.bridge.wait(&begun, LIMIT).await.expect("ends");
+    hub.run(of_agent("b", "true")).await;
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_recycled_session_printed_can_still_be_read() {
     let hub = Hub::new(1);
     let started = hub.bridge.start(of_agent("a", "echo kept"), LIMIT).await.expect("starts");

@@ -79,6 +79,8 @@ pub(super) struct SessionRow {
     pub(super) project: Option<String>,
     #[serde(default)]
     pub(super) busy: bool,
+    #[serde(default)]
+    pub(super) idle: bool,
     pub(super) foreground: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) target: Option<String>,
@@ -101,6 +103,7 @@ impl SessionRow {
             (Some(code), _) => format!("exited {code}"),
             (None, Some(signal)) => format!("ended by {}", printable(signal)),
             (None, None) if self.busy => format!("busy{}", self.note()),
+            (None, None) if self.idle => format!("idle{}", self.note()),
             (None, None) => format!("{}{}", self.state, self.note()),
         }
     }

@@ -30,6 +30,7 @@ mod robustness;
 mod serving;
 mod shells;
 mod shim;
+mod spellings;
 mod start_up;
 mod support;
 mod temporary_files;

@@ -13,7 +13,7 @@ use super::errors::{cut_errors, errors_first};
 use super::standing::Standing;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
-use crate::view::{View, ViewRequest, told_once};
+use crate::view::{View, ViewRequest, told_once, with_blank_lines_counted};
 
 /// What came of a command.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -257,7 +257,7 @@ impl Run {
     pub(crate) fn text(&self) -> String {
         let mut text = errors_first(self.errors.as_deref());
         if !(self.is_full_screen && self.screen_has_output) {
-            text.push_str(&self.output);
+            text.push_str(&with_blank_lines_counted(&self.output));
         }
         // Elsewhere the screen shows the output once more.
         if let Some(screen) = self.screen.as_deref().filter(|_| self.is_full_screen) {

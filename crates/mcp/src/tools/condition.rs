@@ -15,7 +15,7 @@ use super::standing::PERSON_ASKED;
 use crate::error::ToolError;
 use crate::tool::Context;
 use crate::view::{View, state_text};
-use crate::{schema, validate};
+use crate::{lenient, schema, validate};
 
 /// Compiled size of a pattern; a larger one is not worth its memory.
 const MAX_PATTERN: usize = 1024 * 1024;
@@ -23,7 +23,7 @@ const MAX_PATTERN: usize = 1024 * 1024;
 /// Checks conditions that stand in another tool's `wait`, whose own schema does not list them.
 static SCHEMA: LazyLock<Arc<JsonObject>> = LazyLock::new(schema::input::<Condition>);
 
-/// Conditions, any of which ends a wait.
+// Conditions, any of which ends a wait. A doc comment here would be in the schema of `wait_for`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Condition {
@@ -79,6 +79,7 @@ pub(crate) fn pattern(argument: &str, text: &str) -> Result<Regex, ToolError> {
 impl Condition {
     /// The wait that the argument `wait` asks for; `None` for an empty object.
     pub(crate) fn read(mut fields: JsonObject) -> Result<Option<Wait>, ToolError> {
+        lenient::accept(&SCHEMA, &mut fields);
         validate::validate_part(&SCHEMA, &fields, "wait")?;
         validate::leave_out_empty(&SCHEMA, &mut fields);
         if fields.is_empty() {

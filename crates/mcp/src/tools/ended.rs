@@ -10,7 +10,7 @@ use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::ToolError;
 use crate::told::ToldOutput;
 use crate::tool::Context;
-use crate::view::View;
+use crate::view::{View, with_blank_lines_counted};
 
 /// Bytes of output that can still change and are compared.
 const COMPARED: u64 = 64 * 1024;
@@ -167,11 +167,9 @@ impl Ended {
     }
 
     fn lines(&self) -> String {
-        let newline = match self.output.is_empty() || self.output.ends_with('\n') {
-            true => "",
-            false => "\n",
-        };
-        format!("{}{}{newline}", errors_first(self.errors.as_deref()), self.output)
+        let output = with_blank_lines_counted(&self.output);
+        let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+        format!("{}{output}{newline}", errors_first(self.errors.as_deref()))
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     name: Option<String>,
     /// Of a new session, such as zsh
     shell: Option<String>,
-    /// Who you are, where several agents share the server
+    /// Who you are, if agents share the server
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
     /// Or vscode

@@ -7,9 +7,11 @@ use std::time::Duration;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_bridge::ScreenHandle;
+use termbridge_bridge::{BridgeError, ScreenHandle};
 use termbridge_session::vt::{Seq, Since};
-use termbridge_session::{Fired, Launch, State, Wait, Waited, is_shell_name};
+use termbridge_session::{
+    Fired, Launch, SessionError, SpawnError, State, Wait, Waited, is_shell_name,
+};
 
 use super::condition::{Condition, Outcome, no_prompt, pattern};
 use crate::error::ToolError;
@@ -47,6 +49,54 @@ pub(crate) struct Arguments {
     view: Option<ViewAfter>,
 }
 
+impl Arguments {
+    /// A command that is a whole command line, as models write it: the program and its arguments. A program whose
+    /// name has blanks is tried first.
+    fn command_line(&self) -> Option<(String, Vec<String>)> {
+        let is_plain = self.args.is_empty() && !has_shell_syntax(&self.command);
+        let words = is_plain.then(|| shlex::split(&self.command)).flatten()?;
+        let is_plain = words.len() > 1 && !words.iter().any(|word| word.starts_with('~'));
+        let (program, args) = words.split_first().filter(|_| is_plain)?;
+        Some((program.clone(), args.to_vec()))
+    }
+
+    async fn launch(
+        &self,
+        program: &str,
+        args: &[String],
+        context: &Context,
+    ) -> Result<ScreenHandle, BridgeError> {
+        let mut launch = Launch::new(program).args(args).size(self.cols, self.rows);
+        for (name, value) in &self.env {
+            launch = launch.env(name, value);
+        }
+        if let Some(cwd) = &self.cwd {
+            launch = launch.cwd(context.bridge.expand_home(&context.caller, Path::new(cwd)));
+        }
+        if let Some(name) = &self.name {
+            launch = launch.name(name);
+        }
+        context.bridge.check_launch(&context.caller, &launch)?;
+        context.bridge.launch_target(&context.caller, launch, self.target.as_deref()).await
+    }
+}
+
+/// Whether a shell would do more with a line than split it into words.
+fn has_shell_syntax(line: &str) -> bool {
+    let mut quote = None;
+    line.chars().any(|c| match quote {
+        Some(open) if c == open => {
+            quote = None;
+            false
+        }
+        Some(open) => open == '"' && "$`".contains(c),
+        None => {
+            quote = ['"', '\''].contains(&c).then_some(c);
+            "|&;<>()$`*\n".contains(c)
+        }
+    })
+}
+
 /// How long a program may take, by default, to paint something.
 const FIRST_PAINT: Duration = Duration::from_secs(2);
 /// How long it may then go on painting before it waits for input.
@@ -82,7 +132,7 @@ impl Tool for LaunchApp {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let asked = arguments.wait.map(Condition::read).transpose()?;
+        let asked = arguments.wait.clone().map(Condition::read).transpose()?;
         let view = match (arguments.view, &asked) {
             // On a new terminal everything is new.
             (Some(ViewAfter::Diff), _) => ViewAfter::Plain,
@@ -90,27 +140,22 @@ impl Tool for LaunchApp {
             (None, Some(None)) => ViewAfter::None,
             (None, _) => ViewAfter::Plain,
         };
+        let line = arguments.command_line();
+        let program = line.as_ref().map_or(&arguments.command, |(program, _)| program);
         if let Some(Some(wait)) = &asked
             && wait.prompt
-            && !is_shell_name(&arguments.command)
+            && !is_shell_name(program)
         {
-            return Err(no_prompt(&arguments.command));
+            return Err(no_prompt(program));
         }
-        let mut launch = Launch::new(&arguments.command)
-            .args(&arguments.args)
-            .size(arguments.cols, arguments.rows);
-        for (name, value) in &arguments.env {
-            launch = launch.env(name, value);
-        }
-        if let Some(cwd) = arguments.cwd {
-            launch = launch.cwd(context.bridge.expand_home(&context.caller, Path::new(&cwd)));
-        }
-        if let Some(name) = arguments.name {
-            launch = launch.name(name);
-        }
-        context.bridge.check_launch(&context.caller, &launch)?;
-        let target = arguments.target.as_deref();
-        let session = context.bridge.launch_target(&context.caller, launch, target).await?;
+        let session =
+            match (arguments.launch(&arguments.command, &arguments.args, context).await, line) {
+                (
+                    Err(BridgeError::Session(SessionError::Spawn(SpawnError::NotFound { .. }))),
+                    Some(line),
+                ) => arguments.launch(&line.0, &line.1, context).await,
+                (launched, _) => launched,
+            }?;
         context.note_done(|| format!("it was launched as session {}", session.id()));
         let mut is_at_work = false;
         let (wait, view) = match asked {
@@ -122,7 +167,7 @@ impl Tool for LaunchApp {
             }
             None if view != ViewAfter::None => {
                 let waited = first_paint(&session, context, view).await?;
-                is_at_work = waited.fired.is_none() && waited.state == State::Running;
+                is_at_work = is_painting(&waited);
                 (None, View::after(&waited, &session, view)?)
             }
             _ => (None, View::take_after(&session, view, Since::default()).await?),
@@ -134,7 +179,7 @@ impl Tool for LaunchApp {
             (Some(view), wait) => {
                 facts.extend(wait.iter().flat_map(Outcome::words));
                 if is_at_work {
-                    facts.push(context.naming_offered("still at work; wait_for waits for it"));
+                    facts.push(context.naming_offered(STILL_AT_WORK));
                 }
                 view.text_with(facts)
             }
@@ -147,9 +192,17 @@ impl Tool for LaunchApp {
     }
 }
 
+/// What is said of a program that has not finished its first screen.
+pub(super) const STILL_AT_WORK: &str = "still at work; wait_for waits for it";
+
+/// Whether the program does not wait for input after its first paint.
+pub(super) fn is_painting(waited: &Waited) -> bool {
+    waited.fired.is_none() && waited.state == State::Running
+}
+
 /// Waits until the program shows something and waits for input; one that shows nothing is not waited
 /// for once it waits for input, nor longer than [`FIRST_PAINT`].
-async fn first_paint(
+pub(super) async fn first_paint(
     session: &ScreenHandle,
     context: &Context,
     view: ViewAfter,

@@ -61,6 +61,10 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
     busy: bool,
+    // A shell that waits for a command. It is what `busy` is not, so no schema is spent on it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    idle: bool,
     /// Used without `session_id`.
     current: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +89,9 @@ impl Row {
             State::Running => None,
             State::Exited(ended) => Some(ended),
         };
+        let idle = info.is_idle_shell();
         Self {
+            idle,
             target: bridge.target_of(&info.id).to_owned(),
             session_id: info.id.to_string(),
             name: info.name,
@@ -123,6 +129,7 @@ impl Row {
             (Some(code), _) => format!("exited {code}"),
             (None, Some(signal)) => format!("ended by {signal}"),
             (None, None) if self.busy => "busy".to_owned(),
+            (None, None) if self.idle => "idle".to_owned(),
             (None, None) => self.state.to_owned(),
         };
         let mut notes = String::new();
@@ -214,6 +221,7 @@ mod tests {
             client: None,
             project: None,
             busy: false,
+            idle: false,
             current: true,
             foreground: None,
             target: "local".into(),
@@ -222,7 +230,10 @@ mod tests {
             away: false,
         };
         assert_eq!(row.text(), "s1: bash — running, current, 80x24, /work");
+        let row = Row { idle: true, ..row };
+        assert_eq!(row.text(), "s1: bash — idle, current, 80x24, /work");
         let row = Row {
+            idle: false,
             driver: Some("person"),
             shared: true,
             away: true,

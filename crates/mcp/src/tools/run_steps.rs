@@ -94,7 +94,8 @@ impl Tool for RunSteps {
                 return Err(ToolError::cancelled());
             }
             let value = result.structured_content.clone().unwrap_or_default();
-            let in_background = step.arguments.get("timeout_ms").and_then(Value::as_u64) == Some(0);
+            let timeout = step.arguments.get("timeout_ms");
+            let in_background = timeout.is_some_and(|timeout| *timeout == 0 || *timeout == "0");
             let ok = !result.is_error.unwrap_or(false) && (in_background || succeeded(&value));
             if let Some(name) = step.save_as {
                 saved.insert(name, value.clone());

@@ -26,6 +26,18 @@ pub(crate) fn told_once(content: &str) -> String {
     note + &rows.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join("\n")
 }
 
+/// A command's output with each long run of blank lines as their number.
+pub(crate) fn with_blank_lines_counted(output: &str) -> String {
+    let is_blank = |line: &str| line.trim().is_empty();
+    let lines: Vec<&str> = output.split_inclusive('\n').collect();
+    let runs = lines.chunk_by(|a, b| is_blank(a) && is_blank(b));
+    let text = runs.map(|run| match run.len() >= ALIKE {
+        true => format!("[{} blank lines]\n", run.len()),
+        false => run.concat(),
+    });
+    text.collect()
+}
+
 /// Rows up to the last that shows something: what a program wiped when it ended says nothing.
 pub(super) fn without_blank_end<'a, 'b>(rows: &'a [(u16, &'b Row)]) -> &'a [(u16, &'b Row)] {
     let last = rows.iter().rposition(|(_, cells)| !cells.text().is_empty());
@@ -37,7 +49,7 @@ pub(super) fn is_block(rows: &[u16]) -> bool {
     rows.len() > 1 && rows.windows(2).all(|pair| pair[0] + 1 == pair[1])
 }
 
-/// Rows; where some are left out between them, with their numbers, and neighbouring blank ones as one line.
+/// Rows; where some are left out between them, with their numbers, and neighbouring ones that are alike as one line.
 pub(super) fn changes(rows: &[(u16, &Row)]) -> String {
     let lines: Vec<(u16, String)> = rows.iter().map(|(row, cells)| (*row, cells.text())).collect();
     if is_block(&rows.iter().map(|(row, _)| *row).collect::<Vec<_>>()) {
@@ -47,11 +59,11 @@ pub(super) fn changes(rows: &[(u16, &Row)]) -> String {
             text => text.to_owned(),
         };
     }
-    let blank = |line: &(u16, String)| line.1.is_empty();
-    let together = |a: &(u16, String), b: &(u16, String)| blank(a) && blank(b) && a.0 + 1 == b.0;
+    let together = |a: &(u16, String), b: &(u16, String)| a.1 == b.1 && a.0 + 1 == b.0;
     let line = |run: &[(u16, String)]| match run {
         [(row, text)] => format!("{row}| {text}"),
-        [(first, _), .., (last, _)] => format!("{first}-{last}| (blank)"),
+        [(first, text), .., (last, _)] if text.is_empty() => format!("{first}-{last}| (blank)"),
+        [(first, text), .., (last, _)] => format!("{first}-{last}| {text}"),
         [] => String::new(),
     };
     lines.chunk_by(together).map(line).collect::<Vec<_>>().join("\n")
@@ -59,7 +71,16 @@ pub(super) fn changes(rows: &[(u16, &Row)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told_once;
+    use super::{told_once, with_blank_lines_counted};
+
+    #[test]
+    fn long_runs_of_blank_lines_are_counted() {
+        for same in ["", "a", "a\n\n\n\nb\n", "\n\n\n", "a\na\na\na\na\n"] {
+            assert_eq!(with_blank_lines_counted(same), same);
+        }
+        assert_eq!(with_blank_lines_counted("a\n\n \n\t\n\nb"), "a\n[4 blank lines]\nb");
+        assert_eq!(with_blank_lines_counted("a\n\n\n\n\n\n"), "a\n[5 blank lines]\n");
+    }
 
     #[test]
     fn rows_alike_are_told_once() {

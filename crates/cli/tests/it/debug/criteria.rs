@@ -233,10 +233,10 @@ params:
     assert_eq!(after.len(), before.len() + 1, "the broken one is left out");
     let tool = after.iter().find(|tool| tool["name"] == "deploy_preview").expect("the new tool");
     let expected = json!({
-        "type": "object", "additionalProperties": false, "required": ["branch"],
+        "type": "object", "required": ["branch"],
         "properties": {
             "branch": {"type": "string", "pattern": "^[a-z]+$"},
-            "copies": {"type": "integer", "default": 2, "minimum": 1, "maximum": 9},
+            "copies": {"type": "integer", "default": 2, "maximum": 9},
         },
     });
     assert_eq!(tool["inputSchema"], expected);

@@ -31,7 +31,6 @@ impl Tool for Close {
     const DESCRIPTION: &'static str = "Close a terminal session and end what runs in it.";
     const HINTS: Hints =
         Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Answer;
 

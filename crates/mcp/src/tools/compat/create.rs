@@ -37,7 +37,6 @@ impl Tool for Create {
     const DESCRIPTION: &'static str = "Create a terminal session.";
     const HINTS: Hints =
         Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Answer;
 

@@ -28,7 +28,6 @@ impl Tool for Exec {
     const TITLE: &'static str = "Run a command in a session";
     const DESCRIPTION: &'static str = "Run a command in an existing terminal session.";
     const HINTS: Hints = Hints::ACTS;
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Ran;
 

@@ -30,7 +30,6 @@ impl Tool for InputText {
     const TITLE: &'static str = "Type into a session";
     const DESCRIPTION: &'static str = "Send text to the program that runs in a session.";
     const HINTS: Hints = Hints::ACTS;
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Answer;
 

@@ -37,7 +37,6 @@ impl Tool for List {
     const TITLE: &'static str = "List sessions";
     const DESCRIPTION: &'static str = "List terminal sessions.";
     const HINTS: Hints = Hints::READS;
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Answer;
 

@@ -48,7 +48,6 @@ impl Tool for Read {
     const DESCRIPTION: &'static str = "Read output of a terminal session, page by page.";
     const HINTS: Hints =
         Hints { read_only: true, destructive: false, idempotent: false, open_world: false };
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Answer;
 

@@ -35,7 +35,6 @@ impl Tool for RunCommand {
     const TITLE: &'static str = "Run a command";
     const DESCRIPTION: &'static str = "Run a command in a terminal session, reusing an idle one with the same cwd, env and shell.";
     const HINTS: Hints = Hints::ACTS;
-    const LENIENT: bool = true;
     type Arguments = Arguments;
     type Answer = Ran;
 

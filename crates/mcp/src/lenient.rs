@@ -1,0 +1,171 @@
+//! Arguments as models write them, turned into what a schema takes: one step before validation.
+//!
+//! Only what has a single meaning is changed; the rest is left for validation to refuse. Nothing of this is
+//! advertised: schemas name one spelling.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use termbridge_session::SessionId;
+use termbridge_session::vt::input::{KeyError, KeyPress};
+use termbridge_session::{SessionInfo, State};
+
+use crate::tool::Context;
+use crate::validate::only_properties;
+
+/// An argument that says why a tool is called; a tool without one needs no reason.
+const REASON: &str = "description";
+/// The argument whose array is a sequence of keys and texts.
+const KEYS: &str = "keys";
+/// Required arguments that have a value when they are left out: tool, argument, value.
+const LEFT_OUT: [(&str, &str, &str); 1] = [("search_history", "query", "")];
+/// Arguments that hold a session's id.
+const SESSIONS: [&str; 3] = ["session_id", "sessionId", "session_ids"];
+
+/// Fills in what a tool's arguments may lack.
+pub(crate) fn fill_in(tool: &str, arguments: &mut JsonObject) {
+    for (_, name, value) in LEFT_OUT.iter().filter(|(known, ..)| *known == tool) {
+        arguments.entry(*name).or_insert_with(|| (*value).into());
+    }
+}
+
+/// Gives arguments the names and types of a schema.
+pub(crate) fn accept(schema: &JsonObject, arguments: &mut JsonObject) {
+    arguments.values_mut().for_each(make_whole);
+    accept_fields(schema, arguments);
+}
+
+fn accept_fields(schema: &JsonObject, fields: &mut JsonObject) {
+    if let Some(known) = only_properties(schema) {
+        if !known.contains_key(REASON) {
+            fields.remove(REASON);
+        }
+        rename(known, fields);
+    }
+    let known = schema.get("properties").and_then(Value::as_object);
+    for (name, value) in fields {
+        let joined = value.as_array().filter(|_| name == KEYS).and_then(|keys| join_keys(keys));
+        if let Some(joined) = joined {
+            *value = joined.into();
+        }
+        let own = known.and_then(|known| known.get(name));
+        if let Some(schema) = own.or_else(|| schema.get("additionalProperties")) {
+            accept_value(schema, value);
+        }
+    }
+}
+
+/// `session_id` is `sessionId`, and the other way round.
+fn rename(known: &JsonObject, arguments: &mut JsonObject) {
+    let unknown = arguments.keys().filter(|name| !known.contains_key(*name));
+    let meant = |name: &String| {
+        let same = known.keys().find(|known| in_camel_case(known) == in_camel_case(name))?;
+        (!arguments.contains_key(same)).then(|| (name.clone(), same.clone()))
+    };
+    for (given, name) in unknown.filter_map(meant).collect::<Vec<_>>() {
+        if let Some(value) = arguments.remove(&given) {
+            arguments.insert(name, value);
+        }
+    }
+}
+
+fn in_camel_case(name: &str) -> String {
+    let mut parts = name.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let (head, tail) = part.split_at(part.ceil_char_boundary(1));
+        name + &head.to_uppercase() + tail
+    })
+}
+
+fn accept_value(schema: &Value, value: &mut Value) {
+    let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
+    let items = schema.get("items");
+    let read = match (kind, value.as_str()) {
+        ("boolean", Some(text)) => text.trim().to_lowercase().parse().ok().map(Value::Bool),
+        ("integer" | "number", Some(text)) => text.trim().parse().ok().map(Value::Number),
+        // As a shell splits it.
+        ("array", Some(text)) if items.is_some_and(is_text) => shlex::split(text).map(Value::from),
+        _ => None,
+    };
+    if let Some(read) = read {
+        *value = read;
+        make_whole(value);
+    }
+    match (value, schema) {
+        (Value::Array(values), _) => {
+            let items = items.into_iter();
+            items.for_each(|items| values.iter_mut().for_each(|value| accept_value(items, value)));
+        }
+        (Value::Object(fields), Value::Object(schema)) => accept_fields(schema, fields),
+        _ => {}
+    }
+}
+
+fn is_text(schema: &Value) -> bool {
+    schema.get("type").and_then(Value::as_str) == Some("string")
+}
+
+/// `["ls", "Enter"]` as `ls<Enter>`: what is a key or a chord by itself is one, the rest is text.
+fn join_keys(keys: &[Value]) -> Option<String> {
+    let keys: Vec<&str> = keys.iter().map(Value::as_str).collect::<Option<_>>()?;
+    if let [key] = keys.as_slice() {
+        return Some((*key).to_owned());
+    }
+    let is_text = |key: &str| {
+        key.chars().nth(1).is_none()
+            || matches!(key.parse::<KeyPress>(), Err(KeyError::NotAKey { .. }))
+    };
+    let part = |key: &&str| if is_text(key) { (*key).to_owned() } else { format!("<{key}>") };
+    Some(keys.iter().map(part).collect())
+}
+
+/// Turns numbers such as 5.0 into 5: to JSON Schema both are integers, and some models write the first.
+fn make_whole(value: &mut Value) {
+    /// Beyond it not every integer has a float of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or_default();
+            if float.fract() == 0.0 && float.abs() <= EXACT {
+                *value = Value::from(float as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        _ => {}
+    }
+}
+
+/// Replaces the names of terminal sessions by their ids, where an id is expected.
+pub(crate) async fn find_named_sessions(arguments: &mut JsonObject, context: &Context) {
+    for (_, value) in arguments.iter_mut().filter(|(name, _)| SESSIONS.contains(&name.as_str())) {
+        let ids = match value {
+            Value::Array(ids) => ids.iter_mut().collect(),
+            id => vec![id],
+        };
+        for id in ids {
+            if let Some(found) = session_named(id.as_str().unwrap_or_default(), context).await {
+                *id = found.as_str().into();
+            }
+        }
+    }
+}
+
+/// The session of a name that is not an id: the agent's own before others', a running one before those that ended.
+async fn session_named(name: &str, context: &Context) -> Option<SessionId> {
+    if name.is_empty() || context.session(name).is_ok() {
+        return None;
+    }
+    let listed = context.bridge.sessions(&context.caller).await.ok()?;
+    let is_own = |info: &SessionInfo| info.owner.agent.as_deref() == context.caller.agent();
+    let rank = |info: &SessionInfo| (is_own(info), info.state == State::Running);
+    let named = || listed.sessions.iter().filter(|info| info.name.as_deref() == Some(name));
+    let best = named().map(rank).max()?;
+    let mut named = named().filter(|info| rank(info) == best);
+    let found = named.next().filter(|_| named.next().is_none())?;
+    let is_id = listed.sessions.iter().any(|info| info.id.as_str() == name);
+    (!is_id).then(|| found.id.clone())
+}
+
+#[cfg(test)]
+mod tests;
