@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use termbridge_pty::{Keeper, Lasting};
 use termbridge_session::vt::Size;
 use termbridge_session::{
-    CommandReport, CommandState, Launch, Session, Sessions, Settings, SnapshotRequest, State, Wait,
+    CommandReport, CommandState, Launch, NewCommand, Session, Sessions, Settings, SnapshotRequest,
+    State, Wait,
 };
 
 use crate::support::{LIMIT, bash, limited, see, until};
@@ -231,7 +232,8 @@ async fn a_command_is_found_by_the_request_that_it_came_with() {
     let shell = sessions.launch(bash()).await.expect("launches");
     let id = shell.id().clone();
     let key = Some("client 7".to_owned());
-    let running = shell.submit_keyed("read a; echo got $a", LIMIT, key).await.expect("begins");
+    let command = NewCommand { text: "read a; echo got $a".into(), key, ..NewCommand::default() };
+    let running = shell.submit_new(command, LIMIT).await.expect("begins");
     sessions = next(sessions, folder.path()).await;
     let shell = sessions.get(&id).expect("is there");
     assert_eq!(shell.keyed("client 7").await.expect("answers"), Some(running));
