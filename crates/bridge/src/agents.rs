@@ -171,7 +171,6 @@ impl Agents {
 
     /// A command has begun in a session.
     pub(crate) fn note_begun(&self, caller: &Caller, id: &SessionId) {
-        self.progress.fetch_add(1, Ordering::Relaxed);
         self.lock().last.insert(caller.key(), id.clone());
     }
 

@@ -111,15 +111,19 @@ impl Agents {
             let automatic = table.held.iter().filter(|held| held.automatic && held.at == at);
             automatic.map(|held| (held.id.clone(), held.reserved)).collect()
         };
-        if self.making.load(Ordering::Relaxed) > 0
-            || automatic.iter().any(|(_, reserved)| *reserved)
-        {
+        if self.making.load(Ordering::Relaxed) > 0 {
             return true;
         }
-        for (id, _) in automatic {
+        for (id, is_reserved) in automatic {
             let backend = backends.of(&id);
             let info = backend.session(&id).await.ok();
-            let Some(running) = info.and_then(|info| info.shell?.running) else { continue };
+            let Some(running) = info.and_then(|info| info.shell?.running) else {
+                // Its command is about to begin, or has just ended.
+                if is_reserved {
+                    return true;
+                }
+                continue;
+            };
             let report = backend.command(&id, running, 0, 0).await.ok().flatten();
             if report.is_none_or(|report| report.duration < SHORT_COMMAND) {
                 return true;
@@ -156,7 +160,6 @@ impl Agents {
         let Some(_reservation) = self.reserve(id) else { return false };
         let ended = matches!(backends.of(id).end_idle_session(id).await, Ok(true));
         if ended {
-            self.progress.fetch_add(1, Ordering::Relaxed);
             self.forget(id);
         }
         ended
