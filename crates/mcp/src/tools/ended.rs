@@ -162,7 +162,8 @@ impl Ended {
         format!("{}[{}]", self.lines(), facts.join(" | "))
     }
 
-    fn lines(&self) -> String {
+    /// What it printed, error lines first where it was cut.
+    pub(super) fn lines(&self) -> String {
         let newline = match self.output.is_empty() || self.output.ends_with('\n') {
             true => "",
             false => "\n",
