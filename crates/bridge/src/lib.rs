@@ -70,4 +70,4 @@ pub use termbridge_editor as editor;
 pub use termbridge_policy as policy;
 pub use termbridge_session as session;
 pub use termbridge_store as store;
-pub use transcript::{OutputPage, OutputRequest, ReadFrom, Select};
+pub use transcript::{OutputPage, OutputRequest, OutputWait, ReadFrom, Select};

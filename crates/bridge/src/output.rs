@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn lines_are_bounded_from_both_ends() {
-        let head: String = (1..=9).map(|line| format!("{line}\n")).collect();
+        let head = "1\n2\n3\n4\n5\n6\n7\n8\n9\n".to_owned();
         let whole = Bounded { head, ..Bounded::default() };
         assert_eq!(whole.clone().within_lines(9), whole);
         let cut = |head: &str, tail: &str, cut, cut_lines| Bounded {

@@ -45,6 +45,16 @@ pub enum ReadFrom {
     Cursor(String),
 }
 
+/// What ends a wait for output, beside a command that waits for someone to type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputWait {
+    /// Something new, or the end of the command.
+    #[default]
+    Output,
+    /// The end of the command, or of a program that is not a shell.
+    End,
+}
+
 /// What to read.
 #[derive(Debug, Clone)]
 pub struct OutputRequest {
@@ -180,11 +190,12 @@ impl Bridge {
     }
 
     /// The same, once there is something new behind the cursor, or else something is printed at all,
-    /// or the command is over or waits for someone to type; after `longest` as it stands. Returns what
-    /// ended the wait, too.
+    /// or the command is over or waits for someone to type; after `longest` as it stands. A wait for the
+    /// end leaves out what is new. Returns what ended the wait, too.
     pub async fn await_output(
         &self,
         mut request: OutputRequest,
+        wait: OutputWait,
         longest: Duration,
     ) -> Result<(OutputPage, Until), BridgeError> {
         let deadline = Instant::now() + longest;
@@ -197,8 +208,10 @@ impl Bridge {
             let page = self.read_output(&request).await?;
             let is_redrawn = matches!(request.from, ReadFrom::Cursor(_)) && !page.text.is_empty();
             let is_new = match &seen {
-                Some(seen) => is_redrawn || place::position(&page.cursor) != place::position(seen),
-                None => !page.running,
+                Some(seen) if wait == OutputWait::Output => {
+                    is_redrawn || place::position(&page.cursor) != place::position(seen)
+                }
+                _ => !page.running,
             };
             seen.get_or_insert_with(|| page.cursor.clone());
             let left = deadline.saturating_duration_since(Instant::now());
@@ -210,7 +223,11 @@ impl Bridge {
             let id = &request.session.id;
             let running = page.command.as_ref().filter(|command| command.is_running());
             let command = running.map(|command| command.id);
-            let printed = request.session.printed;
+            let printed = match wait {
+                OutputWait::Output => request.session.printed,
+                // Nothing that is printed ends the wait.
+                OutputWait::End => u64::MAX,
+            };
             if is_new || !goes_on || left.is_zero() {
                 let until = match (until, command) {
                     (None | Some(Until::Printed), Some(_)) if goes_on => {

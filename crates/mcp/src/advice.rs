@@ -18,7 +18,7 @@ impl Context {
         hint::for_tools(words, &hint::NAMES, |name| self.tools.find(name).map(|_| name))
     }
 
-    /// The call that reads on behind what a running command has printed.
+    /// The call that waits for the end of a running command and reads what it printed after the report.
     pub(crate) async fn read_on(
         &self,
         session: &SessionId,
@@ -26,16 +26,9 @@ impl Context {
     ) -> Option<String> {
         self.tools.find("get_terminal_output")?;
         let since = self.bridge.end_cursor(session, report).await.ok()?;
-        let call = json!({"session_id": session.as_str(), "since": since, "wait_ms": 30_000});
+        let call = json!({"session_id": session.as_str(), "since": since, "until": "end",
+            "wait_ms": 30_000});
         Some(format!("get_terminal_output {call}"))
-    }
-
-    /// The call that reads on behind what was told of a running command.
-    pub(crate) async fn read_on_told(&self, session: &SessionId, command: u64) -> Option<String> {
-        let told = self.told.output(session, command)?;
-        let report = self.bridge.command(&self.caller, session, command, 0, 0).await.ok()??;
-        let report = CommandReport { output_bytes: told.from.byte, ..report };
-        self.read_on(session, &report).await
     }
 
     /// How what was left out of a command's output can be had; `first` is the first line of it.

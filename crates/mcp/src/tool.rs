@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use termbridge_bridge::{
-    Bridge, Caller, OutputPage, OutputRequest, Scope, ScreenHandle, Started, Until,
+    Bridge, Caller, OutputPage, OutputRequest, OutputWait, Scope, ScreenHandle, Started, Until,
 };
 use termbridge_session::{Input, Sent, SessionId, Wait, Waited};
 use tokio_util::sync::CancellationToken;
@@ -156,17 +156,18 @@ impl Context {
         Ok((until?, limit.cut_short))
     }
 
-    /// Reads output, at once or when there is something new.
+    /// Reads output, at once or when the wait ends.
     pub(crate) async fn await_output(
         &self,
         request: OutputRequest,
+        wait: OutputWait,
         timeout: Duration,
     ) -> Result<(OutputPage, Until), ToolError> {
         let limit = self.limit_of(timeout);
         let session = request.session.id.clone();
         let running = request.session.shell.and_then(|shell| shell.running);
         let watched = Watched::Command(&session, request.command.or(running));
-        let waiting = self.bridge.await_output(request, limit.allowed);
+        let waiting = self.bridge.await_output(request, wait, limit.allowed);
         Ok(self.attend(watched, limit, waiting).await??)
     }
 

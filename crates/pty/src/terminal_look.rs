@@ -90,7 +90,7 @@ pub fn look_at_terminal_of(pid: u32) -> Option<TerminalLook> {
     Some(TerminalLook {
         line_mode,
         is_in_front_alone: !group.is_empty() && group.iter().all(is_own),
-        waiting: process_table::waiting(&group, terminal),
+        waiting: process_table::waiting(&group, terminal).0,
         ticks,
         place: place(pid, terminal),
         name: own.info.name,

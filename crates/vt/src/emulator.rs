@@ -34,7 +34,7 @@ use crate::modes;
 use crate::portion::portion_len;
 use crate::scanner::Stream;
 use crate::screen::{Cursor, CursorShape, Row, Screen};
-use crate::search::{Haystack, Typing};
+use crate::search::{Haystack, Typings};
 use crate::style::Palette;
 
 /// Narrowest terminal.
@@ -99,7 +99,7 @@ pub struct Terminal {
     stream: Stream,
     core: Core,
     changes: Changes,
-    typing: Option<Typing>,
+    typings: Typings,
 }
 
 impl Terminal {
@@ -109,7 +109,7 @@ impl Terminal {
             stream: Stream::default(),
             core: Core::new(size.clamped(), options),
             changes: Changes::default(),
-            typing: None,
+            typings: Typings::default(),
         }
     }
 
@@ -166,9 +166,7 @@ impl Terminal {
     /// Changes the size; lines of the primary screen are wrapped anew.
     pub fn resize(&mut self, size: Size) {
         self.core.resize(size.clamped());
-        if let Some(typing) = &mut self.typing {
-            typing.position_lost();
-        }
+        self.typings.positions_lost();
     }
 
     /// Row and column of the cursor.
@@ -280,12 +278,8 @@ impl Terminal {
     /// its echo is left out: a wait must not be satisfied by the command that asked for it.
     pub fn haystack(&self) -> Haystack {
         let screen = self.screen();
-        let mut echo = match &self.typing {
-            Some(typing) if screen.alternate => typing.command_lines(&screen),
-            Some(typing) => typing.echo(&screen, self.history_len()),
-            None => Vec::new(),
-        };
         let history = self.history_len();
+        let mut echo = self.typings.echo(&screen, history);
         let line = self.core.command_line.filter(|_| history < self.core.history_limit());
         if let Some(line) = line.filter(|_| !screen.alternate) {
             echo.extend(line.cells(&screen, history));
@@ -296,12 +290,7 @@ impl Terminal {
     /// Notes that input starts now, at the cursor, unless a line is still being typed.
     pub fn begin_typing(&mut self) {
         let (screen, history) = (self.screen(), self.history_len());
-        let exact = history < self.core.history_limit();
-        self.typing = Some(match self.typing.take() {
-            Some(typing) if !typing.is_over(&screen, history) => typing,
-            Some(typing) => typing.next(&screen, history, exact),
-            None => Typing::new(&screen, history, exact),
-        });
+        self.typings.begin(&screen, history, history < self.core.history_limit());
     }
 
     /// Notes that a command was given to a shell that marks its lines: what it shows behind its prompt
@@ -325,14 +314,14 @@ impl Terminal {
 
     /// Notes text that is about to be typed; `\r` and `\n` are Enter.
     pub fn note_typed(&mut self, text: &str) {
-        if let Some(typing) = &mut self.typing {
+        if let Some(typing) = self.typings.latest() {
             typing.push(text);
         }
     }
 
     /// Notes a key that edits the line in ways unknown here.
     pub fn note_other_key(&mut self) {
-        if let Some(typing) = &mut self.typing {
+        if let Some(typing) = self.typings.latest() {
             typing.edited();
         }
     }

@@ -461,6 +461,37 @@ fn a_line_typed_before_its_prompt_is_echoed_behind_it() {
 }
 
 #[test]
+fn the_echo_of_every_entered_line_is_left_out() {
+    // One call each.
+    let mut terminal = fed("$ ");
+    for line in ["sleep 1; echo ONE", "echo TWO"] {
+        terminal.begin_typing();
+        terminal.note_typed(&format!("{line}\r"));
+        terminal.feed(format!("{line}\r\n$ ").as_bytes());
+    }
+    let text = terminal.haystack().text().to_owned();
+    assert!(!text.contains("ONE") && !text.contains("TWO"), "{text:?}");
+    terminal.feed(b"\rONE\r\n");
+    assert!(terminal.haystack().text().contains("ONE"));
+
+    // In one call, while a command runs: the terminal echoes the second at once, the shell later.
+    let mut terminal = fed("$ ");
+    terminal.begin_typing();
+    terminal.note_typed("sleep 1\recho DONE\r");
+    terminal.feed(b"sleep 1\r\necho DONE\r\n$ echo DONE\r\n");
+    assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+    terminal.feed(b"DONE\r\n$ ");
+    assert!(terminal.haystack().text().contains("DONE"));
+
+    // The second one was read without echo.
+    let mut terminal = fed("$ ");
+    terminal.begin_typing();
+    terminal.note_typed("read -s\rsecret\recho DONE\r");
+    terminal.feed(b"read -s\r\n$ echo DONE\r\n");
+    assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+}
+
+#[test]
 fn a_line_begins_anew_after_an_interrupt() {
     let mut terminal = fed("running\r\n");
     terminal.begin_typing();

@@ -107,6 +107,57 @@ impl CellRange {
 
 /// Longest typed text whose echo is traced.
 const MAX_TYPED: usize = 16 * 1024;
+/// A row that the primary screen does not have.
+const NOWHERE: usize = usize::MAX;
+/// Entered inputs whose echo is traced, the one that is being typed included.
+const MAX_TYPINGS: usize = 16;
+
+/// The inputs that may have an echo on the screen, the latest last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Typings(Vec<Typing>);
+
+impl Typings {
+    /// Input starts now, at the cursor, unless a line is still being typed.
+    pub(crate) fn begin(&mut self, screen: &Screen, history: usize, exact: bool) {
+        let next = match self.0.last() {
+            Some(typing) if !typing.is_over(screen, history) => return,
+            Some(typing) => typing.next(screen, history, exact),
+            None => Typing::new(screen, history, exact),
+        };
+        self.0.retain(|typing| typing.may_be_echoed(screen, history));
+        if self.0.len() == MAX_TYPINGS {
+            self.0.remove(0);
+        }
+        self.0.push(next);
+    }
+
+    /// The input that is being typed.
+    pub(crate) fn latest(&mut self) -> Option<&mut Typing> {
+        self.0.last_mut()
+    }
+
+    pub(crate) fn positions_lost(&mut self) {
+        self.0.iter_mut().for_each(|typing| typing.exact = false);
+    }
+
+    /// The cells of the screen that hold an echo.
+    pub(crate) fn echo(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
+        let of_each = |typing: &Typing| match screen.alternate {
+            true => typing.command_lines(screen),
+            false => typing.echo(screen, history),
+        };
+        self.0.iter().flat_map(of_each).collect()
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.list(self.0.iter(), |writer, typing| typing.write(writer));
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
+        let typings = reader.list(Typing::read)?;
+        if typings.len() > MAX_TYPINGS { Err(DumpError::Damaged) } else { Ok(Self(typings)) }
+    }
+}
 
 /// What was typed and where the cursor stood when it began.
 ///
@@ -114,7 +165,7 @@ const MAX_TYPED: usize = 16 * 1024;
 /// as its own content (an editor on the alternate screen) is not an echo and not handled here.
 #[derive(Debug, Clone)]
 pub(crate) struct Typing {
-    /// Row, counted with the history above it.
+    /// Row, counted with the history above it; [`NOWHERE`] of what is typed on the alternate screen.
     line: usize,
     /// The history was not full, so `line` stays true as lines scroll off.
     exact: bool,
@@ -130,26 +181,38 @@ pub(crate) struct Typing {
 }
 
 impl Typing {
-    pub(crate) fn new(screen: &Screen, history: usize, exact: bool) -> Self {
+    fn new(screen: &Screen, history: usize, exact: bool) -> Self {
         let (row, col) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
         let prompt = screen.rows.get(row).map(|row| row.text_between(0, col)).unwrap_or_default();
         let lines = vec![String::new()];
-        Self { line: history + row, exact, col, prompt, earlier_prompt: None, lines, edited: false }
+        let line = if screen.alternate { NOWHERE } else { history + row };
+        Self { line, exact, col, prompt, earlier_prompt: None, lines, edited: false }
     }
 
     /// Typing that begins now, after this one.
-    pub(crate) fn next(self, screen: &Screen, history: usize, exact: bool) -> Self {
-        let mut next = Self::new(screen, history, exact);
-        next.earlier_prompt = if self.prompt.is_empty() {
-            self.earlier_prompt
-        } else {
-            Some((self.col, self.prompt))
-        };
-        next
+    fn next(&self, screen: &Screen, history: usize, exact: bool) -> Self {
+        let earlier_prompt = self.last_prompt().map(|(col, prompt)| (col, prompt.to_owned()));
+        Self { earlier_prompt, ..Self::new(screen, history, exact) }
+    }
+
+    /// The prompt behind which it was typed, or else the one before, with its width.
+    fn last_prompt(&self) -> Option<(usize, &str)> {
+        match self.prompt.is_empty() {
+            true => self.earlier_prompt.as_ref().map(|(col, prompt)| (*col, prompt.as_str())),
+            false => Some((self.col, &self.prompt)),
+        }
+    }
+
+    /// It was entered, and its beginning is on the screen.
+    fn may_be_echoed(&self, screen: &Screen, history: usize) -> bool {
+        let bytes: usize = self.lines.iter().map(String::len).sum();
+        self.is_entered()
+            && bytes <= MAX_TYPED
+            && (screen.alternate || self.first_row(screen, history).is_some())
     }
 
     /// The line is with the program, or the cursor has left it, as it does when it is interrupted.
-    pub(crate) fn is_over(&self, screen: &Screen, history: usize) -> bool {
+    fn is_over(&self, screen: &Screen, history: usize) -> bool {
         if self.is_entered() || screen.alternate || !self.exact {
             return self.is_entered();
         }
@@ -160,7 +223,7 @@ impl Typing {
     }
 
     /// Enter was pressed: the line is with the program.
-    pub(crate) fn is_entered(&self) -> bool {
+    fn is_entered(&self) -> bool {
         self.lines.len() > 1
     }
 
@@ -183,12 +246,8 @@ impl Typing {
         }
     }
 
-    pub(crate) fn position_lost(&mut self) {
-        self.exact = false;
-    }
-
     /// The cells of the screen that hold the echo.
-    pub(crate) fn echo(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
+    fn echo(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
         let mut found = Vec::new();
         if !self.is_entered() {
             return found;
@@ -209,22 +268,35 @@ impl Typing {
         }
         let later = &self.lines[1..];
         for line in later.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
-            let below = screen.rows.iter().enumerate().skip(row + 1);
-            let Some((at, start, end)) = below
+            let below = |row| screen.rows.iter().enumerate().skip(row + 1);
+            // One that a program read without echo is not there; the next one may be.
+            let Some((at, start, end)) = below(row)
                 .map(|(at, row)| (at, row, text_len(row)))
                 .find_map(|(at, row, end)| Some((at, ending(row, end, line)?, end)))
             else {
-                break;
+                continue;
             };
             found.push(CellRange { row: at, start, end });
             row = at;
+            // Typed while a command ran: the shell shows it once more behind its prompt.
+            if let Some((col, prompt)) = self.last_prompt() {
+                let again = below(row).find(|(_, row)| {
+                    row.text_between(0, col) == prompt
+                        && row.text_between(col, row.cells.len()) == line
+                });
+                found.extend(again.map(|(at, row)| CellRange {
+                    row: at,
+                    start: col,
+                    end: text_len(row),
+                }));
+            }
         }
         found
     }
 
     /// The rows of a full-screen program that only repeat an entered command or search, such as
     /// vim's `:wq` or less's `/pattern`. Other typed text is the program's content there.
-    pub(crate) fn command_lines(&self, screen: &Screen) -> Vec<CellRange> {
+    fn command_lines(&self, screen: &Screen) -> Vec<CellRange> {
         let entered = &self.lines[..self.lines.len() - 1];
         let commands: Vec<&str> = entered
             .iter()
@@ -287,7 +359,7 @@ impl Typing {
 }
 
 impl Typing {
-    pub(crate) fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut Writer) {
         writer.size(self.line);
         writer.flag(self.exact);
         writer.size(self.col);
@@ -300,7 +372,7 @@ impl Typing {
         writer.flag(self.edited);
     }
 
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
         let typing = Self {
             line: reader.size()?,
             exact: reader.flag()?,

@@ -170,3 +170,123 @@ fn a_finished_command_is_announced() {
         server.request("resources/unsubscribe", json!({"uri": uri})).expect("unsubscribed");
     }
 }
+
+/// The call that an answer names for reading on.
+#[track_caller]
+fn read_on(text: &str) -> Value {
+    let (_, call) = text.split_once("read on: get_terminal_output ").expect("a call");
+    serde_json::from_str(&call[..=call.find('}').expect("its end")]).expect("JSON")
+}
+
+#[test]
+fn one_call_waits_for_the_end_of_a_command_that_prints_much() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let command = "for i in 1 2 3 4 5; do echo line $i; sleep 0.2; done; (exit 3)";
+    let begun = server.ok("execute_command", json!({"command": command, "timeout_ms": 0}));
+    let mut call = read_on(&begun.text);
+    assert_eq!(call["until"], "end", "{call}");
+    call["wait_ms"] = PATIENCE_MS.into();
+    let page = server.ok("get_terminal_output", call).structured;
+    assert_eq!((&page["state"], &page["exit_code"]), (&json!("done"), &json!(3)), "{page}");
+    let printed = page["output"].as_str().expect("output");
+    assert!(printed.ends_with("line 3\nline 4\nline 5\n"), "{page}");
+
+    // Of more than fits, the head and the tail are shown; the rest can be had.
+    let long = json!({"command": "sleep 0.3; seq 10000 19999", "timeout_ms": 0});
+    let mut call = read_on(&server.ok("execute_command", long).text);
+    call["wait_ms"] = PATIENCE_MS.into();
+    let page = server.ok("get_terminal_output", call);
+    let printed = page.structured["output"].as_str().expect("output");
+    assert!(printed.starts_with("10000\n") && printed.ends_with("19999\n"), "{printed}");
+    assert!(printed.len() <= 17_000 && page.structured["remaining"] == 0, "{}", page.text);
+    let (_, rest) = printed.split_once("lines cut: get_terminal_output ").expect("a call");
+    let rest = serde_json::from_str(&rest[..=rest.find('}').expect("its end")]).expect("JSON");
+    let (head, _) = printed.split_once("\n[\u{2026} ").expect("a head");
+    let last: u64 = head.lines().last().and_then(|line| line.parse().ok()).expect("a number");
+    let rest = server.ok("get_terminal_output", rest).structured;
+    let next = format!("{}\n", last + 1);
+    assert!(rest["output"].as_str().is_some_and(|rest| rest.starts_with(&next)), "{rest}");
+
+    // A program that is not a shell ends, too.
+    let app = json!({"command": "sh", "args": ["-c", "echo one; sleep 0.3; echo two"], "wait": {}});
+    let app = server.ok("launch_app", app).structured["session_id"].clone();
+    let read = json!({"session_id": app, "until": "end", "wait_ms": PATIENCE_MS});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!(
+        (&page["output"], &page["running"]),
+        (&json!("one\ntwo\n"), &json!(false)),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_wait_for_the_end_ends_with_a_question() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let begun = begin(&mut server, "sleep 0.3; read -p 'Sure? ' answer");
+    let read = json!({"session_id": begun["session_id"], "until": "end", "wait_ms": PATIENCE_MS});
+    let page = server.ok("get_terminal_output", read).structured;
+    assert_eq!(page["state"], "needs_input", "{page}");
+}
+
+#[test]
+fn a_wait_for_the_prompt_says_how_the_command_ended() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let begun = begin(&mut server, "sleep 0.3; echo done; (exit 3)");
+    let wait = json!({"session_id": begun["session_id"], "prompt": true,
+        "timeout_ms": PATIENCE_MS});
+    let waited = server.ok("wait_for", wait.clone());
+    assert_eq!(waited.structured["command"]["exit_code"], 3, "{}", waited.text);
+    assert!(waited.text.starts_with("done\n[prompt"), "{}", waited.text);
+    assert!(waited.text.contains("exit 3"), "{}", waited.text);
+    // It is reported once.
+    let again = server.ok("wait_for", wait);
+    assert_eq!((again.text.as_str(), again.structured.get("command")), ("prompt", None));
+}
+
+#[test]
+fn the_session_that_is_done_first_ends_a_wait_for_several() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let mut named = |name: &str, command: &str| {
+        let arguments = json!({"command": command, "timeout_ms": 0, "name": name});
+        server.ok("execute_command", arguments).structured["session_id"].clone()
+    };
+    let slow = named("slow", "sleep 1000");
+    let fast = named("fast", "sleep 0.3; (exit 4)");
+    let asks = named("asks", "sleep 0.3; read -p 'Sure? ' answer");
+    let mut wait = |ids: &[&Value]| {
+        let wait = json!({"session_ids": ids, "prompt": true, "needs_input": true,
+            "timeout_ms": PATIENCE_MS});
+        server.ok("wait_for", wait)
+    };
+    let waited = wait(&[&slow, &fast]);
+    assert_eq!(waited.structured["session_id"], fast, "{}", waited.text);
+    assert_eq!(waited.structured["command"]["exit_code"], 4, "{}", waited.text);
+    assert!(waited.text.contains(fast.as_str().expect("an id")), "{}", waited.text);
+    let waited = wait(&[&slow, &asks]);
+    let found = (&waited.structured["session_id"], &waited.structured["state"]);
+    assert_eq!(found, (&asks, &json!("needs_input")), "{}", waited.text);
+    let none = server.call("wait_for", json!({"prompt": true})).expect("an answer");
+    assert!(none.is_error && none.text.contains("session_ids"), "{}", none.text);
+}
+
+#[test]
+fn keys_lead_to_the_lines_behind_what_they_showed() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "mkfifo go"}));
+    let command = "seq 300; read answer; seq 500 800; cat go; echo fresh; (exit 5)";
+    let asked = json!({"command": command, "timeout_ms": PATIENCE_MS});
+    let asked = server.ok("execute_command", asked).structured;
+    assert_eq!(asked["state"], "needs_input", "{asked}");
+    let keys = json!({"session_id": asked["session_id"], "keys": "yes<Enter>"});
+    let sent = server.ok("send_keys", keys);
+    assert!(sent.text.contains("800\n"), "{}", sent.text);
+    let call = read_on(&sent.text);
+    std::fs::write(environment.path().join("go"), "through\n").expect("the command reads it");
+    let page = server.ok("get_terminal_output", call).structured;
+    assert_eq!((&page["output"], &page["exit_code"]), (&json!("through\nfresh\n"), &json!(5)));
+}

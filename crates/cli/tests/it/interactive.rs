@@ -423,3 +423,67 @@ fn a_command_that_ended_before_the_keys_is_told() {
     let text = server.ok("send_keys", keys).text;
     assert!(!text.contains("had ended"), "once: {text}");
 }
+
+/// Switches to the alternate screen at once and paints later; a thread of its own reads keys and hands them
+/// to another one, which draws them in pieces.
+const DRAWS_FROM_ANOTHER_THREAD: &str = r#"
+import os, queue, sys, threading, time, tty
+tty.setraw(0)
+keys = queue.Queue()
+def read():
+    while key := os.read(0, 1):
+        keys.put(key.decode())
+def work():
+    end = time.thread_time() + 0.01
+    while time.thread_time() < end:
+        pass
+if sys.argv[1] == "alternate":
+    os.write(1, b"\x1b[?1049h\x1b[H")
+    threading.Thread(target=read, daemon=True).start()
+    time.sleep(0.4)
+else:
+    threading.Thread(target=read, daemon=True).start()
+os.write(1, b"painted\r\n")
+while (key := keys.get()) != "q":
+    for part in "<", key, key, ">\r\n":
+        work()
+        os.write(1, part.encode())
+"#;
+
+#[test]
+fn a_screen_is_shown_when_it_is_painted() {
+    let environment = TestEnvironment::new();
+    environment.write("draw.py", DRAWS_FROM_ANOTHER_THREAD);
+    let mut server = environment.server(TERMBRIDGE, &[]);
+    for screen in ["alternate", "main"] {
+        let app = json!({"command": "python3", "args": ["draw.py", screen]});
+        let app = server.ok("launch_app", app);
+        let is_final =
+            |text: &str, last: &str| text.contains(last) || text.contains("still at work");
+        assert!(is_final(&app.text, "painted"), "{screen}: {}", app.text);
+        let session = app.structured["session_id"].clone();
+        for key in 'a'..='h' {
+            let sent = server.ok("send_keys", json!({"session_id": session, "text": key}));
+            let last = format!("<{key}{key}>");
+            assert!(is_final(&sent.text, &last), "{screen}: {}", sent.text);
+        }
+    }
+}
+
+#[test]
+fn a_program_that_ends_by_a_key_has_ended() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    for _ in 0..3 {
+        let begun = execute(&mut server, "node", PATIENCE_MS);
+        assert_eq!(begun["state"], "interactive", "{begun}");
+        let keys = json!({"session_id": begun["session_id"], "keys": ".exit<Enter>"});
+        let sent = server.ok("send_keys", keys);
+        assert_eq!(sent.structured["command"]["exit_code"], 0, "{}", sent.text);
+
+        let app = server.ok("launch_app", json!({"command": "node", "wait": {"text": "> "}}));
+        let keys = json!({"session_id": app.structured["session_id"], "keys": ".exit<Enter>"});
+        let sent = server.ok("send_keys", keys);
+        assert_eq!(sent.structured["view"]["state"], "exited: exit code 0", "{}", sent.text);
+    }
+}

@@ -224,11 +224,10 @@ impl Outcome {
     }
 
     /// What came of it, on a line with the state of the program, or above the screen.
-    pub(crate) fn text(&self, view: Option<&View>) -> String {
+    pub(crate) fn text(&self, mut words: Vec<String>, view: Option<&View>) -> String {
         match view {
-            Some(view) => view.text_with(self.words()),
+            Some(view) => view.text_with(words),
             None => {
-                let mut words = self.words();
                 if !matches!(self.state.as_str(), "running" | "needs_input" | "interactive") {
                     words.push(self.state.clone());
                 }

@@ -166,7 +166,8 @@ impl Ended {
         format!("{}[{}]", self.lines(), facts.join(" | "))
     }
 
-    fn lines(&self) -> String {
+    /// What it printed, error lines first where it was cut.
+    pub(super) fn lines(&self) -> String {
         let output = with_blank_lines_counted(&self.output);
         let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         format!("{}{output}{newline}", errors_first(self.errors.as_deref()))

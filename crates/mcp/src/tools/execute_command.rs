@@ -16,7 +16,7 @@ use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
 
 /// Sessions that one call may use.
-const MAX_AT_ONCE: usize = 100;
+pub(super) const MAX_AT_ONCE: usize = 100;
 
 pub(crate) struct ExecuteCommand;
 

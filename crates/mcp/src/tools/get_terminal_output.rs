@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_bridge::{OutputRequest, ReadFrom, Select, Until};
+use serde_json::json;
+use termbridge_bridge::{OutputPage, OutputRequest, OutputWait, ReadFrom, Select, Until};
 use termbridge_session::SessionId;
 
 use super::condition::pattern;
@@ -20,9 +21,8 @@ pub(crate) struct GetTerminalOutput;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
-    #[serde(default = "default_lines")]
-    #[schemars(range(min = 1, max = 100_000))]
-    lines: u64,
+    #[schemars(with = "u64", default = "default_lines", range(min = 1, max = 100_000))]
+    lines: Option<u64>,
     /// Default: the one used last
     session_id: Option<String>,
     /// `cursor` of an earlier reply: only what is new
@@ -33,10 +33,13 @@ pub(crate) struct Arguments {
     command_id: Option<u64>,
     /// Only lines matching this regex, numbered
     grep: Option<String>,
-    /// Wait for the end or new output
+    /// Wait this long for `until`
     #[serde(default)]
     #[schemars(range(max = 3_600_000))]
     wait_ms: u64,
+    /// Output: new output or the end
+    #[serde(default)]
+    until: WaitUntil,
     #[serde(rename = "agent_id")]
     _agent_id: Option<String>,
     #[serde(default = "default_max_bytes")]
@@ -46,6 +49,14 @@ pub(crate) struct Arguments {
 
 fn default_lines() -> u64 {
     100
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WaitUntil {
+    #[default]
+    Output,
+    End,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -100,7 +111,9 @@ impl Tool for GetTerminalOutput {
             }
             _ => None,
         };
-        let (lines, most) = (arguments.lines, arguments.max_bytes);
+        let (lines, most) = (arguments.lines.unwrap_or_else(default_lines), arguments.max_bytes);
+        let is_all_new =
+            arguments.lines.is_none() && !is_search && matches!(from, ReadFrom::Cursor(_));
         let (id, (mut page, until)) = match (recorded, id) {
             (Some(recorded), Some(id)) => {
                 let select = Select { from: &from, lines, grep: grep.as_ref(), most };
@@ -115,8 +128,17 @@ impl Tool for GetTerminalOutput {
                 }
                 let (id, command) = (session.id.clone(), arguments.command_id);
                 let request = OutputRequest { session, command, from, lines, grep, most };
-                let wait = Duration::from_millis(arguments.wait_ms);
-                (id, context.await_output(request, wait).await?)
+                let longest = Duration::from_millis(arguments.wait_ms);
+                let read = match arguments.until {
+                    WaitUntil::End if is_all_new => await_end(context, request, longest).await?,
+                    WaitUntil::End => {
+                        context.await_output(request, OutputWait::End, longest).await?
+                    }
+                    WaitUntil::Output => {
+                        context.await_output(request, OutputWait::Output, longest).await?
+                    }
+                };
+                (id, read)
             }
         };
         if as_terminal.is_some() {
@@ -192,4 +214,31 @@ impl Tool for GetTerminalOutput {
             },
         })
     }
+}
+
+/// Waits for the end and reads all that is new, or its head and its tail.
+async fn await_end(
+    context: &Context,
+    request: OutputRequest,
+    longest: Duration,
+) -> Result<(OutputPage, Until), ToolError> {
+    let half = OutputRequest { lines: u64::MAX, most: request.most / 2, ..request };
+    let (head, until) = context.await_output(half.clone(), OutputWait::End, longest).await?;
+    if head.remaining == 0 {
+        return Ok((head, until));
+    }
+    let (from, lines) = (ReadFrom::Tail, head.remaining);
+    let tail = context.bridge.read_output(&OutputRequest { from, lines, ..half.clone() }).await?;
+    let first_cut = head.total_lines - head.remaining;
+    let note = match tail.first_line.saturating_sub(first_cut) {
+        0 => String::new(),
+        cut => {
+            let call = json!({"session_id": half.session.id.as_str(), "offset": first_cut,
+                "command_id": half.command});
+            format!("[… {cut} lines cut: get_terminal_output {call}, or with grep …]\n")
+        }
+    };
+    let text = format!("{}{note}{}", head.text, tail.text);
+    let (first_line, continues) = (head.first_line, head.continues);
+    Ok((OutputPage { text, first_line, continues, ..tail }, until))
 }

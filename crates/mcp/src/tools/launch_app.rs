@@ -184,7 +184,7 @@ impl Tool for LaunchApp {
                 view.text_with(facts)
             }
             (None, wait) => {
-                facts.extend(wait.as_ref().map(|outcome| outcome.text(None)));
+                facts.extend(wait.as_ref().map(|outcome| outcome.text(outcome.words(), None)));
                 facts.join(" | ")
             }
         };

@@ -271,8 +271,11 @@ impl Tool for SendKeys {
         context.note_view(&session, view.as_ref());
         let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
         let is_at_work = |waited: &Waited| waited.fired.is_none() && waited.state == State::Running;
-        if wait.is_none() && !is_told && waited.as_ref().is_some_and(is_at_work) {
-            facts.push(still_at_work(context, session.id()).await);
+        if wait.is_none()
+            && !is_told
+            && let Some(waited) = waited.as_ref().filter(|waited| is_at_work(waited))
+        {
+            facts.push(still_at_work(context, session.id(), waited).await);
         }
         let mut text = match (&command, &view, &wait) {
             (Some(command), Some(view), _) if command.was_over => {
@@ -282,7 +285,7 @@ impl Tool for SendKeys {
             (Some(command), Some(view), _) => {
                 command.text_before(&view.text_with([facts, command.words()].concat()))
             }
-            (None, view, Some(outcome)) => outcome.text(view.as_ref()),
+            (None, view, Some(outcome)) => outcome.text(facts, view.as_ref()),
             (None, Some(view), None) => view.text_with(facts),
             (None, None, None) => format!("sent {} bytes", sent.bytes),
         };
@@ -294,10 +297,10 @@ impl Tool for SendKeys {
     }
 }
 
-/// The program has not read on yet, and how to hear from it.
-async fn still_at_work(context: &Context, session: &SessionId) -> String {
-    let read_on = match context.told.open_command(session) {
-        Some(command) => context.read_on_told(session, command).await,
+/// The program has not read on yet, and how to hear from it: behind what the answer shows.
+async fn still_at_work(context: &Context, session: &SessionId, waited: &Waited) -> String {
+    let read_on = match &waited.command {
+        Some(report) => context.read_on(session, report).await,
         None => None,
     };
     match read_on {

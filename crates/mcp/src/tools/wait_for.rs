@@ -1,9 +1,13 @@
 //! `wait_for`: wait for what a program does.
 
+use futures_util::future::select_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use termbridge_session::{Fired, Wait};
 
 use super::condition::{Condition, Outcome, check_prompt};
+use super::ended::{Ended, Running};
+use super::execute_command::MAX_AT_ONCE;
 use crate::error::ToolError;
 use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -13,7 +17,9 @@ pub(crate) struct WaitFor;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct Arguments {
-    session_id: String,
+    session_id: Option<String>,
+    /// Whichever comes first
+    session_ids: Option<Vec<String>>,
     #[serde(default)]
     view: ViewAfter,
     #[serde(flatten)]
@@ -38,6 +44,13 @@ impl JsonSchema for Flat {
 pub(crate) struct Answer {
     #[serde(flatten)]
     outcome: Outcome,
+    /// Of `session_ids`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    /// The shell's command that ended before the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<AnyObject>")]
+    command: Option<Ended>,
     /// As `view_screen` answers
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<AnyObject>")]
@@ -54,17 +67,59 @@ impl Tool for WaitFor {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let session = context.session(&arguments.session_id)?;
+        let several = arguments.session_ids.is_some();
+        let ids = match (arguments.session_id, arguments.session_ids) {
+            (Some(id), None) => vec![id],
+            (None, Some(ids)) if (1..=MAX_AT_ONCE).contains(&ids.len()) => ids,
+            _ => {
+                return Err(ToolError::invalid(
+                    format!("one session_id, or 1 to {MAX_AT_ONCE} session_ids, is needed"),
+                    "list_sessions has the ids.",
+                ));
+            }
+        };
         let condition: Condition = serde_json::from_value(arguments.condition.0.into())
             .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
-        let mut wait = condition.into_wait()?;
-        check_prompt(&session, &wait).await?;
-        wait.look = arguments.view.look(context.told.seen(session.id()));
-        let (waited, cut_short) = context.wait(&session, wait).await?;
+        let wait = condition.into_wait()?;
+        let mut waiting = Vec::new();
+        for id in ids {
+            let session = context.session(&id)?;
+            check_prompt(&session, &wait).await?;
+            let running = match wait.prompt {
+                true => Running::of(context, &session).await?,
+                false => None,
+            };
+            let look = arguments.view.look(context.told.seen(session.id()));
+            let wait = Wait { look, ..wait.clone() };
+            // Progress is reported of one session.
+            let context = if waiting.is_empty() { context.clone() } else { context.quiet() };
+            waiting.push(Box::pin(async move {
+                let waited = context.wait(&session, wait).await;
+                (session, running, waited)
+            }));
+        }
+        let ((session, running, waited), ..) = select_all(waiting).await;
+        let (waited, cut_short) = waited?;
         let outcome =
             Outcome::of(&waited, cut_short).with_person_asked(context, session.id()).await;
         let view = View::after(&waited, &session, arguments.view)?;
+        let command = match running.filter(|_| waited.fired == Some(Fired::Prompt)) {
+            Some(running) => running.ended(context, Some(&waited), view.as_ref()).await?,
+            None => None,
+        };
+        // Its output says what a diff would, without prompts.
+        let view = view.filter(|_| command.is_none() || arguments.view != ViewAfter::Diff);
         context.note_view(&session, view.as_ref());
-        Ok(Reply { text: outcome.text(view.as_ref()), answer: Answer { outcome, view } })
+        let session_id = several.then(|| session.id().to_string());
+        let mut facts: Vec<String> = session_id.iter().map(|id| format!("session {id}")).collect();
+        facts.extend(outcome.words());
+        let text = match (&command, &view) {
+            (Some(command), None) => command.text(facts),
+            (Some(command), Some(view)) => {
+                command.lines() + &view.text_with([facts, command.words()].concat())
+            }
+            (None, view) => outcome.text(facts, view.as_ref()),
+        };
+        Ok(Reply { text, answer: Answer { outcome, session_id, command, view } })
     }
 }

@@ -127,7 +127,7 @@ impl Keeper {
             .iter()
             .filter(|process| Some(process.info.group) == foreground)
             .collect();
-        let mut waiting = process_table::waiting(&group, &held.tty);
+        let (mut waiting, running) = process_table::waiting(&group, &held.tty);
         let waits = waiting.is_for_input();
         let beyond = waits.then(|| process_table::beyond(&group, &family.detached)).flatten();
         if waiting == Waiting::No
@@ -135,7 +135,14 @@ impl Keeper {
         {
             waiting = stranger;
         }
-        let (processes, over) = cut(family.members.into_iter().map(|each| each.info).collect());
+        let members = family.members.into_iter().map(|mut each| {
+            // The table has the state of the first thread alone, from before the threads were looked at.
+            if Some(each.info.group) == foreground && matches!(each.info.state, 'R' | 'S') {
+                each.info.state = if running.contains(&each.info.pid) { 'R' } else { 'S' };
+            }
+            each.info
+        });
+        let (processes, over) = cut(members.collect());
         let (detached, more) = cut(family.detached.into_iter().map(|each| each.info).collect());
         Some(Survey { foreground, processes, detached, unlisted: over + more, waiting, beyond })
     }

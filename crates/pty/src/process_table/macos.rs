@@ -150,8 +150,10 @@ pub(crate) fn working_directory(pid: i32) -> Option<PathBuf> {
 }
 
 /// What the processes, together the foreground group, do about the terminal.
-pub(crate) fn waiting(processes: &[&Process], _terminal: &str) -> Waiting {
-    states::waiting(processes.iter().copied())
+pub(crate) fn waiting(processes: &[&Process], _terminal: &str) -> (Waiting, Vec<i32>) {
+    let running = processes.iter().filter(|process| process.info.state == 'R');
+    let running = running.map(|process| process.info.pid).collect();
+    (states::waiting(processes.iter().copied()), running)
 }
 
 /// What the process does about its terminal; where on its stack is not told.

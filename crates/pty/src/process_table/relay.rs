@@ -30,7 +30,7 @@ fn look_beyond(group: &[&Process], detached: &[Process], depth: usize) -> Option
         let on_it = || detached.iter().filter(move |each| number(each.terminal) == Some(index));
         let foreground = on_it().next()?.foreground;
         let group: Vec<&Process> = on_it().filter(|each| each.info.group == foreground).collect();
-        let seen = waiting(&group, &format!("/dev/pts/{index}"));
+        let (seen, _) = waiting(&group, &format!("/dev/pts/{index}"));
         let beyond = seen.is_for_input().then(|| look_beyond(&group, detached, depth - 1));
         Some(beyond.flatten().unwrap_or(seen))
     });

@@ -63,21 +63,28 @@ impl Numbers {
     }
 }
 
-/// What the processes, together the foreground group, do about the terminal of that name.
-pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> Waiting {
+/// What the processes, together the foreground group, do about the terminal of that name, and the pids of
+/// those with a thread that runs.
+pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> (Waiting, Vec<i32>) {
     let threads = processes.iter().flat_map(|process| threads_of(process)).take(MAX_THREADS);
     let mut least = None;
+    let mut running = Vec::new();
     for (pid, thread) in threads {
-        match waiting_thread(pid, thread, &|link| is_terminal(link, terminal)) {
-            reading @ (Waiting::Reading | Waiting::ReadingByte) => return reading,
-            Waiting::Polling => least = Some(Waiting::Polling),
-            Waiting::No if least != Some(Waiting::Polling) => least = Some(Waiting::No),
-            Waiting::Unknown if least.is_none() => least = Some(Waiting::Unknown),
-            Waiting::No | Waiting::Unknown => {}
+        let call = Call::of(pid, thread);
+        if matches!(call, Err(NoCall::Runs)) {
+            running.push(pid);
+        }
+        match (waiting_call(pid, call, &|link| is_terminal(link, terminal)), least) {
+            (reading @ (Waiting::Reading | Waiting::ReadingByte), _) => least = Some(reading),
+            (_, Some(reading)) if reading.is_reading() => {}
+            (Waiting::Polling, _) => least = Some(Waiting::Polling),
+            (Waiting::No, None | Some(Waiting::Unknown)) => least = Some(Waiting::No),
+            (Waiting::Unknown, None) => least = Some(Waiting::Unknown),
+            (Waiting::No | Waiting::Unknown, _) => {}
         }
     }
     // Nobody is there, or no longer.
-    least.unwrap_or(Waiting::No)
+    (least.unwrap_or(Waiting::No), running)
 }
 
 /// The first of these processes that waits for the terminal of that name, which is not their own.
@@ -123,26 +130,45 @@ struct Call {
     stack: u64,
 }
 
+/// Why a thread is in no system call that can be read.
+#[derive(Clone, Copy)]
+enum NoCall {
+    Runs,
+    /// It has ended, or sleeps outside of a system call.
+    Elsewhere,
+    NotShown,
+}
+
+impl From<NoCall> for Waiting {
+    fn from(reason: NoCall) -> Self {
+        match reason {
+            NoCall::Runs | NoCall::Elsewhere => Self::No,
+            NoCall::NotShown => Self::Unknown,
+        }
+    }
+}
+
 impl Call {
-    /// Without one, what is known instead.
-    fn of(pid: i32, thread: i32) -> Result<Self, Waiting> {
+    fn of(pid: i32, thread: i32) -> Result<Self, NoCall> {
         let line = match read_short(&format!("/proc/{pid}/task/{thread}/syscall")) {
             Ok(line) => line,
             Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                return Err(Waiting::Unknown);
+                return Err(NoCall::NotShown);
             }
-            // It has ended since it was found.
-            Err(_) => return Err(Waiting::No),
+            Err(_) => return Err(NoCall::Elsewhere),
         };
         let mut fields = line.split_ascii_whitespace();
-        // "running", or -1 for a thread that sleeps outside of a system call.
-        let number = fields.next().and_then(|number| number.parse().ok()).ok_or(Waiting::No)?;
+        // -1 is outside of a system call, and has no arguments.
+        let number = match fields.next() {
+            Some("running") => return Err(NoCall::Runs),
+            number => number.and_then(|number| number.parse().ok()).ok_or(NoCall::Elsewhere)?,
+        };
         let fields: Vec<u64> = fields
             .filter_map(|field| u64::from_str_radix(field.trim_start_matches("0x"), 16).ok())
             .collect();
         // Behind the arguments stand the pointers to its stack and to its code.
         let Some((&arguments, &[stack, _])) = fields.split_first_chunk() else {
-            return Err(Waiting::No);
+            return Err(NoCall::Elsewhere);
         };
         Ok(Self { number, arguments, stack })
     }
@@ -155,14 +181,14 @@ fn waiting_thread(pid: i32, thread: i32, is_wanted: &dyn Fn(&Path) -> bool) -> W
 /// `is_wanted` judges a descriptor by its link in `/proc`.
 fn waiting_call(
     pid: i32,
-    call: Result<Call, Waiting>,
+    call: Result<Call, NoCall>,
     is_wanted: &dyn Fn(&Path) -> bool,
 ) -> Waiting {
     let (call, first, second, third) = match call {
         Ok(Call { number, arguments: [first, second, third, ..], .. }) => {
             (number, first, second, third)
         }
-        Err(waiting) => return waiting,
+        Err(reason) => return reason.into(),
     };
     let is_wanted = |descriptor: u64| {
         fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).is_ok_and(|link| is_wanted(&link))

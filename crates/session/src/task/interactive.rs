@@ -50,16 +50,16 @@ pub(super) const RELAYS: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Calm {
     since: Instant,
-    load: Load,
+    pub(super) load: Load,
 }
 
 /// Who is in the foreground, and what processor time they have used.
 #[derive(Debug, PartialEq, Eq)]
-struct Load {
+pub(super) struct Load {
     group: i32,
     pids: Vec<i32>,
     ticks: u64,
-    is_running: bool,
+    pub(super) is_running: bool,
     is_relay: bool,
 }
 

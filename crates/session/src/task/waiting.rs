@@ -25,6 +25,9 @@ const SLOWER_SURVEYS: [(Duration, Duration); 2] = [
 /// The least time between two questions for a wait that ends when the program waits for input.
 const SETTLE_INTERVAL: Duration = Duration::from_millis(1);
 
+/// How long a program that may draw by itself has to print nothing before it counts as settled.
+const DRAWING_QUIET: Duration = Duration::from_millis(50);
+
 /// How long a command has before the kernel is asked about it.
 const SURVEY_DELAY: Duration = Duration::from_millis(100);
 
@@ -272,11 +275,7 @@ impl SessionTask {
         if wait.surveyed && self.survey.count > pending.surveys {
             return Some(Fired::Surveyed);
         }
-        let painted = seq > pending.since && !self.input.ends_in_escape;
-        let graced = pending.began.max(self.last_input) + UNCHANGED_GRACE;
-        // After the grace it is asked once more: the program may just be at work.
-        let is_over = painted || self.survey.latest_began.is_some_and(|began| began >= graced);
-        if wait.settled && is_over && self.waits_for_input() {
+        if wait.settled && self.waits_for_input() && self.has_painted(pending, seq, now) {
             return Some(Fired::Settled);
         }
         let quiet = wait.idle.is_some_and(|idle| now >= pending.idle_since + idle);
@@ -346,6 +345,31 @@ impl SessionTask {
         let waits = self.survey.latest.as_ref().is_some_and(|survey| survey.waiting.is_for_input());
         let quiet = self.survey.latest_began.is_some_and(|began| self.last_output < began);
         waits && quiet && !self.terminal.is_synchronized()
+    }
+
+    /// Whether a program that waits for input has painted what it will, or paints nothing.
+    fn has_painted(&self, pending: &PendingWait, seq: Seq, now: Instant) -> bool {
+        // Another thread or process of the foreground may be about to paint.
+        if self.survey.calm.as_ref().is_some_and(|calm| calm.load.is_running) {
+            return false;
+        }
+        let is_alternate = self.terminal.input_modes().alternate_screen;
+        // A switch to the alternate screen alone shows nothing.
+        if is_alternate && self.terminal.screen().rows.iter().all(|row| row.visible_len() == 0) {
+            return false;
+        }
+        if seq <= pending.since || self.input.ends_in_escape {
+            // After the grace it was asked once more: the program might just have been at work.
+            let graced = pending.began.max(self.last_input) + UNCHANGED_GRACE;
+            return self.survey.latest_began.is_some_and(|began| began >= graced);
+        }
+        // Line editors read in raw mode. One that gave that up and polls may be about to end (node).
+        let polls = |survey: &Survey| survey.waiting == Waiting::Polling;
+        let gave_up = || {
+            self.survey.latest.as_ref().is_some_and(polls)
+                && self.program.line_mode().is_ok_and(|mode| mode.canonical)
+        };
+        !(is_alternate || gave_up()) || now >= self.last_output.max(self.last_input) + DRAWING_QUIET
     }
 
     /// Starts a survey when one is due; it reports back as a command.

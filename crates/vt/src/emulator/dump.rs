@@ -46,7 +46,7 @@ use super::{Options, Size, Terminal};
 use crate::changes::Changes;
 use crate::codec::{self, DumpError, Reader, Writer};
 use crate::command_line::CommandLine;
-use crate::search::Typing;
+use crate::search::Typings;
 
 /// The last byte is the version: it changes with the state, and with what the stream says to us.
 const MAGIC: [u8; 4] = *b"tbT\x01";
@@ -141,7 +141,7 @@ impl Terminal {
         writer.size(core.marks_printed);
         writer.option(core.command_line, |writer, line| line.write(writer));
         self.changes.write(writer);
-        writer.option(self.typing.as_ref(), |writer, typing| typing.write(writer));
+        self.typings.write(writer);
     }
 
     fn read_rest(&mut self, reader: &mut Reader<'_>) -> Result<(), DumpError> {
@@ -167,11 +167,11 @@ impl Terminal {
         let lines = core.scrollback_lines.saturating_add(usize::from(size.rows));
         core.command_line = reader.option(|reader| CommandLine::read(reader, lines))?;
         self.changes = Changes::read(reader)?;
-        self.typing = reader.option(Typing::read)?;
+        self.typings = Typings::read(reader)?;
         if history != core.primary_history_len() {
             // The oldest lines are not there: what is counted from the first is somewhere else.
             core.command_line = None;
-            self.typing.iter_mut().for_each(Typing::position_lost);
+            self.typings.positions_lost();
         }
         Ok(())
     }
