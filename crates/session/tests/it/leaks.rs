@@ -92,7 +92,8 @@ async fn a_dropped_server_ends_its_sessions() {
 fn private_memory() -> u64 {
     let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").expect("smaps");
     let lines = rollup.lines().filter_map(|line| line.strip_prefix("Private_"));
-    let kilobytes = lines.filter_map(|line| line.split_ascii_whitespace().nth(1)?.parse().ok());
+    let kilobytes =
+        lines.filter_map(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok());
     kilobytes.sum::<u64>() * 1024
 }
 
@@ -128,10 +129,10 @@ async fn sessions_that_have_ended_cost_little_memory() {
         exit_code(session).await;
     }
     memory_goes_back(before).await;
-    assert_eq!(
-        crate::support::lines(&all[0]).await[..80].join(" "),
-        (1..=80).map(|line| line.to_string()).collect::<Vec<_>>().join(" ")
-    );
+    // What can be read is as it was.
+    let lines = crate::support::lines(&all[0]).await;
+    let numbers = lines.iter().map_while(|line| line.parse::<u32>().ok());
+    assert!(numbers.eq(1..=80), "{lines:?}");
 }
 
 #[tokio::test]

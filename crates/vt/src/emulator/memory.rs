@@ -84,8 +84,10 @@ impl Core {
 
     /// Bytes that screens and history take, at most.
     pub(super) fn memory(&self) -> usize {
-        let spare = if self.has_spare_rows() { SPARE_ROWS } else { 0 };
-        let rows = self.primary_history_len() + spare + 2 * self.term.screen_lines();
+        let history = self.primary_history_len();
+        // Not those of a history that was cleared: a restored terminal has none.
+        let spare = if history > 0 && self.has_spare_rows() { SPARE_ROWS } else { 0 };
+        let rows = history + spare + 2 * self.term.screen_lines();
         rows * self.term.columns() * CELL + self.extras.bytes.iter().sum::<usize>()
     }
 
@@ -117,7 +119,7 @@ impl Core {
         let keep = (bytes.saturating_sub(screens) / line).min(history);
         self.set_history_limit(keep);
         self.lowered = Some(keep);
-        self.free_spare_rows();
+        self.term.primary_mut().truncate();
         if self.screen_index() == 0 {
             // The lines that went took their share with them.
             self.extras.since_walk = usize::MAX;
@@ -129,7 +131,7 @@ impl Core {
     pub(super) fn lower_history(&mut self, limit: usize) {
         self.set_history_limit(limit);
         self.lowered = Some(limit.min(self.scrollback_lines));
-        self.free_spare_rows();
+        self.term.primary_mut().truncate();
     }
 
     /// Raises a lowered limit again, if the rows that it may cost fit into `room`.
