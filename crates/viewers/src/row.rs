@@ -79,8 +79,8 @@ impl Row {
             State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
         };
         let paused = bridge.is_paused(&info.owner);
-        let stopped =
-            matches!(&info.state, State::Exited(ended) if ended.reason != EndReason::Itself);
+        let stopped = matches!(&info.state, State::Exited(ended)
+            if matches!(ended.reason, EndReason::Stopped | EndReason::Idle));
         let folder = info.owner.workspace.clone();
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         let reader = info.foreground.clone().filter(|_| info.secret_prompt.is_some());

@@ -67,6 +67,7 @@ impl SessionTask {
         }
         let reason = match &self.change {
             Some(Change::Stopping { reason, already: false, .. }) => *reason,
+            _ if status == ExitStatus::Lost => EndReason::KeeperDied,
             _ => EndReason::Itself,
         };
         if reason != EndReason::Itself && self.behind {
@@ -87,7 +88,7 @@ impl SessionTask {
         self.ended = Some(ended);
         self.tell_end();
         self.place = None;
-        self.publish_memory();
+        self.free_spare_memory();
         if let Some(server) = self.server.upgrade() {
             server.set_finished(&self.id, true);
         }
