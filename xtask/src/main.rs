@@ -120,6 +120,7 @@ fn kind(schema: &Value) -> String {
         (_, Value::Number(least), _) if least.as_i64() != Some(0) => {
             format!("{kind}, at least {least}")
         }
+        (_, Value::Null, Value::Number(most)) => format!("{kind}, at most {most}"),
         _ => kind.to_owned(),
     }
 }

@@ -67,7 +67,7 @@ export interface ScriptParams {
   'dap.exceptions': {
     contextLines: number;
     count: number;
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
     withContext: boolean;
   };
@@ -75,7 +75,7 @@ export interface ScriptParams {
   'dap.filter': {
     /** categories[], include[], exclude[], sources[], timeRange{start,end}, minLength, maxLength */
     filters: Record<string, unknown>;
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
   };
   /** Shows what the program and the debug console printed. */
@@ -86,7 +86,7 @@ export interface ScriptParams {
     reverse: boolean;
     /** Only lines with this text */
     search?: string;
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
     showSource: boolean;
     /** Milliseconds since 1970, or before now if negative */
@@ -99,20 +99,20 @@ export interface ScriptParams {
     contextLines: number;
     limit: number;
     pattern: string;
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
   };
   /** Counts the events of a session, or of all with sessionId all, by a property. */
   'dap.stats': {
     groupBy: 'category' | 'source' | 'hour' | 'session' | 'event' | 'thread' | 'reason' | 'second';
     includeCharts: boolean;
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
   };
   /** Summarises a session: how it ended, its exceptions, its last output. */
   'dap.summary': {
     compact: boolean;
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
   };
   /** Lists the events of a session in order of time. */
@@ -123,7 +123,7 @@ export interface ScriptParams {
     fromEnd: boolean;
     /** summary groups by second */
     granularity: 'all' | 'summary' | 'milestones';
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
     /** Milliseconds */
     window?: number;
@@ -140,9 +140,8 @@ export interface ScriptParams {
   };
   /** Lets the program run on until the next stop. */
   'debug.continue': {
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
-    /** Longest wait */
     timeoutMs: number;
     /** Wait for the stop */
     wait: boolean;
@@ -154,7 +153,7 @@ export interface ScriptParams {
     expression: string;
     /** Default the top frame */
     frameId?: number;
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
   };
   /** Fetches the parts of a variable, a page at a time. */
@@ -170,19 +169,18 @@ export interface ScriptParams {
     frameId?: number;
     maxDepth: number;
     scope: 'all' | 'local' | 'closure' | 'global';
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
   };
   /** Stops a running program where it is. */
   'debug.pause': {
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
   };
   /** Ends the program and starts it again with the same configuration and breakpoints. */
   'debug.restart': {
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
-    /** Longest wait */
     timeoutMs: number;
     /** Wait for the first stop */
     wait: boolean;
@@ -194,20 +192,20 @@ export interface ScriptParams {
     maxItems?: number;
     outputPath: string;
     pageSize: number;
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
   };
   /** Lists the scopes of a frame. */
   'debug.scopes': {
     /** From debug_stack */
     frameId: number;
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
   };
   /** Changes a variable of the stopped program. */
   'debug.set-variable': {
     name: string;
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
     /** An expression in the language of the program */
     value: string;
@@ -217,7 +215,7 @@ export interface ScriptParams {
   /** Lists the frames of a thread, paged. */
   'debug.stack': {
     count: number;
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
     start: number;
     /** Default the one that stopped */
@@ -246,7 +244,6 @@ export interface ScriptParams {
     runtime?: string;
     runtimeArgs?: string[];
     stopOnEntry: boolean;
-    /** Longest wait */
     timeoutMs: number;
     /** Its debugger; default by the file */
     type?: 'python' | 'rust' | 'c' | 'cpp' | 'go' | 'node';
@@ -257,34 +254,31 @@ export interface ScriptParams {
   'debug.status': Record<string, never>;
   /** Steps into the function that the current line calls. */
   'debug.step-into': {
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
-    /** Longest wait */
     timeoutMs: number;
   };
   /** Runs to the end of the current function and stops in its caller. */
   'debug.step-out': {
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
-    /** Longest wait */
     timeoutMs: number;
   };
   /** Runs the current line and stops at the next one. */
   'debug.step-over': {
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
-    /** Longest wait */
     timeoutMs: number;
   };
   /** Ends a session; a launched program is ended with it, an attached one is left running. */
   'debug.stop': {
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
   };
   /** Lists the threads of a session, paged. */
   'debug.threads': {
     count: number;
-    /** Session; default the latest stopped */
+    /** Default: the latest stopped */
     sessionId?: string;
     start: number;
     /** Only this one */
@@ -294,9 +288,8 @@ export interface ScriptParams {
   'debug.tracker': Record<string, never>;
   /** Waits until the program stops, a stop that already happened included. */
   'debug.wait-for-hit': {
-    /** Session; default the latest */
+    /** Default: the latest */
     sessionId?: string;
-    /** Longest wait */
     timeoutMs: number;
   };
   /** Collects what compilers and linters say of a file or the workspace. */
@@ -380,7 +373,6 @@ export interface ScriptParams {
     name?: string;
     /** Test file */
     path: string;
-    /** Longest wait */
     timeoutMs: number;
   };
   /** Reloads the window of the editor. */
