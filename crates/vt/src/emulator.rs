@@ -129,6 +129,7 @@ impl Terminal {
     pub fn feed(&mut self, bytes: &[u8]) {
         self.stream.feed(bytes, &mut self.core);
         self.core.limit_combining_marks();
+        self.core.note_history();
     }
 
     /// Takes the bytes that the terminal owes the program.
@@ -263,6 +264,16 @@ impl Terminal {
     /// than that from now on.
     pub fn shrink_memory(&mut self, bytes: usize) {
         self.core.shrink(bytes);
+    }
+
+    /// Whether memory is held for lines to come.
+    pub fn has_spare_rows(&self) -> bool {
+        self.core.has_spare_rows()
+    }
+
+    /// Frees the memory that is held for lines to come: the terminal is not expected to print soon.
+    pub fn free_spare_rows(&mut self) {
+        self.core.free_spare_rows();
     }
 
     /// Memory is there again: a history that was shrunk may grow, if what that costs at least fits

@@ -655,3 +655,30 @@ fn titles_can_be_pushed_without_end() {
     terminal.feed(&b"\x1b[23t".repeat(5000));
     assert_eq!(terminal.title(), "title 4984", "the oldest that was kept");
 }
+
+#[test]
+fn rows_for_lines_to_come_are_freed_and_made_again() {
+    let mut terminal = Terminal::new(Size { cols: 20, rows: 5 }, Options::default());
+    let line = 20 * 24;
+    let empty = terminal.memory_estimate();
+    assert!(!terminal.has_spare_rows());
+    terminal.feed(b"x\r\n".repeat(14).as_slice());
+    assert_eq!(terminal.history_len(), 10);
+    assert!(terminal.has_spare_rows());
+    assert!(terminal.memory_estimate() > empty + 1000 * line, "{}", terminal.memory_estimate());
+    for screen in [&b""[..], b"\x1b[?1049h"] {
+        terminal.feed(screen);
+        terminal.free_spare_rows();
+        assert!(!terminal.has_spare_rows());
+        assert_eq!(terminal.memory_estimate(), empty + 10 * line);
+    }
+    terminal.feed(b"\x1b[?1049l");
+    assert_eq!(terminal.history_row(0).map(|row| row.text()), Some("x".into()));
+    terminal.feed(b"y\r\n");
+    assert_eq!(terminal.history_len(), 11);
+    assert!(terminal.has_spare_rows());
+    terminal.free_spare_rows();
+    // A history that is cleared leaves its rows.
+    terminal.feed(b"\x1b[3J");
+    assert!(terminal.has_spare_rows());
+}

@@ -87,7 +87,7 @@ impl SessionTask {
         self.ended = Some(ended);
         self.tell_end();
         self.place = None;
-        self.publish_memory();
+        self.free_spare_memory();
         if let Some(server) = self.server.upgrade() {
             server.set_finished(&self.id, true);
         }

@@ -1,6 +1,7 @@
 //! From the program to the terminal.
 
 use std::io;
+use std::time::Duration;
 
 use termbridge_vt::{Event, Mark};
 use tokio::time::Instant;
@@ -10,6 +11,9 @@ use crate::memory;
 
 /// Change of the estimate between two reports to the memory budget.
 const REPORT_BYTES: usize = 512 * 1024;
+
+/// Time without output after which memory for more of it is given back. Making it again takes about a millisecond.
+const QUIET_TIME: Duration = Duration::from_secs(10);
 
 /// Reads of output that is dropped: more than the system's buffers hold.
 const MAX_DROPPED_READS: usize = 64;
@@ -186,6 +190,24 @@ impl SessionTask {
             let room = budget.publish(&self.shares.scrollback, self.published_memory);
             self.terminal.grow_memory(room);
         }
+    }
+
+    /// When the memory that is held for further output is given back, unless some comes.
+    pub(super) fn quiet_deadline(&self) -> Option<Instant> {
+        self.terminal.has_spare_rows().then(|| self.last_output + QUIET_TIME)
+    }
+
+    pub(super) fn free_when_quiet(&mut self, now: Instant) {
+        if self.quiet_deadline().is_some_and(|at| now >= at) {
+            self.free_spare_memory();
+        }
+    }
+
+    /// Gives back the memory that is held for further output.
+    pub(super) fn free_spare_memory(&mut self) {
+        self.terminal.free_spare_rows();
+        self.publish_memory();
+        memory::release_soon();
     }
 
     pub(super) fn trim(&mut self, keep_bytes: usize) {

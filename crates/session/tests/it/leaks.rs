@@ -87,3 +87,65 @@ async fn a_dropped_server_ends_its_sessions() {
     drop(keeper);
     until("the tasks end", async || Handle::current().metrics().num_alive_tasks() <= tasks).await;
 }
+
+/// Bytes that this process alone has in memory.
+fn private_memory() -> u64 {
+    let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").expect("smaps");
+    let lines = rollup.lines().filter_map(|line| line.strip_prefix("Private_"));
+    let kilobytes =
+        lines.filter_map(|line| line.split_ascii_whitespace().nth(1)?.parse::<u64>().ok());
+    kilobytes.sum::<u64>() * 1024
+}
+
+/// Terminals that have scrolled by some rows, and what a session of them may cost.
+const SCROLLED: u64 = 40;
+const MAX_OF_SESSION: u64 = 1 << 20;
+
+async fn scrolled(sessions: &Sessions, then: &str) -> Vec<termbridge_session::Session> {
+    let mut all = Vec::new();
+    for _ in 0..SCROLLED {
+        all.push(start(sessions, script(&format!("seq 1 80; {then}"))).await);
+    }
+    for session in &all {
+        see(session, "80").await;
+    }
+    all
+}
+
+async fn memory_goes_back(before: u64) {
+    let goes_back = until("the memory goes back", async || {
+        private_memory() < before + SCROLLED * MAX_OF_SESSION
+    });
+    let goes_back = tokio::time::timeout(LIMIT / 2, goes_back).await;
+    assert!(goes_back.is_ok(), "{before} before, {} after", private_memory());
+}
+
+#[tokio::test]
+async fn sessions_that_have_ended_cost_little_memory() {
+    let sessions = crate::support::sessions();
+    let before = private_memory();
+    let all = scrolled(&sessions, "exit").await;
+    for session in &all {
+        exit_code(session).await;
+    }
+    memory_goes_back(before).await;
+    // What can be read is as it was.
+    let lines = crate::support::lines(&all[0]).await;
+    let numbers = lines.iter().map_while(|line| line.parse::<u32>().ok());
+    assert!(numbers.eq(1..=80), "{lines:?}");
+}
+
+#[tokio::test]
+async fn sessions_that_are_quiet_cost_little_memory() {
+    let sessions = crate::support::sessions();
+    let before = private_memory();
+    let all = scrolled(&sessions, "exec cat").await;
+    // Long enough for a session to count as quiet.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(11)).await;
+    tokio::time::resume();
+    memory_goes_back(before).await;
+    all[0].send_keys("more<Enter>").await.expect("sent");
+    see(&all[0], "more").await;
+    assert_eq!(crate::support::lines(&all[0]).await[0], "1");
+}

@@ -52,6 +52,8 @@ pub(super) struct Core {
     pub(super) tap: Option<Vec<Tapped>>,
     /// The limit of the history, when memory is short.
     pub(super) lowered: Option<usize>,
+    /// The length of the history, while the emulator has no rows for lines to come.
+    pub(super) packed: Option<usize>,
     /// What hangs on cells.
     pub(super) extras: Extras,
     /// Titles that were pushed.
@@ -81,6 +83,7 @@ impl Core {
             frozen: None,
             tap: None,
             lowered: None,
+            packed: Some(0),
             extras: Extras::default(),
             titles: Vec::new(),
             marks_printed: 0,
@@ -91,6 +94,7 @@ impl Core {
     pub(super) fn resize(&mut self, size: Size) {
         self.end_synchronized();
         self.term.resize(size);
+        self.packed = None;
         self.command_line = None;
     }
 

@@ -85,14 +85,29 @@ impl Core {
     /// Bytes that screens and history take, at most.
     pub(super) fn memory(&self) -> usize {
         let history = self.primary_history_len();
-        // A history at its limit reuses its rows; rows beyond it were freed when it was lowered.
-        let spare = match self.lowered {
-            Some(limit) if history >= limit => 0,
-            _ if history == 0 => 0,
-            _ => SPARE_ROWS,
-        };
+        // Not those of a history that was cleared: a restored terminal has none.
+        let spare = if history > 0 && self.has_spare_rows() { SPARE_ROWS } else { 0 };
         let rows = history + spare + 2 * self.term.screen_lines();
         rows * self.term.columns() * CELL + self.extras.bytes.iter().sum::<usize>()
+    }
+
+    /// Whether the emulator has rows for lines to come.
+    pub(super) fn has_spare_rows(&self) -> bool {
+        let history = self.primary_history_len();
+        // A history at its limit reuses its rows; rows beyond it were freed when it was lowered.
+        let is_full = self.lowered.is_some_and(|limit| history >= limit);
+        self.packed != Some(history) && !is_full
+    }
+
+    /// Notes that the history may have grown or shrunk.
+    pub(super) fn note_history(&mut self) {
+        self.packed = self.packed.filter(|length| *length == self.primary_history_len());
+    }
+
+    /// Frees the rows for lines to come. The next line that scrolls off makes them again.
+    pub(super) fn free_spare_rows(&mut self) {
+        self.term.primary_mut().truncate();
+        self.packed = Some(self.primary_history_len());
     }
 
     /// Lowers the limit of the history until everything takes about `bytes`.
@@ -104,8 +119,8 @@ impl Core {
         let keep = (bytes.saturating_sub(screens) / line).min(history);
         self.set_history_limit(keep);
         self.lowered = Some(keep);
+        self.term.primary_mut().truncate();
         if self.screen_index() == 0 {
-            self.term.grid_mut().truncate();
             // The lines that went took their share with them.
             self.extras.since_walk = usize::MAX;
             self.walk();
