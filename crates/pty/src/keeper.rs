@@ -10,15 +10,16 @@
 //! name, keeps everything when its server is gone, and hands it to the next.
 //!
 //! * [`setup`] makes the process a keeper; [`peer`] is the other end of a socket; [`requests`] handles
-//!   what is asked; [`launch`] and [`child`] start a program; [`reap`] learns of exits; [`family`]
-//!   finds the processes of a program; [`stop`] ends one; [`ending`] ends all; [`door`] lets servers
-//!   in, and [`handover`] gives them what is held.
+//!   what is asked; [`launch`] and [`child`] start a program, [`inherited`] being what it gets of the server's;
+//!   [`reap`] learns of exits; [`family`] finds the processes of a program; [`stop`] ends one; [`ending`] ends
+//!   all; [`door`] lets servers in, and [`handover`] gives them what is held.
 //!
 //! # Invariants
 //!
-//! * A program's leader stays a zombie from its exit to its release, so its pid names nobody
-//!   else. Any other child (an orphan that came to us as subreaper; on macOS there are none) is reaped at
-//!   once.
+//! * A program's leader stays a zombie from its exit until no process is left in its session, so a process
+//!   with that session's number is the program's. The number may mean somebody else after that, and nothing
+//!   is looked for by it any more. (On macOS the zombie stays until release: orphans are found by its age.) Any
+//!   other child (an orphan that came to us as subreaper; on macOS there are none) is reaped at once.
 //! * The keeper holds each terminal's slave until the leader exited, so a master never reads as
 //!   hung up before that, and its master until release, so the terminal outlives the server's
 //!   carelessness.
@@ -33,6 +34,7 @@ mod door;
 mod ending;
 mod family;
 mod handover;
+mod inherited;
 mod launch;
 mod peer;
 mod reap;
@@ -49,13 +51,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::process::Rlimit;
 
 use crate::ExitStatus;
 use crate::protocol::{Event, ProgramId, RequestId};
 use door::Door;
 use ending::Ending;
 use family::Seen;
+use inherited::Inherited;
 use peer::{Asked, Peer};
 use stop::Stop;
 use strangers::Strangers;
@@ -73,12 +75,13 @@ struct Keeper {
     door: Option<Door>,
     /// Readable when a child changed state.
     child_pipe: OwnedFd,
-    /// The descriptor limit that programs get; our own is higher.
-    descriptor_limit: Rlimit,
+    inherited: Inherited,
     programs: BTreeMap<ProgramId, Held>,
     next_program: u64,
     /// A child may have ended since we last looked.
     reap_due: bool,
+    /// When to look for sessions that have become empty.
+    empty_look: Option<Instant>,
     ending: Option<Ending>,
     /// Processes that detached themselves from programs which were forgotten since, where they do not
     /// become our children.
@@ -96,6 +99,8 @@ struct Held {
     /// Until `execve` has succeeded or failed.
     start: Option<Start>,
     status: Option<ExitStatus>,
+    /// Its session is empty, and its pid may be another process's.
+    is_reaped: bool,
     stop: Option<Stop>,
     strangers: Strangers,
     /// Removed with the entry.
@@ -137,10 +142,11 @@ impl Keeper {
             server,
             door,
             child_pipe: own.child_pipe,
-            descriptor_limit: own.descriptor_limit,
+            inherited: own.inherited,
             programs: BTreeMap::new(),
             next_program: 1,
             reap_due: false,
+            empty_look: None,
             ending: None,
             left_behind: Seen::default(),
         }
@@ -173,6 +179,7 @@ impl Keeper {
                 self.reap();
                 self.look_at_once();
             }
+            self.reap_leaders();
             self.advance_stops();
             if self.advance_ending() {
                 self.flush_before_exit();
@@ -224,7 +231,7 @@ impl Keeper {
         let ending = self.ending.as_ref().map(Ending::next_look);
         let has_server = self.server.is_some();
         let door = self.door.as_ref().and_then(|door| door.next_look(has_server));
-        stops.map(Stop::next_look).chain(ending).chain(door).min()
+        stops.map(Stop::next_look).chain(ending).chain(door).chain(self.empty_look).min()
     }
 
     /// Reads once and handles every whole frame. The end of the stream, and bytes that are no

@@ -29,8 +29,8 @@
 //! # Invariants
 //!
 //! * Only the keeper forks for programs, so a spawn costs the same however much memory the server holds.
-//! * A program's pid is its session id, and neither is reused before its [`Program`] is dropped:
-//!   the keeper holds the zombie until then.
+//! * A program's pid is its session id, and neither is reused while a process of the session is left: the
+//!   keeper holds the zombie until then. No process is looked for by a number that may have been reused.
 //! * When the server is gone, even by `SIGKILL`, a private keeper ends every program and everything
 //!   that descends from one, and then itself (on macOS, where orphans do not come to it, those that it can
 //!   attribute). A lasting keeper keeps them for the next server; when it

@@ -2,8 +2,7 @@
 //!
 //! Reads `/proc` on Linux and asks libproc on macOS, which shows less. Nothing here signals or waits.
 //!
-//! Every answer is a snapshot that may be old when it is read. A pid in it can only have been
-//! reused if its process was reaped since by a parent other than the keeper.
+//! Every answer is a snapshot that may be old when it is read.
 
 #[cfg(any(target_os = "macos", test))]
 mod arguments;

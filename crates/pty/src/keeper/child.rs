@@ -12,8 +12,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 
-use rustix::process::{Resource, Rlimit};
-
+use super::inherited::Inherited;
 use crate::protocol::{Failure, Spawn};
 use crate::sys::{self, Descriptors};
 
@@ -83,7 +82,7 @@ pub(super) fn fork(
     plan: &Plan,
     slave: &OwnedFd,
     report: &OwnedFd,
-    descriptor_limit: Rlimit,
+    inherited: &Inherited,
 ) -> io::Result<Forked> {
     // Written by the child only, in its copy; here, because the child must not allocate.
     let mut shell_arguments = plan.arguments.clone();
@@ -94,7 +93,7 @@ pub(super) fn fork(
         0 => {
             let _never_unwinds = AbortOnUnwind;
             let (failure, errno, candidate) =
-                become_program(plan, &mut shell_arguments, slave, descriptor_limit);
+                become_program(plan, &mut shell_arguments, slave, inherited);
             write_report(report, failure, errno, candidate);
             sys::exit_now(127)
         }
@@ -139,7 +138,7 @@ fn become_program(
     plan: &Plan,
     shell_arguments: &mut [*const c_char],
     slave: &OwnedFd,
-    descriptor_limit: Rlimit,
+    inherited: &Inherited,
 ) -> (Failure, i32, usize) {
     let terminal = |errno: rustix::io::Errno| (Failure::Terminal, errno.raw_os_error(), 0);
     sys::reset_signals();
@@ -156,7 +155,7 @@ fn become_program(
             return (Failure::Terminal, errno(), 0);
         }
     }
-    let _ = rustix::process::setrlimit(Resource::Nofile, descriptor_limit);
+    inherited.restore();
     // Every descriptor of the keeper is close-on-exec by itself; this is for one that is not.
     sys::close_from(3, Descriptors::CloseOnExec);
     if let Err(errno) = rustix::process::chdir(plan.cwd.as_c_str()) {

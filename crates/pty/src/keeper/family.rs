@@ -44,15 +44,16 @@ impl Keeper {
         let Some(held) = self.programs.get(&program) else {
             return Family::default();
         };
-        let mut roots = vec![held.pid];
+        let leader = held.leader();
+        let mut roots: Vec<i32> = leader.into_iter().collect();
         roots.extend(self.orphans(held.pid).into_iter().filter(|&pid| held.is_origin_of(pid)));
         let tree = process_table::tree(&roots);
         let (mut members, detached): (Vec<_>, Vec<_>) =
-            tree.into_iter().partition(|process| process.info.session == held.pid);
-        if look == Look::Thorough {
+            tree.into_iter().partition(|process| Some(process.info.session) == leader);
+        if look == Look::Thorough && leader.is_some() {
             let known: BTreeSet<i32> = members.iter().map(|process| process.info.pid).collect();
             members.extend(process_table::all().into_iter().filter(|process| {
-                process.info.session == held.pid && !known.contains(&process.info.pid)
+                Some(process.info.session) == leader && !known.contains(&process.info.pid)
             }));
         }
         Family { members, detached }
@@ -61,8 +62,13 @@ impl Keeper {
     /// Orphans that may be a program's, and are no program's leader.
     fn orphans(&self, leader: i32) -> Vec<i32> {
         let mut orphans = process_table::orphans(leader);
-        orphans.retain(|&pid| !self.programs.values().any(|held| held.pid == pid));
+        orphans.retain(|&pid| !self.is_leader(pid));
         orphans
+    }
+
+    /// Whether the process is a program's leader, alive or a zombie.
+    pub(super) fn is_leader(&self, pid: i32) -> bool {
+        self.programs.values().any(|held| held.leader() == Some(pid))
     }
 
     /// Every living process that came of a program, as far as it is known.
@@ -84,9 +90,14 @@ impl Keeper {
 }
 
 impl Held {
+    /// The leader's pid, which is its session's number, while it means nobody else.
+    pub(super) fn leader(&self) -> Option<i32> {
+        (!self.is_reaped).then_some(self.pid)
+    }
+
     fn is_origin_of(&self, orphan: i32) -> bool {
-        let in_session =
-            process_table::read(orphan).is_some_and(|process| process.info.session == self.pid);
+        let session = process_table::read(orphan).map(|process| process.info.session);
+        let in_session = session.is_some() && session == self.leader();
         in_session || (!self.mark.is_empty() && process_table::has_environment(orphan, &self.mark))
     }
 }

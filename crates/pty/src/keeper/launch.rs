@@ -8,11 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::io::Errno;
-use rustix::process::Rlimit;
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
 use super::child::{self, Forked, Plan};
+use super::inherited::Inherited;
 use super::setup;
 use crate::journal::{self, Layout};
 use crate::protocol::{Failure, Spawn};
@@ -36,7 +36,7 @@ const RESERVE: usize = 8;
 /// What failed, with its error number.
 pub(super) type Refusal = (Failure, i32);
 
-pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched, Refusal> {
+pub(super) fn launch(spawn: &Spawn, inherited: &Inherited) -> Result<Launched, Refusal> {
     let plan = Plan::new(spawn).map_err(|_| (Failure::Exec, libc::EINVAL))?;
     let terminal = open_terminal(spawn.size)
         .map_err(|error| (Failure::Terminal, error.raw_os_error().unwrap_or(0)))?;
@@ -45,8 +45,7 @@ pub(super) fn launch(spawn: &Spawn, descriptor_limit: Rlimit) -> Result<Launched
         kept(spawn).map_err(|error| (Failure::Journal, error.raw_os_error().unwrap_or(0)))?;
     let (pipe, report) = setup::pipe().map_err(process)?;
     let _reserve = reserve(&terminal.master).map_err(process)?;
-    let Forked(pid) =
-        child::fork(&plan, &terminal.slave, &report, descriptor_limit).map_err(process)?;
+    let Forked(pid) = child::fork(&plan, &terminal.slave, &report, inherited).map_err(process)?;
     Ok(Launched {
         pid,
         tty: terminal.name,

@@ -1,12 +1,19 @@
-//! Learns what became of children: whether `execve` succeeded, and how they ended.
+//! Learns what became of children: whether `execve` succeeded, how they ended, and whose sessions are empty.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions};
 
 use super::family::Look;
-use super::{Keeper, child};
+use super::{Held, Keeper, child};
 use crate::ExitStatus;
 use crate::process_table;
 use crate::protocol::{Event, Failure, ProgramId};
+
+/// How long ended leaders wait for the look that may reap them: one look at every process serves all that end
+/// meanwhile, and the server has heard of the exit by then.
+const EMPTY_LOOK_DELAY: Duration = Duration::from_secs(1);
 
 impl Keeper {
     /// The exec pipe of a spawn is readable: it was closed by `execve`, or carries a report.
@@ -76,22 +83,55 @@ impl Keeper {
             self.send(&Event::Exited { program, status });
         }
         for pid in process_table::children_of_self() {
-            if !self.programs.values().any(|held| held.pid == pid) {
+            if !self.is_leader(pid) {
                 reap_one(pid);
+            }
+        }
+        // The last process of a session may have been the child that ended just now.
+        if process_table::IS_SUBREAPER && self.programs.values().any(Held::may_be_empty) {
+            self.empty_look.get_or_insert_with(|| Instant::now() + EMPTY_LOOK_DELAY);
+        }
+    }
+
+    /// Reaps ended leaders whose sessions are empty, when it is time to look.
+    pub(super) fn reap_leaders(&mut self) {
+        if self.empty_look.take_if(|at| Instant::now() >= *at).is_none() {
+            return;
+        }
+        // Twice: a process that forks and ends during a look can be missed once.
+        let sessions = || process_table::all().into_iter().map(|process| process.info.session);
+        let used: BTreeSet<i32> = sessions().chain(sessions()).collect();
+        // Without descriptors nothing is seen, not even this process.
+        if !rustix::process::getsid(None)
+            .is_ok_and(|own| used.contains(&own.as_raw_nonzero().get()))
+        {
+            return;
+        }
+        for held in self.programs.values_mut() {
+            if held.may_be_empty() && !used.contains(&held.pid) {
+                reap_one(held.pid);
+                held.is_reaped = true;
             }
         }
     }
 
-    /// Reaps the leader and closes its terminal.
+    /// Reaps the leader, if that was not done, and closes its terminal.
     pub(super) fn forget(&mut self, program: ProgramId) {
         if !process_table::IS_SUBREAPER {
             // By nothing else could they be found when everything ends.
             let detached = self.family(program, Look::Thorough).detached;
             self.left_behind.add(&detached);
         }
-        if let Some(held) = self.programs.remove(&program) {
-            reap_one(held.pid);
+        if let Some(leader) = self.programs.remove(&program).and_then(|held| held.leader()) {
+            reap_one(leader);
         }
+    }
+}
+
+impl Held {
+    /// It has ended, and whether its session is empty is not known.
+    fn may_be_empty(&self) -> bool {
+        self.status.is_some() && !self.is_reaped
     }
 }
 

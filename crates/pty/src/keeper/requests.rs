@@ -58,7 +58,7 @@ impl Keeper {
         if self.ending.is_some() {
             return self.refuse(request, Failure::Process, libc::ECANCELED);
         }
-        let launched = match launch(spawn, self.descriptor_limit) {
+        let launched = match launch(spawn, &self.inherited) {
             Ok(launched) => launched,
             Err((failure, errno)) => return self.refuse(request, failure, errno),
         };
@@ -79,6 +79,7 @@ impl Keeper {
             slave: Some(launched.slave),
             start: Some(start),
             status: None,
+            is_reaped: false,
             stop: None,
             strangers: Strangers::default(),
             folder: GuardedFolder(spawn.private_folder.clone()),
@@ -98,6 +99,7 @@ impl Keeper {
         let nobody = || io::Error::from_raw_os_error(libc::ESRCH);
         let held = self.programs.get(&program).ok_or_else(nobody)?;
         match scope {
+            _ if held.is_reaped => Err(nobody()),
             SignalScope::Leader if held.status.is_some() => Err(nobody()),
             SignalScope::Leader => sys::kill(held.pid, signal),
             SignalScope::Foreground => {

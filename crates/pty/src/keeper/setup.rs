@@ -13,8 +13,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::net::SocketType;
-use rustix::process::{Resource, Rlimit};
 
+use super::inherited::Inherited;
 use crate::sys::{self, Descriptors};
 
 /// What the keeper has to work with.
@@ -22,7 +22,7 @@ pub(super) struct Own {
     pub(super) socket: OwnedFd,
     pub(super) is_lasting: bool,
     pub(super) child_pipe: OwnedFd,
-    pub(super) descriptor_limit: Rlimit,
+    pub(super) inherited: Inherited,
 }
 
 pub(super) fn become_keeper() -> io::Result<Own> {
@@ -61,7 +61,7 @@ pub(super) fn become_keeper() -> io::Result<Own> {
     set_nonblocking(&child_pipe)?;
     set_nonblocking(&written)?;
     sys::write_on_child_exit(written)?;
-    Ok(Own { socket, is_lasting, child_pipe, descriptor_limit: raise_descriptor_limit() })
+    Ok(Own { socket, is_lasting, child_pipe, inherited: Inherited::replace() })
 }
 
 /// Whether a socket listens.
@@ -104,16 +104,4 @@ pub(super) fn set_nonblocking(descriptor: &OwnedFd) -> io::Result<()> {
 
 fn open_null() -> io::Result<OwnedFd> {
     Ok(rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
-}
-
-/// Each program costs two descriptors, so the common soft limit of 1024 would be the bound on
-/// sessions. Gives the limit as it was, which is what programs get.
-fn raise_descriptor_limit() -> Rlimit {
-    let inherited = rustix::process::getrlimit(Resource::Nofile);
-    // macOS refuses "no limit", which is the common maximum there.
-    let most = cfg!(target_vendor = "apple").then_some(sys::MOST_DESCRIPTORS as u64);
-    let current = [inherited.maximum, most].into_iter().flatten().min();
-    let raised = Rlimit { current, maximum: inherited.maximum };
-    let _ = rustix::process::setrlimit(Resource::Nofile, raised);
-    inherited
 }

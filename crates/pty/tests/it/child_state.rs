@@ -98,3 +98,16 @@ async fn the_ending_signal_comes_back() {
         assert_eq!(program.exited().await, expected);
     }
 }
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_oom_score_is_the_servers_and_the_keepers_is_lower() {
+    // Anybody may raise it, and lower it to what it was.
+    std::fs::write("/proc/self/oom_score_adj", "300").expect("raised");
+    let keeper = Keeper::new();
+    let program = run(&keeper, "cat", &["/proc/self/oom_score_adj"]).await;
+    assert_eq!(read_to_end(&program).await.trim(), "300");
+    let pid = keeper.pid().expect("a keeper");
+    let score = std::fs::read_to_string(format!("/proc/{pid}/oom_score_adj")).expect("a score");
+    assert!(score.trim().parse::<i32>().expect("a number") < 300, "{score}");
+}

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use termbridge_pty::{Keeper, Signal};
+use termbridge_pty::{ControlError, ExitStatus, Keeper, Signal, SignalScope};
 
-use crate::support::{limited, run, sh};
+use crate::support::{limited, read_pids, run, sh};
 
 fn descriptors(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).expect("fd").count()
@@ -104,4 +104,50 @@ async fn a_hundred_programs_at_once() {
         }
     })
     .await;
+}
+
+/// Waits until a process is not even a zombie.
+async fn reaped(pid: i32) {
+    limited("the zombie to go", async {
+        // Whether a zombie is gone has no event to wait for.
+        while std::path::Path::new(&format!("/proc/{pid}")).exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_stays_a_zombie_while_its_session_has_processes_and_no_longer() {
+    let keeper = Keeper::new();
+    let parent = sh(&keeper, "trap '' HUP; sleep 600 & echo A=$!; setsid sleep 601 & exit 4").await;
+    let [job] = read_pids(&parent, ["A"]).await;
+    assert_eq!(parent.exited().await, ExitStatus::Code(4));
+    let alone = sh(&keeper, "exit 3").await;
+    assert_eq!(alone.exited().await, ExitStatus::Code(3));
+    // One look decides about both.
+    reaped(alone.pid()).await;
+    assert!(std::path::Path::new(&format!("/proc/{}", parent.pid())).exists(), "it has a job");
+    let survey = parent.survey().await.expect("surveyed");
+    assert!(survey.processes.iter().any(|process| process.pid == job), "{survey:?}");
+
+    // What is known of the one that is gone is still known.
+    assert_eq!(alone.exit_status(), Some(ExitStatus::Code(3)));
+    assert_eq!((alone.working_directory(), alone.name()), (None, None));
+    for scope in [SignalScope::Leader, SignalScope::Foreground, SignalScope::Session] {
+        let error = alone.signal(Signal::TERM, scope).await.expect_err("nobody");
+        assert!(matches!(error, ControlError::NoProcess), "{error}");
+    }
+    let report = limited("a stop", alone.stop(Signal::TERM, Duration::ZERO)).await.expect("report");
+    assert_eq!((report.status, report.remaining), (Some(ExitStatus::Code(3)), 0));
+
+    let report =
+        limited("a stop", parent.stop(Signal::KILL, Duration::ZERO)).await.expect("report");
+    assert_eq!(report.status, Some(ExitStatus::Code(4)));
+    reaped(parent.pid()).await;
+    // What has left the session is known by its mark, not by the session's number.
+    let survey = parent.survey().await.expect("surveyed");
+    assert_eq!((survey.processes.len(), survey.detached.len()), (0, 1), "{survey:?}");
+    limited("shutdown", keeper.shutdown(Duration::ZERO)).await;
 }
