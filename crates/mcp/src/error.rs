@@ -381,7 +381,8 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         Spawn::Unsupported => {
             (Code::NotSupported, "Run termbridge inside WSL: its terminals work there.")
         }
-        Spawn::KeeperGone
+        Spawn::Attach(_)
+        | Spawn::KeeperGone
         | Spawn::KeeperSilent { .. }
         | Spawn::KeeperStart { .. }
         | Spawn::Terminal { .. } => {

@@ -19,7 +19,7 @@ use serde_json::Value;
 use termbridge_bridge::{
     Bridge, Caller, OutputPage, OutputRequest, Scope, ScreenHandle, Started, Until,
 };
-use termbridge_session::{Input, Sent, SessionId, Wait, Waited};
+use termbridge_session::{EndReason, Input, Sent, SessionError, SessionId, State, Wait, Waited};
 use tokio_util::sync::CancellationToken;
 
 use crate::again::NamedCall;
@@ -129,7 +129,7 @@ impl Context {
     ) -> Result<(Waited, bool), ToolError> {
         let limit = self.limit(&mut wait);
         let waited = self.attend(Watched::Screen(session), limit, session.wait(wait)).await?;
-        Ok((waited?, limit.cut_short))
+        Ok((unless_lost(session, waited?)?, limit.cut_short))
     }
 
     /// Sends and waits, as [`Context::wait`] does.
@@ -143,7 +143,7 @@ impl Context {
         let (sent, waiting) = session.send_then_wait(input, wait).await?;
         self.note_done(|| format!("the input was sent to session {}", session.id()));
         let waited = self.attend(Watched::Screen(session), limit, waiting).await?;
-        Ok((sent, waited?, limit.cut_short))
+        Ok((sent, unless_lost(session, waited?)?, limit.cut_short))
     }
 
     /// Waits for a command, as [`Context::wait`] does for a screen.
@@ -326,6 +326,17 @@ impl Ticks {
 
 /// Longest line in a progress report, in bytes.
 const LONGEST_WORDS: usize = 200;
+
+/// An error when the keeper process died: what is waited for cannot come any more.
+fn unless_lost(session: &ScreenHandle, waited: Waited) -> Result<Waited, ToolError> {
+    match &waited.state {
+        State::Exited(ended) if ended.reason == EndReason::KeeperDied => {
+            let (id, how) = (session.id().clone(), ended.to_string());
+            Err(SessionError::Dead { id, how }.into())
+        }
+        _ => Ok(waited),
+    }
+}
 
 fn last_line(text: &str) -> &str {
     let line = text.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();

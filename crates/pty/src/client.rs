@@ -7,8 +7,8 @@
 //!
 //! A lasting keeper is found or started by [`lasting`], which blocks and so has a thread of its own.
 //!
-//! No lock of the standard library is held across an await: the mutex here guards the making of a link,
-//! which is `posix_spawn` and takes about a millisecond. That of a link to a lasting keeper is
+//! No lock of the standard library is held across an await: the watch's lock here guards the making of a
+//! link, which is `posix_spawn` and takes about a millisecond. That of a link to a lasting keeper is
 //! guarded by one that can wait.
 
 mod aftermath;
@@ -22,8 +22,10 @@ mod translate;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::watch;
 
 use crate::protocol::{Request, RequestId};
 use crate::{
@@ -61,7 +63,8 @@ fn room_for(count: usize) -> io::Result<()> {
 ///   since dropping a [`Program`] ends it here as there.
 #[derive(Debug, Clone, Default)]
 pub struct Keeper {
-    link: Arc<Mutex<Option<Link>>>,
+    /// The last link, open or not.
+    link: Arc<watch::Sender<Option<Link>>>,
     lasting: Option<Arc<Found>>,
 }
 
@@ -149,13 +152,19 @@ impl Keeper {
         link.ended(REPLY_LIMIT).await;
     }
 
-    /// Waits until this server has the keeper no longer. At once when it has none.
+    /// Waits until this server has lost its keeper to another server, or has left it. At once when it has
+    /// none. The death of a keeper is not such a loss: the next spawn starts another.
     pub async fn lost(&self) -> KeeperLoss {
-        // Not the link: the connection lives as long as one.
-        let gate = self.current().map(|link| Arc::clone(link.gate()));
-        match gate {
-            Some(gate) => gate.lost().await,
-            None => KeeperLoss::Gone,
+        let mut links = self.link.subscribe();
+        loop {
+            // Not the link: the connection lives as long as one.
+            let gate = links.borrow_and_update().as_ref().map(|link| Arc::clone(link.gate()));
+            let Some(gate) = gate else { return KeeperLoss::Gone };
+            tokio::select! {
+                loss = gate.lost() => return loss,
+                // `self` has the sender, so that this is another link.
+                _ = links.changed() => {}
+            }
         }
     }
 
@@ -189,8 +198,7 @@ impl Keeper {
     ///
     /// A later spawn starts a new keeper.
     pub async fn shutdown(&self, grace: Duration) {
-        let taken = self.link.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(link) = taken else { return };
+        let Some(link) = self.link.send_replace(None) else { return };
         let request = link.next_request();
         let grace_ms = u32::try_from(grace.as_millis()).unwrap_or(u32::MAX);
         let limit = grace.saturating_add(SHUTDOWN_LIMIT);
@@ -202,13 +210,12 @@ impl Keeper {
 
     /// The keeper's process id, while there is one.
     pub fn pid(&self) -> Option<u32> {
-        let link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        link.as_ref().filter(|link| link.is_open()).map(Link::keeper_pid)
+        self.link.borrow().as_ref().filter(|link| link.is_open()).map(Link::keeper_pid)
     }
 
     /// The last link, open or not.
     fn current(&self) -> Option<Link> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.link.borrow().clone()
     }
 
     async fn question(
@@ -248,18 +255,22 @@ impl Keeper {
             .map_err(|error| SpawnError::Attach(unreachable_by(self, io::Error::other(error))))?;
         let link = connection::attach(attached.map_err(SpawnError::Attach)?);
         let link = link.map_err(translate::start_error)?;
-        *self.link.lock().unwrap_or_else(PoisonError::into_inner) = Some(link.clone());
+        self.link.send_replace(Some(link.clone()));
         Ok(link)
     }
 
     /// The link to a private keeper, which is started if there is none.
     fn private_link(&self) -> Result<Link, SpawnError> {
-        let mut link = self.link.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = link.as_ref().filter(|link| link.is_open()) {
-            return Ok(open.clone());
-        }
-        let started = connection::start().map_err(translate::start_error)?;
-        Ok(link.insert(started).clone())
+        let mut result = Err(SpawnError::KeeperGone);
+        self.link.send_modify(|link| {
+            result = match link.as_ref().filter(|link| link.is_open()) {
+                Some(open) => Ok(open.clone()),
+                None => connection::start()
+                    .map(|started| link.insert(started).clone())
+                    .map_err(translate::start_error),
+            };
+        });
+        result
     }
 }
 

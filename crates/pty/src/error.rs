@@ -155,6 +155,14 @@ pub enum AttachError {
         /// How long it had.
         limit: Duration,
     },
+    /// It ended as soon as it was started, every time.
+    #[error(
+        "the keeper process was started {started} times and ended at once each time: something kills it, perhaps for lack of memory (see `dmesg`)"
+    )]
+    Dies {
+        /// How many were started.
+        started: u32,
+    },
     /// It could not be started or reached.
     #[error("cannot reach the keeper process at {path}: {source}")]
     Unreachable {

@@ -66,7 +66,7 @@ pub struct HeldProgram {
     pub has_command_pipe: bool,
 }
 
-/// Why a server has its keeper no longer.
+/// Why a server has no keeper any more and gets none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeeperLoss {
     /// Another server took it, with all programs: this one has to stop.
@@ -74,7 +74,7 @@ pub enum KeeperLoss {
         /// The other server's process.
         by: u32,
     },
-    /// It died, or this server left it.
+    /// This server left it, or was cut off.
     Gone,
 }
 

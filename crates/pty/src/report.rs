@@ -97,7 +97,7 @@ pub struct Survey {
 }
 
 /// What came of stopping a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StopReport {
     /// How the program itself ended; `None` when it could not be ended.
     pub status: Option<ExitStatus>,

@@ -20,6 +20,8 @@ pub enum EndReason {
     Stopped,
     /// Nobody had used it for the session time-out.
     Idle,
+    /// The keeper process, its parent, died.
+    KeeperDied,
 }
 
 /// How a program ended.
@@ -58,12 +60,13 @@ impl fmt::Display for Ended {
         match (self.exit_code(), self.signal()) {
             (Some(code), _) => write!(f, "exit code {code}")?,
             (None, Some(signal)) => write!(f, "signal {signal}")?,
-            (None, None) => f.write_str("exit status lost")?,
+            (None, None) => f.write_str("exit status unknown")?,
         }
         match self.reason {
             EndReason::Itself => Ok(()),
             EndReason::Stopped => f.write_str(", stopped on request"),
             EndReason::Idle => f.write_str(", ended because it was idle"),
+            EndReason::KeeperDied => f.write_str(", lost because the keeper process died"),
         }
     }
 }

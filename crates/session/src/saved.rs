@@ -439,7 +439,8 @@ impl From<SavedShellKind> for Shell {
 impl From<EndReason> for SavedReason {
     fn from(reason: EndReason) -> Self {
         match reason {
-            EndReason::Itself => Self::Itself,
+            // The record of a program goes with its keeper.
+            EndReason::Itself | EndReason::KeeperDied => Self::Itself,
             EndReason::Stopped => Self::Stopped,
             EndReason::Idle => Self::Idle,
         }

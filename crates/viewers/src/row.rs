@@ -65,8 +65,8 @@ impl Row {
             State::Running => ("running", None, None),
             State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
         };
-        let stopped =
-            matches!(&info.state, State::Exited(ended) if ended.reason != EndReason::Itself);
+        let stopped = matches!(&info.state, State::Exited(ended)
+            if matches!(ended.reason, EndReason::Stopped | EndReason::Idle));
         let folder = info.owner.workspace.clone();
         let is_in = |path: &Path| folders.iter().any(|folder| path.starts_with(folder));
         let created = info.created.duration_since(UNIX_EPOCH).unwrap_or_default();

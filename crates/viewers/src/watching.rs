@@ -183,7 +183,7 @@ impl Watching {
         if !self.fits() && !self.paint().await {
             return false;
         }
-        let stopped = ended.reason != EndReason::Itself;
+        let stopped = matches!(ended.reason, EndReason::Stopped | EndReason::Idle);
         let end =
             json!({"exitCode": ended.exit_code(), "signal": ended.signal(), "stopped": stopped});
         self.tell("ended", end).await

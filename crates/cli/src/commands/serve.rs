@@ -253,7 +253,7 @@ async fn unused(server: &McpServer, sessions: &Sessions) {
 fn words_of(loss: KeeperLoss) -> String {
     match loss {
         KeeperLoss::TakenOver { by } => format!("another server (pid {by}) has taken over"),
-        KeeperLoss::Gone => "the keeper of the sessions died, and they with it".to_owned(),
+        KeeperLoss::Gone => "the keeper of the sessions has closed the connection".to_owned(),
     }
 }
 

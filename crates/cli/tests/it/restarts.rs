@@ -336,6 +336,59 @@ fn each_agent_s_current_session_is_the_same_at_the_next_server() {
     }
 }
 
+/// The process that started another one, or took it over.
+fn parent_of(pid: &Value) -> i64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
+    let fields = stat.rsplit(") ").next().expect("fields");
+    fields.split(' ').nth(1).expect("a parent").parse().expect("a number")
+}
+
+#[test]
+fn the_death_of_the_keeper_loses_its_sessions_and_not_the_server() {
+    let mut world = World::new();
+    let app = world.call("launch_app", json!({"command": "cat"}))["session_id"].take();
+    let server = world.server();
+    for round in 1..=2 {
+        let shell = world.shell(format!("work {round}"));
+        let waiting = json!({"session_id": app, "text": "never", "timeout_ms": PATIENCE_MS});
+        let waiting = world.begin("wait_for", waiting);
+        let command = format!("echo partly; : > begun-{round}; sleep 1000");
+        let arguments = json!({"session_id": shell, "command": command, "timeout_ms": PATIENCE_MS});
+        let command = world.begin("execute_command", arguments);
+        await_file(&world.file(&format!("begun-{round}")));
+        let listed = world.call("list_sessions", json!({}));
+        let rows = listed["sessions"].as_array().expect("sessions");
+        let row = rows.iter().find(|row| row["session_id"] == shell).expect("the shell");
+        signal(parent_of(&row["pid"]), "-KILL");
+
+        for (call, next) in [(waiting, "restart_app"), (command, "execute_command")] {
+            let reply = world.shim.reply_or_seen(&json!(call));
+            let text = reply["result"]["content"][0]["text"].as_str().expect("text");
+            assert_eq!(reply["result"]["isError"], true, "{text}");
+            assert!(
+                text.contains("SESSION_DEAD") && text.contains("keeper process died"),
+                "{text}"
+            );
+            assert!(text.contains(next), "{text}");
+            assert_eq!(text.contains("partly"), call == command, "{text}");
+        }
+        assert_eq!(world.server(), server, "it goes on: {}", world.log());
+        let listed = world.call("list_sessions", json!({"all": true}));
+        let lost = listed["sessions"].as_array().expect("sessions").iter();
+        let lost = lost.filter(|row| row["state"] == "exited" && row["lost"] == true);
+        assert_eq!(lost.count(), 2 * round, "{listed}");
+        let told = world.log().matches("the keeper process died, and with it").count();
+        assert_eq!(told, round, "{}", world.log());
+        // At once, and with what was lost.
+        let ran = world.call("execute_command", json!({"command": "echo at work"}));
+        assert_eq!(ran["output"], "at work\n", "{ran}");
+        world.call("restart_app", json!({"session_id": app}));
+        let wait = json!({"text": "again", "timeout_ms": PATIENCE_MS});
+        let typed = json!({"session_id": app, "keys": "again<Enter>", "wait": wait});
+        assert_eq!(world.call("send_keys", typed)["wait"]["fired"], "text");
+    }
+}
+
 #[test]
 fn who_was_debugging_is_told_that_it_ended_with_the_server() {
     let runtime = Runtime::new();

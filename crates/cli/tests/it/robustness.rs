@@ -98,6 +98,27 @@ fn a_killed_server_leaves_no_orphan() {
 }
 
 #[test]
+fn the_death_of_the_keeper_loses_its_sessions_and_not_the_server() {
+    let (_environment, mut server) = start();
+    let pids = family(&mut server);
+    let id = server.launch(json!({"command": "cat"}));
+    let request = endless_wait(&mut server, &id, None);
+    let pid = Pid::from_raw(keeper(&server) as i32).expect("a pid");
+    kill_process(pid, Signal::KILL).expect("killed");
+    let answer = server.finish(request).expect("answered");
+    let text = answer["content"][0]["text"].as_str().expect("text");
+    assert!(text.contains("SESSION_DEAD") && text.contains("keeper process died"), "{text}");
+    // All but the one that has left its session.
+    all_gone(&[pids[0], pids[2], pids[3]]);
+    let again = server.launch(json!({"command": "cat"}));
+    let typed = json!({"session_id": again, "keys": "hello<Enter>", "wait": {"text": "hello"}});
+    assert_eq!(server.ok("send_keys", typed).structured["wait"]["fired"], "text");
+    let detached = Pid::from_raw(pids[1] as i32).expect("a pid");
+    kill_process(detached, Signal::KILL).expect("killed");
+    assert_eq!(server.close(), Some(0));
+}
+
+#[test]
 fn a_signal_ends_the_server_in_order() {
     for (name, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let (_environment, mut server) = start();

@@ -200,6 +200,20 @@ impl Run {
                     &["execute_command"],
                 ));
             }
+            CommandState::SessionEnded { .. } if run.standing.is_lost => {
+                let printed = match run.output.trim_end() {
+                    "" => String::new(),
+                    output => format!("; it had printed:\n{output}"),
+                };
+                return Err(ToolError::new(
+                    Code::SessionDead,
+                    format!(
+                        "the keeper process died, and ended the command with its session{printed}"
+                    ),
+                    "Check what it has done, then run it again: without a session_id a new shell is used.",
+                    &["execute_command"],
+                ));
+            }
             CommandState::NotTaken => {
                 let session = context.bridge.session(&context.caller, session).await;
                 if session.is_ok_and(|session| matches!(session.state, State::Exited(_))) {

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use termbridge_bridge::{Bridge, Listed};
-use termbridge_session::{SessionInfo, State};
+use termbridge_session::{EndReason, SessionInfo, State};
 
 use crate::bound::in_one_line;
 use crate::error::ToolError;
@@ -66,8 +66,8 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     foreground: Option<String>,
     target: String,
-    // A person has taken over; a person opened it and shares it; its window does not answer. Rare, so no schema
-    // is spent on them.
+    // A person has taken over; a person opened it and shares it; its window does not answer; the keeper process died. Rare, so no
+    // schema is spent on them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     driver: Option<&'static str>,
@@ -77,6 +77,9 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(skip)]
     away: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
+    lost: bool,
 }
 
 impl Row {
@@ -108,6 +111,7 @@ impl Row {
             foreground: info.foreground,
             driver: info.driver.map(|_| "person"),
             away: info.away,
+            lost: ended.is_some_and(|ended| ended.reason == EndReason::KeeperDied),
         }
     }
 
@@ -122,6 +126,7 @@ impl Row {
         let state = match (self.exit_code, &self.signal) {
             (Some(code), _) => format!("exited {code}"),
             (None, Some(signal)) => format!("ended by {signal}"),
+            (None, None) if self.lost => "lost: the keeper process died".to_owned(),
             (None, None) if self.busy => "busy".to_owned(),
             (None, None) => self.state.to_owned(),
         };
@@ -220,6 +225,7 @@ mod tests {
             driver: None,
             shared: false,
             away: false,
+            lost: false,
         };
         assert_eq!(row.text(), "s1: bash — running, current, 80x24, /work");
         let row = Row {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use termbridge_bridge::Until;
-use termbridge_session::{CommandReport, CommandState, SessionId, State};
+use termbridge_session::{CommandReport, CommandState, EndReason, SessionId, State};
 
 use crate::bound::in_one_line;
 use crate::tool::Context;
@@ -33,6 +33,9 @@ pub(crate) struct Standing {
     pub(crate) session_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
+    /// The keeper process died, and the command with it.
+    #[serde(skip)]
+    pub(crate) is_lost: bool,
     /// The client can type.
     #[serde(skip)]
     pub(crate) can_type: bool,
@@ -73,6 +76,7 @@ impl Standing {
                     && let State::Exited(ended) = info.state
                 {
                     standing.signal = ended.signal();
+                    standing.is_lost = ended.reason == EndReason::KeeperDied;
                 } else {
                     standing.note.clone_from(&report.notice);
                 }
@@ -142,6 +146,7 @@ impl Standing {
             },
             _ => match &self.signal {
                 Some(signal) => format!("ended by {signal}"),
+                None if self.is_lost => "lost: the keeper process died".to_owned(),
                 None => "done".to_owned(),
             },
         });

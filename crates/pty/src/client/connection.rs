@@ -127,10 +127,6 @@ fn run(
 impl Connection {
     async fn run(mut self, origin: Origin) {
         let Err(over) = self.serve().await;
-        let loss = match &over {
-            Over::Taken(by) => KeeperLoss::TakenOver { by: *by },
-            _ => KeeperLoss::Gone,
-        };
         match &over {
             Over::Unused | Over::Left => {
                 tracing::debug!("the keeper is no longer in use");
@@ -139,12 +135,12 @@ impl Connection {
             Over::Taken(by) => {
                 tracing::warn!(by, "another server has taken over");
                 self.gate.close();
+                self.gate.set_loss(KeeperLoss::TakenOver { by: *by });
             }
             Over::Keeper(reason) => tracing::debug!(%reason, "the keeper closed the connection"),
         }
         let Self { socket, calls, pending, programs, gate, .. } = self;
         // In this order: nobody can ask any more, who asked learns it, the keeper ends.
-        gate.set_loss(loss);
         drop(calls);
         drop(pending);
         drop(socket);
@@ -158,6 +154,9 @@ impl Connection {
         } else {
             // The programs are there, and not ours any more.
             gate.close();
+            if gate.loss().is_none() {
+                gate.set_loss(KeeperLoss::Gone);
+            }
         }
         if let Origin::Private(keeper) = origin {
             keeper.wait().await;
@@ -356,9 +355,11 @@ impl Connection {
 
 /// The keeper died: ends what is left of its programs and says that they are lost.
 async fn lose(programs: &HashMap<ProgramId, Known>) {
-    let running = programs.values().filter(|known| known.exit.borrow().is_none());
-    if running.count() > 0 {
-        tracing::warn!("the keeper is gone: ending what it held");
+    let lost = programs.values().filter(|known| known.exit.borrow().is_none()).count();
+    if lost > 0 {
+        tracing::error!(
+            "the keeper process died, and with it {lost} running programs; a new session starts another keeper"
+        );
     }
     let lost = programs.values().map(|known| known.identity.clone()).collect();
     let _ = tokio::task::spawn_blocking(move || aftermath::end(lost)).await;

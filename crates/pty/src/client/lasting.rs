@@ -26,6 +26,9 @@ use crate::{AttachError, Lasting, process_table, sys};
 /// How often a keeper that was just ending is looked for again.
 const ATTEMPTS: usize = 40;
 
+/// Keepers that are started for one attachment: something ends them at once, and would end more.
+const MAX_STARTS: u32 = 3;
+
 /// Between attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -50,13 +53,17 @@ pub(super) fn attach(lasting: &Lasting) -> Result<Attached, AttachError> {
         claim: lasting.claim,
         linger_ms: u32::try_from(lasting.linger.as_millis()).unwrap_or(u32::MAX),
     };
+    let mut started = 0;
     for _ in 0..ATTEMPTS {
-        let stream = reach(path).map_err(|source| unreachable(path, source))?;
+        let stream = reach(path, &mut started).map_err(|source| unreachable(path, source))?;
         let answer = Caller::greet(stream, path)
             .and_then(|mut caller| caller.ask(&request).map(|answer| (caller, answer)));
         match answer {
             Ok((caller, Event::Done { errno: 0, .. })) => return caller.attached(path),
             Ok((_, Event::Busy { holder, .. })) => return Err(AttachError::Busy { holder }),
+            Err(Broken::Gone) if started >= MAX_STARTS => {
+                return Err(AttachError::Dies { started });
+            }
             // It is ending, and makes room for another.
             Ok((_, Event::Done { errno: libc::ESHUTDOWN, .. })) | Err(Broken::Gone) => {
                 std::thread::sleep(PAUSE);
@@ -124,8 +131,8 @@ fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
 }
 
-/// Connects to the keeper, which is started if there is none.
-fn reach(path: &Path) -> io::Result<UnixStream> {
+/// Connects to the keeper, which is started, and counted, if there is none.
+fn reach(path: &Path, started: &mut u32) -> io::Result<UnixStream> {
     match UnixStream::connect(path) {
         Err(error) if is_nobody(&error) => {}
         connected => return connected,
@@ -141,6 +148,7 @@ fn reach(path: &Path) -> io::Result<UnixStream> {
     }
     let listener = UnixListener::bind(path)?;
     fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    *started += 1;
     process::start_lasting(listener.into())?;
     UnixStream::connect(path)
 }

@@ -120,7 +120,7 @@ pub(super) struct Gate {
     /// Read while a terminal is.
     reading: RwLock<()>,
     leave: Notify,
-    /// Set once the link is over.
+    /// Set once the link is over and the keeper is not dead.
     loss: watch::Sender<Option<KeeperLoss>>,
 }
 
@@ -175,7 +175,7 @@ impl Gate {
         *self.loss.borrow()
     }
 
-    /// Waits until the link is over.
+    /// Waits until the link is over and the keeper is not dead.
     pub(super) async fn lost(&self) -> KeeperLoss {
         let mut loss = self.loss.subscribe();
         let lost = loss.wait_for(Option::is_some).await;

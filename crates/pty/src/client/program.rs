@@ -75,8 +75,8 @@ impl Program {
         self.command_pipe.take()
     }
 
-    /// The process id, which is also the session's id and the first process group's. Not reused
-    /// before this is dropped.
+    /// The process id, which is also the session's id and the first process group's. It may name another
+    /// process once the program has ended and its session is empty.
     pub fn pid(&self) -> i32 {
         self.pid
     }
@@ -280,9 +280,14 @@ impl Program {
         Some(group.as_raw_nonzero().get())
     }
 
+    /// The process id while it surely is the program's.
+    fn live_pid(&self) -> Option<i32> {
+        self.exit_status().is_none().then_some(self.pid)
+    }
+
     /// The program's working directory, where the system tells.
     pub fn working_directory(&self) -> Option<PathBuf> {
-        process_table::working_directory(self.pid)
+        process_table::working_directory(self.live_pid()?)
     }
 
     /// Whether the program itself, not another process of its terminal, waits for the terminal's input.
@@ -293,24 +298,25 @@ impl Program {
     /// The same, and the address on its stack at which it waits, where the system tells: it is the same
     /// whenever the program gets there by the same calls.
     pub fn waiting_place(&self) -> (Waiting, Option<u64>) {
-        process_table::waiting_for_terminal(self.pid, &self.tty)
+        let ended = (Waiting::No, None);
+        self.live_pid().map_or(ended, |pid| process_table::waiting_for_terminal(pid, &self.tty))
     }
 
     /// How often the program itself has got a processor, where the system tells: while the number stays
     /// the same, it has not run.
     pub fn switches(&self) -> Option<u64> {
-        process_table::switches(self.pid)
+        process_table::switches(self.live_pid()?)
     }
 
     /// Whether the program itself waits for the input of a file, given by its path without links.
     pub fn waiting_for(&self, file: &Path) -> Waiting {
-        process_table::waiting_for_file(self.pid, file)
+        self.live_pid().map_or(Waiting::No, |pid| process_table::waiting_for_file(pid, file))
     }
 
     /// Whether what runs under the program's pid was started with this text among its arguments or
     /// its environment: not so once it has called `execve`. `None` where the system does not tell.
     pub fn started_with(&self, text: &str) -> Option<bool> {
-        process_table::started_with(self.pid, text.as_bytes())
+        process_table::started_with(self.live_pid()?, text.as_bytes())
     }
 
     /// What a process of the terminal was started with, where the system tells.
@@ -324,7 +330,7 @@ impl Program {
 
     /// The name of what runs under the program's pid, where the system tells.
     pub fn name(&self) -> Option<String> {
-        Some(process_table::read(self.pid)?.info.name)
+        Some(process_table::read(self.live_pid()?)?.info.name)
     }
 
     /// Waits for the program's end. Cancel safe; any number may wait, any number of times. Of a program
@@ -377,10 +383,17 @@ impl Program {
                 signal,
                 grace_ms,
             })
-            .await?;
+            .await;
         match answer {
-            Answer::Stopped(report) => Ok(report),
-            other => Err(refusal(&other)),
+            Ok(Answer::Stopped(report)) => Ok(report),
+            Ok(other) => Err(refusal(&other)),
+            // With a keeper that died its programs are ended, and then reported as lost.
+            Err(ControlError::KeeperGone) if !self.is_handed_over() => {
+                let ended = tokio::time::timeout(REPLY_LIMIT, self.exited()).await;
+                let status = Some(ended.map_err(|_| ControlError::KeeperGone)?);
+                Ok(StopReport { status, ..StopReport::default() })
+            }
+            Err(error) => Err(error),
         }
     }
 

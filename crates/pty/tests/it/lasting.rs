@@ -360,10 +360,19 @@ async fn the_death_of_a_lasting_keeper_is_that_of_its_programs() {
     let pid = rustix::process::Pid::from_raw(server.pid().expect("keeper") as i32).expect("pid");
     rustix::process::kill_process(pid, Raw::KILL).expect("kill");
     assert_eq!(limited("the loss", program.exited()).await, ExitStatus::Lost);
-    assert_eq!(server.lost().await, KeeperLoss::Gone);
     gone(shell).await;
+    let report = program.stop(Signal::TERM, Duration::ZERO).await.expect("nothing is left to stop");
+    assert_eq!(report.status, Some(ExitStatus::Lost));
+    let lost = tokio::spawn({
+        let server = server.clone();
+        async move { server.lost().await }
+    });
     let again = limited("another keeper", sh(&server, "exit 6")).await;
     assert_eq!(again.exited().await, ExitStatus::Code(6));
+    // Not by the death of the first keeper, but by the end of the link to the second.
+    assert!(!lost.is_finished());
+    server.leave().await;
+    assert_eq!(limited("the loss", lost).await.expect("task"), KeeperLoss::Gone);
     drop((server, again));
     place.end().await;
 }

@@ -67,6 +67,7 @@ impl SessionTask {
         }
         let reason = match &self.change {
             Some(Change::Stopping { reason, already: false, .. }) => *reason,
+            _ if status == ExitStatus::Lost => EndReason::KeeperDied,
             _ => EndReason::Itself,
         };
         if reason != EndReason::Itself && self.behind {
