@@ -233,6 +233,8 @@ mod tests {
             driver: None,
             shared: false,
             away: false,
+            lost: false,
+            lost: false,
         };
         assert_eq!(row.text(), "s1: bash — running, current, 80x24, /work");
         let row = Row { idle: true, ..row };

@@ -55,16 +55,15 @@ pub(super) fn attach(lasting: &Lasting) -> Result<Attached, AttachError> {
     };
     let mut started = 0;
     for _ in 0..ATTEMPTS {
-        let reached = reach(path, &mut started).map_err(|source| unreachable(path, source));
-        if started > MAX_STARTS {
-            return Err(AttachError::Dies { started });
-        }
-        let stream = reached?;
+        let stream = reach(path, &mut started).map_err(|source| unreachable(path, source))?;
         let answer = Caller::greet(stream, path)
             .and_then(|mut caller| caller.ask(&request).map(|answer| (caller, answer)));
         match answer {
             Ok((caller, Event::Done { errno: 0, .. })) => return caller.attached(path),
             Ok((_, Event::Busy { holder, .. })) => return Err(AttachError::Busy { holder }),
+            Err(Broken::Gone) if started >= MAX_STARTS => {
+                return Err(AttachError::Dies { started });
+            }
             // It is ending, and makes room for another.
             Ok((_, Event::Done { errno: libc::ESHUTDOWN, .. })) | Err(Broken::Gone) => {
                 std::thread::sleep(PAUSE);
