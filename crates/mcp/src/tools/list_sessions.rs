@@ -234,7 +234,6 @@ mod tests {
             shared: false,
             away: false,
             lost: false,
-            lost: false,
         };
         assert_eq!(row.text(), "s1: bash — running, current, 80x24, /work");
         let row = Row { idle: true, ..row };
