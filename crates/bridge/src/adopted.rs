@@ -45,6 +45,8 @@ impl Bridge {
                     is_known: is_current,
                     is_current,
                     cwd: info.cwd,
+                    instead_of: None,
+                    call: None,
                 }));
             }
         }

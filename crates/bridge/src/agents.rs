@@ -1,22 +1,25 @@
 //! Which session is whose, and which one an agent means when it names none.
 //!
-//! The agent's current session; if that is busy, driven by a person or does not fit, another idle one of the same agent
-//! with the same directory, variables and shell; else an idle spare one, which changes its directory;
-//! else a new one. Never another agent's. A session that was picked is reserved until its command
-//! has begun, so that two calls at once get two.
+//! It is the agent's current session. If that is busy or driven by a person, another one takes over: an idle one of the
+//! same agent in the same directory with the same variables and shell, or else a new one that starts there. It is the
+//! current one from then on. Never another agent's, and never one with a name.
+//!
+//! A session is reserved until the call that picked it is answered, so that two calls at once get two. The second of
+//! them does not change which one is current.
 //!
 //! A name means one session (`named`): while that is busy, nothing else is taken or made for it.
 //!
 //! A spare session was made here for some command; nobody named it, made it current or addressed it
-//! by its id. Spare ones are moved and recycled (`recycle`); the current one is not moved for a
-//! command that names a directory, and one with a name or of `create_session` is never recycled.
+//! by its id. Spare ones are recycled (`recycle`); one with a name or of `create_session` never is.
 
 mod kept;
 mod named;
 mod recycle;
 
+use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -44,12 +47,23 @@ pub(crate) struct Needs {
     pub(crate) name: Option<String>,
     /// What a new one is called.
     pub(crate) label: Option<String>,
+    pub(crate) pick: Pick,
     /// Only a session of this backend will do.
     pub(crate) at: Option<BackendIndex>,
-    /// A spare session may change its directory for it, where that is on this machine.
-    pub(crate) may_move: bool,
+    /// Where a new one starts if there is no current one.
+    pub(crate) start: PathBuf,
     /// What the making of a session for it is held to.
     pub(crate) limits: RoomLimits,
+}
+
+/// Which session a command gets that names none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pick {
+    /// The agent's own: the current one, or the one that takes over. Directory and variables hold for the command.
+    #[default]
+    Own,
+    /// Any idle one of the agent that is in the directory and was started with the variables and the shell.
+    Alike,
 }
 
 #[derive(Clone, Default)]
@@ -69,6 +83,10 @@ pub(crate) struct Agents {
 struct Table {
     held: Vec<Held>,
     current: HashMap<Key, SessionId>,
+    /// The session that each agent used last.
+    last: HashMap<Key, SessionId>,
+    /// Counts reservations.
+    uses: u64,
     /// Names of sessions that are being made, and not in the table yet.
     claimed: Vec<(Key, String)>,
 }
@@ -82,7 +100,10 @@ struct Held {
     shell: String,
     env: BTreeMap<String, String>,
     name: Option<String>,
+    /// A call that is not answered yet uses it.
     reserved: bool,
+    /// The number of its last reservation.
+    used: u64,
     /// Nobody asked for this session: it was made for a command that named none.
     automatic: bool,
     /// The agent has addressed it by its id since.
@@ -91,21 +112,25 @@ struct Held {
     broken: bool,
 }
 
-/// What has to happen before a chosen session gets its command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// Nothing.
-    Fits,
-    /// It changes to this directory.
-    Moves(PathBuf),
-    /// It was made.
-    Made,
+/// A session for a command.
+pub(crate) struct Chosen {
+    pub(crate) info: SessionInfo,
+    pub(crate) reservation: Reservation,
+    pub(crate) is_new: bool,
+    /// The current session, which is busy.
+    pub(crate) instead_of: Option<SessionId>,
 }
 
-/// Keeps a session for one command; dropped when that has begun.
+/// Keeps a session for one call; dropped when that is answered.
 pub(crate) struct Reservation {
     agents: Agents,
     id: SessionId,
+}
+
+impl fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Reservation").field(&self.id).finish()
+    }
 }
 
 /// Counts a session while it is being made.
@@ -126,7 +151,6 @@ impl Drop for Making {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.agents.progress.fetch_add(1, Ordering::Relaxed);
         let mut table = self.agents.lock();
         if let Some(held) = table.held.iter_mut().find(|held| held.id == self.id) {
             held.reserved = false;
@@ -140,13 +164,34 @@ impl Agents {
         self.lock().current.get(&caller.key()).cloned()
     }
 
+    /// The session that an agent used last.
+    pub(crate) fn last_used(&self, caller: &Caller) -> Option<SessionId> {
+        let table = self.lock();
+        let key = caller.key();
+        table.last.get(&key).or_else(|| table.current.get(&key)).cloned()
+    }
+
+    /// A command has begun in a session.
+    pub(crate) fn note_begun(&self, caller: &Caller, id: &SessionId) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
+        self.lock().last.insert(caller.key(), id.clone());
+    }
+
     pub(crate) fn set_current(&self, caller: &Caller, id: SessionId) {
         let mut table = self.lock();
+        table.last.insert(caller.key(), id.clone());
         if let Some(held) = table.held.iter_mut().find(|held| held.id == id) {
             held.addressed = true;
             held.broken = false;
         }
         table.current.insert(caller.key(), id);
+        self.keep(&table);
+    }
+
+    /// The session takes over from the current one, which is busy.
+    fn take_over(&self, caller: &Caller, id: &SessionId) {
+        let mut table = self.lock();
+        table.current.insert(caller.key(), id.clone());
         self.keep(&table);
     }
 
@@ -185,11 +230,11 @@ impl Agents {
         let mut table = self.lock();
         table.held.retain(|held| held.id != *id);
         table.current.retain(|_, current| current != id);
+        table.last.retain(|_, last| last != id);
         self.keep(&table);
     }
 
-    /// Makes a session. One that is not `automatic` is the agent's current one from now on; any is if
-    /// there is none.
+    /// Makes a session. One that is not `automatic` is the agent's current one from now on.
     pub(crate) async fn create(
         &self,
         backends: &Backends,
@@ -205,9 +250,12 @@ impl Agents {
         backends.check_new(at, &info.id)?;
         let id = info.id.clone();
         let mut table = self.lock();
-        if !automatic || !table.current.contains_key(&key) {
+        if !automatic {
             table.current.insert(key.clone(), id.clone());
+            table.last.insert(key.clone(), id.clone());
         }
+        table.uses += 1;
+        let used = table.uses;
         table.held.push(Held {
             id: id.clone(),
             key,
@@ -217,6 +265,7 @@ impl Agents {
             automatic: automatic && name.is_none(),
             name,
             reserved: true,
+            used,
             addressed: false,
             broken: false,
         });
@@ -233,10 +282,13 @@ impl Agents {
         settings: &BridgeSettings,
         needs: &Needs,
         current: Option<SessionInfo>,
-    ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
+    ) -> Result<Chosen, BridgeError> {
         if let Some(name) = &needs.name {
             let claim = match self.named(backends, needs, name).await? {
-                Named::Found(info, reservation, choice) => return Ok((*info, reservation, choice)),
+                Named::Found(info, reservation) => {
+                    let info = *info;
+                    return Ok(Chosen { info, reservation, is_new: false, instead_of: None });
+                }
                 Named::Free(claim) => claim,
             };
             let made = self.make(backends, settings, needs, Some(name.clone()), current).await;
@@ -244,46 +296,62 @@ impl Agents {
             return made;
         }
         let pattern = self.pattern(settings, needs, current.as_ref());
-        let mut spare = None;
+        let is_current = |held: &Held| current.as_ref().is_some_and(|info| info.id == held.id);
+        // The current session is the one that is wanted, unless it is busy.
+        let mut wanted = None;
+        let mut in_call = false;
+        let mut found = None;
         for held in self.candidates(&needs.caller, current.as_ref()) {
-            let is_current = current.as_ref().is_some_and(|current| current.id == held.id);
-            let fits = held.at == pattern.at
+            let is_current = is_current(&held);
+            let is_alike = held.at == pattern.at
                 && held.shell == pattern.shell
                 && held.env == pattern.env
                 && !held.broken;
-            let Some(reservation) = fits.then(|| self.reserve(&held.id)).flatten() else {
+            if !is_alike || (needs.pick == Pick::Own && held.name.is_some() && !is_current) {
+                continue;
+            }
+            if is_current {
+                wanted = current.as_ref();
+            }
+            let Some(reservation) = self.reserve(&held.id) else {
+                in_call |= is_current;
                 continue;
             };
-            let known = current.as_ref().filter(|_| is_current).cloned();
-            let info = match known {
-                Some(info) => info,
+            let info = match wanted.filter(|_| is_current) {
+                Some(info) => info.clone(),
                 None => match self.living(backends, &held.id).await? {
                     Some(info) => info,
                     None => continue,
                 },
             };
-            if !info.takes_commands() {
-                continue;
-            }
-            let anywhere = needs.cwd.is_none() && is_current;
-            if anywhere || same_directory(&info.cwd, &pattern.cwd) {
-                self.set_current_if_none(&needs.caller, &info.id);
-                return Ok((info, reservation, Choice::Fits));
-            }
-            let is_spare = held.automatic && !held.addressed && !is_current;
-            // Only where `cd` means what it does in a shell, to a directory of this machine.
-            let may_move = needs.may_move && is_spare && backends.get(held.at).is_local();
-            if may_move && spare.is_none() {
-                spare = Some((info, reservation));
+            // One of another kind than the current one is where the agent left it.
+            let is_other_kind = wanted.is_none() && (needs.shell.is_some() || needs.at.is_some());
+            let is_anywhere = needs.cwd.is_none() && (is_current || is_other_kind);
+            if info.takes_commands() && (is_anywhere || same_directory(&info.cwd, &pattern.cwd)) {
+                if is_current {
+                    return Ok(Chosen { info, reservation, is_new: false, instead_of: None });
+                }
+                found = Some(Chosen { info, reservation, is_new: false, instead_of: None });
+                break;
             }
         }
-        if let Some((info, reservation)) = spare {
-            self.set_current_if_none(&needs.caller, &info.id);
-            return Ok((info, reservation, Choice::Moves(pattern.cwd)));
+        let busy = wanted.filter(|_| needs.cwd.is_none() && needs.env.is_none());
+        let busy = busy.map(|info| info.id.clone());
+        let chosen = match found {
+            Some(found) => found,
+            None => {
+                // Nobody addresses a session by its label, so a second one goes without.
+                let key = needs.caller.key();
+                let label = needs.label.clone().filter(|label| !self.has_name(&key, label));
+                self.make(backends, settings, needs, label, current).await?
+            }
+        };
+        match &busy {
+            Some(_) if !in_call => self.take_over(&needs.caller, &chosen.info.id),
+            Some(_) => {}
+            None => self.set_current_if_none(&needs.caller, &chosen.info.id),
         }
-        // Nobody addresses a session by its label, so a second one goes without.
-        let label = needs.label.clone().filter(|label| !self.has_name(&needs.caller.key(), label));
-        self.make(backends, settings, needs, label, current).await
+        Ok(Chosen { instead_of: busy, ..chosen })
     }
 
     /// Makes a session for a command.
@@ -294,7 +362,7 @@ impl Agents {
         needs: &Needs,
         name: Option<String>,
         current: Option<SessionInfo>,
-    ) -> Result<(SessionInfo, Reservation, Choice), BridgeError> {
+    ) -> Result<Chosen, BridgeError> {
         let Pattern { at, shell, env: asked, cwd } =
             self.pattern(settings, needs, current.as_ref());
         let mut env = settings.env.clone();
@@ -316,7 +384,7 @@ impl Agents {
         needs.limits.check(backends, &needs.caller).await?;
         let (info, reservation) =
             self.create(backends, at, &needs.caller, new, asked, true).await?;
-        Ok((info, reservation, Choice::Made))
+        Ok(Chosen { info, reservation, is_new: true, instead_of: None })
     }
 
     /// A session if it lives and is to go on; forgotten if not.
@@ -361,16 +429,16 @@ impl Agents {
         };
         let shell = like(needs.shell.as_ref(), held.map(|held| &held.shell), &settings.shell);
         let env = needs.env.clone().or_else(|| held.map(|held| held.env.clone()));
-        let cwd = needs.cwd.clone().or_else(|| current.map(|info| info.cwd.clone()));
+        let cwd = needs.cwd.as_deref().or(current.map(SessionInfo::own_directory));
         Pattern {
             at: needs.at.or(held.map(|held| held.at)).unwrap_or_default(),
             shell,
             env: env.unwrap_or_default(),
-            cwd: cwd.unwrap_or_else(|| settings.start_folder(&needs.caller).to_owned()),
+            cwd: cwd.unwrap_or(&needs.start).to_owned(),
         }
     }
 
-    /// The agent's sessions, the current one first.
+    /// The agent's sessions, the current one first, then those used last.
     fn candidates(&self, caller: &Caller, current: Option<&SessionInfo>) -> Vec<Held> {
         let key = caller.key();
         let table = self.lock();
@@ -378,14 +446,17 @@ impl Agents {
         // Another agent's can be chosen, too.
         let mine = table.held.iter().filter(|held| held.key == key || is_current(held));
         let mut mine: Vec<Held> = mine.cloned().collect();
-        mine.sort_by_key(|held| !is_current(held));
+        mine.sort_by_key(|held| (!is_current(held), Reverse(held.used)));
         mine
     }
 
     pub(super) fn reserve(&self, id: &SessionId) -> Option<Reservation> {
         let mut table = self.lock();
+        let uses = table.uses + 1;
         let held = table.held.iter_mut().find(|held| held.id == *id && !held.reserved)?;
         held.reserved = true;
+        held.used = uses;
+        table.uses = uses;
         Some(Reservation { agents: self.clone(), id: id.clone() })
     }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use termbridge_session::{
-    CommandReport, Fired, Owner, Scrollback, SessionError, SessionId, SessionInfo, SessionLimits,
-    State, Waited,
+    CommandReport, Fired, NewCommand, Owner, Scrollback, SessionError, SessionId, SessionInfo,
+    SessionLimits, State, Waited,
 };
 
 use tokio::sync::watch;
@@ -58,16 +58,21 @@ pub trait TerminalBackend: Send + Sync + 'static {
         patience: Duration,
     ) -> Result<u64, SessionError>;
 
-    /// The same for a request with a name, by which the command can be found again
-    /// ([`keyed_command`](Self::keyed_command)). A backend whose sessions do not outlive the server needs no names.
-    async fn start_keyed_command(
+    /// The same for a command with all that belongs to it: the key by which it can be found again
+    /// ([`keyed_command`](Self::keyed_command)), and its setup. A backend whose sessions do not outlive the server needs
+    /// no keys, and gets no setups unless it [takes](Self::takes_setups) them.
+    async fn start_new_command(
         &self,
         id: &SessionId,
-        command: &str,
-        _key: Option<&str>,
+        command: NewCommand,
         patience: Duration,
     ) -> Result<u64, SessionError> {
-        self.start_command(id, command, patience).await
+        self.start_command(id, &command.text, patience).await
+    }
+
+    /// Whether a command can have a directory and variables of its own.
+    fn takes_setups(&self) -> bool {
+        false
     }
 
     /// The command that a request of this name started, at this server or an earlier one.

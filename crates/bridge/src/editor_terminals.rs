@@ -39,7 +39,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use termbridge_editor::Reply;
 use termbridge_session::{
-    CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State, Wait,
+    CommandReport, Launch, NewCommand, Owner, Scrollback, SessionError, SessionId, SessionInfo,
+    State, Wait,
 };
 use tokio::time::Instant;
 
@@ -356,21 +357,21 @@ impl TerminalBackend for EditorTerminals {
         command: &str,
         patience: Duration,
     ) -> Result<u64, SessionError> {
-        self.start_keyed_command(id, command, None, patience).await
+        let command = NewCommand { text: command.to_owned(), ..NewCommand::default() };
+        self.start_new_command(id, command, patience).await
     }
 
-    async fn start_keyed_command(
+    async fn start_new_command(
         &self,
         id: &SessionId,
-        command: &str,
-        key: Option<&str>,
+        command: NewCommand,
         patience: Duration,
     ) -> Result<u64, SessionError> {
         let terminal = self.terminal(id)?;
         if terminal.purpose == Purpose::Program {
             return Err(SessionError::TakesNoCommands(id.clone()));
         }
-        self.run(&terminal, command, key, patience).await
+        self.run(&terminal, &command.text, command.key.as_deref(), patience).await
     }
 
     async fn keyed_command(&self, key: &str) -> Result<Option<(SessionId, u64)>, SessionError> {

@@ -38,6 +38,16 @@ pub enum BridgeError {
         /// Why.
         reason: String,
     },
+    /// The policy refused the directory that a session is in.
+    #[error("session {session} is in {path}, which is not allowed: {reason}")]
+    SessionOutside {
+        /// The session.
+        session: SessionId,
+        /// Where it is.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// A person has limited the sessions in this folder.
     #[error("a person has limited the sessions of an agent in this folder to {limit}")]
     FolderFull {

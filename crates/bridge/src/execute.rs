@@ -8,11 +8,12 @@ use std::time::Duration;
 use termbridge_policy::{Dialect, MAX_COMMAND};
 use termbridge_session::State::Exited;
 use termbridge_session::{
-    CommandReport, CommandState, SessionError, SessionId, SessionInfo, release_soon,
+    CommandReport, CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo,
+    release_soon,
 };
 use termbridge_store::{Entry, State};
 
-use crate::agents::{Choice, Needs, Room, same_directory};
+use crate::agents::{Chosen, Needs, Pick, Reservation, Room, same_directory};
 use crate::backend::{Awaited, Until};
 use crate::backends::BackendIndex;
 use crate::caller::Caller;
@@ -44,10 +45,12 @@ pub struct Execute {
     pub command: String,
     /// The session; one is picked or made when it is `None`.
     pub session: Option<SessionId>,
-    /// Where; a named session changes to it and stays there.
+    /// Where. The shell returns afterwards, but one that was addressed by its id or name stays there.
     pub cwd: Option<PathBuf>,
-    /// Variables of a new session.
+    /// Variables of this command; those of a new session if that gets a name.
     pub env: Option<BTreeMap<String, String>>,
+    /// Which session is picked.
+    pub pick: Pick,
     /// Only a session with this name, or a new one.
     pub name: Option<String>,
     /// The name of a new session, whatever the one that is picked is called.
@@ -75,10 +78,25 @@ pub struct Started {
     pub is_current: bool,
     /// Where it begins.
     pub cwd: PathBuf,
+    /// The current session of who asked, which was busy.
+    pub instead_of: Option<SessionId>,
+    /// Ends with the last clone.
+    pub(crate) call: Option<Arc<Reservation>>,
 }
 
-/// What a command was judged by.
+impl Started {
+    /// The caller has its answer and knows that the session is in use.
+    pub fn answered(&mut self) {
+        self.call = None;
+    }
+}
+
+/// Where a command runs, and what it was judged by.
 struct Judged {
+    /// The directory that was asked for.
+    asked: Option<PathBuf>,
+    /// The shell is to stay there.
+    stays: bool,
     cwd: PathBuf,
     dialect: Dialect,
 }
@@ -106,38 +124,53 @@ impl Bridge {
             Some(id) => Some(self.session(caller, id).await?),
             None => self.current_at(caller, wanted).await?,
         };
-        let base = known.as_ref().map(|info| info.cwd.as_path());
+        let base = known.as_ref().map(SessionInfo::own_directory);
         let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
         let at = at.unwrap_or_default();
-        let asked =
+        let mut asked =
             request.cwd.as_ref().map(|cwd| self.directory(caller, cwd, base, at)).transpose()?;
-        let cwd = asked.as_deref().or(base).unwrap_or(shared.settings.start_folder(caller));
+        let start = shared.settings.start_folder(caller);
         let of_session = known.as_ref().and_then(|info| info.shell).map(|shell| shell.shell);
         let of_request = request.shell.as_deref().filter(|_| request.session.is_none());
-        let judged = match (of_request, of_session) {
+        let dialect = match (of_request, of_session) {
             (Some(shell), _) => Dialect::of(shell),
             (None, Some(shell)) => dialect_of(shell),
             (None, None) => Dialect::of(&shared.settings.shell),
         };
-        self.judge(caller, &request.command, judged, cwd).await?;
-        if request.shell.is_some() || request.env.is_some() {
-            let shell = request.shell.as_deref().unwrap_or(&shared.settings.shell);
-            let env = request.env.clone().unwrap_or_default();
-            self.check_session(caller, shell, &env, cwd)?;
+        let command = &request.command;
+        let judge = |cwd: PathBuf| async move {
+            self.judge(caller, command, dialect, &cwd).await.map(|()| cwd)
+        };
+        let mut stays = request.session.is_some() || request.name.is_some();
+        let cwd = asked.as_deref().or(base).unwrap_or(start).to_owned();
+        let cwd = match (judge(cwd).await, &known) {
+            (Err(BridgeError::PathNotAllowed { path, reason }), Some(info)) if asked.is_none() => {
+                // The shell is outside. It is brought back before its own `cd` runs, which may be any function.
+                let refused =
+                    BridgeError::SessionOutside { session: info.id.clone(), path, reason };
+                let Some(inside) = directory_of_cd(command) else { return Err(refused) };
+                let inside = self.directory(caller, inside, None, at)?;
+                stays = true;
+                asked.insert(judge(inside).await.map_err(|_| refused)?).clone()
+            }
+            (judged, _) => judged?,
+        };
+        let none = BTreeMap::new();
+        let env = request.env.as_ref().unwrap_or(&none);
+        match &request.shell {
+            Some(shell) => self.check_session(caller, shell, env, &cwd)?,
+            None => self.check_env(caller, dialect, env, &cwd)?,
         }
-        let place = Judged { cwd: cwd.to_owned(), dialect: judged };
+        let place = Judged { asked, stays, cwd, dialect };
         match (request.session.is_some(), known) {
             (true, Some(info)) => {
                 shared.agents.address(&info.id);
-                if let Some(cwd) = asked.filter(|cwd| !same_directory(cwd, &info.cwd)) {
-                    self.change_directory(&info.id, &cwd, patience).await?;
-                }
-                self.start_in(&request, &place, info, patience).await
+                let call = shared.agents.reserve(&info.id);
+                self.start_in(&request, &place, info, call, patience).await
             }
             (_, current) => {
                 let room = Room::new(&shared.agents, self.backends(), at, longest);
-                self.start_anywhere(&request, &place, asked, (wanted, current), room, patience)
-                    .await
+                self.start_anywhere(&request, &place, (wanted, current), room, patience).await
             }
         }
     }
@@ -194,25 +227,32 @@ impl Bridge {
         &self,
         request: &Execute,
         place: &Judged,
-        cwd: Option<PathBuf>,
         (wanted, mut current): (Option<BackendIndex>, Option<SessionInfo>),
         mut room: Room<'_>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
-        let start = || shared.settings.start_folder(&request.caller);
-        let there = cwd.as_deref().or(current.as_ref().map(|info| info.cwd.as_path()));
-        let limits = RoomLimits::of(&shared.guard, &request.caller, there.unwrap_or_else(start));
-        let mut needs = Needs {
+        let at = current.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
+        let is_setup = request.name.is_none()
+            && request.pick == Pick::Own
+            && self.backends().get(at.unwrap_or_default()).takes_setups();
+        let start = shared.settings.start_folder(&request.caller);
+        // No shell is started where none may be.
+        let start = match &place.asked {
+            Some(asked) if shared.guard.directory(start, &request.caller).is_err() => asked,
+            _ => start,
+        };
+        let needs = Needs {
             caller: request.caller.clone(),
-            cwd,
-            env: request.env.clone(),
+            cwd: place.asked.clone().filter(|_| !is_setup),
+            env: request.env.clone().filter(|_| !is_setup),
             shell: request.shell.clone(),
             name: request.name.clone(),
             label: request.label.clone(),
+            pick: request.pick,
             at: wanted,
-            may_move: request.label.is_none(),
-            limits,
+            start: start.to_owned(),
+            limits: RoomLimits::of(&shared.guard, &request.caller, &place.cwd),
         };
         let mut attempts = 1..ATTEMPTS;
         loop {
@@ -222,25 +262,13 @@ impl Bridge {
                 .await;
             let started = match chosen {
                 Err(error) => Err(error),
-                Ok((info, reservation, Choice::Moves(cwd))) => {
-                    match self.change_directory(&info.id, &cwd, patience).await {
-                        Ok(()) => self.start_in(request, place, info, patience).await,
-                        Err(error) if request.name.is_some() => Err(error),
-                        // A new shell shows whether it was the session or the directory.
-                        Err(_) => {
-                            drop(reservation);
-                            needs.may_move = false;
-                            continue;
-                        }
-                    }
-                }
-                Ok((info, reservation, choice)) => {
-                    let started = self.start_in(request, place, info, patience).await;
-                    drop(reservation);
-                    if choice == Choice::Made && started.is_ok() {
+                Ok(Chosen { info, reservation, is_new, instead_of }) => {
+                    let call = Some(reservation);
+                    let started = self.start_in(request, place, info, call, patience).await;
+                    if is_new && started.is_ok() {
                         self.trim_sessions(request.caller.clone());
                     }
-                    started
+                    started.map(|started| Started { instead_of, ..started })
                 }
             };
             let again = match &started {
@@ -271,27 +299,49 @@ impl Bridge {
         request: &Execute,
         place: &Judged,
         info: SessionInfo,
+        call: Option<Reservation>,
         patience: Duration,
     ) -> Result<Started, BridgeError> {
-        let dialect = info.shell.map(|shell| dialect_of(shell.shell));
-        if let Some(dialect) = dialect.filter(|dialect| *dialect != place.dialect) {
-            // Another shell than the one that the command was judged for.
-            self.judge(&request.caller, &request.command, dialect, &place.cwd).await?;
+        let dialect = info.shell.map_or(place.dialect, |shell| dialect_of(shell.shell));
+        let cwd = place.asked.as_ref().unwrap_or(&info.cwd);
+        if dialect != place.dialect || *cwd != place.cwd {
+            // Another shell, or another directory, than the command was judged for.
+            self.judge(&request.caller, &request.command, dialect, cwd).await?;
         }
         let backend = self.backend_of(&info.id);
-        let command = backend
-            .start_keyed_command(&info.id, &request.command, request.key.as_deref(), patience)
-            .await?;
+        let elsewhere = place.asked.as_ref().filter(|asked| !same_directory(asked, &info.cwd));
+        let mut setup = CommandSetup { stays: place.stays, ..CommandSetup::default() };
+        let env = request.env.as_ref().filter(|env| {
+            // A session with a name, or one picked because it is alike, was started with them.
+            !env.is_empty() && request.name.is_none() && request.pick == Pick::Own
+        });
+        if backend.takes_setups() {
+            setup.cwd = elsewhere.map(|cwd| cwd.to_string_lossy().into_owned());
+            setup.env = env.cloned().unwrap_or_default();
+            check_names(&setup.env)?;
+        } else if request.session.is_some() && env.is_some() {
+            let target = backend.target();
+            return Err(BridgeError::Invalid(format!(
+                "a session of the target {target} takes no `env`: set the variables in the command"
+            )));
+        } else if let Some(cwd) = elsewhere.filter(|_| place.stays) {
+            self.change_directory(&info.id, cwd, patience).await?;
+        }
+        let command = NewCommand { text: request.command.clone(), key: request.key.clone(), setup };
+        let command = backend.start_new_command(&info.id, command, patience).await?;
+        self.shared.agents.note_begun(&request.caller, &info.id);
         let is_current = self.shared.agents.current(&request.caller).as_ref() == Some(&info.id);
         let started = Started {
             session: info.id.clone(),
             command,
             is_known: request.session.is_some() || is_current,
             is_current,
-            cwd: place.cwd.clone(),
+            cwd: cwd.clone(),
+            instead_of: None,
+            call: call.map(Arc::new),
         };
         if self.shared.history.is_some() {
-            self.follow(&started, request, &place.cwd, &info);
+            self.follow(&started, request, &info);
         }
         Ok(started)
     }
@@ -319,19 +369,20 @@ impl Bridge {
     }
 
     /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
-    fn follow(&self, started: &Started, request: &Execute, cwd: &Path, info: &SessionInfo) {
+    fn follow(&self, started: &Started, request: &Execute, info: &SessionInfo) {
         let Some(history) = self.shared.history.clone() else { return };
         let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
-        entry.run.cwd = cwd.display().to_string();
-        entry.run.project = info.project.clone().or_else(|| project_of(&request.caller, cwd));
+        entry.run.cwd = started.cwd.display().to_string();
+        entry.run.project =
+            info.project.clone().or_else(|| project_of(&request.caller, &started.cwd));
         entry.run.principal = Some(request.caller.principal().to_owned());
         entry.run.agent = request.caller.agent().map(str::to_owned);
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
-        let (bridge, started) = (self.clone(), started.clone());
+        let (bridge, session, command) = (self.clone(), started.session.clone(), started.command);
         self.shared.followers.spawn(async move {
-            let (session, command) = (&started.session, started.command);
+            let session = &session;
             let backend = bridge.backend_of(session);
             while let Ok(Until::TimedOut) =
                 backend.wait_command(session, command, Awaited::End, FOLLOW).await
@@ -370,4 +421,70 @@ fn project_of(caller: &Caller, cwd: &Path) -> Option<String> {
     let root = cwd.ancestors().take(MAX_PARENTS).find(|folder| folder.join(".git").exists());
     let workspace = || caller.workspace().filter(|workspace| cwd.starts_with(workspace));
     Some(root.or_else(workspace)?.display().to_string())
+}
+
+/// A shell sets variables by their names.
+fn check_names(env: &BTreeMap<String, String>) -> Result<(), BridgeError> {
+    match env.keys().find(|name| !CommandSetup::is_variable_name(name)) {
+        None => Ok(()),
+        Some(name) => Err(BridgeError::Invalid(format!(
+            "no shell can set a variable named {name:?}: use `env 'NAME=value' command`"
+        ))),
+    }
+}
+
+/// The directory of a command that is a plain `cd` to an absolute path or home, and nothing else.
+fn directory_of_cd(command: &str) -> Option<&Path> {
+    let words = command.trim();
+    let (cd, rest) = words.split_once([' ', '\t']).unwrap_or((words, ""));
+    let rest = rest.trim();
+    let rest = rest.strip_prefix("-- ").unwrap_or(rest).trim_start();
+    let in_quotes = |quote: char| rest.strip_prefix(quote)?.strip_suffix(quote);
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,:=".contains(c);
+    let directory = match in_quotes('\'').or_else(|| in_quotes('"')) {
+        Some(path) => path
+            .starts_with('/')
+            .then_some(path)
+            .filter(|path| path.chars().all(|c| is_plain(c) || c == ' '))?,
+        None if rest.is_empty() => "~",
+        None => {
+            let path = rest.strip_prefix('~').unwrap_or(rest);
+            let is_one = (path.is_empty() || path.starts_with('/')) && path.chars().all(is_plain);
+            is_one.then_some(rest)?
+        }
+    };
+    (cd == "cd").then_some(Path::new(directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::directory_of_cd;
+
+    #[test]
+    fn a_plain_cd_is_recognised_and_nothing_else() {
+        for (command, directory) in [
+            ("cd /a/b", Some("/a/b")),
+            ("  cd\t-- /a-b\n", Some("/a-b")),
+            ("cd '/a b'", Some("/a b")),
+            ("cd \"/a\"", Some("/a")),
+            ("cd ~/x", Some("~/x")),
+            ("cd", Some("~")),
+            ("cd ..", None),
+            ("cd a", None),
+            ("cd -", None),
+            ("cd /a; ls", None),
+            ("cd /a && rm -rf x", None),
+            ("cd /$x", None),
+            ("cd /a\nls", None),
+            ("cd '/a' '/b'", None),
+            ("cd '~/x'", None),
+            ("cd ~user", None),
+            ("cdx /a", None),
+            ("ls /a", None),
+        ] {
+            assert_eq!(directory_of_cd(command), directory.map(Path::new), "{command:?}");
+        }
+    }
 }

@@ -258,7 +258,6 @@ impl Bridge {
         cwd: &Path,
     ) -> Result<(), BridgeError> {
         let (settings, guard) = (&self.shared.settings, &self.shared.guard);
-        check_variables(env.iter())?;
         // With an allow list it has to be one of the system's: any file can be called `bash`.
         let path = || caller.variable("PATH");
         if !settings.is_shell(shell)
@@ -266,7 +265,19 @@ impl Bridge {
         {
             return Err(BridgeError::NotAShell(shell.to_owned()));
         }
-        let dialect = Dialect::of(shell);
+        self.check_env(caller, Dialect::of(shell), env, cwd)
+    }
+
+    /// Whether a shell may have these variables.
+    pub(crate) fn check_env(
+        &self,
+        caller: &Caller,
+        dialect: Dialect,
+        env: &BTreeMap<String, String>,
+        cwd: &Path,
+    ) -> Result<(), BridgeError> {
+        check_variables(env.iter())?;
+        let guard = &self.shared.guard;
         env.iter().try_for_each(|(name, value)| guard.variable((name, value), dialect, cwd, caller))
     }
 
@@ -373,8 +384,8 @@ impl Bridge {
         }
     }
 
-    /// The session that was named, or else the agent's current one.
-    pub async fn named_or_current(
+    /// The session that was named, or else the one that the agent used last.
+    pub async fn named_or_last(
         &self,
         caller: &Caller,
         id: Option<&SessionId>,
@@ -382,7 +393,7 @@ impl Bridge {
         match id {
             Some(id) => self.session(caller, id).await,
             None => {
-                let id = self.shared.agents.current(caller);
+                let id = self.shared.agents.last_used(caller);
                 let id = id.ok_or(BridgeError::NoCurrentSession)?;
                 Ok(self.backend_of(&id).session(&id).await?)
             }

@@ -40,6 +40,7 @@ mod screens;
 mod settings;
 mod transcript;
 
+pub use agents::Pick;
 pub use backend::{Awaited, NewSession, OwnerFilter, TerminalBackend, Until};
 pub use backends::Listed;
 pub use caller::{Access, Caller, Client, Environment};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use termbridge_session::{
-    CommandReport, Launch, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
+    CommandReport, Launch, NewCommand, Scrollback, SessionError, SessionId, SessionInfo, Sessions,
     SnapshotRequest, Wait,
 };
 
@@ -87,14 +87,17 @@ impl TerminalBackend for NativeBackend {
         self.sessions.get(id)?.submit_within(command, patience).await
     }
 
-    async fn start_keyed_command(
+    async fn start_new_command(
         &self,
         id: &SessionId,
-        command: &str,
-        key: Option<&str>,
+        command: NewCommand,
         patience: Duration,
     ) -> Result<u64, SessionError> {
-        self.sessions.get(id)?.submit_keyed(command, patience, key.map(str::to_owned)).await
+        self.sessions.get(id)?.submit_new(command, patience).await
+    }
+
+    fn takes_setups(&self) -> bool {
+        true
     }
 
     async fn keyed_command(&self, key: &str) -> Result<Option<(SessionId, u64)>, SessionError> {

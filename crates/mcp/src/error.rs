@@ -179,6 +179,11 @@ impl From<BridgeError> for ToolError {
             BridgeError::PathNotAllowed { .. } => {
                 (Code::PathNotAllowed, "Pass a `cwd` inside an allowed directory.", &[])
             }
+            BridgeError::SessionOutside { .. } => (
+                Code::PathNotAllowed,
+                "Run `cd` alone, with the absolute path of an allowed directory, or pass such a path as `cwd`.",
+                &["execute_command"],
+            ),
             BridgeError::FolderFull { .. } => (
                 Code::ResourceLimit,
                 "Use one that you have, or stop one that is no longer needed with stop_app. Only the user can \

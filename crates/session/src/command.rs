@@ -4,7 +4,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use termbridge_pty::Signal;
+use termbridge_shell::CommandSetup;
 use termbridge_vt::Seq;
+
+/// A command for a shell session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewCommand {
+    /// The text.
+    pub text: String,
+    /// The name of its request, by which it is found again ([`Session::keyed`](crate::Session::keyed)) when a server has
+    /// died and another has adopted the session.
+    pub key: Option<String>,
+    /// The directory and variables of this command alone.
+    pub setup: CommandSetup,
+}
 
 /// A command that ran, or runs, in a shell session.
 #[derive(Debug, Clone, PartialEq, Eq)]

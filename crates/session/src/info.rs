@@ -1,7 +1,7 @@
 //! What is known of a session beside its screen.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use termbridge_pty::{ExitStatus, ProcessInfo, Signal};
@@ -92,6 +92,8 @@ pub struct SessionInfo {
     pub project: Option<String>,
     /// The shell's working directory, as the kernel has it; where another program was launched.
     pub cwd: PathBuf,
+    /// Where the shell returns when the command that runs is over, if that has a directory of its own.
+    pub returns_to: Option<PathBuf>,
     /// Process id of the program.
     pub pid: Option<i32>,
     /// What is known of its commands, if it is a shell that tells them apart.
@@ -135,6 +137,7 @@ impl SessionInfo {
             command: command.into(),
             project: None,
             cwd: cwd.into(),
+            returns_to: None,
             pid: None,
             shell: None,
             size: Size { cols: 120, rows: 40 },
@@ -151,6 +154,11 @@ impl SessionInfo {
             secret_prompt: None,
             secrets_asked: 0,
         }
+    }
+
+    /// Where the shell is when no command has it elsewhere.
+    pub fn own_directory(&self) -> &Path {
+        self.returns_to.as_ref().unwrap_or(&self.cwd)
     }
 
     /// The shell waits for a command.

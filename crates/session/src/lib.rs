@@ -49,7 +49,7 @@ mod turns;
 mod typing;
 mod wait;
 
-pub use command::{CommandReport, CommandState};
+pub use command::{CommandReport, CommandState, NewCommand};
 pub use error::SessionError;
 pub use id::SessionId;
 pub use info::{EndReason, Ended, SessionInfo, ShellInfo, State, Stopped, is_shell_name};
@@ -82,7 +82,7 @@ pub mod machine {
     #[cfg(target_os = "linux")]
     pub use termbridge_pty::{has_pidfd, landlock_abi};
 }
-pub use termbridge_shell::{Shell, command_text};
+pub use termbridge_shell::{CommandSetup, Shell, command_text};
 pub use termbridge_vt as vt;
 pub use typing::{Encoded, encode_input, note_typing};
 pub use wait::{DEFAULT_TIMEOUT, Fired, Look, Wait, Waited};

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use termbridge_pty::{ExitStatus, path_from_bytes, path_to_bytes};
-use termbridge_shell::{Shell, StartUpFiles};
+use termbridge_shell::{CommandSetup, Shell, StartUpFiles};
 use termbridge_vt::{Dump, Size};
 use tokio::time::Instant;
 
@@ -250,6 +250,8 @@ pub(crate) struct SavedRun {
     pub(crate) nonce: String,
     /// The request that it came with.
     pub(crate) key: Option<String>,
+    pub(crate) setup: CommandSetup,
+    pub(crate) returns_to: Option<ByteBuf>,
     pub(crate) message_len: u64,
     pub(crate) before: ByteBuf,
     pub(crate) suspended: Option<ByteBuf>,

@@ -9,7 +9,7 @@ use termbridge_vt::Size;
 use termbridge_vt::input::parse_keys;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::command::CommandReport;
+use crate::command::{CommandReport, NewCommand};
 use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{SessionInfo, Stopped};
@@ -128,19 +128,17 @@ impl Session {
         command: &str,
         patience: Duration,
     ) -> Result<u64, SessionError> {
-        self.submit_keyed(command, patience, None).await
+        let command = NewCommand { text: command.to_owned(), ..NewCommand::default() };
+        self.submit_new(command, patience).await
     }
 
-    /// The same for a request that has a name, by which the command is found again
-    /// ([`Session::keyed`]) when a server has died and another has adopted the session.
-    pub async fn submit_keyed(
+    /// The same with all that a command can have.
+    pub async fn submit_new(
         &self,
-        command: &str,
+        command: NewCommand,
         patience: Duration,
-        key: Option<String>,
     ) -> Result<u64, SessionError> {
-        let command = command.to_owned();
-        self.ask(|reply| Command::Submit { command, key, patience, reply }).await?
+        self.ask(|reply| Command::Submit { command, patience, reply }).await?
     }
 
     /// The number of the command that came with a request of this name, if it is still known.

@@ -320,13 +320,13 @@ impl SessionTask {
                 self.touch();
                 self.begin_wait(wait, reply);
             }
-            Command::Submit { command, key, patience, reply } => {
+            Command::Submit { command, patience, reply } => {
                 self.touch();
                 match self.agent_may() {
                     Err(refused) => {
                         let _ = reply.send(Err(refused));
                     }
-                    Ok(()) => self.submit(command, key, patience, reply),
+                    Ok(()) => self.submit(command, patience, reply),
                 }
             }
             Command::Keyed { key, reply } => {

@@ -14,6 +14,8 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use crate::setup::quoted;
+
 /// A shell whose commands can be told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shell {
@@ -38,6 +40,10 @@ pub enum StartUpFiles {
 
 /// Characters of a nonce.
 pub const NONCE_LENGTH: usize = 12;
+
+/// What runs in place of a command whose directory cannot be entered or whose variables cannot be set.
+const NOT_PREPARED: &str = "echo 'termbridge: the shell cannot change to `cwd`, or a variable of `env` is \
+    read-only; the command did not run' >&2; sh -c 'exit 126'";
 
 /// What a session says about the shell to be started.
 #[derive(Debug, Clone, Copy)]
@@ -130,20 +136,6 @@ impl Shell {
         }
     }
 
-    /// What goes through the pipe for a command; `nonce` has [`NONCE_LENGTH`] characters.
-    pub fn message(self, text: &str, nonce: &str) -> Vec<u8> {
-        match self {
-            Self::Bash | Self::Zsh => format!("{text}\0{nonce}\0").into_bytes(),
-            // It reads ahead, so all has to be one piece.
-            Self::Fish => format!("{nonce}{text}\0").into_bytes(),
-            // One line, for `read -r` and printf's `%b`.
-            Self::Posix => {
-                let escaped = text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r");
-                format!("{escaped}\n{nonce}\n").into_bytes()
-            }
-        }
-    }
-
     /// What goes through the pipe when the end of a command is known.
     pub fn answer(self) -> &'static [u8] {
         if self == Self::Posix { b"\n" } else { b"\0" }
@@ -158,6 +150,8 @@ impl Shell {
                 .replace("@ZDOTDIR@", &quoted(setup.zdotdir.unwrap_or_default()))
                 .replace("@ENV@", &quoted(setup.env.unwrap_or_default()))
                 .replace("@NONCE_LENGTH@", &NONCE_LENGTH.to_string())
+                .replace("@NONCE_PATTERN@", &"?".repeat(NONCE_LENGTH))
+                .replace("@NOT_PREPARED@", &quoted(NOT_PREPARED))
                 .replace("@KEEP_HISTORY@", if setup.keep_history { "'1'" } else { "''" })
                 .replace("@START_UP_FILES@", if read { "'1'" } else { "''" })
         };
@@ -194,10 +188,6 @@ impl Shell {
             },
         }
     }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// What runs in place of a text with nothing to run: shells disagree on what that means.

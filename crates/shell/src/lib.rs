@@ -9,5 +9,7 @@
 //! data, for the session to place.
 
 mod integration;
+mod setup;
 
 pub use integration::{Integration, NONCE_LENGTH, Setup, Shell, StartUpFiles, command_text};
+pub use setup::CommandSetup;

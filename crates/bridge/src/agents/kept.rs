@@ -69,6 +69,7 @@ impl Agents {
                 env: made.env,
                 name: info.name.clone(),
                 reserved: false,
+                used: 0,
                 automatic: made.automatic,
                 addressed: made.addressed,
                 broken: made.broken,

@@ -2,7 +2,7 @@
 
 use termbridge_session::{SessionId, SessionInfo};
 
-use super::{Agents, Choice, Held, Needs, Reservation, same_directory};
+use super::{Agents, Held, Needs, Reservation};
 use crate::backends::Backends;
 use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 80;
 /// What a name stands for.
 pub(super) enum Named {
     /// A session that can take a command.
-    Found(Box<SessionInfo>, Reservation, Choice),
+    Found(Box<SessionInfo>, Reservation),
     /// Nothing: a session of this name may be made.
     Free(NameClaim),
 }
@@ -65,17 +65,13 @@ impl Agents {
                 let message = format!("it was started with another `{with}`");
                 return Err(taken(name, &held.id, &message));
             }
-            let Some(reservation) = self.reserve(&held.id) else {
-                return Err(busy(format!("another call gives session {} a command", held.id)));
-            };
             if !info.is_idle_shell() {
                 return Err(busy(doing(backends, &info).await));
             }
-            let choice = match &needs.cwd {
-                Some(cwd) if !same_directory(&info.cwd, cwd) => Choice::Moves(cwd.clone()),
-                _ => Choice::Fits,
+            return match self.reserve(&held.id) {
+                Some(reservation) => Ok(Named::Found(Box::new(info), reservation)),
+                None => Err(busy(format!("another call uses session {}", held.id))),
             };
-            return Ok(Named::Found(Box::new(info), reservation, choice));
         }
     }
 

@@ -72,7 +72,7 @@ impl From<BridgeError> for DebugFailure {
                 "COMMAND_BLOCKED",
                 "do it another way, or ask the user: only they can change the rules",
             ),
-            BridgeError::PathNotAllowed { .. } => {
+            BridgeError::PathNotAllowed { .. } | BridgeError::SessionOutside { .. } => {
                 ("PATH_NOT_ALLOWED", "use a directory that is allowed")
             }
             _ => ("E_INTERNAL", "see the server's log"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use termbridge_bridge::session::{
-    CommandState, Launch, Owner, SessionError, SessionId, State, TerminalLook, Wait,
+    CommandState, Launch, NewCommand, Owner, SessionError, SessionId, State, TerminalLook, Wait,
     look_at_terminal_of,
 };
 use termbridge_bridge::{Awaited, EditorTerminals, NewSession, Screens, TerminalBackend, Until};
@@ -49,7 +49,12 @@ async fn begins(
     command: &str,
     key: Option<&str>,
 ) -> (u64, Value, String) {
-    let starting = terminals.start_keyed_command(id, command, key, LIMIT);
+    let command = NewCommand {
+        text: command.to_owned(),
+        key: key.map(str::to_owned),
+        ..NewCommand::default()
+    };
+    let starting = terminals.start_new_command(id, command, LIMIT);
     let beginning = async {
         let (execution, asked) = editor.expect("execute").await;
         editor.reply("success", &execution, json!({"executionId": execution})).await;

@@ -11,7 +11,7 @@ use termbridge_bridge::session::{
     CommandState, Launch, SessionError, SessionId, Sessions, Settings, Signal, State,
 };
 use termbridge_bridge::{
-    Bridge, BridgeError, BridgeSettings, Caller, Execute, NativeBackend, NewSession, Until,
+    Bridge, BridgeError, BridgeSettings, Caller, Execute, NativeBackend, NewSession, Pick, Until,
 };
 use tokio::task::JoinSet;
 
@@ -88,28 +88,22 @@ fn in_folder(folder: &Path, text: &str) -> Execute {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn directories_do_not_cost_a_shell_each() {
+async fn directories_do_not_cost_a_shell() {
     let hub = Hub::new(100);
     let (current, home) = hub.run(command("pwd")).await;
     for number in 0..12 {
         let folder = hub.folder(&format!("folder {number}"));
         let (session, printed) = hub.run(in_folder(&folder, "pwd")).await;
         assert_eq!(printed.trim_end(), folder.to_str().expect("text"));
-        assert_ne!(session, current, "the current session is not moved");
+        assert_eq!(session, current);
     }
-    assert_eq!(hub.run(command("pwd")).await, (current, home));
-    assert_eq!(hub.live().await.len(), 2);
-    // One that was addressed by its id stays where its agent left it.
-    let folder = hub.folder("kept");
-    let (kept, _) = hub.run(in_folder(&folder, "true")).await;
-    hub.run(Execute { session: Some(kept.clone()), ..command("true") }).await;
-    let (other, _) = hub.run(in_folder(&hub.folder("another"), "true")).await;
-    assert_ne!(other, kept);
+    assert_eq!(hub.run(command("pwd")).await, (current, home), "it returns");
+    assert_eq!(hub.live().await.len(), 1);
     hub.sessions.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn environments_do_not_cost_a_shell_each_for_ever() {
+async fn environments_that_shells_are_made_for_do_not_cost_one_each_for_ever() {
     let hub = Hub::new(100);
     let created = hub
         .bridge
@@ -120,7 +114,8 @@ async fn environments_do_not_cost_a_shell_each_for_ever() {
     let (named, _) = hub.run(Execute { name: Some("mine".into()), ..command("true") }).await;
     for number in 0..12 {
         let env = BTreeMap::from([("NUMBER".to_owned(), number.to_string())]);
-        let (_, printed) = hub.run(Execute { env: Some(env), ..command("echo $NUMBER") }).await;
+        let (_, printed) =
+            hub.run(Execute { env: Some(env), pick: Pick::Alike, ..command("echo $NUMBER") }).await;
         assert_eq!(printed, format!("{number}\n"));
     }
     // The spare ones, and the one that was made last.
@@ -179,8 +174,9 @@ async fn at_the_limit_idle_shells_make_room_but_those_with_jobs_do_not() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_recycled_session_printed_can_still_be_read() {
     let hub = Hub::new(1);
-    let started = hub.bridge.start(of_agent("a", "echo kept"), LIMIT).await.expect("starts");
+    let mut started = hub.bridge.start(of_agent("a", "echo kept"), LIMIT).await.expect("starts");
     hub.bridge.wait(&started, LIMIT).await.expect("waits");
+    started.answered();
     hub.run(of_agent("b", "true")).await;
     assert!(!hub.live().await.contains(&started.session));
     let read = hub.bridge.output(&started.session, started.command, 4096).await.expect("readable");
@@ -217,7 +213,9 @@ fn named(name: &str, text: &str) -> Execute {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_name_means_one_session_also_while_that_is_busy() {
     let hub = Hub::new(100);
-    let begun = hub.bridge.start(named("mine", "export A=1; cat"), LIMIT).await.expect("starts");
+    let begun = hub.bridge.start(named("mine", "export A=1; cat"), LIMIT);
+    let mut begun = begun.await.expect("starts");
+    begun.answered();
     let refused = hub.bridge.start(named("mine", "echo $A"), LIMIT).await;
     let Err(BridgeError::NameBusy { doing, .. }) = refused else { panic!("{refused:?}") };
     assert!(doing.contains("export A=1; cat") && doing.contains(begun.session.as_str()), "{doing}");

@@ -141,6 +141,48 @@ fn the_users_own_rules_hold() {
     assert_eq!(code, "PATH_NOT_ALLOWED");
 }
 
+#[test]
+fn a_shell_that_left_the_allowed_directories_comes_back() {
+    for shell in ["bash", "zsh", "fish", "dash"] {
+        let environment = TestEnvironment::new();
+        environment.write(".zshrc", "");
+        environment.write("allowed/file", "");
+        let allowed = environment.path().join("allowed").canonicalize().expect("made");
+        let rules =
+            format!("[policy]\nallowed_directories = [{:?}]\n", allowed.display().to_string());
+        environment.write(".config/termbridge/config.toml", rules);
+        let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
+        let run = |server: &mut termbridge_testkit::Server, arguments: Value| {
+            server.ok("execute_command", arguments).structured
+        };
+        let first = run(&mut server, json!({"command": "pwd", "cwd": allowed}));
+        let session = first["session_id"].as_str().expect("an id");
+        run(&mut server, json!({"command": "cd /"}));
+        for command in ["ls", "cd /usr", "cd /usr; ls", "cd allowed", "cd / && ls"] {
+            let (code, text) = server.error("execute_command", json!({"command": command}));
+            assert_eq!(code, "PATH_NOT_ALLOWED", "{shell} {command}: {text}");
+            let place = format!("session {session} is in /, which is not allowed");
+            assert!(text.contains(&place), "{shell} {command}: {text}");
+            assert!(
+                text.contains(&format!("allowed are {}", allowed.display())),
+                "{shell}: {text}"
+            );
+            assert!(text.contains("`cd` alone"), "{shell}: {text}");
+        }
+        // A directory for one command, or one to stay in.
+        let inside = run(&mut server, json!({"command": "ls", "cwd": allowed}));
+        assert_eq!(inside["output"], "file\n", "{shell}");
+        let back = json!({"command": format!("cd {}", allowed.display())});
+        let back = run(&mut server, back);
+        assert_eq!(
+            (&back["session_id"], back["exit_code"].as_i64()),
+            (&first["session_id"], Some(0)),
+            "{shell}"
+        );
+        assert_eq!(run(&mut server, json!({"command": "ls"}))["output"], "file\n", "{shell}");
+    }
+}
+
 /// For each shell, lines that run `touch` by its syntax, and lines that only look like it.
 const BY_SHELL: [(&str, &[&str], &[&str]); 4] = [
     (

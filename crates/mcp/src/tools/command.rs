@@ -95,7 +95,8 @@ pub(crate) async fn run(
         _ => String::new(),
     };
     let request = Execute { caller: context.caller.clone(), key, ..request };
-    let asked_cwd = request.cwd.clone();
+    let is_addressed = request.session.is_some() || request.name.is_some();
+    let stays_in = request.cwd.clone().filter(|_| is_addressed);
     let start = async {
         match context.bridge.started_earlier(&context.caller, &earlier).await? {
             Some(started) => Ok(started),
@@ -103,7 +104,7 @@ pub(crate) async fn run(
         }
     };
     let mut start = std::pin::pin!(start);
-    let started = tokio::select! {
+    let mut started = tokio::select! {
         started = &mut start => started?,
         // What is on its way is seen to its start, so that nothing runs unnoticed.
         () = context.given_up() => {
@@ -114,6 +115,9 @@ pub(crate) async fn run(
             return Err(context.why_given_up());
         }
     };
+    if context.is_task {
+        started.answered();
+    }
     let (until, cut_short) = match patience {
         Patience::None => (Until::TimedOut, true),
         Patience::UpTo(timeout) => match context.wait_command(&started, timeout).await {
@@ -124,7 +128,7 @@ pub(crate) async fn run(
             waited => waited?,
         },
     };
-    let mut run = Run::of(context, &started, until, max_bytes, asked_cwd).await?;
+    let mut run = Run::of(context, &started, until, max_bytes, stays_in).await?;
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
@@ -147,9 +151,9 @@ impl Run {
         started: &Started,
         until: Until,
         max_bytes: usize,
-        asked_cwd: Option<PathBuf>,
+        stays_in: Option<PathBuf>,
     ) -> Result<Self, ToolError> {
-        let Started { session, command, is_known, is_current, cwd } = started;
+        let Started { session, command, is_known, is_current, cwd, instead_of, .. } = started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let resource = format!("term://{session}/command/{command}");
         let standing = Standing::of(context, session, &report, until).await;
@@ -159,9 +163,10 @@ impl Run {
         let errors = cut_errors(context, session, &report, &output, first).await;
         let is_new_cwd =
             standing.cwd.as_ref().is_some_and(|cwd| context.told.is_new_cwd(session, cwd));
-        let is_asked = report.cwd.as_ref() == asked_cwd.as_ref().map(|_| cwd);
+        let is_asked = report.cwd.as_ref() == stays_in.as_ref().map(|_| cwd);
+        let is_known = *is_known && instead_of.is_none();
         let mut run = Self {
-            is_current: *is_current,
+            is_current: *is_current && instead_of.is_none(),
             shows_session: !is_known
                 || truncated
                 || standing.state != "done"
@@ -227,6 +232,9 @@ impl Run {
         }
         if let Some(notice) = report.notice {
             run.standing.also(notice);
+        }
+        if let Some(busy) = instead_of {
+            run.standing.also(format!("{busy} is busy, its exports do not apply here"));
         }
         Ok(run)
     }

@@ -24,16 +24,16 @@ pub(crate) struct ExecuteCommand;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     command: String,
-    /// A named session changes to it and stays
+    /// Of this command; a named session stays there
     cwd: Option<String>,
     /// 0: return at once; it runs on
     #[schemars(with = "u64", default = "default_timeout", range(max = 86_400_000))]
     timeout_ms: Option<u64>,
-    /// Default: your current session, or an idle or new one if it is busy
+    /// Default: your current one; if busy, another becomes it
     session_id: Option<String>,
     /// The same command in several
     session_ids: Option<Vec<String>>,
-    /// For a new session
+    /// Of this command
     env: Option<BTreeMap<String, String>>,
     /// Use, or make, the session of this name
     name: Option<String>,

@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     #[serde(default = "default_lines")]
     #[schemars(range(min = 1, max = 100_000))]
     lines: u64,
-    /// Default: your current session
+    /// Default: the one used last
     session_id: Option<String>,
     /// `cursor` of an earlier reply: only what is new
     since: Option<String>,
@@ -108,7 +108,7 @@ impl Tool for GetTerminalOutput {
             }
             (_, id) => {
                 let mut session =
-                    context.bridge.named_or_current(&context.caller, id.as_ref()).await?;
+                    context.bridge.named_or_last(&context.caller, id.as_ref()).await?;
                 if as_terminal.is_some() {
                     // As of a program that is no shell.
                     session.shell = None;

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
 use super::driving::Deed;
 use super::shell::Spawned;
-use crate::command::CommandReport;
+use crate::command::{CommandReport, NewCommand};
 use crate::error::SessionError;
 use crate::info::{SessionInfo, Stopped};
 use crate::input::{Input, Sent};
@@ -37,9 +37,7 @@ pub(crate) enum Command {
         reply: oneshot::Sender<Waited>,
     },
     Submit {
-        command: String,
-        /// The request that it came with.
-        key: Option<String>,
+        command: NewCommand,
         patience: Duration,
         reply: oneshot::Sender<Result<u64, SessionError>>,
     },

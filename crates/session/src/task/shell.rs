@@ -47,7 +47,7 @@ use self::start_up::Stuck;
 use super::SessionTask;
 use super::input::INTERRUPT;
 use super::lifecycle::Change;
-use crate::command::{CommandReport, CommandState};
+use crate::command::{CommandReport, CommandState, NewCommand};
 use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{ShellInfo, is_shell_name};
@@ -133,8 +133,7 @@ enum Place {
 }
 
 struct Parked {
-    command: String,
-    key: Option<String>,
+    command: NewCommand,
     limit: Duration,
     until: Instant,
     reply: SubmitReply,
@@ -264,13 +263,7 @@ impl ShellState {
 
 impl SessionTask {
     /// Gives the shell a command, now or when it shows its first prompt.
-    pub(super) fn submit(
-        &mut self,
-        command: String,
-        key: Option<String>,
-        patience: Duration,
-        reply: SubmitReply,
-    ) {
+    pub(super) fn submit(&mut self, command: NewCommand, patience: Duration, reply: SubmitReply) {
         let limit = self.launch.start_limit.min(patience);
         // Whoever asked may have gone; the command must not run then.
         if reply.is_closed() {
@@ -285,11 +278,11 @@ impl SessionTask {
                     && self.change.as_ref().is_none_or(Change::is_own) =>
             {
                 let until = Instant::now() + limit;
-                shell.parked = Some(Parked { command, key, limit, until, reply });
+                shell.parked = Some(Parked { command, limit, until, reply });
                 self.survey_soon();
             }
             _ => {
-                let given = self.give(command, key);
+                let given = self.give(command);
                 self.keep_state();
                 // Gone in the meantime.
                 if let Err(Ok(id)) = reply.send(given) {
@@ -300,7 +293,8 @@ impl SessionTask {
     }
 
     /// Gives the shell a command; it runs from now on.
-    fn give(&mut self, command: String, key: Option<String>) -> Result<u64, SessionError> {
+    fn give(&mut self, command: NewCommand) -> Result<u64, SessionError> {
+        let NewCommand { text, key, setup } = command;
         self.running()?;
         let is_others = self.is_others();
         let Some(shell) = &mut self.shell else {
@@ -315,10 +309,10 @@ impl SessionTask {
         }
         let nonce = SessionId::random().map_err(|error| SessionError::System(error.to_string()))?;
         let nonce = nonce.to_string();
-        let message = run::message(shell.link.shell, &command, &nonce)?;
+        let message = run::message(shell.link.shell, &text, &nonce, &setup)?;
         let most = shell.link.pipe.capacity() / 2;
         if message.len() > most {
-            return Err(SessionError::CommandTooLong { bytes: command.len(), most });
+            return Err(SessionError::CommandTooLong { bytes: text.len(), most });
         }
         self.end_background();
         let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
@@ -326,7 +320,9 @@ impl SessionTask {
         shell.next_id += 1;
         let kind = shell.link.shell;
         let folder = shell.output_folder.clone();
-        let mut run = Run::new(id, kind, command, nonce, message, folder);
+        let is_elsewhere = setup.cwd.is_some() && !setup.stays;
+        let mut run = Run::new(id, kind, text, nonce, setup, message, folder);
+        run.returns_to = is_elsewhere.then(|| self.program.working_directory()).flatten();
         run.notice = shell.notice.take();
         run.key = key;
         shell.commands.push_back(run);
@@ -497,6 +493,12 @@ impl SessionTask {
     pub(super) fn shell_cwd(&self) -> Option<PathBuf> {
         let shell = self.shell.as_ref()?;
         self.program.working_directory().or_else(|| shell.cwd.clone())
+    }
+
+    /// Where it returns when its command is over, if it is elsewhere for that.
+    pub(super) fn shell_returns_to(&self) -> Option<PathBuf> {
+        let last = self.shell.as_ref()?.commands.back().filter(|run| run.is_open())?;
+        last.returns_to.clone()
     }
 
     pub(super) fn shell_info(&self) -> Option<ShellInfo> {

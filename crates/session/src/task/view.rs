@@ -39,6 +39,7 @@ impl SessionTask {
             command: self.launch.command_line(),
             project: self.launch.project.clone(),
             cwd: self.shell_cwd().unwrap_or_else(|| self.launch.directory()),
+            returns_to: self.shell_returns_to(),
             pid: Some(self.program.pid()),
             shell: self.shell_info(),
             size: self.terminal.size(),

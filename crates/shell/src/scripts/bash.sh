@@ -13,6 +13,8 @@ __termbridge_take() {
             { IFS= builtin read -r -d '' __termbridge_command || __termbridge_read __termbridge_command; } &&
             { IFS= builtin read -r -d '' __termbridge_nonce || __termbridge_read __termbridge_nonce; }
     } < @PIPE@; then
+        [[ -z ${__termbridge_undo-} ]] || __termbridge_missed_end
+        ((${#__termbridge_nonce} == @NONCE_LENGTH@)) || __termbridge_prepare
         [[ -n @KEEP_HISTORY@ ]] || __termbridge_forget
         # Without a terminal to write to, the line editor and PS0 are silent.
         [[ -t 3 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
@@ -41,6 +43,40 @@ __termbridge_remember() {
         builtin unset HISTIGNORE
     fi
 }
+# The command's own directory and variables come behind its nonce. Where they cannot be had, it does not run.
+__termbridge_prepare() {
+    builtin local __termbridge_setup="${__termbridge_nonce:@NONCE_LENGTH@}"
+    __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@}
+    __termbridge_undo=:
+    builtin eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
+}
+__termbridge_enter() {
+    __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
+    builtin cd -- "$1" && __termbridge_there=$PWD
+}
+__termbridge_export() {
+    if [[ -z ${!1+set} ]]; then
+        __termbridge_undo+="; builtin unset -v $1"
+    elif [[ ${!1@a} == *x* ]]; then
+        __termbridge_undo+="; builtin export $1=${!1@Q}"
+    else
+        __termbridge_undo+="; builtin declare -g +x $1=${!1@Q}"
+    fi
+    builtin export "$1=$2"
+}
+# The shell returns, unless the command changed directory itself.
+__termbridge_restore() {
+    builtin eval "$__termbridge_undo" || builtin :
+    if [[ -n ${__termbridge_there-} && ${PWD-} == "$__termbridge_there" ]]; then
+        builtin cd -- "$__termbridge_home" && OLDPWD=$__termbridge_old || builtin :
+    fi
+    __termbridge_undo= __termbridge_there=
+}
+# Where the shell is was reported already: it stays there.
+__termbridge_missed_end() {
+    __termbridge_there=
+    __termbridge_restore
+}
 # Where no hook can be set, the end follows the command itself.
 __termbridge_rehook() {
     if __termbridge_fixed PROMPT_COMMAND; then
@@ -55,6 +91,7 @@ __termbridge_end() {
     if [[ -n $__termbridge_mark ]]; then
         __termbridge_nonce=
         [[ -n @KEEP_HISTORY@ || ${HISTIGNORE-} != '*' ]] || __termbridge_remember
+        [[ -z ${__termbridge_undo-} ]] || __termbridge_restore
     fi
     builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
         builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :

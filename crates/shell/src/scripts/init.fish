@@ -10,6 +10,16 @@ function __termbridge_take
     end
     set -g __termbridge_nonce (builtin string sub -l @NONCE_LENGTH@ -- $taken)
     set taken (builtin string sub -s (builtin math @NONCE_LENGTH@ + 1) -- $taken | builtin string collect)
+    set -q __termbridge_undo
+    and __termbridge_missed_end
+    if builtin string match -q \x01'*' -- $taken
+        set -l setup (builtin string match -r '^\x01[^\x01]*\x01' -- $taken | builtin string collect)
+        set taken (builtin string sub -s (builtin math (builtin string length -- $setup) + 1) -- $taken | builtin string collect)
+        set -g __termbridge_undo :
+        # Where its directory and variables cannot be had, the command does not run.
+        eval (builtin string trim -c \x01 -- $setup | builtin string collect)
+        or set taken @NOT_PREPARED@
+    end
     builtin commandline -r -- $taken
     builtin commandline --is-valid
     switch $status
@@ -35,6 +45,42 @@ function __termbridge_take
     builtin commandline -r ''
     builtin commandline -f repaint
 end
+function __termbridge_enter
+    set -g __termbridge_home $PWD
+    builtin cd -- $argv[1]
+    and set -g __termbridge_there $PWD
+end
+function __termbridge_export
+    set -l kept __termbridge_kept_$argv[1]
+    if set -qg $argv[1]
+        set -g $kept $$argv[1]
+        set -l flag u
+        set -qgx $argv[1]
+        and set flag x
+        set -a __termbridge_undo "set -g$flag $argv[1] \$$kept; set -e $kept"
+    else
+        # A universal variable of this name shows again.
+        set -a __termbridge_undo "set -eg $argv[1]"
+    end
+    # `set` changes the status only where it fails.
+    builtin true
+    set -gx $argv[1] $argv[2]
+end
+# The shell returns, unless the command changed directory itself.
+function __termbridge_restore
+    for undo in $__termbridge_undo
+        eval $undo
+    end
+    if set -q __termbridge_there; and test "$PWD" = "$__termbridge_there"
+        builtin cd -- $__termbridge_home
+    end
+    set -e __termbridge_undo __termbridge_there
+end
+# Where the shell is was reported already: it stays there.
+function __termbridge_missed_end
+    set -e __termbridge_there
+    __termbridge_restore
+end
 function __termbridge_start --on-event fish_preexec
     builtin printf '\e]633;C\a' > /dev/tty
 end
@@ -46,6 +92,8 @@ function __termbridge_end --on-event fish_postexec
         set result $__termbridge_unrun
         set -e __termbridge_unrun
     end
+    set -q __termbridge_undo
+    and __termbridge_restore
     builtin printf '\e]633;D;%s;%s\a' $result "$nonce" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
     if test -n "$nonce"

@@ -4,7 +4,8 @@
 __termbridge() {
     __termbridge_result=$?
     { __termbridge_take; } 2> /dev/null || return 0
-    eval "{ __termbridge_start; } 2> /dev/null
+    # By `command`, a syntax error does not end this function: there is something to restore.
+    ${__termbridge_undo:+command} eval "{ __termbridge_start; } 2> /dev/null
 $__termbridge_text"
     { __termbridge_end; } 2> /dev/null
     return "$__termbridge_result"
@@ -16,8 +17,46 @@ __termbridge_take() {
     # What follows the dot keeps the trailing newlines.
     __termbridge_text=$(command printf '%b.' "$__termbridge_text")
     __termbridge_text=${__termbridge_text%.}
+    # An interrupt came before the end. Where the shell is was reported: it stays there.
+    [ -z "${__termbridge_undo-}" ] || { __termbridge_there= && __termbridge_restore; }
+    [ "${#__termbridge_nonce}" = @NONCE_LENGTH@ ] || __termbridge_prepare
     __termbridge_prompts
     command printf '%s\n' "$__termbridge_text" > /dev/tty
+}
+# The command's own directory and variables come behind its nonce. Where they cannot be had, it does not run.
+__termbridge_prepare() {
+    __termbridge_setup=${__termbridge_nonce#@NONCE_PATTERN@}
+    __termbridge_nonce=${__termbridge_nonce%"$__termbridge_setup"}
+    __termbridge_undo=: __termbridge_there=
+    eval "$(command printf '%b' "$__termbridge_setup")" || __termbridge_text=@NOT_PREPARED@
+    unset __termbridge_setup
+}
+__termbridge_enter() {
+    __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
+    command cd -- "$1" && __termbridge_there=$PWD
+}
+__termbridge_export() {
+    if eval "[ -z \"\${$1+set}\" ]"; then
+        __termbridge_undo="$__termbridge_undo; unset $1"
+    else
+        eval "__termbridge_kept_$1=\$$1"
+        __termbridge_undo="$__termbridge_undo; unset $1; $1=\$__termbridge_kept_$1; unset __termbridge_kept_$1"
+        case "
+$(command export -p)" in
+        *"
+export $1="* | *"
+typeset -x $1="*) __termbridge_undo="$__termbridge_undo; export $1" ;;
+        esac
+    fi
+    command export "$1=$2"
+}
+# The shell returns, unless the command changed directory itself.
+__termbridge_restore() {
+    command eval "$__termbridge_undo" || :
+    if [ -n "$__termbridge_there" ] && [ "$PWD" = "$__termbridge_there" ]; then
+        command cd -- "$__termbridge_home" && OLDPWD=$__termbridge_old || :
+    fi
+    __termbridge_undo= __termbridge_there=
 }
 __termbridge_start() {
     command printf '\033]633;C\007' > /dev/tty
@@ -27,6 +66,7 @@ __termbridge_start() {
 }
 __termbridge_end() {
     __termbridge_result=$?
+    [ -z "${__termbridge_undo-}" ] || __termbridge_restore
     command printf '\033]633;D;%s;%s\007' "$__termbridge_result" "$__termbridge_nonce" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
     IFS= command read -r __termbridge_text < @PIPE@ || :

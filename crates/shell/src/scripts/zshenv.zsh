@@ -8,6 +8,8 @@ __termbridge_take() {
         typeset -g __termbridge_nonce
         { IFS= builtin read -r -d '' -t 5 __termbridge_command && IFS= builtin read -r -d '' __termbridge_nonce } < @PIPE@ ||
             return 0
+        [[ -z ${__termbridge_undo-} ]] || __termbridge_missed_end
+        (( ${#__termbridge_nonce} == @NONCE_LENGTH@ )) || __termbridge_prepare
         # A half-typed line comes back at the next prompt.
         [[ -z $BUFFER ]] || zle .push-line
         BUFFER=$__termbridge_command
@@ -16,6 +18,43 @@ __termbridge_take() {
             __termbridge_hook
         zle .accept-line
     } 2> /dev/null
+}
+# The command's own directory and variables come behind its nonce. Where they cannot be had, it does not run.
+__termbridge_prepare() {
+    local __termbridge_setup=${__termbridge_nonce:@NONCE_LENGTH@}
+    typeset -g __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@} __termbridge_undo=:
+    eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
+}
+__termbridge_enter() {
+    typeset -g __termbridge_home=$PWD __termbridge_old=$OLDPWD
+    # Without hooks: the shell comes back.
+    builtin cd -q -- "$1" && typeset -g __termbridge_there=$PWD
+}
+__termbridge_export() {
+    case ${(tP)1} in
+        # To set it would end more than the function.
+        (*(readonly|array|association)*) return 1 ;;
+        ('') __termbridge_undo+="; unset $1" ;;
+        (*export*) __termbridge_undo+="; builtin export $1=${(qq)${(P)1}}" ;;
+        (*) __termbridge_undo+="; typeset -g +x $1=${(qq)${(P)1}}" ;;
+    esac
+    builtin export "$1=$2"
+}
+# The shell returns, unless the command changed directory itself.
+__termbridge_restore() {
+    emulate -L zsh
+    eval "$__termbridge_undo"
+    if [[ -n ${__termbridge_there-} && $PWD == "$__termbridge_there" ]]; then
+        # `cd -` goes by where the shell was, not by OLDPWD.
+        builtin cd -q -- "$__termbridge_home" &&
+            builtin cd -q -- "$__termbridge_old" && builtin cd -q -- "$__termbridge_home"
+    fi
+    typeset -g __termbridge_undo= __termbridge_there=
+}
+# Where the shell is was reported already: it stays there.
+__termbridge_missed_end() {
+    typeset -g __termbridge_there=
+    __termbridge_restore
 }
 __termbridge_end() {
     {
@@ -27,6 +66,7 @@ __termbridge_end() {
             typeset -g __termbridge_nonce=
             # A syntax error has no status of its own.
             [[ -n $__termbridge_ran ]] || __termbridge_result=1
+            [[ -z ${__termbridge_undo-} ]] || __termbridge_restore
         fi
         builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "$__termbridge_mark" >| /dev/tty ||
             builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "$__termbridge_mark"

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use termbridge_bridge::Execute;
+use termbridge_bridge::{Execute, Pick};
 
 use super::super::command::default_timeout;
 use super::{Ran, ran, yes};
@@ -45,6 +45,7 @@ impl Tool for RunCommand {
             cwd: arguments.cwd.map(Into::into),
             env: arguments.env,
             label: arguments.name,
+            pick: Pick::Alike,
             shell: arguments.shell,
             ..Execute::default()
         };

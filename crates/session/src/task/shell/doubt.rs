@@ -195,7 +195,7 @@ impl SessionTask {
         };
         // Whoever asked may have gone; the command must not run then.
         if !parked.reply.is_closed() {
-            let given = self.give(parked.command, parked.key);
+            let given = self.give(parked.command);
             self.keep_state();
             let _ = parked.reply.send(given);
         }

@@ -5,7 +5,7 @@ mod saved;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use termbridge_shell::{Shell, command_text};
+use termbridge_shell::{CommandSetup, Shell, command_text};
 use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
@@ -27,6 +27,10 @@ pub(super) struct Run {
     pub(super) nonce: String,
     /// The request that it came with, by which its client finds it again at another server.
     pub(super) key: Option<String>,
+    /// What it runs in, until it is in the pipe.
+    setup: CommandSetup,
+    /// Where the shell returns at its end.
+    pub(super) returns_to: Option<PathBuf>,
     /// What goes through the pipe, until it is put there.
     message: Option<Vec<u8>>,
     message_len: u64,
@@ -82,6 +86,7 @@ impl Run {
         shell: Shell,
         command: String,
         nonce: String,
+        setup: CommandSetup,
         message: Vec<u8>,
         folder: Option<Arc<Path>>,
     ) -> Self {
@@ -91,6 +96,8 @@ impl Run {
             command,
             nonce,
             key: None,
+            setup,
+            returns_to: None,
             message_len: message.len() as u64,
             message: Some(message),
             triggers: 0,
@@ -126,7 +133,7 @@ impl Run {
     pub(super) fn address(&mut self, shell: Shell) {
         self.shell = shell;
         if self.message.is_some()
-            && let Ok(message) = message(shell, &self.command, &self.nonce)
+            && let Ok(message) = message(shell, &self.command, &self.nonce, &self.setup)
         {
             self.message_len = message.len() as u64;
             self.message = Some(message);
@@ -135,6 +142,7 @@ impl Run {
 
     /// What goes through the pipe; once.
     pub(super) fn take_message(&mut self) -> Option<Vec<u8>> {
+        self.setup = CommandSetup::default();
         self.message.take()
     }
 
@@ -351,11 +359,18 @@ fn whole_characters(bytes: &[u8]) -> (usize, &str) {
 }
 
 /// What goes through the pipe for a command.
-pub(super) fn message(shell: Shell, command: &str, nonce: &str) -> Result<Vec<u8>, SessionError> {
-    if command.contains('\0') {
-        return Err(SessionError::Invalid("a command cannot hold a NUL".into()));
+pub(super) fn message(
+    shell: Shell,
+    command: &str,
+    nonce: &str,
+    setup: &CommandSetup,
+) -> Result<Vec<u8>, SessionError> {
+    let mut texts = setup.env.values().chain(&setup.cwd).map(String::as_str).chain([command]);
+    if texts.any(|text| text.contains('\0')) {
+        let what = "a command, its directory and its variables cannot hold a NUL";
+        return Err(SessionError::Invalid(what.into()));
     }
-    Ok(shell.message(&command_text(command), nonce))
+    Ok(shell.message(&command_text(command), nonce, setup))
 }
 
 /// What a command that never began to run printed: the part behind the line editor's own output.

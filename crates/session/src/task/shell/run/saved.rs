@@ -41,6 +41,8 @@ impl Run {
             command: self.command.clone(),
             nonce: self.nonce.clone(),
             key: self.key.clone(),
+            setup: self.setup.clone(),
+            returns_to: self.returns_to.as_deref().map(|cwd| save_path(cwd.as_os_str())),
             message_len: self.message_len,
             before: ByteBuf::from(self.before.as_slice()),
             suspended: self.suspended.as_deref().map(ByteBuf::from),
@@ -66,7 +68,8 @@ impl Run {
         let damaged = |error: &dyn std::fmt::Display| Unreadable::Damaged(error.to_string());
         let open = open.filter(|open| open.id == saved.id);
         let to_send = open.as_ref().is_some_and(|open| open.unsent);
-        let text = message(shell, &saved.command, &saved.nonce).map_err(|error| damaged(&error))?;
+        let text = message(shell, &saved.command, &saved.nonce, &saved.setup)
+            .map_err(|error| damaged(&error))?;
         let open = open.unwrap_or_default();
         let clean = match saved.clean.is_empty() {
             true => CleanOutput::default(),
@@ -75,6 +78,7 @@ impl Run {
         let background = saved.background.map(|saved| Background::load(saved, folder.clone()));
         Ok(Self {
             key: saved.key,
+            returns_to: saved.returns_to.map(load_path),
             message: to_send.then_some(text),
             message_len: saved.message_len,
             triggers: open.triggers,
@@ -99,7 +103,7 @@ impl Run {
             interrupts: open.interrupts,
             cwd: saved.cwd.map(load_path),
             notice: saved.notice,
-            ..Self::new(saved.id, shell, saved.command, saved.nonce, Vec::new(), None)
+            ..Self::new(saved.id, shell, saved.command, saved.nonce, saved.setup, Vec::new(), None)
         })
     }
 }
