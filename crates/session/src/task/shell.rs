@@ -312,7 +312,7 @@ impl SessionTask {
         let message = run::message(shell.link.shell, &text, &nonce, &setup)?;
         let most = shell.link.pipe.capacity() / 2;
         if message.len() > most {
-            return Err(SessionError::CommandTooLong { bytes: message.len(), most });
+            return Err(SessionError::CommandTooLong { bytes: text.len(), most });
         }
         self.end_background();
         let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };

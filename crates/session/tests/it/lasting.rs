@@ -10,8 +10,8 @@ use tempfile::TempDir;
 use termbridge_pty::{Keeper, Lasting};
 use termbridge_session::vt::Size;
 use termbridge_session::{
-    CommandReport, CommandState, Launch, NewCommand, Session, Sessions, Settings, SnapshotRequest,
-    State, Wait,
+    CommandReport, CommandSetup, CommandState, Launch, NewCommand, Session, Sessions, Settings,
+    SnapshotRequest, State, Wait,
 };
 
 use crate::support::{LIMIT, bash, limited, see, until};
@@ -240,6 +240,30 @@ async fn a_command_is_found_by_the_request_that_it_came_with() {
     assert_eq!(shell.keyed("client 8").await.expect("answers"), None);
     shell.send_keys("it<Enter>").await.expect("sent");
     assert_eq!(until_over(&shell, running).await.output, "it\ngot it\n");
+    sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_returns_from_the_directory_of_a_command_at_the_next_server() {
+    let folder = folder();
+    let mut sessions = server(folder.path()).await;
+    let shell = sessions.launch(bash()).await.expect("launches");
+    let id = shell.id().clone();
+    shell.execute("true", LIMIT, 0).await.expect("runs");
+    let home = shell.info().await.expect("is there").cwd;
+    let setup = CommandSetup { cwd: Some("/usr".into()), ..CommandSetup::default() };
+    let command = NewCommand { text: "read a; pwd".into(), setup, ..NewCommand::default() };
+    let running = shell.submit_new(command, LIMIT).await.expect("begins");
+    let mut wait = Wait { command: Some(running), needs_input: true, ..Wait::default() };
+    wait = wait.timeout(LIMIT);
+    shell.wait(wait).await.expect("waits");
+    sessions = next(sessions, folder.path()).await;
+    let shell = sessions.get(&id).expect("is there");
+    let info = shell.info().await.expect("is there");
+    assert_eq!((info.cwd.as_path(), info.own_directory()), (Path::new("/usr"), home.as_path()));
+    shell.send_keys("it<Enter>").await.expect("sent");
+    assert_eq!(until_over(&shell, running).await.output, "it\n/usr\n");
+    assert_eq!(shell.info().await.expect("is there").cwd, home);
     sessions.shutdown().await;
 }
 

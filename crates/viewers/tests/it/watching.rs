@@ -538,11 +538,13 @@ async fn a_shell_that_a_person_drives_is_left_to_them() {
     let bed = Bed::new();
     let (mut window, _) = bed.window("w1", &["/"]).await;
     let run = |session| Execute { command: "echo ran".to_owned(), session, ..Execute::default() };
-    let started = bed.bridge.start(run(None), LIMIT).await.expect("a first shell");
+    let mut started = bed.bridge.start(run(None), LIMIT).await.expect("a first shell");
     bed.bridge.wait(&started, LIMIT).await.expect("over");
+    started.answered();
     let first = started.session;
-    let again = bed.bridge.start(run(None), LIMIT).await.expect("the same");
+    let mut again = bed.bridge.start(run(None), LIMIT).await.expect("the same");
     bed.bridge.wait(&again, LIMIT).await.expect("over");
+    again.answered();
     assert_eq!(again.session, first);
     window.does("take_over", panel(first.as_str(), 80, 24)).await;
     let other = bed.bridge.start(run(None), LIMIT).await.expect("another shell").session;
