@@ -1,7 +1,7 @@
 //! [`EditorListener`]: the WebSocket that editors connect to, on loopback only.
 //!
 //! ```text
-//! connection ── room? ── user of the process ── (TLS) ── handshake: path, Origin, Host ── serve
+//! connection ── user of the process ── room? ── (TLS) ── handshake: path, Origin, Host ── serve
 //! ```
 //!
 //! Who is trusted: processes of this user. A browser's page reaches loopback too, but it says so by its `Origin`, and a
@@ -10,7 +10,8 @@
 //! `Authorization: Bearer` in the handshake.
 //!
 //! A port that is taken is reported with its holder ([`ListenError::Taken`]); no other is tried, since no editor would look
-//! there. Bounds: [`MAX_CONNECTIONS`], [`HANDSHAKE_LIMIT`].
+//! there. Bounds: [`MAX_CONNECTIONS`] for this user and as many for everybody else, so that nobody else can take this
+//! user's; [`HANDSHAKE_LIMIT`].
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -34,7 +35,7 @@ use crate::sockets::{PeerUser, holder_of, user_of};
 
 /// Where editors look for the server.
 pub const DEFAULT_PORT: u16 = 3000;
-/// Connections at once; a further one is closed.
+/// Connections at once of this user's processes; a further one is closed. All other processes together have as many.
 pub const MAX_CONNECTIONS: usize = 32;
 /// How long TLS and the handshake may take.
 pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
@@ -131,7 +132,8 @@ impl EditorListener {
         stop: CancellationToken,
     ) {
         let connections = TaskTracker::new();
-        let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let own_places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let other_places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             let accepted = tokio::select! {
                 accepted = self.first.accept() => accepted,
@@ -146,8 +148,10 @@ impl EditorListener {
                     continue;
                 }
             };
-            let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                tracing::warn!(%remote, "there are {MAX_CONNECTIONS} editors already");
+            let user = peer_user(&stream, remote).await;
+            let places = if user == PeerUser::Own { &own_places } else { &other_places };
+            let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+                tracing::warn!(%remote, ?user, "there are {MAX_CONNECTIONS} connections already");
                 continue;
             };
             let (settings, service) = (settings.clone(), service.clone());
@@ -155,7 +159,7 @@ impl EditorListener {
             connections.spawn(async move {
                 let _place = place;
                 tokio::select! {
-                    () = welcome(stream, remote, port, settings, &service, &stop) => {}
+                    () = welcome(stream, user, port, settings, &service, &stop) => {}
                     () = ended_long_ago(&stop) => {}
                 }
             });
@@ -187,23 +191,26 @@ async fn why(port: u16, error: io::Error) -> ListenError {
     ListenError::Taken { port, holder }
 }
 
+async fn peer_user(stream: &TcpStream, remote: SocketAddr) -> PeerUser {
+    let Ok(local) = stream.local_addr() else { return PeerUser::Unknown };
+    let user = tokio::task::spawn_blocking(move || user_of(remote, local)).await;
+    user.unwrap_or(PeerUser::Unknown)
+}
+
 /// A connection from its first byte on.
 async fn welcome(
     stream: TcpStream,
-    remote: SocketAddr,
+    user: PeerUser,
     port: u16,
     settings: ServerSettings,
     service: &EditorService,
     stop: &CancellationToken,
 ) {
-    let Ok(local) = stream.local_addr() else { return };
-    let user = tokio::task::spawn_blocking(move || user_of(remote, local)).await;
-    let user = user.unwrap_or(PeerUser::Unknown);
     let admission = match user {
         PeerUser::Own if !settings.require_token => Admission::Anyone,
         _ => Admission::Token,
     };
-    tracing::debug!(%remote, ?user, needs_token = admission == Admission::Token, "a connection of an editor");
+    tracing::debug!(?user, needs_token = admission == Admission::Token, "a connection of an editor");
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY");
     }
@@ -226,8 +233,8 @@ async fn welcome(
     };
     match timeout(HANDSHAKE_LIMIT, opening).await {
         Ok(Ok((socket, admission))) => serve(websocket(socket), admission, service, stop).await,
-        Ok(Err(error)) => tracing::warn!(%remote, %error, "an editor's connection was refused"),
-        Err(_) => tracing::warn!(%remote, "an editor's handshake took too long"),
+        Ok(Err(error)) => tracing::warn!(?user, %error, "an editor's connection was refused"),
+        Err(_) => tracing::warn!(?user, "an editor's handshake took too long"),
     }
 }
 

@@ -156,6 +156,46 @@ fn removal_by_quoting_and_expansion() {
 }
 
 #[test]
+fn options_of_a_shell_before_its_text() {
+    all_refused(
+        "remove-system",
+        &[
+            "bash -euo pipefail -c 'rm -rf /'",
+            "bash -eo pipefail -c 'rm -rf /'",
+            "bash -xeo pipefail -c 'rm -rf /'",
+            "bash -o pipefail -c 'rm -rf /'",
+            "bash +o pipefail -c 'rm -rf /'",
+            "bash +eo pipefail -c 'rm -rf /'",
+            "bash -ceuo pipefail 'rm -rf /'",
+            "bash -euoc pipefail 'rm -rf /'",
+            "bash -oco pipefail errexit 'rm -rf /'",
+            "bash -oo pipefail errexit -c 'rm -rf /'",
+            "bash -o pipefail -euo noglob -c 'rm -rf /'",
+            "bash -c -o pipefail 'rm -rf /'",
+            "bash -eO extglob -c 'rm -rf /'",
+            "bash +O extglob -euo pipefail -c 'rm -rf /'",
+            "bash --norc -euo pipefail -c 'rm -rf /'",
+            "bash +c 'rm -rf /'",
+            "sh -eo pipefail -c 'rm -rf /'",
+            "dash -euo noglob -c 'rm -rf /'",
+            "busybox ash -euo pipefail -c 'rm -rf /'",
+            "sudo bash -euo pipefail -c 'rm -rf /'",
+            "zsh -euo pipefail -c 'rm -rf /'",
+            "zsh -opipefail -c 'rm -rf /'",
+            "zsh -eopipefail -c 'rm -rf /'",
+            "zsh -ceuo pipefail 'rm -rf /'",
+            "zsh +o pipefail -c 'rm -rf /'",
+            "zsh -eO -c 'rm -rf /'",
+            "ksh -euo pipefail -c 'rm -rf /'",
+            "mksh -eopipefail -c 'rm -rf /'",
+            "fish -o log -c 'rm -rf /'",
+            "echo 'rm -rf /' | bash -euo pipefail",
+            "echo 'rm -rf /' | bash -seuo pipefail",
+        ],
+    );
+}
+
+#[test]
 fn removal_inside_other_commands() {
     all_refused(
         "remove-system",

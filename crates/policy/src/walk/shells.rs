@@ -93,7 +93,7 @@ fn shell(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
             at += 1;
             break;
         }
-        if matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file") {
+        if matches!(text, "--rcfile" | "--init-file") {
             at += 2;
             continue;
         }
@@ -108,9 +108,15 @@ fn shell(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
         if !text.starts_with(['-', '+']) {
             break;
         }
-        command |= is_command_flag(text);
-        reads |= !text.starts_with("--") && text.contains('s');
-        at += 1;
+        if text.starts_with("--") {
+            command |= text == "--command";
+            at += 1;
+            continue;
+        }
+        let (letters, names) = cluster(name, &text[1..]);
+        command |= letters.contains('c');
+        reads |= letters.contains('s');
+        at += 1 + names;
     }
     let operands = rest.get(at..).unwrap_or_default();
     if command {
@@ -129,6 +135,18 @@ fn shell(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
         _ => of_feed(&state.feed, dialect),
     });
     inner
+}
+
+/// The letters of an option cluster such as `-euo`, and how many arguments after it are names of options.
+///
+/// In bash and dash every `o` (and bash's `O`) takes one of the following arguments, wherever it is in the cluster. In zsh
+/// and ksh the rest of the cluster is the name; only an `o` at the end takes the following argument.
+fn cluster<'a>(shell: &str, letters: &'a str) -> (&'a str, usize) {
+    if matches!(shell, "zsh" | "ksh" | "mksh" | "yash") {
+        let Some((before, name)) = letters.split_once('o') else { return (letters, 0) };
+        return (before, usize::from(name.is_empty()));
+    }
+    (letters, letters.matches(['o', 'O']).count())
 }
 
 fn is_command_flag(text: &str) -> bool {

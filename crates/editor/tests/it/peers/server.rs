@@ -136,6 +136,42 @@ async fn there_is_room_for_so_many() {
     }
 }
 
+/// Only root can become another user: skipped for others.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn another_user_takes_no_place_of_ours() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can become another user");
+        return;
+    }
+    let (service, mut seen) = plain_service();
+    let server = Server::start(&service, ServerSettings::default()).await;
+    let silent = 2 * MAX_CONNECTIONS;
+    let script = format!(
+        "for _ in {{1..{silent}}}; do exec {{c}}<>/dev/tcp/127.0.0.1/{}; done; echo; read -r",
+        server.port
+    );
+    let mut stranger = Command::new("bash")
+        .args(["-c", &script])
+        .uid(65_534)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("bash");
+    let connected = BufReader::new(stranger.stdout.take().expect("piped"));
+    let connected = tokio::task::spawn_blocking(move || connected.lines().next());
+    limited(connected).await.expect("a thread").expect("a line").expect("text");
+    let mut client = PlainClient::connect(server.port).await;
+    client.greet().await;
+    seen.joined().await;
+    drop(stranger.stdin.take());
+    stranger.wait().expect("it ends");
+}
+
 #[tokio::test]
 async fn a_peer_that_reconnects_in_mid_request_is_another() {
     let (service, mut seen) = plain_service();
