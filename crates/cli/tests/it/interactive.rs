@@ -413,7 +413,9 @@ fn a_command_that_ended_before_the_keys_is_told() {
     let begun = execute(&mut server, "cat go; echo ENDED; (exit 3)", 100);
     let id = begun["session_id"].clone();
     std::fs::write(environment.path().join("go"), "").expect("written");
-    server.ok("wait_for", json!({"session_id": id, "prompt": true, "view": "none"}));
+    // Not by `prompt`, which reports the end.
+    let prompt = json!({"session_id": id, "regex": r"ENDED\n.*[$#]$", "timeout_ms": PATIENCE_MS});
+    server.ok("wait_for", prompt);
     let keys =
         json!({"session_id": id, "keys": "echo typed-out<Enter>", "wait": {"text": "typed-out"}});
     let text = server.ok("send_keys", keys).text;
