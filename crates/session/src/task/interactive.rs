@@ -50,16 +50,16 @@ pub(super) const RELAYS: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Calm {
     since: Instant,
-    pub(super) load: Load,
+    load: Load,
 }
 
 /// Who is in the foreground, and what processor time they have used.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Load {
+struct Load {
     group: i32,
     pids: Vec<i32>,
     ticks: u64,
-    pub(super) is_running: bool,
+    is_running: bool,
     is_relay: bool,
 }
 
@@ -118,6 +118,7 @@ impl SessionTask {
         let in_front = survey.is_some_and(|survey| survey.foreground == Some(pid));
         let reads = self.shell.is_some() && in_front && self.program.waiting().is_for_input();
         let load = survey.and_then(|survey| Load::of(survey, reads.then_some(pid)));
+        self.survey.is_at_work = load.as_ref().is_some_and(|load| load.is_running);
         let calm = self.survey.calm.take();
         self.survey.calm = load.map(|load| match calm {
             Some(calm) if load.goes_on_from(&calm.load) => calm,

@@ -79,6 +79,8 @@ pub(super) struct SurveyState {
     /// When `latest` began.
     latest_began: Option<Instant>,
     pub(super) calm: Option<Calm>,
+    /// A thread or process of the foreground ran at the last survey.
+    pub(super) is_at_work: bool,
     /// How many have come back.
     count: u64,
     told: Option<Told>,
@@ -350,7 +352,7 @@ impl SessionTask {
     /// Whether a program that waits for input has painted what it will, or paints nothing.
     fn has_painted(&self, pending: &PendingWait, seq: Seq, now: Instant) -> bool {
         // Another thread or process of the foreground may be about to paint.
-        if self.survey.calm.as_ref().is_some_and(|calm| calm.load.is_running) {
+        if self.survey.is_at_work {
             return false;
         }
         let is_alternate = self.terminal.input_modes().alternate_screen;
