@@ -55,7 +55,7 @@ use crate::ExitStatus;
 use crate::protocol::{Event, ProgramId, RequestId};
 use door::Door;
 use ending::Ending;
-use family::Seen;
+use family::{Census, Seen};
 use peer::{Asked, Peer};
 use stop::Stop;
 use strangers::Strangers;
@@ -83,6 +83,8 @@ struct Keeper {
     /// Processes that detached themselves from programs which were forgotten since, where they do not
     /// become our children.
     left_behind: Seen,
+    /// Of the requests or of the stops of this turn of the loop.
+    census: Census,
 }
 
 /// A program and its terminal.
@@ -143,6 +145,7 @@ impl Keeper {
             reap_due: false,
             ending: None,
             left_behind: Seen::default(),
+            census: Census::default(),
         }
     }
 
@@ -152,6 +155,7 @@ impl Keeper {
             self.flush_guests();
             // Behind the sending, which finds out who is gone.
             self.advance_door();
+            self.census = Census::default();
             // Backwards: who is heard may leave, and those before it keep their places.
             for source in self.wait()?.into_iter().rev() {
                 match source {
@@ -171,7 +175,6 @@ impl Keeper {
             }
             if std::mem::take(&mut self.reap_due) {
                 self.reap();
-                self.look_at_once();
             }
             self.advance_stops();
             if self.advance_ending() {
