@@ -1,26 +1,30 @@
-//! `cargo xtask layers`: the directions of ARCHITECTURE.md, and its column "the only one that knows".
+//! `cargo xtask layers`: the directions of ARCHITECTURE.md, its column "the only one that knows", and [`crate::reads`].
 //!
 //! Read from `cargo metadata`, so it takes less than a second. Dependencies of tests are free: a test may
 //! look at anything. cargo-deny (`deny.toml`, run by `scripts/nightly`) knows licences and sources too.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::reads::broken_reads;
+
 /// What each crate may use of ours; one that is not named may use all.
-const INTERNAL: [(&str, &[&str]); 17] = [
+const INTERNAL: [(&str, &[&str]); 18] = [
+    ("termbridge-foreign-files", &[]),
     ("termbridge-vt", &[]),
     ("termbridge-pty", &[]),
     ("termbridge-shell", &[]),
     ("termbridge-policy", &[]),
-    ("termbridge-store", &[]),
-    ("termbridge-editor", &[]),
-    ("termbridge-catalog", &[]),
-    ("termbridge-clients", &[]),
-    ("termbridge-dap", &["termbridge-pty"]),
-    ("termbridge-code", &["termbridge-dap", "termbridge-pty"]),
+    ("termbridge-store", &["termbridge-foreign-files"]),
+    ("termbridge-editor", &["termbridge-foreign-files"]),
+    ("termbridge-catalog", &["termbridge-foreign-files"]),
+    ("termbridge-clients", &["termbridge-foreign-files"]),
+    ("termbridge-dap", &["termbridge-foreign-files", "termbridge-pty"]),
+    ("termbridge-code", &["termbridge-dap", "termbridge-foreign-files", "termbridge-pty"]),
     ("termbridge-session", &["termbridge-pty", "termbridge-shell", "termbridge-vt"]),
     (
         "termbridge-bridge",
@@ -29,19 +33,21 @@ const INTERNAL: [(&str, &[&str]); 17] = [
             "termbridge-code",
             "termbridge-dap",
             "termbridge-editor",
+            "termbridge-foreign-files",
             "termbridge-policy",
             "termbridge-session",
             "termbridge-store",
         ],
     ),
     ("termbridge-viewers", &["termbridge-bridge", "termbridge-editor", "termbridge-session"]),
-    ("termbridge-mcp", &["termbridge-bridge", "termbridge-session"]),
-    ("termbridge-web", &["termbridge-bridge", "termbridge-mcp"]),
+    ("termbridge-mcp", &["termbridge-bridge", "termbridge-foreign-files", "termbridge-session"]),
+    ("termbridge-web", &["termbridge-bridge", "termbridge-foreign-files", "termbridge-mcp"]),
     (
         "termbridge",
         &[
             "termbridge-bridge",
             "termbridge-clients",
+            "termbridge-foreign-files",
             "termbridge-mcp",
             "termbridge-session",
             "termbridge-viewers",
@@ -56,8 +62,11 @@ const EXTERNAL: [(&str, &[&str]); 16] = [
     ("alacritty_terminal", &["termbridge-vt"]),
     ("vte", &["termbridge-vt"]),
     ("libc", &["termbridge-pty"]),
-    // The debugger's process groups and the editor's watches are safe calls.
-    ("rustix", &["termbridge-pty", "termbridge-dap", "termbridge-editor"]),
+    // The debugger's process groups, the editor's watches and the flags of an open are safe calls.
+    (
+        "rustix",
+        &["termbridge-pty", "termbridge-dap", "termbridge-editor", "termbridge-foreign-files"],
+    ),
     ("rusqlite", &["termbridge-store"]),
     ("rmcp", &["termbridge-mcp"]),
     ("schemars", &["termbridge-mcp"]),
@@ -75,7 +84,7 @@ const EXTERNAL: [(&str, &[&str]); 16] = [
 /// Tools of ours that are in no layer.
 const FREE: [&str; 3] = ["termbridge-benches", "termbridge-fuzz", "xtask"];
 
-/// Fails with every dependency that breaks a rule.
+/// Fails with every dependency and every read that breaks a rule.
 pub(crate) fn check() -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -86,7 +95,8 @@ pub(crate) fn check() -> Result<()> {
         bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    let broken = broken_rules(&dependencies(&metadata));
+    let mut broken = broken_rules(&dependencies(&metadata));
+    broken.extend(broken_reads(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?);
     if !broken.is_empty() {
         bail!("layers (see ARCHITECTURE.md):\n  {}", broken.join("\n  "));
     }

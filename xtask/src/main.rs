@@ -1,8 +1,9 @@
 //! Generators and checks: `cargo xtask generate` writes what is made from the source,
 //! `cargo xtask generate --check` fails when it is not current, `cargo xtask layers` fails when a crate
-//! depends on what it must not know.
+//! depends on what it must not know, or reads a file of others directly.
 
 mod layers;
+mod reads;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -127,10 +127,10 @@ impl Shared {
         if !expected.is_file() {
             return Err(Unread::Hidden);
         }
-        let file = File::open(&real)?;
+        let file = termbridge_foreign_files::open(&real)?;
         let opened = file.metadata()?;
         // It is what still lies where it was allowed, and no link took its place.
-        if !opened.is_file() || !is_at(&file, &self.real_path(path)?)? {
+        if !is_at(&file, &self.real_path(path)?)? {
             return Err(Unread::Hidden);
         }
         if opened.len() > MAX_FILE {

@@ -169,9 +169,6 @@ fn is_file(path: &Path) -> bool {
 }
 
 fn text(path: &Path, limit: u64) -> Result<String, Problem> {
-    let size = fs::metadata(path).map_err(|error| Problem::new(1, error.to_string()))?.len();
-    if size > limit {
-        return Err(Problem::new(1, format!("{size} bytes are more than {limit}")));
-    }
-    fs::read_to_string(path).map_err(|error| Problem::new(1, error.to_string()))
+    termbridge_foreign_files::read_to_string(path, limit)
+        .map_err(|error| Problem::new(1, error.to_string()))
 }

@@ -36,6 +36,8 @@ const MEGABYTES: RangeInclusive<usize> = 0..=MEGABYTE;
 const BUFFER_SIZE: RangeInclusive<usize> = 1..=MEGABYTE;
 const HISTORY_ENTRIES: RangeInclusive<usize> = 0..=1_000_000_000;
 const PORT: RangeInclusive<usize> = 0..=65_535;
+/// Bytes of the configuration file.
+const MAX_CONFIG: u64 = 1024 * 1024;
 
 /// A whole number in the file.
 #[derive(Debug, Clone, Copy)]
@@ -443,7 +445,7 @@ fn number(
 
 /// The file's entries, or `None` when there is no file.
 fn read(path: &Path) -> Result<Option<File>> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match termbridge_foreign_files::read_to_string(path, MAX_CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),

@@ -1,7 +1,7 @@
 //! Files: read within a bound, replaced atomically.
 
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,21 +56,17 @@ pub(crate) fn check_within(path: &Path, target: &Path, project: &Path) -> Result
 
 /// The bytes of a file; `None` if there is none.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
-    // Opening a pipe would wait for its other end.
-    match fs::metadata(path) {
-        Ok(found) if !found.is_file() => return Err(Error::NotAFile(path.to_owned())),
-        Ok(found) if found.len() > MAX_FILE_BYTES => return Err(Error::TooLarge(path.to_owned())),
-        Ok(_) => {}
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(error) => return Err(Error::io("read", path)(error)),
+    match termbridge_foreign_files::read(path, MAX_FILE_BYTES) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::InvalidInput => {
+            Err(Error::NotAFile(path.to_owned()))
+        }
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            Err(Error::TooLarge(path.to_owned()))
+        }
+        Err(error) => Err(Error::io("read", path)(error)),
     }
-    let mut bytes = Vec::new();
-    let opened = File::open(path).map_err(Error::io("read", path))?;
-    opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(Error::io("read", path))?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(Error::TooLarge(path.to_owned()));
-    }
-    Ok(Some(bytes))
 }
 
 /// Fails if a file that is there may not be changed. Permission bits do not stop the superuser, so they are read.

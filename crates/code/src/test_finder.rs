@@ -14,6 +14,7 @@ mod names;
 mod python;
 mod rust;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -118,14 +119,12 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn read(file: &'a Path, place: &'a Place, workspace: &'a Path) -> Result<Self, CodeError> {
-        let meta = file.metadata().ok().filter(std::fs::Metadata::is_file);
-        let meta = meta.ok_or_else(|| CodeError::FileNotFound(file.to_owned()))?;
-        if meta.len() > MAX_SOURCE {
-            let message = format!("{} is larger than {MAX_SOURCE} bytes", file.display());
-            return Err(CodeError::DiscoveryFailed(message));
-        }
-        let bytes = std::fs::read(file).map_err(|error| {
-            CodeError::DiscoveryFailed(format!("{} cannot be read: {error}", file.display()))
+        let read = termbridge_foreign_files::read(file, MAX_SOURCE);
+        let bytes = read.map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::InvalidInput => {
+                CodeError::FileNotFound(file.to_owned())
+            }
+            _ => CodeError::DiscoveryFailed(format!("{} cannot be read: {error}", file.display())),
         })?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let lines = text.lines().count() as u64;

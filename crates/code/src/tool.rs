@@ -91,6 +91,5 @@ pub(crate) fn folder_with<'a>(
 
 /// The text of a project's file, empty when it is not there or no text of usual size.
 pub(crate) fn text_of(path: &Path) -> String {
-    let usual = path.metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_FILE);
-    if usual { std::fs::read_to_string(path).unwrap_or_default() } else { String::new() }
+    termbridge_foreign_files::read_to_string(path, MAX_FILE).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Breakpoints: what the user wants, kept across runs, and what adapters made of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::DebugError;
@@ -213,12 +214,8 @@ pub(crate) struct BreakpointStore {
 }
 
 impl BreakpointStore {
-    /// Adds or replaces a breakpoint; returns its key.
-    pub(crate) fn set(
-        &mut self,
-        mut breakpoint: Breakpoint,
-    ) -> Result<BreakpointPlace, DebugError> {
-        check(&mut breakpoint)?;
+    /// Adds or replaces a breakpoint that passed [`check`]; returns its key.
+    pub(crate) fn set(&mut self, breakpoint: Breakpoint) -> Result<BreakpointPlace, DebugError> {
         let key = breakpoint.place.key();
         if self.set.len() >= MAX_BREAKPOINTS && !self.set.contains_key(&key) {
             let message = format!("{MAX_BREAKPOINTS} breakpoints are set, which is the limit");
@@ -295,7 +292,7 @@ fn lexically_absolute(path: &Path) -> Result<PathBuf, DebugError> {
     Err(DebugError::InvalidPath { path: path.to_owned(), reason })
 }
 
-/// Refuses what can be no breakpoint; makes the path of a file plain.
+/// Refuses what can be no breakpoint; makes the path of a file plain. Blocks for the file.
 pub(crate) fn check(breakpoint: &mut Breakpoint) -> Result<(), DebugError> {
     match &mut breakpoint.place {
         BreakpointPlace::Line { path, line } => {
@@ -321,14 +318,13 @@ pub(crate) fn check(breakpoint: &mut Breakpoint) -> Result<(), DebugError> {
 /// Whether a file has a line. Blocks for the file.
 pub fn check_line(path: &Path, line: u64) -> Result<(), DebugError> {
     let invalid = |reason| DebugError::InvalidPath { path: path.to_owned(), reason };
-    let meta = path.metadata().map_err(|_| DebugError::FileNotFound(path.to_owned()))?;
-    if !meta.is_file() {
-        return Err(invalid("not a file".to_owned()));
-    }
-    if meta.len() > MAX_SOURCE {
-        return Err(invalid(format!("larger than {MAX_SOURCE} bytes")));
-    }
-    let content = std::fs::read(path).map_err(|error| invalid(error.to_string()))?;
+    let content = match termbridge_foreign_files::read(path, MAX_SOURCE) {
+        Ok(content) => content,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(DebugError::FileNotFound(path.to_owned()));
+        }
+        Err(error) => return Err(invalid(error.to_string())),
+    };
     let ended = content.last().is_none_or(|last| *last == b'\n');
     let lines = content.split(|byte| *byte == b'\n').count() as u64 - u64::from(ended);
     if line == 0 || line > lines {

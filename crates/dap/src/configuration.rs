@@ -125,7 +125,7 @@ impl Configuration {
             _ if program.join("go.mod").is_file() => Some("go"),
             _ => {
                 let mut magic = [0; 4];
-                let mut file = std::fs::File::open(program).ok()?;
+                let mut file = termbridge_foreign_files::open(program).ok()?;
                 std::io::Read::read_exact(&mut file, &mut magic).ok()?;
                 let kind = if is_go(program) { "go" } else { "lldb" };
                 (&magic == b"\x7fELF").then_some(kind)

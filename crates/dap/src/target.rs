@@ -3,7 +3,6 @@
 //! What every system tells comes from `termbridge-pty`; who traces it, and its signals, only Linux tells.
 //! Nothing here touches the process.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
@@ -117,7 +116,7 @@ pub(crate) fn attach_hint(pid: u32, reason: &str) -> String {
 
 /// Whether a program was made by Go's linker.
 pub(crate) fn is_go(program: &Path) -> bool {
-    let Ok(file) = File::open(program) else { return false };
+    let Ok(file) = termbridge_foreign_files::open(program) else { return false };
     let cache = object::ReadCache::new(file);
     let Ok(object) = object::File::parse(&cache) else { return false };
     object.sections().any(|section| section.name().is_ok_and(|name| GO_SECTIONS.contains(&name)))

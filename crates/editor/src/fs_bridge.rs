@@ -50,9 +50,5 @@ where
     T: Send + 'static,
     F: FnOnce() -> T + Send + 'static,
 {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(value) => Ok(value),
-        Err(stopped) if stopped.is_panic() => std::panic::resume_unwind(stopped.into_panic()),
-        Err(_) => Err(BridgeError::Cancelled),
-    }
+    Ok(termbridge_foreign_files::off_worker(work).await?)
 }

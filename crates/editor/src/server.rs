@@ -210,7 +210,11 @@ async fn welcome(
         PeerUser::Own if !settings.require_token => Admission::Anyone,
         _ => Admission::Token,
     };
-    tracing::debug!(?user, needs_token = admission == Admission::Token, "a connection of an editor");
+    tracing::debug!(
+        ?user,
+        needs_token = admission == Admission::Token,
+        "a connection of an editor"
+    );
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY");
     }

@@ -250,13 +250,12 @@ impl Known {
 }
 
 fn read(path: &Path, known: &mut Known) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() => {}
-        Ok(_) => return Err(io::Error::other(format!("{} is no file", path.display()))),
+    let file = match termbridge_foreign_files::open(path) {
+        Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
-    }
-    let mut lines = BufReader::new(File::open(path)?.take(2 * MAX_FILE));
+    };
+    let mut lines = BufReader::new(file.take(2 * MAX_FILE));
     let mut line = Vec::new();
     while lines.read_until(b'\n', &mut line)? > 0 {
         if let Ok(line) = serde_json::from_slice::<Line<'_>>(&line) {

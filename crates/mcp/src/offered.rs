@@ -5,9 +5,11 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rmcp::ErrorData;
 use serde_json::Value;
 use termbridge_bridge::catalog::{Catalog, Origin, Tool as CatalogTool};
 use termbridge_bridge::{Bridge, Caller, DebugFailure, Debuggers, Debugging};
+use termbridge_foreign_files::off_worker;
 
 use crate::debug::DebugTool;
 use crate::error::hint;
@@ -111,6 +113,20 @@ impl Offered {
         if let Some(debuggers) = self.common.debuggers.get() {
             debuggers.shutdown().await;
         }
+    }
+
+    /// Makes the tools if they are not made yet. A workspace's files are read for that, so it happens off the workers.
+    pub(crate) async fn prepare(self: &Arc<Self>) -> Result<(), ErrorData> {
+        if self.made.get().is_some() {
+            return Ok(());
+        }
+        let tools = Arc::clone(self);
+        let made = off_worker(move || {
+            tools.made();
+        });
+        made.await.map_err(|error| {
+            ErrorData::internal_error(format!("the workspace cannot be read: {error}"), None)
+        })
     }
 
     fn made(&self) -> &Made {

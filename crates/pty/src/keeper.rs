@@ -56,7 +56,7 @@ use crate::ExitStatus;
 use crate::protocol::{Event, ProgramId, RequestId};
 use door::Door;
 use ending::Ending;
-use family::Seen;
+use family::{Census, Seen};
 use inherited::Inherited;
 use peer::{Asked, Peer};
 use stop::Stop;
@@ -86,6 +86,8 @@ struct Keeper {
     /// Processes that detached themselves from programs which were forgotten since, where they do not
     /// become our children.
     left_behind: Seen,
+    /// Of the requests or of the stops of this turn of the loop.
+    census: Census,
 }
 
 /// A program and its terminal.
@@ -149,6 +151,7 @@ impl Keeper {
             empty_look: None,
             ending: None,
             left_behind: Seen::default(),
+            census: Census::default(),
         }
     }
 
@@ -158,6 +161,7 @@ impl Keeper {
             self.flush_guests();
             // Behind the sending, which finds out who is gone.
             self.advance_door();
+            self.census = Census::default();
             // Backwards: who is heard may leave, and those before it keep their places.
             for source in self.wait()?.into_iter().rev() {
                 match source {
@@ -177,7 +181,6 @@ impl Keeper {
             }
             if std::mem::take(&mut self.reap_due) {
                 self.reap();
-                self.look_at_once();
             }
             self.reap_leaders();
             self.advance_stops();

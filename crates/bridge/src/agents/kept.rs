@@ -2,7 +2,6 @@
 //! shell was made with.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,9 @@ use termbridge_session::{SessionInfo, State};
 use super::{Agents, Held, Table};
 use crate::backends::Backends;
 use crate::caller::Key;
+
+/// Bytes of the file.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// The table as it is written. What is missing has its default, so that another version's can be read.
 #[derive(Default, Serialize, Deserialize)]
@@ -44,7 +46,9 @@ impl Agents {
     /// Keeps the table in a file of this user's alone, and goes on from what an earlier server left there with those of
     /// its sessions that are still there. A shell that the file does not tell of is no spare one, and nobody's current.
     pub(crate) fn adopt(&self, backends: &Backends, sessions: &[SessionInfo], file: PathBuf) {
-        let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let kept = termbridge_foreign_files::read(&file, MAX_FILE)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok());
         let Kept { shells, current } = kept.unwrap_or_default();
         let mut table = self.lock();
         for info in sessions.iter().filter(|info| info.state == State::Running) {

@@ -160,7 +160,6 @@ impl Agents {
         let Some(_reservation) = self.reserve(id) else { return false };
         let ended = matches!(backends.of(id).end_idle_session(id).await, Ok(true));
         if ended {
-            self.progress.fetch_add(1, Ordering::Relaxed);
             self.forget(id);
         }
         ended

@@ -12,13 +12,14 @@ mod session;
 mod variables;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use termbridge_editor::{BridgeError, Event, Host, Request};
+use termbridge_foreign_files::off_worker;
 
 use self::halt::Why;
 pub(super) use self::memory::Memory;
@@ -307,10 +308,11 @@ impl EditorBackend {
 }
 
 /// The extension sets a breakpoint anywhere, in files and lines that are not there too.
-fn check_place(call: &DebugCall) -> Result<(), DebugFailure> {
+async fn check_place(call: &DebugCall) -> Result<(), DebugFailure> {
     let path = call.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+    let path = PathBuf::from(path);
     let line = call.arguments.get("line").and_then(Value::as_u64).unwrap_or(1);
-    Ok(termbridge_dap::check_line(Path::new(path), line)?)
+    Ok(off_worker(move || termbridge_dap::check_line(&path, line)).await??)
 }
 
 fn page(call: &DebugCall, most: u64) -> (usize, usize) {
@@ -359,7 +361,7 @@ impl EditorBackend {
             "util.restart-vscode" => self.reload(call).await,
             script => {
                 if script == "breakpoint.set" {
-                    check_place(call)?;
+                    check_place(call).await?;
                 }
                 let data = self.run_own(call).await?;
                 Ok(read::answer(script, &call.arguments, &data))

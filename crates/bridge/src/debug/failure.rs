@@ -58,6 +58,13 @@ impl From<DebugError> for DebugFailure {
     }
 }
 
+/// Of file work that was not done in time.
+impl From<std::io::Error> for DebugFailure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new("E_INTERNAL", error.to_string()).hint("try again, or use files on a local disk")
+    }
+}
+
 impl From<CodeError> for DebugFailure {
     fn from(error: CodeError) -> Self {
         Self::new(error.code(), error.to_string()).hint(error.hint())

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use termbridge_catalog::{Catalog, DEFAULT_TIMEOUT, Docs, Origin, Page, Resolve, Tool};
 use termbridge_editor::{EditorBridge, Liveness};
+use termbridge_foreign_files::off_worker;
 
 use super::answer::Answer;
 use super::editor::{EditorBackend, Memory};
@@ -226,10 +227,13 @@ impl Debugging {
     /// Runs a tool's script with arguments that fit its schema.
     pub async fn call(&self, tool: &Tool, mut call: DebugCall) -> DebugAnswer {
         self.make_paths_absolute(tool, &mut call.arguments);
-        if tool.alias() == "breakpoint.set"
-            && let Err(failure) = find_line(&mut call.arguments)
-        {
-            return DebugAnswer::refused(failure);
+        if tool.alias() == "breakpoint.set" {
+            let mut arguments = std::mem::take(&mut call.arguments);
+            let found = off_worker(move || find_line(&mut arguments).map(|()| arguments)).await;
+            match found.map_err(DebugFailure::from).flatten() {
+                Ok(arguments) => call.arguments = arguments,
+                Err(failure) => return DebugAnswer::refused(failure),
+            }
         }
         if OWN_SCRIPTS.contains(&tool.alias()) {
             return self.call_own(tool, &call).await;

@@ -1,12 +1,16 @@
 //! Where a caller means: a line, the text that stands there, a function or a variable. Backends are given
 //! lines, functions and variables; an editor knows lines only.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use termbridge_dap::DebugError;
 
 use super::DebugFailure;
+
+/// Bytes of a source in which a line is looked for.
+const MAX_SOURCE: u64 = 64 * 1024 * 1024;
 
 /// Puts the line of a breakpoint in the place of its text, and refuses what can never hold.
 pub(super) fn find_line(arguments: &mut Map<String, Value>) -> Result<(), DebugFailure> {
@@ -53,7 +57,11 @@ fn is_hit_condition(text: &str) -> bool {
 /// The line that has a text; of several, the one that is nearest to a line.
 fn line_of(path: &Path, text: &str, near: Option<u64>) -> Result<u64, DebugFailure> {
     let wanted = text.trim();
-    let source = std::fs::read(path).map_err(|_| DebugError::FileNotFound(path.to_owned()))?;
+    let source =
+        termbridge_foreign_files::read(path, MAX_SOURCE).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => DebugError::FileNotFound(path.to_owned()),
+            _ => DebugError::InvalidPath { path: path.to_owned(), reason: error.to_string() },
+        })?;
     let source = String::from_utf8_lossy(&source);
     let lines = source.lines().zip(1..).filter(|(line, _)| line.contains(wanted));
     let lines: Vec<u64> = lines.map(|(_, number)| number).collect();

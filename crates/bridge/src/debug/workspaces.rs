@@ -52,6 +52,24 @@ struct Entry {
     last_use: u64,
 }
 
+impl Made {
+    /// The debugging that a caller used before. One for other variables ends if it is idle.
+    fn find(&mut self, caller: &Caller, workspace: &Path) -> Option<Debugging> {
+        self.uses += 1;
+        let is_it =
+            |entry: &Entry| entry.principal == caller.principal() && entry.workspace == workspace;
+        let index = self.all.iter().position(is_it)?;
+        let entry = &mut self.all[index];
+        // A caller with other variables, such as those of another toolchain, means them.
+        if entry.environment.as_ref() != caller.environment() && entry.is_idle() {
+            end_soon(self.all.swap_remove(index));
+            return None;
+        }
+        entry.last_use = self.uses;
+        Some(entry.debugging.clone())
+    }
+}
+
 impl Entry {
     /// Whether it can go without anyone missing it.
     fn is_idle(&self) -> bool {
@@ -68,20 +86,14 @@ impl Debuggers {
     /// The debugging of a caller, in its workspace.
     pub fn of(&self, caller: &Caller) -> Result<Debugging, DebugFailure> {
         let workspace = caller.workspace().unwrap_or(&self.shared.settings.workspace);
+        if let Some(debugging) = self.lock().find(caller, workspace) {
+            return Ok(debugging);
+        }
+        // Without the lock: this reads files of the workspace, which may be slow.
+        let debugging = self.shared.make(caller, workspace);
         let mut made = self.lock();
-        made.uses += 1;
-        let now = made.uses;
-        let is_it =
-            |entry: &Entry| entry.principal == caller.principal() && entry.workspace == workspace;
-        if let Some(index) = made.all.iter().position(is_it) {
-            let entry = &mut made.all[index];
-            // Whoever comes back with other variables, such as those of another toolchain, means them.
-            let is_stale = entry.environment.as_ref() != caller.environment() && entry.is_idle();
-            if !is_stale {
-                entry.last_use = now;
-                return Ok(entry.debugging.clone());
-            }
-            end_soon(made.all.swap_remove(index));
+        if let Some(debugging) = made.find(caller, workspace) {
+            return Ok(debugging);
         }
         if made.all.len() >= MAX_DEBUGGERS {
             let idle = made.all.iter().enumerate().filter(|(_, entry)| entry.is_idle());
@@ -93,13 +105,13 @@ impl Debuggers {
             };
             end_soon(made.all.swap_remove(oldest));
         }
-        let debugging = self.shared.make(caller, workspace);
+        let last_use = made.uses;
         made.all.push(Entry {
             principal: caller.principal().to_owned(),
             workspace: workspace.to_owned(),
             debugging: debugging.clone(),
             environment: caller.environment().cloned(),
-            last_use: now,
+            last_use,
         });
         Ok(debugging)
     }

@@ -12,7 +12,6 @@
 //! (`terminal_resumed`). Until then the command counts as running. Terminals of plain extensions are not kept: nothing
 //! tells one such extension from another.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -190,12 +189,8 @@ fn restored(kept: KeptTerminal) -> EditorTerminal {
 
 /// What was written; nothing where there is no file.
 fn read(file: &Path) -> io::Result<Kept> {
-    let length = match fs::metadata(file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
-        found => found?.len(),
-    };
-    if length > MAX_FILE {
-        return Err(io::Error::other(format!("{} is too long", file.display())));
+    match termbridge_foreign_files::read(file, MAX_FILE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Kept::default()),
+        read => Ok(serde_json::from_slice(&read?)?),
     }
-    Ok(serde_json::from_slice(&fs::read(file)?)?)
 }

@@ -149,7 +149,7 @@ fn too_much_is_left_out() {
     let (catalog, warnings) = Catalog::with_workspace(folder.path(), &[]);
     assert_eq!(new_names(&catalog).len(), 200);
     assert!(warnings.iter().any(|warning| warning.message.contains("more than 200 tools")));
-    assert!(warnings.iter().any(|warning| warning.message.contains("bytes are more than")));
+    assert!(warnings.iter().any(|warning| warning.message.contains("larger than")));
 }
 
 #[cfg(unix)]

@@ -24,6 +24,8 @@ const PAUSE: Duration = Duration::from_millis(1500);
 const COLS: usize = 64;
 /// Rows of the screens shown.
 const ROWS: usize = 12;
+/// Bytes of the file that the editor writes.
+const MAX_WRITTEN: u64 = 4096;
 /// No settings of the user, no files beside the edited one, and Escape takes effect at once.
 const VIM_OPTIONS: [&str; 8] =
     ["-u", "NONE", "-i", "NONE", "-n", "-N", "--cmd", "set ttimeout ttimeoutlen=50"];
@@ -104,7 +106,8 @@ impl Demo {
                 "session_id": id, "keys": ":wq<Enter>", "wait": {"exit": true}, "view": "none",
             }),
         )?;
-        let written = std::fs::read_to_string(file).context("the editor wrote no file")?;
+        let written = termbridge_foreign_files::read_to_string(file, MAX_WRITTEN)
+            .context("the editor wrote no file")?;
         if !written.starts_with("Hello from an agent.\n") {
             bail!("the file holds something else: {written:?}");
         }

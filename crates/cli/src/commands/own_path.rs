@@ -7,6 +7,9 @@ use anyhow::{Context, Result, bail};
 use termbridge_bridge::dap::Environment as Programs;
 use termbridge_clients::PYPI_PACKAGE;
 
+/// Bytes of a `package.json`.
+const MAX_MANIFEST: u64 = 1024 * 1024;
+
 /// Where this program is.
 pub(super) fn own_path() -> Result<PathBuf> {
     std::env::current_exe().context("this program does not know its own path")
@@ -38,7 +41,7 @@ pub(super) fn is_from_file(own: &Path) -> bool {
         let is_npx = folder.parent().is_some_and(|above| above.ends_with("_npx"));
         // npx notes what it was asked for, installers of Python's packages where one came from.
         is_npx
-            && fs::read_to_string(folder.join("package.json"))
+            && termbridge_foreign_files::read_to_string(&folder.join("package.json"), MAX_MANIFEST)
                 .is_ok_and(|text| text.contains("\"file:"))
             || has_origin(folder)
     })

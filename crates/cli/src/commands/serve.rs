@@ -38,6 +38,8 @@ const REPLACE_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a server that a client started stays without any client and any program that runs.
 const UNUSED_LIMIT: Duration = Duration::from_mins(10);
 const UNUSED_INTERVAL: Duration = Duration::from_secs(5);
+/// Bytes of the file with the first token.
+const MAX_TOKEN: u64 = 4096;
 /// The name of the token that the first start makes.
 const FIRST_TOKEN: &str = "first";
 /// What stands for a token whose text is not known here.
@@ -261,7 +263,7 @@ fn words_of(loss: KeeperLoss) -> String {
 /// token; a later one makes none: what a client was configured with stays valid, and a file that is gone with the
 /// runtime folder is no reason for another.
 fn first_token(tokens: &TokenStore, path: &Path) -> Result<Option<String>> {
-    match std::fs::read_to_string(path) {
+    match termbridge_foreign_files::read_to_string(path, MAX_TOKEN) {
         Ok(text) if tokens.verify(text.trim())?.is_some() => {
             return Ok(Some(text.trim().to_owned()));
         }

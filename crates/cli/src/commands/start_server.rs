@@ -85,7 +85,7 @@ fn open_log(path: &Path) -> io::Result<File> {
 
 /// The last thing that was logged since then.
 fn last_line(path: &Path, before: u64) -> Option<String> {
-    let mut log = File::open(path).ok()?;
+    let mut log = termbridge_foreign_files::open(path).ok()?;
     let length = log.metadata().ok()?.len();
     log.seek(SeekFrom::Start(before.max(length.saturating_sub(LOG_END)))).ok()?;
     let mut bytes = Vec::new();

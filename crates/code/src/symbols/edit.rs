@@ -242,7 +242,8 @@ impl Staged {
             return Err("it is read-only".to_owned());
         }
         if let Some(expected) = expected
-            && fs::read(path).map_err(|error| error.to_string())? != expected.as_bytes()
+            && termbridge_foreign_files::read(path, MAX_FILE).map_err(|error| error.to_string())?
+                != expected.as_bytes()
         {
             return Err("it changed meanwhile".to_owned());
         }
@@ -279,21 +280,16 @@ impl Drop for Staged {
 
 /// The text of a file that is small enough and a text.
 pub(crate) fn read(path: &Path) -> Result<String, CodeError> {
-    let missing = |error: std::io::Error| match error.kind() {
+    termbridge_foreign_files::read_to_string(path, MAX_FILE).map_err(|error| match error.kind() {
         ErrorKind::NotFound => CodeError::FileNotFound(path.to_owned()),
+        ErrorKind::InvalidInput | ErrorKind::FileTooLarge => {
+            CodeError::InvalidParams(format!("{} is {error}", path.display()))
+        }
+        ErrorKind::InvalidData => {
+            CodeError::InvalidParams(format!("{} is not UTF-8", path.display()))
+        }
         _ => CodeError::Internal(format!("{} cannot be read: {error}", path.display())),
-    };
-    let meta = fs::metadata(path).map_err(missing)?;
-    if !meta.is_file() {
-        return Err(CodeError::InvalidParams(format!("{} is no file", path.display())));
-    }
-    if meta.len() > MAX_FILE {
-        let (path, length) = (path.display(), meta.len());
-        let message = format!("{path} has {length} bytes, where {MAX_FILE} are read");
-        return Err(CodeError::InvalidParams(message));
-    }
-    String::from_utf8(fs::read(path).map_err(missing)?)
-        .map_err(|_| CodeError::InvalidParams(format!("{} is not UTF-8", path.display())))
+    })
 }
 
 /// The path that an address names, if it is inside the workspace also when links are followed.

@@ -206,8 +206,7 @@ pub(crate) fn chosen_encoding(capabilities: &Value) -> Option<Encoding> {
 }
 
 fn is_cargo_workspace(manifest: &Path) -> bool {
-    let small = manifest.metadata().is_ok_and(|meta| meta.len() <= MANIFEST_LIMIT);
-    let text = if small { std::fs::read_to_string(manifest) } else { return false };
+    let text = termbridge_foreign_files::read_to_string(manifest, MANIFEST_LIMIT);
     text.is_ok_and(|text| text.lines().any(|line| line.trim_start().starts_with("[workspace")))
 }
 

@@ -36,6 +36,8 @@ const VENV_FOLDERS: [&str; 3] = [".venv", "venv", "env"];
 const PACKAGES: [&str; 2] = ["site-packages", "dist-packages"];
 /// Entries of a `lib` folder that are looked at.
 const MAX_ENTRIES: usize = 10_000;
+/// Bytes of a `pyvenv.cfg`.
+const MAX_PYVENV: u64 = 64 * 1024;
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
     if let Some(python) = &search.paths.python {
@@ -117,7 +119,9 @@ fn has_files_of_debugpy(python: &Path, home: Option<&Path>) -> bool {
         let mut versions = versions.take(MAX_ENTRIES);
         return versions.any(|version| debugpy_below(&version.path().join("lib")));
     }
-    let Ok(configuration) = std::fs::read_to_string(prefix.join("pyvenv.cfg")) else {
+    let Ok(configuration) =
+        termbridge_foreign_files::read_to_string(&prefix.join("pyvenv.cfg"), MAX_PYVENV)
+    else {
         let user = home.map(|home| home.join(".local/lib"));
         return installed_below(prefix)
             || real_prefix(python).is_some_and(|prefix| installed_below(&prefix))

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use termbridge_foreign_files::off_worker;
+
 use super::Debugger;
 use crate::breakpoint::{
-    Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, file_key,
+    Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, check, file_key,
 };
 use crate::error::DebugError;
 use crate::session::DebugSession;
@@ -13,12 +15,14 @@ impl Debugger {
     /// Sets a breakpoint, replacing the one at that place; waits for what open sessions make of it.
     pub async fn set_breakpoint(
         &self,
-        breakpoint: Breakpoint,
+        mut breakpoint: Breakpoint,
     ) -> Result<BreakpointInfo, DebugError> {
         if let BreakpointPlace::Data { .. } = breakpoint.place {
             return self.session(None)?.set_data_breakpoint(breakpoint).await;
         }
         self.check_supported(&breakpoint.place)?;
+        let checked = off_worker(move || check(&mut breakpoint).map(|()| breakpoint)).await;
+        let breakpoint = checked.map_err(|error| DebugError::Internal(error.to_string()))??;
         let key = self.context.breakpoints().set(breakpoint)?;
         self.place(&key.group()).await;
         let limit = self.context.settings.breakpoint_timeout;

@@ -62,7 +62,7 @@ impl Spill {
 
     /// Reads a session.
     pub(super) fn read(&self, session: &str) -> Option<Log> {
-        let file = File::open(self.path(session)?).ok()?;
+        let file = termbridge_foreign_files::open(&self.path(session)?).ok()?;
         // Twice what may be kept in memory: the same records as text.
         let mut lines = BufReader::new(file.take(self.limits.bytes as u64 * 2 + 1024)).lines();
         let label: SessionLabel = serde_json::from_str(&lines.next()?.ok()?).ok()?;

@@ -6,11 +6,14 @@ use serde_json::{Map, Value};
 
 use crate::error::DebugError;
 
+/// Bytes of a file.
+const MAX_FILE: u64 = 1024 * 1024;
+
 /// Puts the variables of a configuration's file beneath those of the configuration.
 pub(super) fn merge(fields: &mut Map<String, Value>, folder: &Path) -> Result<(), DebugError> {
     let Some(Value::String(path)) = fields.remove("envFile") else { return Ok(()) };
     let path = folder.join(path);
-    let text = match std::fs::read_to_string(&path) {
+    let text = match termbridge_foreign_files::read_to_string(&path, MAX_FILE) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(DebugError::FileNotFound(path));

@@ -1,7 +1,5 @@
 //! JSON with comments and trailing commas.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use jsonc_parser::{ParseOptions, parse_to_serde_value};
@@ -15,21 +13,11 @@ const MAX_FILE: u64 = 1024 * 1024;
 /// Reads a file; `None` when there is none.
 pub(super) fn read(path: &Path) -> Result<Option<Value>, DebugError> {
     let wrong = |what: String| DebugError::InvalidParams(format!("{}: {what}", path.display()));
-    // Another kind of file may never have been written to, and never end.
-    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(wrong("not a file".to_owned()));
-    }
-    let file = match File::open(path) {
-        Ok(file) => file,
+    let text = match termbridge_foreign_files::read_to_string(path, MAX_FILE) {
+        Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(wrong(error.to_string())),
     };
-    let mut text = String::new();
-    let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
-    read.map_err(|error| wrong(error.to_string()))?;
-    if text.len() as u64 > MAX_FILE {
-        return Err(wrong(format!("larger than {MAX_FILE} bytes")));
-    }
     parse(&text).map(Some).map_err(wrong)
 }
 

@@ -17,11 +17,10 @@ const MAX_LINE: usize = 300;
 
 /// Lines of a file around a line of it; none when it cannot be read.
 pub fn lines_of_file(path: &Path, line: u64, context: u64) -> Vec<SourceLine> {
-    let Ok(file) = std::fs::File::open(path) else { return Vec::new() };
-    let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
-    if !is_file || line == 0 {
+    if line == 0 {
         return Vec::new();
     }
+    let Ok(file) = termbridge_foreign_files::open(path) else { return Vec::new() };
     pick(BufReader::new(file.take(MAX_SOURCE)), line, context)
 }
 

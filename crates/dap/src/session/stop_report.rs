@@ -2,11 +2,12 @@
 //!
 //! What an adapter does not answer is left empty; the stop itself is reported in any case.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
 use serde_json::json;
+use termbridge_foreign_files::off_worker;
 
 use super::Inner;
 use super::focus::SEARCHED_FRAMES;
@@ -183,7 +184,9 @@ impl Inner {
     async fn source_of(&self, link: u32, frame: &FrameInfo) -> Vec<SourceLine> {
         let context = self.context.settings.source_context;
         let Some(path) = &frame.path else { return Vec::new() };
-        let lines = lines_of_file(Path::new(path), frame.line, context);
+        let (path, line) = (PathBuf::from(path), frame.line);
+        let read = off_worker(move || lines_of_file(&path, line, context));
+        let lines = read.await.unwrap_or_default();
         if !lines.is_empty() {
             return lines;
         }

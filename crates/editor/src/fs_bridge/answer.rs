@@ -3,7 +3,6 @@
 //! The extension writes them before `done`, but a file system between two machines may show them
 //! later or in part, so what cannot be read yet is told apart from what is wrong.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path};
 use std::time::Duration;
@@ -129,13 +128,12 @@ fn referred(folder: &Path, name: &str, limit: u64) -> Result<Content, BridgeErro
 }
 
 fn parse(path: &Path, limit: u64) -> Result<Content, BridgeError> {
-    // Opening a pipe waits for whoever writes to it.
-    if path.metadata().is_ok_and(|meta| !meta.is_file()) {
-        return Err(BridgeError::NoResponse(format!("{} is not a file", path.display())));
-    }
-    let mut file = match File::open(path) {
+    let mut file = match termbridge_foreign_files::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Content::Absent),
+        Err(error) if error.kind() == ErrorKind::InvalidInput => {
+            return Err(BridgeError::NoResponse(format!("{} is not a file", path.display())));
+        }
         // A file that is being renamed cannot be opened on some systems.
         Err(error) => return Ok(Content::Torn(error.to_string())),
     };

@@ -52,11 +52,8 @@ fn is_old(folder: &Path, age: Duration) -> bool {
 }
 
 fn is_ours(folder: &Path) -> bool {
-    let path = folder.join("command.json");
-    if fs::metadata(&path).is_ok_and(|meta| meta.len() > MAX_COMMAND) {
-        return false;
-    }
-    let command = fs::read(path).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    let text = termbridge_foreign_files::read(&folder.join("command.json"), MAX_COMMAND).ok();
+    let command = text.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     command
         .as_ref()
         .and_then(|command| command["clientId"].as_str())

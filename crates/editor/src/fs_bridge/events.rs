@@ -3,7 +3,6 @@
 //! The file grows while it is read, so the last line may be torn; it is kept until the rest is there.
 //! Lines that are no events are skipped: progress is news, not truth.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -85,12 +84,7 @@ impl Reader {
     /// The events since the last look. A file that is not there, or cannot be read, has none.
     pub(super) fn look(&mut self, path: &Path) -> Vec<Event> {
         let most = PER_LOOK.min(self.limit.saturating_sub(self.offset));
-        // Opening a pipe waits for whoever writes to it.
-        let is_file = path.metadata().is_ok_and(|meta| meta.is_file());
-        if !is_file {
-            return Vec::new();
-        }
-        let Ok(mut file) = File::open(path) else {
+        let Ok(mut file) = termbridge_foreign_files::open(path) else {
             return Vec::new();
         };
         let mut bytes = Vec::new();

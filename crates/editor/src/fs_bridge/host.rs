@@ -55,7 +55,11 @@ impl Liveness {
     }
 
     pub(super) fn of(bridge: &Path, settings: &Settings) -> std::io::Result<Self> {
-        let touched = fs::metadata(bridge.join("host.json"))?.modified()?;
+        let found = fs::metadata(bridge.join("host.json"))?;
+        if !found.is_file() {
+            return Err(std::io::Error::other("not a regular file"));
+        }
+        let touched = found.modified()?;
         // A time to come is another clock's now.
         let age = SystemTime::now().duration_since(touched).unwrap_or_default();
         Ok(match () {
@@ -194,9 +198,6 @@ impl Shared {
 
 /// What `host.json` says; none while it cannot be read.
 pub(super) fn info(bridge: &Path) -> Option<HostInfo> {
-    let path = bridge.join("host.json");
-    if fs::metadata(&path).ok()?.len() > MAX_HOST_FILE {
-        return None;
-    }
-    serde_json::from_slice(&fs::read(path).ok()?).ok()
+    let bytes = termbridge_foreign_files::read(&bridge.join("host.json"), MAX_HOST_FILE).ok()?;
+    serde_json::from_slice(&bytes).ok()
 }

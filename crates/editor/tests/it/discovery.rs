@@ -49,6 +49,24 @@ async fn the_nearest_living_host_serves() {
     assert_eq!(found[0].info.as_ref().unwrap().bridge_id, "extHost-inner");
 }
 
+/// A cloned repository chooses what its files are.
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_host_file_that_is_no_file_is_no_bridge() {
+    let folder = tempfile::tempdir().unwrap();
+    let bridge = folder.path().join(".vsc-bridge");
+    fs::create_dir_all(bridge.join("execute")).unwrap();
+    fs::write(bridge.join("host.lock"), "").unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for target in [Path::new("/dev/zero"), Path::new("/dev/ptmx"), Path::new("/dev/stdin"), &pipe] {
+        std::os::unix::fs::symlink(target, bridge.join("host.json")).unwrap();
+        let found = limited(EditorBridge::default().survey(folder.path())).await.unwrap();
+        assert!(found.is_empty(), "{}: {found:?}", target.display());
+        fs::remove_file(bridge.join("host.json")).unwrap();
+    }
+}
+
 #[tokio::test]
 async fn why_there_is_none_is_told() {
     let folder = tempfile::tempdir().unwrap();

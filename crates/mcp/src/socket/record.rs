@@ -77,7 +77,7 @@ pub fn records(folder: &ServerFolder) -> Result<Vec<ServerRecord>, FolderError> 
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        let Ok(file) = File::open(&path) else { continue };
+        let Ok(file) = termbridge_foreign_files::open(&path) else { continue };
         if file.try_lock().is_ok() {
             let _ = fs::remove_file(&path);
             continue;

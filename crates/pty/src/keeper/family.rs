@@ -10,7 +10,8 @@
 //! be attributed, since it cleared its environment or is a program whose environment the system hides,
 //! is then nobody's: it outlives the keeper.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Held, Keeper};
 use crate::ProcessInfo;
@@ -39,6 +40,30 @@ impl Family {
     }
 }
 
+/// The system's processes, looked up at most once for everything that one turn of the loop does.
+///
+/// A process that a session gets later is found by the tree. Nobody joins a session whose leader ended before the census
+/// and that has nobody in it.
+#[derive(Default)]
+pub(super) struct Census {
+    by_session: OnceCell<BTreeMap<i32, Vec<Process>>>,
+    /// Where orphans come to the keeper.
+    orphans: OnceCell<Vec<i32>>,
+}
+
+impl Census {
+    fn members(&self, session: i32) -> &[Process] {
+        let by_session = self.by_session.get_or_init(|| {
+            let mut by_session: BTreeMap<i32, Vec<Process>> = BTreeMap::new();
+            for process in process_table::all() {
+                by_session.entry(process.info.session).or_default().push(process);
+            }
+            by_session
+        });
+        by_session.get(&session).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
 impl Keeper {
     pub(super) fn family(&self, program: ProgramId, look: Look) -> Family {
         let Some(held) = self.programs.get(&program) else {
@@ -52,23 +77,24 @@ impl Keeper {
             tree.into_iter().partition(|process| Some(process.info.session) == leader);
         if look == Look::Thorough && leader.is_some() {
             let known: BTreeSet<i32> = members.iter().map(|process| process.info.pid).collect();
-            members.extend(process_table::all().into_iter().filter(|process| {
-                Some(process.info.session) == leader && !known.contains(&process.info.pid)
-            }));
+            let all = self.census.members(held.pid).iter();
+            members.extend(all.filter(|process| !known.contains(&process.info.pid)).cloned());
         }
         Family { members, detached }
     }
 
     /// Orphans that may be a program's, and are no program's leader.
     fn orphans(&self, leader: i32) -> Vec<i32> {
-        let mut orphans = process_table::orphans(leader);
-        orphans.retain(|&pid| !self.is_leader(pid));
-        orphans
-    }
-
-    /// Whether the process is a program's leader, alive or a zombie.
-    pub(super) fn is_leader(&self, pid: i32) -> bool {
-        self.programs.values().any(|held| held.leader() == Some(pid))
+        let without_leaders = |mut orphans: Vec<i32>| {
+            let leaders: BTreeSet<i32> = self.programs.values().filter_map(Held::leader).collect();
+            orphans.retain(|pid| !leaders.contains(pid));
+            orphans
+        };
+        if process_table::IS_SUBREAPER {
+            let find = || without_leaders(process_table::children_of_self());
+            return self.census.orphans.get_or_init(find).clone();
+        }
+        without_leaders(process_table::orphans(leader))
     }
 
     /// Every living process that came of a program, as far as it is known.

@@ -1,6 +1,6 @@
 //! Learns what became of children: whether `execve` succeeded, how they ended, and whose sessions are empty.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions};
@@ -54,7 +54,8 @@ impl Keeper {
         }
     }
 
-    /// Reports leaders that ended, keeping them; reaps every other child that did.
+    /// Reports leaders that ended, keeping them; reaps every other child that did. The stops of their sessions look at
+    /// once.
     pub(super) fn reap(&mut self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let mut ended = Vec::new();
@@ -77,15 +78,30 @@ impl Keeper {
             let status = status.unwrap_or(ExitStatus::Lost);
             held.status = Some(status);
             held.slave = None;
+            if let Some(stop) = &mut held.stop {
+                stop.look_at_once();
+            }
             ended.push((program, status));
         }
         for (program, status) in ended {
             self.send(&Event::Exited { program, status });
         }
+        let mut leaders: BTreeMap<i32, &mut Held> =
+            self.programs.values_mut().filter_map(|held| Some((held.leader()?, held))).collect();
         for pid in process_table::children_of_self() {
-            if !self.is_leader(pid) {
-                reap_one(pid);
+            if leaders.contains_key(&pid) {
+                continue;
             }
+            let session = process_table::read(pid).map(|orphan| orphan.info.session);
+            if reap_one(pid)
+                && let Some(held) = session.and_then(|session| leaders.get_mut(&session))
+                && let Some(stop) = &mut held.stop
+            {
+                stop.look_at_once();
+            }
+        }
+        if let Some(ending) = &mut self.ending {
+            ending.look_at_once();
         }
         // The last process of a session may have been the child that ended just now.
         if process_table::IS_SUBREAPER && self.programs.values().any(Held::may_be_empty) {
@@ -135,8 +151,9 @@ impl Held {
     }
 }
 
-fn reap_one(pid: i32) {
-    if let Some(pid) = Pid::from_raw(pid) {
-        let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
-    }
+/// Whether the child had ended.
+fn reap_one(pid: i32) -> bool {
+    let reaped =
+        Pid::from_raw(pid).map(|pid| rustix::process::waitpid(Some(pid), WaitOptions::NOHANG));
+    matches!(reaped, Some(Ok(Some(_))))
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::Keeper;
-use super::family::{Family, Look, Seen};
+use super::family::{Census, Family, Look, Seen};
 use crate::process_table::Process;
 use crate::protocol::{Event, ProgramId, RequestId};
 use crate::{StopReport, sys};
@@ -129,6 +129,7 @@ impl Keeper {
             return;
         };
         let is_over = held.status.is_some() && held.stop.is_none();
+        self.census = Census::default();
         if is_over && self.family(program, Look::Quick).members.is_empty() {
             self.forget(program);
         } else if let Some(stop) = self.begin_stop(program, libc::SIGHUP, RELEASE_GRACE) {
@@ -158,18 +159,10 @@ impl Keeper {
         Some(stop)
     }
 
-    /// A child ended: whoever waits for that looks now.
-    pub(super) fn look_at_once(&mut self) {
-        for stop in self.programs.values_mut().filter_map(|held| held.stop.as_mut()) {
-            stop.look_at_once();
-        }
-        if let Some(ending) = &mut self.ending {
-            ending.look_at_once();
-        }
-    }
-
     pub(super) fn advance_stops(&mut self) {
         let now = Instant::now();
+        // Who has been reaped since ended before the next look.
+        self.census = Census::default();
         let due: Vec<ProgramId> = self
             .programs
             .iter_mut()

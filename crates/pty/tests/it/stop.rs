@@ -165,3 +165,40 @@ async fn stops_of_many_go_on_at_once() {
         assert_eq!(report.expect("task").expect("stop").status, Some(KILLED));
     }
 }
+
+/// The processor time of a keeper that stops so many programs at once, for each of them.
+#[cfg(target_os = "linux")]
+async fn time_to_stop_each(count: u32) -> Duration {
+    let keeper = Keeper::new();
+    let mut programs = Vec::new();
+    for _ in 0..count {
+        programs.push(run(&keeper, "sleep", &["600"]).await);
+    }
+    let pid = keeper.pid().expect("keeper");
+    let used = || {
+        let times = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).expect("schedstat");
+        let running = times.split_whitespace().next().expect("a time").parse().expect("a number");
+        Duration::from_nanos(running)
+    };
+    let before = used();
+    let mut stops = tokio::task::JoinSet::new();
+    for program in programs {
+        stops.spawn(async move {
+            program.stop(Signal::TERM, NEVER).await.expect("stop");
+            program
+        });
+    }
+    // None is released before the last is stopped: that is work of its own.
+    let stopped = limited("the ends", stops.join_all()).await;
+    let used = used() - before;
+    drop(stopped);
+    used / count
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn one_of_many_is_stopped_with_as_little_work_as_one_of_few() {
+    let few = time_to_stop_each(30).await;
+    let many = time_to_stop_each(300).await;
+    assert!(many < 3 * few, "{many:?} for each of 300, {few:?} for each of 30");
+}

@@ -90,7 +90,7 @@ impl Drop for Live {
 }
 
 fn is_dead(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+    termbridge_foreign_files::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
 
 fn lose(connection: &Connection, server: &str) -> rusqlite::Result<()> {

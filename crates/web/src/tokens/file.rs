@@ -45,7 +45,7 @@ impl TokenFile {
 
     /// The tokens; none where there is no file.
     pub(super) fn read(&self) -> Result<Vec<Token>, TokenError> {
-        let file = match File::open(&self.path) {
+        let file = match termbridge_foreign_files::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.failed(error)),

@@ -2,8 +2,6 @@
 //! only what their metadata names: the manifest of the bridge, else that of the published extension.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -83,9 +81,7 @@ struct Manifest {
 
 impl Manifest {
     fn read(path: &Path) -> Option<Self> {
-        let mut text = String::new();
-        File::open(path).ok()?.take(MAX_MANIFEST).read_to_string(&mut text).ok()?;
-        serde_json::from_str(&text).ok()
+        serde_json::from_slice(&termbridge_foreign_files::read(path, MAX_MANIFEST).ok()?).ok()
     }
 }
 

@@ -11,6 +11,7 @@ use termbridge_dap::{
     AdapterKind, CommandLine, Configuration, DebugError, DebugSession, LastLine, Request,
     TargetProcess,
 };
+use termbridge_foreign_files::off_worker;
 use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 use tokio::time::Instant;
@@ -48,7 +49,13 @@ pub(super) async fn start(
 ) -> Result<Answer, DebugFailure> {
     let deadline = Instant::now() + call.timeout;
     native.check_pending()?;
-    let mut plan = native.plan(&asked)?;
+    let planning = native.clone();
+    let (asked, plan) = off_worker(move || {
+        let plan = planning.plan(&asked);
+        (asked, plan)
+    })
+    .await?;
+    let mut plan = plan?;
     for (_, configuration) in &mut plan.parts {
         asked.lay_over(configuration)?;
     }

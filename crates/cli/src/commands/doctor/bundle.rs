@@ -118,10 +118,9 @@ fn variables() -> String {
 
 /// The end of a file, as text.
 fn tail(path: &Path) -> Option<String> {
-    // A pipe would be waited for.
-    let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
-    let mut file = std::fs::File::open(path).ok()?;
-    file.seek(SeekFrom::Start(found.len().saturating_sub(MAX_BYTES))).ok()?;
+    let mut file = termbridge_foreign_files::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_BYTES))).ok()?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

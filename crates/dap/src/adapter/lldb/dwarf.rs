@@ -1,6 +1,5 @@
 //! Reading the debug information of a program: its units, and what their entries say.
 
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -23,7 +22,7 @@ pub(super) fn is_rust(language: Option<gimli::DwLang>) -> bool {
 
 /// Whether a program has debug information at all.
 pub(super) fn has_any(program: &Path) -> Result<bool, Failure> {
-    let cache = object::ReadCache::new(File::open(program)?);
+    let cache = object::ReadCache::new(termbridge_foreign_files::open(program)?);
     let object = object::File::parse(&cache)?;
     Ok(object.section_by_name(SectionId::DebugInfo.name()).is_some())
 }
@@ -34,7 +33,7 @@ pub(super) fn for_each_unit(
     is_wanted: impl Fn(Option<gimli::DwLang>) -> bool,
     mut each: impl FnMut(&Dwarf<Slice<'_>>, &Unit<Slice<'_>>) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<ControlFlow<()>, Failure> {
-    let cache = object::ReadCache::new(File::open(program)?);
+    let cache = object::ReadCache::new(termbridge_foreign_files::open(program)?);
     let object = object::File::parse(&cache)?;
     let read = object.sections().filter(|section| is_read(section.name()));
     let size: u64 = read.map(|section| section.size()).sum();

@@ -1,8 +1,5 @@
 //! What the editor's language servers say.
 
-use std::fs::File;
-use std::io::Read;
-
 use serde_json::Value;
 use termbridge_code::diagnostics::{Diagnostic, Findings, Severity, ToolRun, ToolStatus};
 use termbridge_code::symbols::{
@@ -46,10 +43,9 @@ pub(super) fn diagnostics(data: &Value) -> Findings {
 
 /// A line of a file, without its indent.
 fn line_of(path: &str, line: u64) -> String {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_SOURCE).read_to_end(&mut bytes));
+    let bytes = termbridge_foreign_files::read(path.as_ref(), MAX_SOURCE).unwrap_or_default();
     let source = String::from_utf8_lossy(&bytes);
-    let line = source.lines().nth(line.saturating_sub(1) as usize).filter(|_| read.is_ok());
+    let line = source.lines().nth(line.saturating_sub(1) as usize);
     line.unwrap_or_default().trim().to_owned()
 }
 
