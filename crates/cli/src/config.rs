@@ -36,6 +36,8 @@ const MEGABYTES: RangeInclusive<usize> = 0..=MEGABYTE;
 const BUFFER_SIZE: RangeInclusive<usize> = 1..=MEGABYTE;
 const HISTORY_ENTRIES: RangeInclusive<usize> = 0..=1_000_000_000;
 const PORT: RangeInclusive<usize> = 0..=65_535;
+/// In place of a configuration file: none of the settings.
+pub(crate) const EMPTY_CONFIG: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 /// Bytes of the configuration file.
 const MAX_CONFIG: u64 = 1024 * 1024;
 
@@ -447,6 +449,7 @@ fn number(
 fn read(path: &Path) -> Result<Option<File>> {
     let text = match termbridge_foreign_files::read_to_string(path, MAX_CONFIG) {
         Ok(text) => text,
+        Err(_) if path == Path::new(EMPTY_CONFIG) => String::new(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", path.display())),
     };

@@ -29,7 +29,7 @@ use self::show::Colour;
 use super::own_path;
 use super::{Debugging, EndingSignals, json_line, print, tell, wants_colour};
 use crate::args::{DebuggingArguments, DoctorArguments, McpArguments, ServerEnvironment};
-use crate::config::{Config, config_path};
+use crate::config::{Config, EMPTY_CONFIG, config_path};
 use crate::environment;
 
 /// How long any check may take; debuggers have a limit of their own.
@@ -111,7 +111,7 @@ fn configuration(
         None => "termbridge mcp --help".to_owned(),
     };
     failed("configuration", format!("{error:#}"), fix);
-    let nothing = Some(PathBuf::from(if cfg!(windows) { "NUL" } else { "/dev/null" }));
+    let nothing = Some(PathBuf::from(EMPTY_CONFIG));
     Config::load(McpArguments { config: nothing, ..McpArguments::default() })
 }
 
