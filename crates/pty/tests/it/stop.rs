@@ -190,7 +190,7 @@ async fn time_to_stop_each(count: u32) -> Duration {
     }
     // None is released before the last is stopped: that is work of its own.
     let stopped = limited("the ends", stops.join_all()).await;
-    let used = used() - before;
+    let used = used().saturating_sub(before);
     drop(stopped);
     used / count
 }
