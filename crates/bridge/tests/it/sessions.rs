@@ -175,7 +175,7 @@ async fn at_the_limit_idle_shells_make_room_but_those_with_jobs_do_not() {
 async fn at_the_limit_nobody_waits_for_a_command_that_runs_long() {
     let hub = Hub::new(1);
     // It ends sooner than a request that waited for it would be refused.
-    let begun = hub.bridge.start(of_agent("a", "sleep 4"), LIMIT).await.expect("starts");
+    let mut begun = hub.bridge.start(of_agent("a", "sleep 4"), LIMIT).await.expect("starts");
     let limit =
         |refused| matches!(refused, BridgeError::Session(SessionError::TooManySessions { .. }));
     let (other, same) = tokio::join!(
@@ -185,6 +185,7 @@ async fn at_the_limit_nobody_waits_for_a_command_that_runs_long() {
     assert!(other.is_err_and(limit), "another agent's");
     assert!(same.is_err_and(limit), "the same agent's");
     hub.bridge.wait(&begun, LIMIT).await.expect("ends");
+    begun.answered();
     hub.run(of_agent("b", "true")).await;
     hub.sessions.shutdown().await;
 }
