@@ -50,9 +50,9 @@ const WORKERS: usize = 2;
 /// Threads for work that blocks: judging commands, reading files and the history.
 const BLOCKING: usize = 16;
 
-/// What a server needs at its start: the workers, a blocking thread, stdin and stdout, the history's
-/// two, the keeper and one program.
-const FIRST_THREADS: usize = WORKERS + 7;
+/// What a server cannot do without: the workers, a blocking thread, stdin and stdout, the keeper. Each costs time at
+/// every start, so those that can be refused later are not among them.
+const FIRST_THREADS: usize = WORKERS + 4;
 
 /// A runtime that goes on where the system refuses further threads, because a program has used up the
 /// user's or the container's processes: its first blocking thread is started here and stays.
@@ -63,7 +63,7 @@ fn runtime() -> anyhow::Result<Runtime> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING).thread_keep_alive(Duration::MAX);
     let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
-    runtime.block_on(runtime.spawn_blocking(|| ())).context("cannot start the runtime")?;
+    drop(runtime.spawn_blocking(|| ()));
     Ok(runtime)
 }
 

@@ -8,6 +8,10 @@ use clap::{Arg, Command, Error};
 
 /// The command without the variables that are empty.
 pub(crate) fn without_empty_variables(command: Command) -> Command {
+    // Every argument of every command would be made again.
+    if std::env::vars_os().all(|(_, value)| !value.is_empty()) {
+        return command;
+    }
     command
         .mut_args(|arg| match arg.get_env().and_then(std::env::var_os) {
             Some(value) if value.is_empty() => arg.env(Resettable::<Name>::Reset),
