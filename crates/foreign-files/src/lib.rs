@@ -62,7 +62,7 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
 /// Runs work that looks at files on a thread of its own, so that a slow file system delays no other call.
 ///
 /// After [`TIME_LIMIT`] the caller gets [`ErrorKind::TimedOut`]. The thread stays with the file system until that answers;
-/// [`MAX_THREADS`] bounds how many do.
+/// `MAX_THREADS` bounds how many do.
 pub async fn off_worker<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
