@@ -235,7 +235,7 @@ async fn a_second_plain_editor_leaves_the_first_its_terminals() {
     let terminal = confirm(&terminals, &mut first, &of_first.id).await;
     assert_ne!(terminal, confirm(&terminals, &mut second, &of_second.id).await);
 
-    // One that connects again goes on with its own, whoever else is there.
+    // One that connects again keeps its own terminals, whatever other peers there are.
     first.leave().await;
     let mut first = Editor::plain(&terminals).await;
     assert_eq!(terminal, confirm(&terminals, &mut first, &of_first.id).await);

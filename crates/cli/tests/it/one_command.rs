@@ -203,7 +203,7 @@ fn an_interrupt_leaves_nothing_of_them_unsaid() {
         );
         let back = json!({"command": "pwd; echo \"<$A>\"", "session_id": session});
         let back = own.server.ok("execute_command", back).structured;
-        // Nothing of ours runs in a POSIX shell that was interrupted: it stays where it is.
+        // Our hook does not run in a POSIX shell that was interrupted: it stays where it is.
         let place = if shell == "dash" { there } else { home };
         assert_eq!(back["output"], format!("{}\n<>\n", place.display()), "{shell}");
     }

@@ -192,7 +192,7 @@ impl Tool for LaunchApp {
     }
 }
 
-/// What is said of a program that has not finished its first screen.
+/// The note on a program that has not finished its first screen.
 pub(super) const STILL_AT_WORK: &str = "still at work; wait_for waits for it";
 
 /// Whether the program does not wait for input after its first paint.

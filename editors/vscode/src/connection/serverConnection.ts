@@ -4,7 +4,7 @@
 //
 // A server is started when none was found for the first time, when a person asks for it, and when one was killed: that
 // one left its socket behind. A program that is not installed is looked for with each attempt, and used as soon as it is there. A
-// server that ended in order stays stopped, as whoever stopped it wanted. Nothing runs while it is
+// server that ended in order stays stopped, as the person who stopped it wanted. Nothing runs while it is
 // connected but the timer that notices a silent server.
 
 import * as vscode from 'vscode';

@@ -1,7 +1,7 @@
 //! Whether there is a session, and its end. The published extension counts failed calls and refuses all for a while
 //! after some: a call that needs a session is not sent where there is none.
 //!
-//! js-debug runs a program in a child of the session that was started. When the program has ended, the editor goes on to
+//! js-debug runs a program in a child of the session that was started. When the program has ended, the editor continues to
 //! list the parent, though its debugger has ended too: it runs nothing, and every request to it fails.
 
 use serde_json::{Value, json};
