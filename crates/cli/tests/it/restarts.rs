@@ -372,7 +372,7 @@ fn the_death_of_the_keeper_loses_its_sessions_and_not_the_server() {
             assert!(text.contains(next), "{text}");
             assert_eq!(text.contains("partly"), call == command, "{text}");
         }
-        assert_eq!(world.server(), server, "it goes on: {}", world.log());
+        assert_eq!(world.server(), server, "the same server runs: {}", world.log());
         let listed = world.call("list_sessions", json!({"all": true}));
         let lost = listed["sessions"].as_array().expect("sessions").iter();
         let lost = lost.filter(|row| row["state"] == "exited" && row["lost"] == true);
