@@ -1,5 +1,8 @@
 //! The engine against its floors, all in one run: `cargo bench -p termbridge-benches`.
 //!
+//! `TERMBRIDGE=path` measures another build of the program, an older version for example; only the rows about dumps
+//! measure this one.
+//!
 //! `--quick` takes few samples: it shows that everything runs, not how fast.
 
 use std::path::Path;
@@ -12,7 +15,6 @@ use termbridge_benches::{
     BarePty, Mode, children, client, memory, row, server_binary, times, workload,
 };
 use termbridge_mcp::client::Client;
-use termbridge_session::{Launch, Sessions, Settings, Wait};
 use termbridge_vt::{Options, Size, Terminal};
 
 struct Scale {
@@ -43,7 +45,7 @@ fn main() -> Result<()> {
     start_to_initialize(&server, &scale)?;
     key_to_screen(&server, &scale)?;
     launch_to_screen(&server, &scale)?;
-    ingest(&scale)?;
+    ingest(&server, &scale)?;
     dump(&scale)?;
     idle_memory(&server, &scale)
 }
@@ -121,11 +123,9 @@ fn launch_to_screen(server: &Path, scale: &Scale) -> Result<()> {
     Ok(())
 }
 
-fn ingest(scale: &Scale) -> Result<()> {
+fn ingest(server: &Path, scale: &Scale) -> Result<()> {
     let folder = tempfile::tempdir()?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let sessions = Sessions::new(Settings::default());
+    let mut client = client(server, &[])?;
     let mut ratios = Vec::new();
     for name in ["plain", "colour", "screens"] {
         let path = folder.path().join(name);
@@ -137,7 +137,7 @@ fn ingest(scale: &Scale) -> Result<()> {
             let mut bare = BarePty::start(Command::new("cat").arg(&path), Mode::Cooked)?;
             bare.drain();
             best.1 = best.1.min(began.elapsed());
-            best.0 = best.0.min(runtime.block_on(feed(&sessions, &path))?);
+            best.0 = best.0.min(feed(&mut client, &path)?);
         }
         let speed = |time: Duration| size / time.as_secs_f64();
         let ratio = speed(best.0) / speed(best.1);
@@ -151,15 +151,18 @@ fn ingest(scale: &Scale) -> Result<()> {
     }
     let mean = ratios.iter().product::<f64>().powf(1.0 / ratios.len() as f64);
     row("ingest, geometric mean", "", "", &format!("{mean:.2}"));
-    runtime.block_on(sessions.shutdown());
     Ok(())
 }
 
-async fn feed(sessions: &Sessions, path: &Path) -> Result<Duration> {
+fn feed(client: &mut Client, path: &Path) -> Result<Duration> {
     let began = Instant::now();
-    let session = sessions.launch(Launch::new("cat").arg(path).size(120, 40)).await?;
-    session.wait(Wait::exit().timeout(Duration::from_mins(2))).await?;
-    Ok(began.elapsed())
+    let answer = client.call(
+        "launch_app",
+        json!({"command": "cat", "args": [path], "wait": {"exit": true, "timeout_ms": 50_000}}),
+    )?;
+    let took = began.elapsed();
+    anyhow::ensure!(answer.text.contains("exit code 0"), "{}", answer.text);
+    Ok(took)
 }
 
 /// A terminal of 10,000 lines; the floor is the copy of its text, and feeding that to a new terminal.

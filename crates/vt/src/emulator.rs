@@ -274,6 +274,11 @@ impl Terminal {
         self.core.free_spare_rows();
     }
 
+    /// The program has ended: frees the memory that only further output needs.
+    pub fn finish(&mut self) {
+        self.core.finish();
+    }
+
     /// Memory is there again: a history that was shrunk may grow, if what that costs at least fits
     /// into `room` bytes.
     pub fn grow_memory(&mut self, room: usize) {

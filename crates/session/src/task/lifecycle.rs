@@ -88,7 +88,8 @@ impl SessionTask {
         self.ended = Some(ended);
         self.tell_end();
         self.place = None;
-        self.free_spare_memory();
+        self.terminal.finish();
+        self.report_freed_memory();
         if let Some(server) = self.server.upgrade() {
             server.set_finished(&self.id, true);
         }

@@ -199,13 +199,12 @@ impl SessionTask {
 
     pub(super) fn free_when_quiet(&mut self, now: Instant) {
         if self.quiet_deadline().is_some_and(|at| now >= at) {
-            self.free_spare_memory();
+            self.terminal.free_spare_rows();
+            self.report_freed_memory();
         }
     }
 
-    /// Gives back the memory that is held for further output.
-    pub(super) fn free_spare_memory(&mut self) {
-        self.terminal.free_spare_rows();
+    pub(super) fn report_freed_memory(&mut self) {
         self.publish_memory();
         memory::release_soon();
     }
@@ -213,8 +212,7 @@ impl SessionTask {
     pub(super) fn trim(&mut self, keep_bytes: usize) {
         self.terminal.shrink_memory(keep_bytes);
         tracing::debug!(session = %self.id, keep_bytes, "scrollback trimmed");
-        self.publish_memory();
-        memory::release_soon();
+        self.report_freed_memory();
     }
 }
 

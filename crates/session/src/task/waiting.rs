@@ -67,7 +67,9 @@ impl PendingWait {
 #[derive(Default)]
 pub(super) struct SurveyState {
     under_way: bool,
-    /// When it began, if the program had read all its input by then: one that has not does not wait
+    /// When the last one began.
+    started: Option<Instant>,
+    /// The same, if the program had read all its input by then: one that has not does not wait
     /// for more, whatever the kernel says.
     settled: Option<Instant>,
     /// The idle time-out wants to know too.
@@ -115,9 +117,14 @@ impl SessionTask {
         let seq = self.seq_for(&wait);
         if wait.asks_kernel() || wait.watches_shell() {
             self.survey.latest = None;
-            // Most commands are over before the kernel could be asked.
-            let is_patient = wait.command.is_some() && !wait.surveyed;
-            let delay = if is_patient { SURVEY_DELAY } else { Duration::ZERO };
+            let delay = match (wait.command, wait.surveyed, wait.settled) {
+                (_, true, _) => Duration::ZERO,
+                // Most commands are over before the kernel could be asked.
+                (Some(_), ..) => SURVEY_DELAY,
+                // Its input is still on its way; what it prints is asked about at once.
+                (None, _, true) => SETTLE_INTERVAL,
+                (None, _, false) => Duration::ZERO,
+            };
             let due = self.survey.next.filter(|next| *next > now && self.shell_is_in_doubt());
             self.survey.next = Some(due.unwrap_or(now + delay).min(now + delay));
         }
@@ -376,10 +383,21 @@ impl SessionTask {
 
     /// Starts a survey when one is due; it reports back as a command.
     pub(super) fn ask_kernel(&mut self, now: Instant) {
-        let due = self.survey.next.is_some_and(|next| now >= next);
+        let due = self.survey.next.is_some_and(|next| now >= next) || self.has_answered(now);
         if due && self.asks_kernel() && self.ended.is_none() {
             self.start_survey();
         }
+    }
+
+    /// The program has printed something since its input, and the caller waits for it to settle.
+    fn has_answered(&self, now: Instant) -> bool {
+        let is_new = self
+            .survey
+            .started
+            .is_none_or(|started| self.last_output > started && now >= started + SETTLE_INTERVAL);
+        is_new
+            && self.last_output > self.last_input
+            && self.waits.iter().any(|pending| pending.wait.settled)
     }
 
     pub(super) fn start_survey(&mut self) {
@@ -387,7 +405,9 @@ impl SessionTask {
             let program = Arc::clone(&self.program);
             let all_read =
                 self.input.len() == 0 && program.unread_input().is_ok_and(|left| left == 0);
-            self.survey.settled = all_read.then(Instant::now);
+            let now = Instant::now();
+            self.survey.started = Some(now);
+            self.survey.settled = all_read.then_some(now);
             let work = async move { Command::Surveyed(program.survey().await.ok()) };
             self.beside(Command::Surveyed(None), work);
         }

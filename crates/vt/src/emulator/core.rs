@@ -36,7 +36,8 @@ pub(crate) const SOFT_RESET: &[u8] =
 
 pub(super) struct Core {
     pub(super) term: Screens,
-    pub(super) processor: Processor,
+    /// Made for the first output: it reserves 2 MB, which the allocator may take from memory that was used before.
+    pub(super) processor: Option<Processor>,
     listener: Listener,
     palette: Palette,
     pub(super) scrollback_lines: usize,
@@ -69,7 +70,7 @@ impl Core {
         let listener = Listener::default();
         Self {
             term: Screens::new(config(options.scrollback_lines), size, listener.clone()),
-            processor: Processor::new(),
+            processor: None,
             listener,
             palette: options.palette,
             scrollback_lines: options.scrollback_lines,
@@ -206,7 +207,7 @@ impl Core {
         if bytes.is_empty() {
             return;
         }
-        self.processor.advance(&mut self.term, bytes);
+        self.processor.get_or_insert_default().advance(&mut self.term, bytes);
         for event in self.listener.take() {
             self.emulator_event(event);
         }

@@ -36,7 +36,7 @@ mod stream;
 use alacritty_terminal::grid::{Dimensions, Grid};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::{Cell, Hyperlink};
-use alacritty_terminal::vte::ansi::{Handler, Processor};
+use alacritty_terminal::vte::ansi::Handler;
 
 use self::cells::Links;
 use self::paint::Patch;
@@ -186,9 +186,9 @@ impl Core {
             Some(last) => {
                 let mut bytes = [0; 4];
                 let text = last.encode_utf8(&mut bytes);
-                self.processor.advance(&mut Nowhere, text.as_bytes());
+                self.processor.get_or_insert_default().advance(&mut Nowhere, text.as_bytes());
             }
-            None => self.processor = Processor::new(),
+            None => self.processor = None,
         }
     }
 }

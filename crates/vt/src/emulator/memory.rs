@@ -110,6 +110,12 @@ impl Core {
         self.packed = Some(self.primary_history_len());
     }
 
+    /// Frees what only further output needs.
+    pub(super) fn finish(&mut self) {
+        self.free_spare_rows();
+        self.processor = None;
+    }
+
     /// Lowers the limit of the history until everything takes about `bytes`.
     pub(super) fn shrink(&mut self, bytes: usize) {
         let history = self.primary_history_len();
@@ -140,5 +146,22 @@ impl Core {
             self.set_history_limit(self.scrollback_lines);
             self.lowered = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Options, Size, Terminal};
+
+    #[test]
+    fn a_finished_terminal_holds_no_memory_for_output_and_can_take_some() {
+        let mut terminal = Terminal::new(Size { cols: 20, rows: 5 }, Options::default());
+        assert!(terminal.core.processor.is_none(), "none was printed");
+        terminal.feed(b"x\r\n".repeat(14).as_slice());
+        terminal.finish();
+        assert!(terminal.core.processor.is_none());
+        assert!(!terminal.has_spare_rows());
+        terminal.feed(b"\x1b[1;1H\x1b[2Jagain");
+        assert_eq!(terminal.screen().rows[0].text(), "again");
     }
 }
