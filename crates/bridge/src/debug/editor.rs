@@ -54,7 +54,7 @@ impl EditorBackend {
             Some(scripts) => scripts,
             None => {
                 let bridge = host.bridge().to_owned();
-                let read = tokio::task::spawn_blocking(move || Scripts::of(&bridge)).await;
+                let read = off_worker(move || Scripts::of(&bridge)).await;
                 let scripts = Arc::new(read.unwrap_or_else(|_| Scripts::of(Path::new(""))));
                 memory.keep_scripts(id, &scripts);
                 scripts
