@@ -327,8 +327,11 @@ impl DebugBackend for EditorBackend {
     }
 
     async fn call(&self, call: DebugCall) -> Result<Answer, DebugFailure> {
-        if session::is_needed_by(&call.script) && !self.memory.has_session() {
-            self.require_session(&call).await?;
+        if session::is_needed_by(&call.script)
+            && !self.memory.has_session()
+            && self.live_status(&call).await?["isActive"] != true
+        {
+            return Err(session::none());
         }
         self.check_session(&call).await?;
         let answer = self.serve(&call).await;
