@@ -52,7 +52,7 @@ fn accept_fields(schema: &JsonObject, fields: &mut JsonObject) {
     }
 }
 
-/// `session_id` is `sessionId`, and the other way round.
+/// Accepts `session_id` for `sessionId`, and the reverse.
 fn rename(known: &JsonObject, arguments: &mut JsonObject) {
     let unknown = arguments.keys().filter(|name| !known.contains_key(*name));
     let meant = |name: &String| {
