@@ -66,7 +66,7 @@ pub struct Execute {
 }
 
 /// A command that has begun.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Started {
     /// Its session.
     pub session: SessionId,
@@ -80,8 +80,8 @@ pub struct Started {
     pub cwd: PathBuf,
     /// The caller's current session, which was busy.
     pub instead_of: Option<SessionId>,
-    /// Keeps the session reserved until the last clone is dropped.
-    pub(crate) call: Option<Arc<Reservation>>,
+    /// Keeps the session reserved.
+    pub(crate) call: Option<Reservation>,
 }
 
 impl Started {
@@ -345,7 +345,7 @@ impl Bridge {
             is_current,
             cwd: cwd.clone(),
             instead_of: None,
-            call: call.map(Arc::new),
+            call,
         };
         if self.shared.history.is_some() {
             self.follow(&started, request, &info);

@@ -406,7 +406,7 @@ impl TerminalState {
     /// Fails if the screen cannot be read.
     pub(super) fn check_visible(&mut self) -> Result<(), SessionError> {
         if self.integration == Integration::Missing {
-            let why = "the editor cannot read this terminal, so its screen cannot be seen: its shell has no shell integration. Use bash, zsh or fish; send_keys with view \"none\" types all the same";
+            let why = "the editor cannot read this terminal, so its screen cannot be seen: its shell has no shell integration. Use bash, zsh or fish; send_keys with view \"none\" still types";
             return Err(SessionError::NotSupported(why.into()));
         }
         self.known_size().map(drop)

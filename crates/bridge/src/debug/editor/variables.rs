@@ -84,7 +84,7 @@ impl EditorBackend {
             |name: &str, usual| call.arguments.get(name).and_then(Value::as_u64).unwrap_or(usual);
         let (start, count) = (number("start", 0), number("count", 100));
         let reference = call.arguments.get("variablesReference");
-        let params = json!({"variablesReference": reference, "count": (start + count + SPARE).min(MOST_PARTS)});
+        let params = json!({"variablesReference": reference, "count": start.saturating_add(count + SPARE).min(MOST_PARTS)});
         let all = self.run(call, "debug.get-variable", params, call.timeout).await?;
         let whole = read::page(&all);
         let is_indexed =
