@@ -1,4 +1,4 @@
-//! `cargo xtask layers`: the directions of ARCHITECTURE.md, its column "the only one that knows", and [`crate::reads`].
+//! `cargo xtask layers`: the directions of ARCHITECTURE.md, its column "sole user of", and [`crate::reads`].
 //!
 //! Read from `cargo metadata`, so it takes less than a second. Dependencies of tests are free: a test may
 //! look at anything. cargo-deny (`deny.toml`, run by `scripts/nightly`) knows licences and sources too.

@@ -1,16 +1,16 @@
 //! Which session is whose, and which one an agent means when it names none.
 //!
-//! It is the agent's current session. If that is busy or driven by a person, another one takes over: an idle one of the
-//! same agent in the same directory with the same variables and shell, or else a new one that starts there. It is the
-//! current one from then on. Never another agent's, and never one with a name.
+//! It is the agent's current session. If that is busy or a person drives it, another one takes over and becomes the
+//! current one: an idle one of the same agent in the same directory with the same variables and shell, or else a new one
+//! that starts there. Another agent's session or one with a name never does.
 //!
-//! A session is reserved until the call that picked it is answered, so that two calls at once get two. The second of
-//! them does not change which one is current.
+//! A session is reserved until the call that picked it is answered, so two calls at once get two sessions. The second
+//! call does not change which one is current.
 //!
 //! A name means one session (`named`): while that is busy, nothing else is taken or made for it.
 //!
 //! A spare session was made here for some command; nobody named it, made it current or addressed it
-//! by its id. Spare ones are recycled (`recycle`); one with a name or of `create_session` never is.
+//! by its id. Spare ones are recycled (`recycle`), sessions with a name or of `create_session` never.
 
 mod kept;
 mod named;
@@ -50,19 +50,19 @@ pub(crate) struct Needs {
     pub(crate) pick: Pick,
     /// Only a session of this backend will do.
     pub(crate) at: Option<BackendIndex>,
-    /// Where a new one starts if there is no current one.
+    /// Where a new session starts if there is no current one.
     pub(crate) start: PathBuf,
     /// What the making of a session for it is held to.
     pub(crate) limits: RoomLimits,
 }
 
-/// Which session a command gets that names none.
+/// Which session a command without a `session` gets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pick {
-    /// The agent's own: the current one, or the one that takes over. Directory and variables hold for the command.
+    /// The current one, or the one that takes over. Directory and variables apply to the command alone.
     #[default]
     Own,
-    /// Any idle one of the agent that is in the directory and was started with the variables and the shell.
+    /// Any idle one of the agent in that directory that was started with those variables and that shell.
     Alike,
 }
 
@@ -115,11 +115,11 @@ pub(crate) struct Chosen {
     pub(crate) info: SessionInfo,
     pub(crate) reservation: Reservation,
     pub(crate) is_new: bool,
-    /// The current session, which is busy.
+    /// The busy current session.
     pub(crate) instead_of: Option<SessionId>,
 }
 
-/// Keeps a session for one call; dropped when that is answered.
+/// Reserves a session for one call; dropped when that is answered.
 pub(crate) struct Reservation {
     agents: Agents,
     id: SessionId,
@@ -185,7 +185,7 @@ impl Agents {
         self.keep(&table);
     }
 
-    /// The session takes over from the current one, which is busy.
+    /// Makes a session the current one in place of a busy one.
     fn take_over(&self, caller: &Caller, id: &SessionId) {
         let mut table = self.lock();
         table.current.insert(caller.key(), id.clone());
@@ -293,13 +293,12 @@ impl Agents {
             return made;
         }
         let pattern = self.pattern(settings, needs, current.as_ref());
-        let is_current = |held: &Held| current.as_ref().is_some_and(|info| info.id == held.id);
-        // The current session is the one that is wanted, unless it is busy.
+        // The current session, if it is of the right kind.
         let mut wanted = None;
         let mut in_call = false;
         let mut found = None;
         for held in self.candidates(&needs.caller, current.as_ref()) {
-            let is_current = is_current(&held);
+            let is_current = current.as_ref().is_some_and(|info| info.id == held.id);
             let is_alike = held.at == pattern.at
                 && held.shell == pattern.shell
                 && held.env == pattern.env
@@ -321,14 +320,15 @@ impl Agents {
                     None => continue,
                 },
             };
-            // One of another kind than the current one is where the agent left it.
+            // A session of another kind than the current one is used wherever the agent left it.
             let is_other_kind = wanted.is_none() && (needs.shell.is_some() || needs.at.is_some());
             let is_anywhere = needs.cwd.is_none() && (is_current || is_other_kind);
             if info.takes_commands() && (is_anywhere || same_directory(&info.cwd, &pattern.cwd)) {
+                let chosen = Chosen { info, reservation, is_new: false, instead_of: None };
                 if is_current {
-                    return Ok(Chosen { info, reservation, is_new: false, instead_of: None });
+                    return Ok(chosen);
                 }
-                found = Some(Chosen { info, reservation, is_new: false, instead_of: None });
+                found = Some(chosen);
                 break;
             }
         }

@@ -58,9 +58,9 @@ pub trait TerminalBackend: Send + Sync + 'static {
         patience: Duration,
     ) -> Result<u64, SessionError>;
 
-    /// The same for a command with all that belongs to it: the key by which it can be found again
-    /// ([`keyed_command`](Self::keyed_command)), and its setup. A backend whose sessions do not outlive the server needs
-    /// no keys, and gets no setups unless it [takes](Self::takes_setups) them.
+    /// The same for a command with its key, by which it can be found again ([`keyed_command`](Self::keyed_command)), and
+    /// its setup. A backend whose sessions do not outlive the server needs no keys. It gets setups only if it
+    /// [takes](Self::takes_setups) them.
     async fn start_new_command(
         &self,
         id: &SessionId,
@@ -186,7 +186,7 @@ pub trait TerminalBackend: Send + Sync + 'static {
 pub struct NewSession {
     /// The shell, by name or path.
     pub shell: String,
-    /// The caller named the shell: a backend that cannot choose it refuses.
+    /// The caller requested this shell: a backend that cannot choose the shell refuses.
     pub is_shell_requested: bool,
     /// Where.
     pub cwd: PathBuf,

@@ -80,7 +80,7 @@ impl Backends {
         })
     }
 
-    /// The same for a shell that was named. One that the backend cannot read is hosted here: a window shows it too.
+    /// The same for a requested shell. If the backend cannot read it, the server hosts it: a window shows that too.
     pub(crate) fn target_for_shell(
         &self,
         target: Option<&str>,

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A window of our own extension reports what commands print and how they end; the screen is a terminal of ours that is
-//! fed with it. A plain extension replies to a command with a text of its own, and that is all that is known of it
-//! ([`Sent`](termbridge_session::CommandState::Sent)). It takes neither a directory nor variables: they are set in front of
-//! the first command of its terminal.
+//! fed with it. A plain extension replies to a command with a text of its own; nothing else is known of the command
+//! ([`Sent`](termbridge_session::CommandState::Sent)). Its terminals have no directory and no variables: the first command
+//! sets them.
 //!
 //! Invariants:
 //! - A command is given to the editor at most once; it is sent again only if it was never written.
@@ -63,7 +63,7 @@ const MAX_ENDED: usize = 32;
 /// How long an editor may stay away before its terminals are given up.
 const GONE_LIMIT: Duration = Duration::from_mins(1);
 
-/// The shell of a plain extension's terminal, which nobody chose and nobody names.
+/// The shell of a plain extension's terminal, whose name is not known.
 const EDITORS_SHELL: &str = "the editor's default shell";
 
 /// What is reported of a command whose window is not there.
@@ -94,8 +94,7 @@ struct Open {
 }
 
 impl Open {
-    /// Gives a plain connection the terminals of the one that it replaces: the only one that is gone. Of several, nobody knows
-    /// which it is.
+    /// Gives a plain connection the terminals of the one that it replaces, if exactly one is gone.
     fn reconnect_plain(&mut self, window: &WindowKey) {
         let lives_in = |key: &WindowKey| {
             self.terminals.iter().any(|one| one.is_of(key) && one.lock().ended.is_none())
@@ -512,7 +511,7 @@ impl TerminalBackend for EditorTerminals {
         Ok(())
     }
 
-    /// Not one for which the editor has no shell integration, where a window shows the server's own sessions.
+    /// False for a shell without shell integration, if a window can show the server's own session instead.
     fn can_read(&self, shell: &str) -> bool {
         let is_readable = terminal::is_readable(shell) || !SHELLS.contains(&base_name(shell));
         is_readable || !self.shared.windows.has_ours()

@@ -45,9 +45,9 @@ pub struct Execute {
     pub command: String,
     /// The session; one is picked or made when it is `None`.
     pub session: Option<SessionId>,
-    /// Where. The shell returns afterwards, but one that was addressed by its id or name stays there.
+    /// The directory. The shell returns afterwards, unless the caller addressed it by id or name.
     pub cwd: Option<PathBuf>,
-    /// Variables of this command; those of a new session if that gets a name.
+    /// Variables of this command, or of a new session with a name.
     pub env: Option<BTreeMap<String, String>>,
     /// Which session is picked.
     pub pick: Pick,
@@ -66,7 +66,7 @@ pub struct Execute {
 }
 
 /// A command that has begun.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Started {
     /// Its session.
     pub session: SessionId,
@@ -78,14 +78,14 @@ pub struct Started {
     pub is_current: bool,
     /// Where it begins.
     pub cwd: PathBuf,
-    /// The current session of who asked, which was busy.
+    /// The caller's current session, which was busy.
     pub instead_of: Option<SessionId>,
-    /// Ends with the last clone.
-    pub(crate) call: Option<Arc<Reservation>>,
+    /// Keeps the session reserved.
+    pub(crate) call: Option<Reservation>,
 }
 
 impl Started {
-    /// The caller has its answer and knows that the session is in use.
+    /// Ends the reservation: the caller has its answer.
     pub fn answered(&mut self) {
         self.call = None;
     }
@@ -93,9 +93,9 @@ impl Started {
 
 /// Where a command runs, and what it was judged by.
 struct Judged {
-    /// The directory that was asked for.
+    /// The requested directory.
     asked: Option<PathBuf>,
-    /// The shell is to stay there.
+    /// The shell stays there.
     stays: bool,
     cwd: PathBuf,
     dialect: Dialect,
@@ -147,7 +147,7 @@ impl Bridge {
         let cwd = asked.as_deref().or(base).unwrap_or(start).to_owned();
         let cwd = match (judge(cwd).await, &known) {
             (Err(BridgeError::PathNotAllowed { path, reason }), Some(info)) if asked.is_none() => {
-                // The shell is outside. It is brought back before its own `cd` runs, which may be any function.
+                // The shell is outside. It is brought back first, because its own `cd` may be any function.
                 let refused =
                     BridgeError::SessionOutside { session: info.id.clone(), path, reason };
                 let Some(inside) = directory_of_cd(command) else { return Err(refused) };
@@ -239,7 +239,7 @@ impl Bridge {
             && request.pick == Pick::Own
             && self.backends().get(at.unwrap_or_default()).takes_setups();
         let start = shared.settings.start_folder(&request.caller);
-        // No shell is started where none may be.
+        // A shell may not start outside of the allowed directories.
         let start = match &place.asked {
             Some(asked) if shared.guard.directory(start, &request.caller).is_err() => asked,
             _ => start,
@@ -320,7 +320,12 @@ impl Bridge {
         if backend.takes_setups() {
             setup.cwd = elsewhere.map(|cwd| cwd.to_string_lossy().into_owned());
             setup.env = env.cloned().unwrap_or_default();
-            check_names(&setup.env)?;
+            let mut names = setup.env.keys();
+            if let Some(name) = names.find(|name| !CommandSetup::is_variable_name(name)) {
+                return Err(BridgeError::Invalid(format!(
+                    "no shell can set a variable named {name:?}: use `env 'NAME=value' command`"
+                )));
+            }
         } else if request.session.is_some() && env.is_some() {
             let target = backend.target();
             return Err(BridgeError::Invalid(format!(
@@ -340,7 +345,7 @@ impl Bridge {
             is_current,
             cwd: cwd.clone(),
             instead_of: None,
-            call: call.map(Arc::new),
+            call,
         };
         if self.shared.history.is_some() {
             self.follow(&started, request, &info);
@@ -432,17 +437,7 @@ fn project_of(caller: &Caller, cwd: &Path) -> Option<String> {
     Some(root.or_else(workspace)?.display().to_string())
 }
 
-/// A shell sets variables by their names.
-fn check_names(env: &BTreeMap<String, String>) -> Result<(), BridgeError> {
-    match env.keys().find(|name| !CommandSetup::is_variable_name(name)) {
-        None => Ok(()),
-        Some(name) => Err(BridgeError::Invalid(format!(
-            "no shell can set a variable named {name:?}: use `env 'NAME=value' command`"
-        ))),
-    }
-}
-
-/// The directory of a command that is a plain `cd` to an absolute path or home, and nothing else.
+/// The directory of a command that is only a plain `cd`, to an absolute path or home.
 fn directory_of_cd(command: &str) -> Option<&Path> {
     let words = command.trim();
     let (cd, rest) = words.split_once([' ', '\t']).unwrap_or((words, ""));

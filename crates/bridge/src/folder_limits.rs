@@ -66,7 +66,7 @@ pub(crate) struct Limits {
     no_directory: bool,
     max_sessions: Option<usize>,
     default_timeout: Option<Duration>,
-    sessions: SessionLimits,
+    pub(crate) sessions: SessionLimits,
 }
 
 /// What the making of a session is held to.
@@ -109,7 +109,7 @@ impl AllLimits {
         Ok((FolderLimiting { all: Arc::clone(self), limits }, wrong))
     }
 
-    /// Those that count for what is done in a directory by a caller that works in `workspace`.
+    /// The limits for a directory, and for a caller that works in `workspace`.
     pub(crate) fn of(&self, workspace: Option<&Path>, directory: &Path) -> Vec<Arc<Limits>> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let counts = |limits: &&Arc<Limits>| {
@@ -192,21 +192,9 @@ impl Bridge {
         limits.iter().filter_map(|it| it.default_timeout).fold(usual, Duration::min)
     }
 
-    /// Lines of output that one answer about a directory has at most, where a person has set it.
+    /// The most lines of output in one answer about a directory, where a person has limited them.
     pub fn max_output_lines(&self, caller: &Caller, directory: &Path) -> Option<u64> {
         self.shared.guard.max_output_lines(caller.workspace(), directory)
-    }
-}
-
-impl Guard {
-    /// Lines of output that one answer has at most, where a person has set it.
-    pub(crate) fn max_output_lines(
-        &self,
-        workspace: Option<&Path>,
-        directory: &Path,
-    ) -> Option<u64> {
-        let limits = self.limits_of(workspace, directory);
-        limits.iter().filter_map(|it| it.sessions.scrollback_lines).min().map(|lines| lines as u64)
     }
 }
 

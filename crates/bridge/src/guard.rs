@@ -54,12 +54,17 @@ impl Guard {
 
     /// What people have set for what a caller does in a directory.
     pub(crate) fn folder_limits(&self, caller: &Caller, directory: &Path) -> Vec<Arc<Limits>> {
-        self.limits_of(caller.workspace(), directory)
+        self.folders.of(caller.workspace(), directory)
     }
 
-    /// The same for a caller that works in `workspace`.
-    pub(crate) fn limits_of(&self, workspace: Option<&Path>, directory: &Path) -> Vec<Arc<Limits>> {
-        self.folders.of(workspace, directory)
+    /// The most lines of output in one answer, where a person has limited them.
+    pub(crate) fn max_output_lines(
+        &self,
+        workspace: Option<&Path>,
+        directory: &Path,
+    ) -> Option<u64> {
+        let limits = self.folders.of(workspace, directory);
+        limits.iter().filter_map(|it| it.sessions.scrollback_lines).min().map(|lines| lines as u64)
     }
 
     /// Counts a call.

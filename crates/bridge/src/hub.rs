@@ -113,7 +113,7 @@ impl Bridge {
         self.backend_of(id).screens().is_some()
     }
 
-    /// What changes when a list of sessions does, for each backend that tells, and when an agent is paused.
+    /// Changes when a list of sessions does, for each backend that reports it, and when an agent is paused.
     pub fn changes(&self) -> Vec<watch::Receiver<u64>> {
         let backends = self.backends().all().filter_map(TerminalBackend::changes);
         backends.chain([self.shared.paused.changes()]).collect()
@@ -385,7 +385,7 @@ impl Bridge {
         }
     }
 
-    /// The session that was named, or else the one that the agent used last.
+    /// The session with this id, or else the one that the agent used last.
     pub async fn named_or_last(
         &self,
         caller: &Caller,

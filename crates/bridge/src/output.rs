@@ -40,14 +40,14 @@ impl Bounded {
         [self.head, note, self.tail].concat()
     }
 
-    /// At most so many lines of it: the first and the last ones.
+    /// Its first and last lines, at most so many.
     #[must_use]
     pub fn within_lines(self, most: u64) -> Self {
         let count = |text: &str| text.lines().count() as u64;
         if count(&self.head) + count(&self.tail) <= most {
             return self;
         }
-        // Where nothing was cut, the head is all there is.
+        // If nothing was cut, the head is the whole output.
         let last = if self.cut == 0 { &self.head } else { &self.tail };
         let of_tail = count(last).min(most.div_ceil(2));
         let of_head = count(&self.head).min(most - of_tail);

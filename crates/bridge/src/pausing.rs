@@ -1,7 +1,7 @@
-//! Agents that a person has paused, and passwords that a person is asked for.
+//! Pauses of agents, and questions to a person for a password.
 //!
-//! A pause holds for a client with all of its agents: the name of an agent is the client's own choice. It lasts until a
-//! person ends it or the server ends.
+//! A pause applies to a client with all of its agents, because a client names its agents itself. It lasts until a person
+//! ends it or the server ends.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -15,7 +15,7 @@ use crate::error::BridgeError;
 use crate::hub::Bridge;
 use crate::scopes::Scope;
 
-/// How long a window that shows a session may take to ask its person for a password.
+/// How long a window may take to open its box for a password.
 const BOX_OPENS: Duration = Duration::from_secs(1);
 
 /// Paused clients, by principal and label.
@@ -43,7 +43,7 @@ impl PausedClients {
 }
 
 impl Bridge {
-    /// Refuses a caller that was not given a scope, and one that is paused and would change something.
+    /// Refuses a caller without the scope, and a paused one that would change something.
     pub fn require(&self, caller: &Caller, scope: Scope) -> Result<(), BridgeError> {
         if !caller.may(scope) {
             return Err(BridgeError::MissingScope(scope));
@@ -54,14 +54,14 @@ impl Bridge {
         Ok(())
     }
 
-    /// Pauses the client of an owner: it reads, and changes nothing.
+    /// Pauses the client of an owner: it can read, but changes nothing.
     pub fn pause(&self, Owner { principal, client, .. }: Owner) {
         self.shared.paused.change(|paused| {
             paused.insert((principal, client));
         });
     }
 
-    /// Ends the pause of an owner's client; of all without one.
+    /// Ends the pause of an owner's client, or all pauses.
     pub fn resume(&self, owner: Option<Owner>) {
         self.shared.paused.change(|paused| match owner {
             Some(Owner { principal, client, .. }) => {
@@ -76,8 +76,8 @@ impl Bridge {
         self.shared.paused.contains(owner)
     }
 
-    /// Whether a window asks its person for the password that a session waits for. A window that shows the session gets a
-    /// moment to do so.
+    /// Whether a window asks its person for the password that a session waits for. Waits for a window that shows the
+    /// session, up to `BOX_OPENS`.
     pub async fn asks_person(&self, caller: &Caller, id: &SessionId) -> bool {
         let Some(mut changes) = self.backend_of(id).changes() else { return false };
         let asked = async {

@@ -45,10 +45,10 @@ pub enum ReadFrom {
     Cursor(String),
 }
 
-/// What ends a wait for output, beside a command that waits for someone to type.
+/// What ends a wait for output. A command that waits for input always does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputWait {
-    /// Something new, or the end of the command.
+    /// New output, or the end of the command.
     #[default]
     Output,
     /// The end of the command, or of a program that is not a shell.
@@ -190,8 +190,8 @@ impl Bridge {
     }
 
     /// The same, once there is something new behind the cursor, or else something is printed at all,
-    /// or the command is over or waits for someone to type; after `longest` as it stands. A wait for the
-    /// end leaves out what is new. Returns what ended the wait, too.
+    /// or the command is over or waits for someone to type; after `longest` as it stands. New output does
+    /// not end a wait for the end. Returns what ended the wait, too.
     pub async fn await_output(
         &self,
         mut request: OutputRequest,

@@ -50,8 +50,8 @@ const WORKERS: usize = 2;
 /// Threads for work that blocks: judging commands, reading files and the history.
 const BLOCKING: usize = 16;
 
-/// What a server cannot do without: the workers, a blocking thread, stdin and stdout, the keeper. Each costs time at
-/// every start, so those that can be refused later are not among them.
+/// Threads that every server needs: the workers, a blocking thread, stdin and stdout, the keeper. Each one costs time at
+/// the start, so threads that can be refused later are not counted.
 const FIRST_THREADS: usize = WORKERS + 4;
 
 /// A runtime that goes on where the system refuses further threads, because a program has used up the

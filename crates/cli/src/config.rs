@@ -36,7 +36,7 @@ const MEGABYTES: RangeInclusive<usize> = 0..=MEGABYTE;
 const BUFFER_SIZE: RangeInclusive<usize> = 1..=MEGABYTE;
 const HISTORY_ENTRIES: RangeInclusive<usize> = 0..=1_000_000_000;
 const PORT: RangeInclusive<usize> = 0..=65_535;
-/// In place of a configuration file: none of the settings.
+/// The path that stands for an empty configuration file.
 pub(crate) const EMPTY_CONFIG: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 /// Bytes of the configuration file.
 const MAX_CONFIG: u64 = 1024 * 1024;

@@ -8,7 +8,7 @@ use clap::{Arg, Command, Error};
 
 /// The command without the variables that are empty.
 pub(crate) fn without_empty_variables(command: Command) -> Command {
-    // Every argument of every command would be made again.
+    // The rest makes every argument of every command again, which takes time.
     if std::env::vars_os().all(|(_, value)| !value.is_empty()) {
         return command;
     }

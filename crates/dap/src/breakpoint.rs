@@ -292,7 +292,7 @@ fn lexically_absolute(path: &Path) -> Result<PathBuf, DebugError> {
     Err(DebugError::InvalidPath { path: path.to_owned(), reason })
 }
 
-/// Refuses what can be no breakpoint; makes the path of a file plain. Blocks for the file.
+/// Refuses an impossible breakpoint; makes the path of a file plain. Blocks for the file.
 pub(crate) fn check(breakpoint: &mut Breakpoint) -> Result<(), DebugError> {
     match &mut breakpoint.place {
         BreakpointPlace::Line { path, line } => {

@@ -66,7 +66,7 @@ pub struct EditorService {
 pub enum Admission {
     /// Plain peers and windows: the transport has established that the process is this user's.
     Anyone,
-    /// The same, as long as this token is valid, which the handshake brought.
+    /// The same, as long as this token of the handshake is valid.
     Bearer(String),
     /// Windows only: the transport admits this user only, and plain peers do not come this way.
     Windows,
@@ -198,8 +198,7 @@ async fn read(reader: &mut impl MessageReader, dispatch: Dispatch<'_>) {
 }
 
 impl Dispatch<'_> {
-    /// Answers a request whose data cannot be read, such as text with half a character. A reply of that kind fails its
-    /// request.
+    /// Answers a request whose data cannot be read, such as text with half a character. Such a reply fails its request.
     async fn refuse(&self, text: &str, error: &serde_json::Error) {
         let Ok(Outline { kind, id: Some(id) }) = serde_json::from_str(text) else { return };
         if REPLIES.contains(&kind.as_str()) {

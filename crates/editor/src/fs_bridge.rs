@@ -45,10 +45,8 @@ pub use host::{Host, HostInfo, Liveness};
 pub use settings::Settings;
 
 /// Runs file work off the runtime's threads.
-async fn blocking<T, F>(work: F) -> Result<T, BridgeError>
-where
-    T: Send + 'static,
-    F: FnOnce() -> T + Send + 'static,
-{
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, BridgeError> {
     Ok(termbridge_foreign_files::off_worker(work).await?)
 }

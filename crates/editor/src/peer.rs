@@ -243,7 +243,7 @@ impl Peer {
         result
     }
 
-    /// Hands a reply to the written request that it is for. One that does not fit fails the request.
+    /// Hands a reply to its request, which was written. A malformed one fails the request.
     pub(crate) fn take_reply(&self, id: Option<&str>, kind: &str, data: Value) {
         let peer = self.id();
         let Some((id, waiting)) = id.and_then(|id| Some((id, self.take_written(id)?))) else {
@@ -256,11 +256,11 @@ impl Peer {
                 Err(PeerError::Malformed(why))
             });
         tracing::debug!(%peer, kind, id, "reply of the editor");
-        // A caller that has given up does not mind.
+        // The caller may have given up.
         let _ = waiting.reply.send(reply);
     }
 
-    /// Fails a written request whose reply cannot be read; whether there is one with this id.
+    /// Fails a written request whose reply cannot be read. Returns whether there is one with this id.
     pub(crate) fn fail_request(&self, id: &str, why: String) -> bool {
         let Some(waiting) = self.take_written(id) else { return false };
         tracing::warn!(peer = %self.id(), id, why, "a malformed reply of the editor");

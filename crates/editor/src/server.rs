@@ -6,12 +6,11 @@
 //!
 //! Who is trusted: processes of this user. A browser's page reaches loopback too, but it says so by its `Origin`, and a
 //! page that gave its own name our address is betrayed by its `Host`. Where the user of a connection is another, or not
-//! known (other systems than Linux, other network namespaces), a token is needed: in a window's `hello`, or of any peer as
-//! `Authorization: Bearer` in the handshake.
+//! known (other systems than Linux, other network namespaces), a token is needed: in a window's `hello`, or in any
+//! peer's handshake as `Authorization: Bearer`.
 //!
 //! A port that is taken is reported with its holder ([`ListenError::Taken`]); no other is tried, since no editor would look
-//! there. Bounds: [`MAX_CONNECTIONS`] for this user and as many for everybody else, so that nobody else can take this
-//! user's; [`HANDSHAKE_LIMIT`].
+//! there. Bounds: [`MAX_CONNECTIONS`] for this user, as many for all others together, and [`HANDSHAKE_LIMIT`].
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -254,7 +253,7 @@ async fn maybe_tls(stream: TcpStream, tls: Option<&dyn TlsAccept>) -> io::Result
     }
 }
 
-/// The token of `Authorization: Bearer`; an empty one where the header is of another kind.
+/// The token of `Authorization: Bearer`; empty if the header is of another kind.
 fn bearer_token(request: &Request) -> Option<String> {
     let value = request.headers().get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
     let (scheme, token) = value.split_once(' ').unwrap_or_default();

@@ -1,10 +1,10 @@
 //! Reads files that others write: a workspace, another program, a person.
 //!
-//! The writer chooses what is at the path: a link to a device that never ends, a pipe without a writer, the input of this
+//! The writer chooses what is at the path: a link to an endless device, a pipe without a writer, the input of this
 //! process. So only regular files are opened, the open never waits, and a read has a limit. A regular file can still be
 //! slow, on a network file system for example: async code reads it inside of [`off_worker`].
 //!
-//! `cargo xtask layers` finds reads that pass this crate by.
+//! `cargo xtask layers` finds reads that bypass this crate.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -16,14 +16,14 @@ use tokio::sync::Semaphore;
 /// How long [`off_worker`] waits for a file system.
 pub const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Threads that file systems may hold at once. The runtime has more, which other work needs.
-const MAX_THREADS: usize = 64;
+/// Threads that file systems may hold at once: half of the server's threads for blocking work.
+const MAX_THREADS: usize = 8;
 
 static THREADS: Semaphore = Semaphore::const_new(MAX_THREADS);
 
 /// Opens a regular file for reading. Anything else is [`ErrorKind::InvalidInput`].
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before the open, which changes the state of some devices.
+    // Before the open, because opening changes the state of some devices.
     check_regular(&fs::metadata(path)?)?;
     let mut options = OpenOptions::new();
     options.read(true);
@@ -34,7 +34,7 @@ pub fn open(path: &Path) -> io::Result<File> {
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
     }
     let file = options.open(path)?;
-    // After it, since another file may have taken the place.
+    // Again after it, because the path may lead to another file by now.
     check_regular(&file.metadata()?)?;
     Ok(file)
 }
@@ -59,10 +59,10 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
         .map_err(|error| io::Error::new(ErrorKind::InvalidData, error.utf8_error()))
 }
 
-/// Runs work that looks at files on a thread of its own, so that a slow file system delays no other call.
+/// Runs work on files off the async workers, so that a slow file system does not hold one up.
 ///
-/// After [`TIME_LIMIT`] the caller gets [`ErrorKind::TimedOut`]. The thread stays with the file system until that answers;
-/// `MAX_THREADS` bounds how many do.
+/// After [`TIME_LIMIT`] the caller gets [`ErrorKind::TimedOut`]. The thread waits until the file system answers; at most
+/// `MAX_THREADS` do.
 pub async fn off_worker<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
@@ -128,9 +128,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo");
         assert!(made.success());
         assert_eq!(kind(open(&path)), Some(ErrorKind::InvalidInput));
-        // It has no size, and is larger than that all the same.
-        let environment = Path::new("/proc/self/status");
-        assert_eq!(kind(read(environment, 16)), Some(ErrorKind::FileTooLarge));
+        // The system gives its size as 0.
+        assert_eq!(kind(read(Path::new("/proc/self/status"), 16)), Some(ErrorKind::FileTooLarge));
     }
 
     #[tokio::test(start_paused = true)]

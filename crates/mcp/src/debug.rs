@@ -177,7 +177,8 @@ impl DebugTool {
         }
     }
 
-    /// The hint without what the backend does not have and the client cannot do; if nothing is left, how it could.
+    /// The hint without tools that the backend or the client does not have. If nothing is left, the hint names the option
+    /// that offers them.
     fn for_tools(
         catalog: &Catalog,
         hint: &str,

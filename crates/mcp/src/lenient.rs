@@ -1,7 +1,7 @@
-//! Arguments as models write them, turned into what a schema takes: one step before validation.
+//! Arguments as models write them, turned into what a schema takes, before validation.
 //!
-//! Only what has a single meaning is changed; the rest is left for validation to refuse. Nothing of this is
-//! advertised: schemas name one spelling.
+//! An argument is changed only if it has a single meaning; validation refuses the rest. Schemas do not mention
+//! these spellings.
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
@@ -12,19 +12,17 @@ use termbridge_session::{SessionInfo, State};
 use crate::tool::Context;
 use crate::validate::only_properties;
 
-/// An argument that says why a tool is called; a tool without one needs no reason.
+/// The reason of a call. Models give one also to tools that take none.
 const REASON: &str = "description";
 /// The argument whose array is a sequence of keys and texts.
 const KEYS: &str = "keys";
-/// Required arguments that have a value when they are left out: tool, argument, value.
-const LEFT_OUT: [(&str, &str, &str); 1] = [("search_history", "query", "")];
 /// Arguments that hold a session's id.
 const SESSIONS: [&str; 3] = ["session_id", "sessionId", "session_ids"];
 
-/// Fills in what a tool's arguments may lack.
+/// Fills in a required argument that models leave out.
 pub(crate) fn fill_in(tool: &str, arguments: &mut JsonObject) {
-    for (_, name, value) in LEFT_OUT.iter().filter(|(known, ..)| *known == tool) {
-        arguments.entry(*name).or_insert_with(|| (*value).into());
+    if tool == "search_history" {
+        arguments.entry("query").or_insert_with(|| "".into());
     }
 }
 
@@ -54,7 +52,7 @@ fn accept_fields(schema: &JsonObject, fields: &mut JsonObject) {
     }
 }
 
-/// `session_id` is `sessionId`, and the other way round.
+/// Accepts `session_id` for `sessionId`, and the reverse.
 fn rename(known: &JsonObject, arguments: &mut JsonObject) {
     let unknown = arguments.keys().filter(|name| !known.contains_key(*name));
     let meant = |name: &String| {
@@ -105,7 +103,7 @@ fn is_text(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("string")
 }
 
-/// `["ls", "Enter"]` as `ls<Enter>`: what is a key or a chord by itself is one, the rest is text.
+/// `["ls", "Enter"]` as `ls<Enter>`: an element that is a key or a chord, or else text.
 fn join_keys(keys: &[Value]) -> Option<String> {
     let keys: Vec<&str> = keys.iter().map(Value::as_str).collect::<Option<_>>()?;
     if let [key] = keys.as_slice() {
@@ -136,7 +134,7 @@ fn make_whole(value: &mut Value) {
     }
 }
 
-/// Replaces the names of terminal sessions by their ids, where an id is expected.
+/// Replaces the names of terminal sessions by their ids.
 pub(crate) async fn find_named_sessions(arguments: &mut JsonObject, context: &Context) {
     for (_, value) in arguments.iter_mut().filter(|(name, _)| SESSIONS.contains(&name.as_str())) {
         let ids = match value {
@@ -151,7 +149,7 @@ pub(crate) async fn find_named_sessions(arguments: &mut JsonObject, context: &Co
     }
 }
 
-/// The session of a name that is not an id: the agent's own before others', a running one before those that ended.
+/// The session of a name that is not an id. The agent's own come before others', running ones before ended ones.
 async fn session_named(name: &str, context: &Context) -> Option<SessionId> {
     if name.is_empty() || context.session(name).is_ok() {
         return None;

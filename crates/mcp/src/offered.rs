@@ -25,7 +25,7 @@ const CONDITIONS: &str = "Any of text, regex, gone, idle_ms, change, exit, promp
 /// What a server offers to a client.
 pub(crate) struct Offered {
     common: Arc<Common>,
-    /// That of the server, or the client's own.
+    /// The server's, or the client's own.
     offer: Arc<Offer>,
     caller: Caller,
     made: OnceLock<Arc<Made>>,
@@ -115,7 +115,7 @@ impl Offered {
         }
     }
 
-    /// Makes the tools if they are not made yet. A workspace's files are read for that, so it happens off the workers.
+    /// Makes the tools, once. This reads a workspace's files, so it runs off the workers.
     pub(crate) async fn prepare(self: &Arc<Self>) -> Result<(), ErrorData> {
         if self.made.get().is_some() {
             return Ok(());

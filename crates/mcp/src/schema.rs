@@ -33,8 +33,8 @@ pub(crate) fn output<T: JsonSchema>() -> Arc<JsonObject> {
     }
 }
 
-/// What a client is shown of the schema that arguments are checked against: without keywords that tell a model nothing
-/// new. It pays for each of them in every conversation, and a call that is refused says what an argument takes.
+/// The part of an argument schema that clients are shown: without keywords that tell a model nothing new. A model pays
+/// for each of them in every conversation, and the refusal of a call names what an argument takes.
 pub(crate) fn shown(arguments: &JsonObject) -> JsonObject {
     let mut shown = arguments.clone();
     shown.retain(|keyword, value| !goes_without_saying(keyword, value));
@@ -58,7 +58,7 @@ fn show_part(schema: &mut Value) {
 
 fn goes_without_saying(keyword: &str, value: &Value) -> bool {
     match keyword {
-        // Unknown arguments are refused, what is left out is empty, and a count is not negative.
+        // Unknown arguments are refused, a missing list is empty, and a count is not negative.
         "additionalProperties" => value == false,
         "default" => {
             value == false

@@ -319,9 +319,6 @@ async fn answered_request<T>(
 
 /// Refuses resources to a client that may not read.
 fn readable(caller: &Caller) -> Result<(), ErrorData> {
-    if caller.may(Scope::Read) {
-        return Ok(());
-    }
-    let refused = BridgeError::MissingScope(Scope::Read);
-    Err(ErrorData::invalid_request(refused.to_string(), None))
+    let refused = BridgeError::MissingScope(Scope::Read).to_string();
+    caller.may(Scope::Read).then_some(()).ok_or_else(|| ErrorData::invalid_request(refused, None))
 }

@@ -325,7 +325,7 @@ impl Ticks {
 /// Longest line in a progress report, in bytes.
 const LONGEST_WORDS: usize = 200;
 
-/// An error when the keeper process died: what is waited for cannot come any more.
+/// An error if the keeper process died: the condition cannot hold any more.
 fn unless_lost(session: &ScreenHandle, waited: Waited) -> Result<Waited, ToolError> {
     match &waited.state {
         State::Exited(ended) if ended.reason == EndReason::KeeperDied => {
@@ -374,7 +374,7 @@ pub(crate) type CallFuture = Pin<Box<dyn Future<Output = CallToolResult> + Send>
 /// A tool, ready to be listed and called.
 pub(crate) struct Entry {
     pub(crate) definition: Definition,
-    /// What its arguments are checked against; the definition shows less of it.
+    /// The schema of its arguments; the definition shows less of it.
     arguments: Arc<JsonObject>,
     /// It types or looks at screens, so it is offered only where there are any.
     pub(crate) needs_screen: bool,
@@ -469,7 +469,7 @@ impl Entry {
     }
 }
 
-/// Accepts what a model may have meant, then validates it.
+/// Turns arguments into the spelling of the schema, then validates them.
 fn prepare<T: Tool>(
     schema: &JsonObject,
     mut arguments: JsonObject,

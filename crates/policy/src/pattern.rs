@@ -24,8 +24,8 @@ use crate::walk::{Arg, UNKNOWN, base_name};
 ///   if need be, so a denied `git push` is also `git -C dir push`. An allow rule does so only for
 ///   options that it names: `git -C status` allows `git -C dir status`.
 /// - A word with `/`, `~`, `.`, `=` or a pattern sign is compared with every word of the command
-///   that is not an option, as written and as the absolute path it leads to. One that ends with `=` matches
-///   whatever follows: `dd if=` is every `dd` with an `if=`.
+///   that is not an option, as written and as the absolute path it leads to. If it ends with `=`, it matches
+///   every value: `dd if=` is every `dd` with an `if=`.
 /// - `*` matches anything, slashes too; `?` and `[…]` one character.
 /// - A command may have more words than the rule. In an allow list, when the rule has words of the
 ///   last kind, each remaining word of the command must match one of them.

@@ -7,9 +7,9 @@
 //!
 //! A lasting keeper is found or started by [`lasting`], which blocks and so has a thread of its own.
 //!
-//! No lock of the standard library is held across an await: the watch's lock here guards the making of a
-//! link, which is `posix_spawn` and takes about a millisecond. That of a link to a lasting keeper is
-//! guarded by one that can wait.
+//! No lock of the standard library is held across an await. The watch's lock is held while a link to a private keeper is
+//! made, which is `posix_spawn` and takes about a millisecond. An async lock guards the making of a link to a lasting
+//! keeper.
 
 mod aftermath;
 mod connection;
@@ -162,7 +162,7 @@ impl Keeper {
             let Some(gate) = gate else { return KeeperLoss::Gone };
             tokio::select! {
                 loss = gate.lost() => return loss,
-                // `self` has the sender, so that this is another link.
+                // `self` has the sender, so this is another link.
                 _ = links.changed() => {}
             }
         }

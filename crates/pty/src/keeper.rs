@@ -10,15 +10,15 @@
 //! name, keeps everything when its server is gone, and hands it to the next.
 //!
 //! * [`setup`] makes the process a keeper; [`peer`] is the other end of a socket; [`requests`] handles
-//!   what is asked; [`launch`] and [`child`] start a program, [`inherited`] being what it gets of the server's;
+//!   what is asked; [`launch`] and [`child`] start a program with the server's limits ([`inherited`]);
 //!   [`reap`] learns of exits; [`family`] finds the processes of a program; [`stop`] ends one; [`ending`] ends
 //!   all; [`door`] lets servers in, and [`handover`] gives them what is held.
 //!
 //! # Invariants
 //!
 //! * A program's leader stays a zombie from its exit until no process is left in its session, so a process
-//!   with that session's number is the program's. The number may mean somebody else after that, and nothing
-//!   is looked for by it any more. (On macOS the zombie stays until release: orphans are found by its age.) Any
+//!   with that session's number is the program's. The number may be reused after that, so nothing is looked for
+//!   by it any more. (On macOS the zombie stays until release: orphans are found by its age.) Any
 //!   other child (an orphan that came to us as subreaper; on macOS there are none) is reaped at once.
 //! * The keeper holds each terminal's slave until the leader exited, so a master never reads as
 //!   hung up before that, and its master until release, so the terminal outlives the server's
@@ -86,7 +86,7 @@ struct Keeper {
     /// Processes that detached themselves from programs which were forgotten since, where they do not
     /// become our children.
     left_behind: Seen,
-    /// Of the requests or of the stops of this turn of the loop.
+    /// For the requests, or for the stops, of this turn of the loop.
     census: Census,
 }
 

@@ -66,7 +66,7 @@ pub struct HeldProgram {
     pub has_command_pipe: bool,
 }
 
-/// Why a server has no keeper any more and gets none.
+/// Why a server lost its keeper for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeeperLoss {
     /// Another server took it, with all programs: this one has to stop.
@@ -74,7 +74,7 @@ pub enum KeeperLoss {
         /// The other server's process.
         by: u32,
     },
-    /// This server left it, or was cut off.
+    /// This server left it, or the connection ended.
     Gone,
 }
 

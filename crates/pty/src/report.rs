@@ -31,7 +31,7 @@ pub struct ProcessInfo {
     /// Session id.
     pub session: i32,
     /// The kernel's letter: `R` running, `S` sleeping, `D` in the kernel, `T` stopped, `Z` zombie. In the
-    /// foreground of a survey it is `R` where any thread runs.
+    /// foreground of a survey it is `R` if any thread runs.
     pub state: char,
     /// The command's name as the kernel has it (15 bytes at most).
     pub name: String,

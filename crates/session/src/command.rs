@@ -12,8 +12,8 @@ use termbridge_vt::Seq;
 pub struct NewCommand {
     /// The text.
     pub text: String,
-    /// The name of its request, by which it is found again ([`Session::keyed`](crate::Session::keyed)) when a server has
-    /// died and another has adopted the session.
+    /// The name of its request. [`Session::keyed`](crate::Session::keyed) finds it again after another server has adopted
+    /// the session.
     pub key: Option<String>,
     /// The directory and variables of this command alone.
     pub setup: CommandSetup,

@@ -95,7 +95,7 @@ pub struct SessionInfo {
     pub project: Option<String>,
     /// The shell's working directory, as the kernel has it; where another program was launched.
     pub cwd: PathBuf,
-    /// Where the shell returns when the command that runs is over, if that has a directory of its own.
+    /// Where the shell returns after the running command, if that has a directory of its own.
     pub returns_to: Option<PathBuf>,
     /// Process id of the program.
     pub pid: Option<i32>,
@@ -129,7 +129,7 @@ pub struct SessionInfo {
     pub secrets_asked: u64,
     /// A window asks its person for that password now.
     pub asks_person: bool,
-    /// The person whose panel sets the size, while agents drive.
+    /// The person whose panel sets the size while agents drive.
     pub fitted_by: Option<String>,
     /// A window shows what it prints.
     pub is_watched: bool,
@@ -168,7 +168,7 @@ impl SessionInfo {
         }
     }
 
-    /// Where the shell is when no command has it elsewhere.
+    /// The shell's directory, apart from that of a command.
     pub fn own_directory(&self) -> &Path {
         self.returns_to.as_ref().unwrap_or(&self.cwd)
     }

@@ -441,7 +441,7 @@ impl From<SavedShellKind> for Shell {
 impl From<EndReason> for SavedReason {
     fn from(reason: EndReason) -> Self {
         match reason {
-            // The record of a program goes with its keeper.
+            // Never saved: a keeper's records die with it.
             EndReason::Itself | EndReason::KeeperDied => Self::Itself,
             EndReason::Stopped => Self::Stopped,
             EndReason::Idle => Self::Idle,

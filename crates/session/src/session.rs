@@ -58,7 +58,7 @@ impl Session {
         &self.owner
     }
 
-    /// It was launched as a shell that runs commands ([`Session::submit`]); known without asking.
+    /// Whether it was launched as a shell that runs commands ([`Session::submit`]); known without a request.
     pub fn runs_commands(&self) -> bool {
         self.runs_commands
     }
@@ -140,7 +140,7 @@ impl Session {
         self.submit_new(command, patience).await
     }
 
-    /// The same with all that a command can have.
+    /// The same with a key and a setup.
     pub async fn submit_new(
         &self,
         command: NewCommand,
@@ -220,7 +220,7 @@ impl Session {
         self.person(person, Deed::FitToPanel(size)).await
     }
 
-    /// Restores the size from before [`fit_to_panel`](Self::fit_to_panel); nothing where this person did not call that.
+    /// Restores the size from before [`fit_to_panel`](Self::fit_to_panel), if this person called that.
     pub async fn restore_size(&self, person: &str) -> Result<(), SessionError> {
         self.person(person, Deed::RestoreSize).await
     }

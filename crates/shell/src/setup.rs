@@ -13,7 +13,7 @@ use crate::Shell;
 /// Separates the parts of a message to fish. A command that begins with it is sent with an empty setup.
 const FISH_MARKER: char = '\u{1}';
 
-/// What a command runs in, beside its shell.
+/// The directory and variables of a command that are not its shell's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CommandSetup {
@@ -22,16 +22,11 @@ pub struct CommandSetup {
     /// The shell stays in that directory. Otherwise it returns at the command's end, unless the command changed
     /// directory itself.
     pub stays: bool,
-    /// Variables. At the command's end the shell has its own again.
+    /// Variables. The shell gets its own back at the command's end.
     pub env: BTreeMap<String, String>,
 }
 
 impl CommandSetup {
-    /// Nothing differs from the shell.
-    pub fn is_empty(&self) -> bool {
-        self.cwd.is_none() && self.env.is_empty()
-    }
-
     /// Whether every shell can set a variable of this name.
     pub fn is_variable_name(name: &str) -> bool {
         let mut characters = name.chars();
@@ -48,7 +43,7 @@ impl CommandSetup {
             _ => "builtin cd --",
         };
         let cwd = self.cwd.iter().map(|cwd| format!("{enter} {}", shell.quoted(cwd)));
-        // The name is part of shell text here, so it has to be one.
+        // A name becomes shell text here.
         let env = self.env.iter().filter(|(name, _)| Self::is_variable_name(name));
         let env =
             env.map(|(name, value)| format!("__termbridge_export {name} {}", shell.quoted(value)));
@@ -88,7 +83,7 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A line of which printf's `%b` makes the text.
+/// The text as a line that printf's `%b` decodes.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('\n', r"\n").replace('\r', r"\r")
 }

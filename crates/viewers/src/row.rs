@@ -78,7 +78,6 @@ impl Row {
             State::Running => ("running", None, None),
             State::Exited(ended) => ("exited", ended.exit_code(), ended.signal()),
         };
-        let paused = bridge.is_paused(&info.owner);
         let stopped = matches!(&info.state, State::Exited(ended)
             if matches!(ended.reason, EndReason::Stopped | EndReason::Idle));
         let folder = info.owner.workspace.clone();
@@ -104,7 +103,7 @@ impl Row {
             driver: if info.driver.is_some() { "person" } else { "agent" },
             is_driver: info.driver.as_deref() == Some(window),
             is_fitted: info.fitted_by.as_deref() == Some(window),
-            paused,
+            paused: bridge.is_paused(&info.owner),
             is_read_by_shell: reader.as_deref().is_some_and(is_shell_name),
             secret_reader: reader,
             secret: info.secret_prompt,

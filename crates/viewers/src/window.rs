@@ -80,7 +80,7 @@ struct SessionWindow {
     /// What its person has set, in force as long as the window is open.
     limits: Mutex<Option<FolderLimiting>>,
     watched: Mutex<HashMap<SessionId, Watched>>,
-    /// Sessions that its person has typed in, taken over, fitted to a panel or was asked for a password of.
+    /// Sessions that its person has typed into, taken over, fitted to a panel, or opened a password box for.
     driven: Mutex<HashSet<SessionId>>,
     board: AbortHandle,
 }
@@ -251,7 +251,7 @@ impl Window for SessionWindow {
             "unwatch" => {
                 let OfSession { session_id } = read(data)?;
                 self.lock().remove(&SessionId::from_text(&session_id));
-                // The panel is closed, so the session no longer fits itself to it.
+                // The panel is closed: it no longer sets the size.
                 if let Ok(session) = self.session(&session_id) {
                     let _ = session.restore_size(&self.shared.window).await;
                 }
@@ -353,12 +353,12 @@ impl SessionWindow {
             .ok_or_else(|| refused("NOT_SUPPORTED", "this session cannot be watched".into()))
     }
 
-    /// Whose a session is.
+    /// The owner of a session.
     async fn owner(&self, id: &str) -> Result<Owner, Refused> {
         Ok(self.session(id)?.info().await.map_err(of_session)?.owner)
     }
 
-    /// Its person does something in a session that ends when the window is gone.
+    /// Notes that its person holds something of a session, which the window gives up at its end.
     fn drives(&self, session: &Session) {
         let mut driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
         if !driven.contains(session.id()) {

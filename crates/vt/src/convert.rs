@@ -42,8 +42,7 @@ fn mend_halves(cells: &mut [Cell]) {
     }
 }
 
-/// Hash of everything about a row that a viewer can see. The blank end of a row is left out: it is most of
-/// many screens.
+/// Hash of everything about a row that a viewer can see, without the blank end: that is most of many screens.
 pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
     let mut hash = RowHash::new();
     let used = cells.iter().rposition(|cell| !is_blank(cell)).map_or(0, |last| last + 1);
@@ -51,7 +50,7 @@ pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
         hash.add(u64::from(u32::from(character(cell))) << 16 | u64::from(shown_flags(cell).bits()));
         let colors = (color_code(cell.fg), color_code(cell.bg));
         if colors != (DEFAULT_COLOR, DEFAULT_COLOR) {
-            // The highest bit tells it from a character.
+            // The highest bit distinguishes it from a character.
             hash.add(1 << 63 | u64::from(colors.0) << 32 | u64::from(colors.1));
         }
         if has_extra(cell) {

@@ -269,7 +269,7 @@ impl Terminal {
         self.core.has_spare_rows()
     }
 
-    /// Frees the memory that is held for lines to come: the terminal is not expected to print soon.
+    /// Frees the memory for lines to come, if the terminal is not expected to print soon.
     pub fn free_spare_rows(&mut self) {
         self.core.free_spare_rows();
     }

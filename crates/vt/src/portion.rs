@@ -1,8 +1,8 @@
 //! How much output can be fed between two looks at the clock.
 //!
 //! A sequence of three bytes can write every cell of the screen, so bytes say little about the time
-//! that output takes. On a usual screen a few bytes at a time are little work whatever they are. Elsewhere output is
-//! weighed, by the cells that it touches at most: an estimate from above, made without following the stream.
+//! that output takes. On a screen of usual size, a few bytes are little work whatever they are. Elsewhere output is
+//! weighed by the cells that it touches at most: an estimate from above, made without following the stream.
 
 use memchr::memmem;
 
@@ -10,7 +10,7 @@ use crate::emulator::Size;
 use crate::queries::MAX_REPEAT;
 use crate::scanner::sequence_len;
 
-/// Largest screen on which output is not weighed, and how much of it is a portion there.
+/// Cells of the largest screen on which output is not weighed, and bytes of a portion there.
 const USUAL_CELLS: usize = 12 * 1024;
 const USUAL_BYTES: usize = 256;
 /// Begins a synchronized update.
@@ -30,7 +30,7 @@ pub(crate) fn portion_len(bytes: &[u8], size: Size, insert: bool) -> usize {
     let bytes = &bytes[..bytes.len().min(PORTION_BYTES)];
     let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
     let first = &bytes[..bytes.len().min(USUAL_BYTES)];
-    // An update that is fed whole need not be hidden, which costs a copy of the screen.
+    // An update that is fed whole need not be hidden. Hiding costs a copy of the screen.
     if cols * rows <= USUAL_CELLS && memmem::find(first, BEGIN_UPDATE).is_none() {
         return first.len();
     }

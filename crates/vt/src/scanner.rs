@@ -250,8 +250,7 @@ fn parse_csi(bytes: &[u8]) -> Option<Sequence> {
     })
 }
 
-/// The bytes that end a control sequence, in one way or another. A table, because every byte of every sequence is
-/// looked up.
+/// The bytes that end or abort a control sequence. A table, because every byte of every sequence is looked up.
 static ENDS_CSI: [bool; 256] = {
     let mut ends = [false; 256];
     let mut byte = 0x40;

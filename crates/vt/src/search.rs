@@ -165,7 +165,7 @@ impl Typings {
 /// as its own content (an editor on the alternate screen) is not an echo and not handled here.
 #[derive(Debug, Clone)]
 pub(crate) struct Typing {
-    /// Row, counted with the history above it; [`NOWHERE`] of what is typed on the alternate screen.
+    /// Row, counted with the history above it; [`NOWHERE`] on the alternate screen.
     line: usize,
     /// The history was not full, so `line` stays true as lines scroll off.
     exact: bool,
@@ -269,7 +269,7 @@ impl Typing {
         let later = &self.lines[1..];
         for line in later.iter().map(|line| line.trim()).filter(|line| !line.is_empty()) {
             let below = |row| screen.rows.iter().enumerate().skip(row + 1);
-            // One that a program read without echo is not there; the next one may be.
+            // A line that a program read without echo is missing; the next one may be there.
             let Some((at, start, end)) = below(row)
                 .map(|(at, row)| (at, row, text_len(row)))
                 .find_map(|(at, row, end)| Some((at, ending(row, end, line)?, end)))

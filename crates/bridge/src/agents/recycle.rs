@@ -2,9 +2,9 @@
 //!
 //! An agent keeps at most [`SPARES`] idle spare sessions; the one used least recently goes first.
 //! When every place is taken, an idle session that was made automatically is ended, whoever's it is:
-//! spare ones first, then those that an agent has used as its current one or by its id. Where all of
-//! them are busy, a request waits only while one of them runs a command that has just begun, or is about to begin one:
-//! many short commands at once take turns, and a long one keeps nobody waiting. Sessions with a name, those of `create_session`, and
+//! spare ones first, then those that an agent has used as its current one or by its id. If all of
+//! them are busy, a request waits while one of them begins a command or has just begun one. So many short commands at
+//! once take turns, and nobody waits for a long one. Sessions with a name, those of `create_session`, and
 //! shells in which a background job runs are never ended.
 
 use std::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ use crate::caller::Caller;
 
 /// Idle spare sessions of one agent.
 const SPARES: usize = 4;
-/// A command that has run longer than this is not waited for.
+/// Nobody waits for a command that has run longer than this.
 const SHORT_COMMAND: Duration = Duration::from_secs(1);
 /// How long a request waits for a place: clients give up after a minute.
 const PLACE_LIMIT: Duration = Duration::from_secs(50);
@@ -106,14 +106,15 @@ impl Agents {
 
     /// Whether a session that could be ended may become idle in a moment.
     async fn may_have_idle_soon(&self, backends: &Backends, at: BackendIndex) -> bool {
+        // Before the look at the table, which has a session once it is made.
+        if self.making.load(Ordering::Relaxed) > 0 {
+            return true;
+        }
         let automatic: Vec<(SessionId, bool)> = {
             let table = self.lock();
             let automatic = table.held.iter().filter(|held| held.automatic && held.at == at);
             automatic.map(|held| (held.id.clone(), held.reserved)).collect()
         };
-        if self.making.load(Ordering::Relaxed) > 0 {
-            return true;
-        }
         for (id, is_reserved) in automatic {
             let backend = backends.of(&id);
             let info = backend.session(&id).await.ok();

@@ -54,7 +54,7 @@ impl EditorBackend {
             Some(scripts) => scripts,
             None => {
                 let bridge = host.bridge().to_owned();
-                let read = tokio::task::spawn_blocking(move || Scripts::of(&bridge)).await;
+                let read = off_worker(move || Scripts::of(&bridge)).await;
                 let scripts = Arc::new(read.unwrap_or_else(|_| Scripts::of(Path::new(""))));
                 memory.keep_scripts(id, &scripts);
                 scripts
@@ -327,8 +327,11 @@ impl DebugBackend for EditorBackend {
     }
 
     async fn call(&self, call: DebugCall) -> Result<Answer, DebugFailure> {
-        if session::is_needed_by(&call.script) && !self.memory.has_session() {
-            self.require_session(&call).await?;
+        if session::is_needed_by(&call.script)
+            && !self.memory.has_session()
+            && self.live_status(&call).await?["isActive"] != true
+        {
+            return Err(session::none());
         }
         self.check_session(&call).await?;
         let answer = self.serve(&call).await;

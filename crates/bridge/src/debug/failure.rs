@@ -58,7 +58,7 @@ impl From<DebugError> for DebugFailure {
     }
 }
 
-/// Of file work that was not done in time.
+/// The file system did not answer in time.
 impl From<std::io::Error> for DebugFailure {
     fn from(error: std::io::Error) -> Self {
         Self::new("E_INTERNAL", error.to_string()).hint("try again, or use files on a local disk")

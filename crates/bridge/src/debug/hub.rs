@@ -107,7 +107,7 @@ pub struct DebugAnswer {
     pub note: Option<String>,
     /// What the editor's scripts said, word for word, where the settings ask for it.
     pub raw: Option<Value>,
-    /// Tools that the backend does not have, by name: a hint names none of them.
+    /// Names of tools that the backend does not have, which hints leave out.
     pub missing: Vec<String>,
 }
 
@@ -302,7 +302,7 @@ impl Debugging {
         answer(editor.call(call).await)
     }
 
-    /// The tools that neither the editor's extension nor, in its place, the native debugger has.
+    /// The tools that neither the editor's extension nor the native debugger has.
     fn missing_in(&self, editor: &EditorBackend) -> Vec<String> {
         let starts_natively = self.shared.settings.backend == BackendChoice::Auto;
         let is_missing = |tool: &&Tool| {

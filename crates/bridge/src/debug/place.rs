@@ -9,7 +9,7 @@ use termbridge_dap::DebugError;
 
 use super::DebugFailure;
 
-/// Bytes of a source in which a line is looked for.
+/// Most bytes of a source file.
 const MAX_SOURCE: u64 = 64 * 1024 * 1024;
 
 /// Puts the line of a breakpoint in the place of its text, and refuses what can never hold.

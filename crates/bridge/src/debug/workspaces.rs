@@ -53,14 +53,14 @@ struct Entry {
 }
 
 impl Made {
-    /// The debugging that a caller used before. One for other variables ends if it is idle.
+    /// The debugging of a caller. It ends if it is idle and has other variables than the caller.
     fn find(&mut self, caller: &Caller, workspace: &Path) -> Option<Debugging> {
         self.uses += 1;
         let is_it =
             |entry: &Entry| entry.principal == caller.principal() && entry.workspace == workspace;
         let index = self.all.iter().position(is_it)?;
         let entry = &mut self.all[index];
-        // A caller with other variables, such as those of another toolchain, means them.
+        // Other variables may mean another toolchain.
         if entry.environment.as_ref() != caller.environment() && entry.is_idle() {
             end_soon(self.all.swap_remove(index));
             return None;

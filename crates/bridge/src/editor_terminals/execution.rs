@@ -149,7 +149,7 @@ impl EditorTerminals {
         let reply = self.request(terminal, "execute", plain).await?;
         let (why, output) = match reply {
             Reply::Success(data) if !terminal.is_in_ours() => (
-                "its extension cannot. The output shown is the extension's own reply",
+                "its extension does not report them. The output shown is the extension's own reply",
                 data["output"].as_str().unwrap_or_default().to_owned(),
             ),
             _ => ("its shell has no integration", String::new()),

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use termbridge_session::{SessionError, Shell};
+use termbridge_session::{CommandSetup, SessionError, Shell};
 
 /// Words after which a shell may read on at the next line.
 const OPENING: [&str; 14] = [
@@ -39,14 +39,10 @@ pub(super) fn typed(shell: Shell, command: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// What puts a shell of an unknown kind into a directory and gives it variables: POSIX shells and fish take it.
+/// A line that changes the directory and exports variables, in POSIX shells and in fish.
 pub(super) fn setup(cwd: &Path, env: &BTreeMap<String, String>) -> Result<String, SessionError> {
-    let is_name = |name: &str| {
-        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        is_word && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit()
-    };
     let cwd = cwd.to_string_lossy();
-    if let Some(name) = env.keys().find(|name| !is_name(name)) {
+    if let Some(name) = env.keys().find(|name| !CommandSetup::is_variable_name(name)) {
         let why =
             format!("{name:?} is not a name that a shell can export in the editor's terminal");
         return Err(SessionError::NotSupported(why));
@@ -65,7 +61,7 @@ pub(super) fn setup(cwd: &Path, env: &BTreeMap<String, String>) -> Result<String
 
 /// A command that runs only after its setup.
 pub(super) fn after(setup: &str, command: &str) -> String {
-    // Of a list, `&&` would hold for its first command alone.
+    // In a list, `&&` would apply to the first command alone.
     match is_plain(command) && !command.contains([';', '&', '|']) {
         true => format!("{setup} && {command}"),
         false => format!("{setup} && eval {}", quoted(command)),
@@ -76,7 +72,7 @@ fn has_control(text: &str) -> bool {
     text.contains(|c: char| c.is_ascii_control())
 }
 
-/// One word in POSIX shells and in fish, which takes a backslash between single quotes for an escape.
+/// One word in POSIX shells and in fish, where a backslash between single quotes is an escape.
 fn quoted(text: &str) -> String {
     let pieces = text.split_inclusive(['\\', '\'']).map(|piece| match piece.strip_suffix('\\') {
         Some(before) => format!(r"{before}'\\'"),

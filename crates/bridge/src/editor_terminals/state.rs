@@ -48,7 +48,7 @@ pub(super) struct TerminalState {
     pub(super) withdrawn: Option<&'static str>,
     /// Its program has ended, and the editor still shows the terminal.
     pub(super) is_left_open: bool,
-    /// What goes in front of the first command.
+    /// Goes in front of the first command.
     pub(super) setup: Option<String>,
     pub(super) commands: VecDeque<EditorCommand>,
     next_command: u64,
@@ -403,10 +403,10 @@ impl TerminalState {
         self.follow_size().ok_or_else(|| SessionError::NotSupported(why.into()))
     }
 
-    /// Refuses to show a screen that nobody can read.
+    /// Fails if the screen cannot be read.
     pub(super) fn check_visible(&mut self) -> Result<(), SessionError> {
         if self.integration == Integration::Missing {
-            let why = "the editor cannot read this terminal, so its screen cannot be seen: its shell has no shell integration. Use bash, zsh or fish; send_keys with view \"none\" types all the same";
+            let why = "the editor cannot read this terminal, so its screen cannot be seen: its shell has no shell integration. Use bash, zsh or fish; send_keys with view \"none\" still types";
             return Err(SessionError::NotSupported(why.into()));
         }
         self.known_size().map(drop)

@@ -19,7 +19,7 @@ use super::windows::WindowKey;
 /// The shell that programs are started from: their words are quoted for it.
 pub(super) const PROGRAM_SHELL: &str = "bash";
 
-/// Shells for which the editor has no shell integration. One that reports itself all the same is read from then on.
+/// Shells for which the editor has no shell integration. One that reports itself later is read from then on.
 const UNREADABLE_SHELLS: [&str; 12] =
     ["sh", "dash", "ash", "busybox", "ksh", "mksh", "csh", "tcsh", "nu", "elvish", "xonsh", "rc"];
 

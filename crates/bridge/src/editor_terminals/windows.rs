@@ -76,7 +76,7 @@ impl ConnectedWindows {
         self.0.borrow().iter().any(|peer| peer.is_open() && WindowKey::of(peer) == *key)
     }
 
-    /// Whether a window of our own extension is there.
+    /// Whether a window of our own extension is connected.
     pub(super) fn has_ours(&self) -> bool {
         self.0.borrow().iter().any(|peer| peer.is_window() && is_usable(peer))
     }
@@ -91,8 +91,8 @@ impl ConnectedWindows {
         self.0.send_modify(|_| {});
     }
 
-    /// The editor for a new terminal: the one that has the workspace open, or else the only one, or else the newest of those
-    /// that say nothing of themselves.
+    /// The editor for a new terminal: the one that has the workspace open, or else the newest plain one, or else the only
+    /// one.
     pub(super) async fn choose(&self, workspace: &Path, cwd: &Path) -> Result<Peer, SessionError> {
         let is_there = |peers: &[Peer]| peers.iter().any(is_usable).then_some(());
         let some = self.wait_for(Instant::now() + CONNECT_LIMIT, is_there).await;

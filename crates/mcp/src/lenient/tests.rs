@@ -1,4 +1,4 @@
-//! What is accepted of what models write.
+//! Spellings that are accepted, and those that are left to validation.
 
 use serde_json::{Value, json};
 

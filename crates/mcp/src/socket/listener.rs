@@ -261,7 +261,7 @@ async fn serve_one(
     server.serve(reader, writer).await.map_err(|error| error.to_string())
 }
 
-/// Answers a hello that is not accepted: no JSON-RPC has begun. Returns the reason.
+/// Refuses a connection before JSON-RPC has begun. Returns the reason.
 async fn refuse(writer: &mut LocalWriter, why: &str) -> String {
     let line = serde_json::json!({"termbridge": {"error": why}});
     let _ = writer.write_all(format!("{line}\n").as_bytes()).await;

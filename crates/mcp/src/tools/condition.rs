@@ -211,7 +211,7 @@ impl Outcome {
         }
     }
 
-    /// The same, with a note where a window asks its person for the password.
+    /// The same, with a note if a window asks its person for the password.
     pub(crate) async fn with_person_asked(
         mut self,
         context: &Context,

@@ -62,7 +62,7 @@ impl Running {
         context: &Context,
         session: &ScreenHandle,
     ) -> Result<Option<Self>, ToolError> {
-        // A key to a program that was launched costs no question more.
+        // Without a request to the session: keys to a launched program have to be fast.
         if session.own().is_some_and(|own| !own.runs_commands()) {
             return Ok(None);
         }
@@ -166,7 +166,7 @@ impl Ended {
         format!("{}[{}]", self.lines(), facts.join(" | "))
     }
 
-    /// What it printed, error lines first where it was cut.
+    /// Its output. If that was cut, error lines come first.
     pub(super) fn lines(&self) -> String {
         let output = with_blank_lines_counted(&self.output);
         let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };

@@ -216,7 +216,7 @@ impl Tool for GetTerminalOutput {
     }
 }
 
-/// Waits for the end and reads all that is new, or its head and its tail.
+/// Waits for the end and reads all new output, or its head and tail.
 async fn await_end(
     context: &Context,
     request: OutputRequest,

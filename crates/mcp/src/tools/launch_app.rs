@@ -50,8 +50,8 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// A command that is a whole command line, as models write it: the program and its arguments. A program whose
-    /// name has blanks is tried first.
+    /// The program and arguments of a `command` that is a whole command line, as models write it. The caller first tries
+    /// a program whose name has blanks.
     fn command_line(&self) -> Option<(String, Vec<String>)> {
         let is_plain = self.args.is_empty() && !has_shell_syntax(&self.command);
         let words = is_plain.then(|| shlex::split(&self.command)).flatten()?;
@@ -195,7 +195,7 @@ impl Tool for LaunchApp {
 /// The note on a program that has not finished its first screen.
 pub(super) const STILL_AT_WORK: &str = "still at work; wait_for waits for it";
 
-/// Whether the program does not wait for input after its first paint.
+/// Whether the program runs and does not wait for input yet.
 pub(super) fn is_painting(waited: &Waited) -> bool {
     waited.fired.is_none() && waited.state == State::Running
 }

@@ -61,7 +61,7 @@ pub(crate) struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<String>,
     busy: bool,
-    // A shell that waits for a command. It is what `busy` is not, so no schema is spent on it.
+    // A shell that waits for a command: the opposite of `busy`, so no schema is spent on it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schemars(skip)]
     idle: bool,
@@ -92,9 +92,8 @@ impl Row {
             State::Running => None,
             State::Exited(ended) => Some(ended),
         };
-        let idle = info.is_idle_shell();
         Self {
-            idle,
+            idle: info.is_idle_shell(),
             target: bridge.target_of(&info.id).to_owned(),
             session_id: info.id.to_string(),
             name: info.name,

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Mouse, MouseTarget, SessionId, State, Wait, Waited};
+use termbridge_session::{Input, Mouse, MouseTarget, SessionId, Wait, Waited};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
+use super::launch_app::is_painting;
 use crate::error::ToolError;
 use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -270,10 +271,9 @@ impl Tool for SendKeys {
         let view = view.filter(|_| !(is_diff && is_told));
         context.note_view(&session, view.as_ref());
         let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
-        let is_at_work = |waited: &Waited| waited.fired.is_none() && waited.state == State::Running;
         if wait.is_none()
             && !is_told
-            && let Some(waited) = waited.as_ref().filter(|waited| is_at_work(waited))
+            && let Some(waited) = waited.as_ref().filter(|waited| is_painting(waited))
         {
             facts.push(still_at_work(context, session.id(), waited).await);
         }
@@ -297,7 +297,7 @@ impl Tool for SendKeys {
     }
 }
 
-/// The program has not read on yet, and how to hear from it: behind what the answer shows.
+/// The note that the program is still at work, with the call that reads its further output.
 async fn still_at_work(context: &Context, session: &SessionId, waited: &Waited) -> String {
     let read_on = match &waited.command {
         Some(report) => context.read_on(session, report).await,

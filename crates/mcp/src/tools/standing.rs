@@ -33,7 +33,7 @@ pub(crate) struct Standing {
     pub(crate) session_ended: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
-    /// The keeper process died, and the command with it.
+    /// The keeper process died, and ended the command.
     #[serde(skip)]
     pub(crate) is_lost: bool,
     /// The client can type, and nobody else is asked to.
@@ -41,7 +41,7 @@ pub(crate) struct Standing {
     pub(crate) can_type: bool,
 }
 
-/// What an answer says while a window asks its person for a password.
+/// The note while a window asks its person for a password.
 pub(crate) const PERSON_ASKED: &str = "the user is being asked for it in the editor: wait for them with wait_for or \
     get_terminal_output, do not type";
 

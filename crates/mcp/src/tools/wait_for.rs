@@ -91,7 +91,7 @@ impl Tool for WaitFor {
             };
             let look = arguments.view.look(context.told.seen(session.id()));
             let wait = Wait { look, ..wait.clone() };
-            // Progress is reported of one session.
+            // Only the first session reports progress.
             let context = if waiting.is_empty() { context.clone() } else { context.quiet() };
             waiting.push(Box::pin(async move {
                 let waited = context.wait(&session, wait).await;
@@ -107,7 +107,7 @@ impl Tool for WaitFor {
             Some(running) => running.ended(context, Some(&waited), view.as_ref()).await?,
             None => None,
         };
-        // Its output says what a diff would, without prompts.
+        // The output has what a diff would show, without prompts.
         let view = view.filter(|_| command.is_none() || arguments.view != ViewAfter::Diff);
         context.note_view(&session, view.as_ref());
         let session_id = several.then(|| session.id().to_string());

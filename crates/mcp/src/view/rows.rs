@@ -26,7 +26,7 @@ pub(crate) fn told_once(content: &str) -> String {
     note + &rows.chunk_by(|a, b| a == b).map(run).collect::<Vec<_>>().join("\n")
 }
 
-/// A command's output with each long run of blank lines as their number.
+/// A command's output with each long run of blank lines replaced by their number.
 pub(crate) fn with_blank_lines_counted(output: &str) -> String {
     let is_blank = |line: &str| line.trim().is_empty();
     let lines: Vec<&str> = output.split_inclusive('\n').collect();
@@ -49,7 +49,7 @@ pub(super) fn is_block(rows: &[u16]) -> bool {
     rows.len() > 1 && rows.windows(2).all(|pair| pair[0] + 1 == pair[1])
 }
 
-/// Rows; where some are left out between them, with their numbers, and neighbouring ones that are alike as one line.
+/// Rows. If some between them are left out, they have their numbers, and equal neighbours are one line.
 pub(super) fn changes(rows: &[(u16, &Row)]) -> String {
     let lines: Vec<(u16, String)> = rows.iter().map(|(row, cells)| (*row, cells.text())).collect();
     if is_block(&rows.iter().map(|(row, _)| *row).collect::<Vec<_>>()) {

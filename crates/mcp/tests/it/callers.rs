@@ -2,23 +2,18 @@
 //! client of the same principal, and as another principal.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use termbridge_bridge::policy::{Policy, PolicyConfig};
-use termbridge_bridge::session::{Sessions, Settings};
-use termbridge_bridge::store::Limits;
-use termbridge_bridge::{
-    BackendChoice, Bridge, BridgeSettings, Client, DebugSettings, HistoryPlace, NativeBackend,
-    Scope,
-};
+use termbridge_bridge::session::Sessions;
+use termbridge_bridge::{BackendChoice, Client, DebugSettings, Scope};
 use termbridge_mcp::{McpServer, Offer, Toolset};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Connection;
 use crate::fake_adapter;
+use crate::support::bridge_at;
 
 /// A server with a history and without an editor.
 struct World {
@@ -30,18 +25,10 @@ struct World {
 impl World {
     fn new() -> Self {
         let home = TempDir::new().expect("a temporary folder");
-        let folder = home.path().to_owned();
-        let sessions = Sessions::new(Settings::default());
-        let backend = Arc::new(NativeBackend::new(sessions.clone()));
-        let policy = Policy::new(&PolicyConfig::default(), &folder).expect("a policy");
-        let mut settings = BridgeSettings::new("bash", folder.clone(), folder.clone());
-        // No start-up files of whoever runs the tests.
-        settings.env.insert("HOME".into(), folder.display().to_string());
-        let history = HistoryPlace { path: folder.join("history.db"), limits: Limits::default() };
-        let mut debug = DebugSettings::new(folder.clone());
+        let (bridge, sessions) = bridge_at(home.path());
+        let mut debug = DebugSettings::new(home.path().to_owned());
         debug.backend = BackendChoice::Native;
-        debug.native.state_folder = Some(folder.join("debug"));
-        let bridge = Bridge::new(backend, settings, policy, Some(history));
+        debug.native.state_folder = Some(home.path().join("debug"));
         let server = McpServer::new(bridge, Offer::new(Toolset::ALL, debug));
         Self { server: server.expect("all tools are known"), sessions, home }
     }

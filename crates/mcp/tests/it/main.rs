@@ -10,5 +10,6 @@ mod faults;
 mod files;
 mod people;
 mod socket;
+mod support;
 mod typewriter;
 mod worlds;

@@ -1,14 +1,13 @@
-//! What an agent reads of a person who is asked for a password, or who has paused it.
-
-use std::sync::Arc;
+//! Answers to an agent while a person is asked for a password, or has paused the agent.
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use termbridge_bridge::policy::{Policy, PolicyConfig};
-use termbridge_bridge::session::{SessionId, Sessions, Settings};
-use termbridge_bridge::{Bridge, BridgeSettings, DebugSettings, NativeBackend};
+use termbridge_bridge::session::{SessionId, Sessions};
+use termbridge_bridge::{Bridge, DebugSettings};
 use termbridge_mcp::{McpServer, Offer, Toolset};
 use tokio_util::sync::CancellationToken;
+
+use crate::support::bridge_at;
 
 struct TestServer {
     server: McpServer,
@@ -20,14 +19,8 @@ struct TestServer {
 impl TestServer {
     fn new() -> Self {
         let home = tempfile::TempDir::new().expect("a temporary folder");
-        let folder = home.path().to_owned();
-        let sessions = Sessions::new(Settings::default());
-        let backend = Arc::new(NativeBackend::new(sessions.clone()));
-        let policy = Policy::new(&PolicyConfig::default(), &folder).expect("a policy");
-        let mut settings = BridgeSettings::new("bash", folder.clone(), folder.clone());
-        settings.env.insert("HOME".into(), folder.display().to_string());
-        let bridge = Bridge::new(backend, settings, policy, None);
-        let offer = Offer::new(Toolset::ALL, DebugSettings::new(folder));
+        let (bridge, sessions) = bridge_at(home.path());
+        let offer = Offer::new(Toolset::ALL, DebugSettings::new(home.path().to_owned()));
         let server = McpServer::new(bridge.clone(), offer).expect("all tools are known");
         Self { server, bridge, sessions, home }
     }
@@ -102,7 +95,7 @@ async fn a_paused_agent_is_refused_with_the_next_step() {
     world.bridge.pause(session.info().await.expect("known").owner);
     for (tool, arguments) in [
         ("execute_command", json!({"command": "echo two"})),
-        ("execute_command", json!({"command": "echo two", "agent": "another name"})),
+        ("execute_command", json!({"command": "echo two", "agent_id": "another name"})),
         ("send_keys", json!({"session_id": id, "keys": "x"})),
         ("launch_app", json!({"command": "cat"})),
         ("stop_app", json!({"session_id": id})),

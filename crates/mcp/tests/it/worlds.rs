@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use termbridge_bridge::policy::{Policy, PolicyConfig};
-use termbridge_bridge::session::{Sessions, Settings};
-use termbridge_bridge::store::Limits;
-use termbridge_bridge::{
-    BackendChoice, Bridge, BridgeSettings, Client, DebugSettings, HistoryPlace, NativeBackend,
-};
+use termbridge_bridge::session::Sessions;
+use termbridge_bridge::{BackendChoice, Client, DebugSettings};
 use termbridge_mcp::{McpServer, Offer, Toolset};
 use tokio_util::sync::CancellationToken;
+
+use crate::support::bridge_at;
 
 struct World {
     server: McpServer,
@@ -25,16 +23,9 @@ impl World {
         let folder = TempDir::new().expect("a temporary folder");
         let home = folder.path().canonicalize().expect("a path").join("server");
         std::fs::create_dir(&home).expect("made");
-        let sessions = Sessions::new(Settings::default());
-        let backend = Arc::new(NativeBackend::new(sessions.clone()));
-        let policy = Policy::new(&PolicyConfig::default(), &home).expect("a policy");
-        let mut settings = BridgeSettings::new("bash", home.clone(), home.clone());
-        // No start-up files of whoever runs the tests.
-        settings.env.insert("HOME".into(), home.display().to_string());
-        let history = HistoryPlace { path: home.join("history.db"), limits: Limits::default() };
+        let (bridge, sessions) = bridge_at(&home);
         let mut debug = DebugSettings::new(home);
         debug.backend = BackendChoice::Native;
-        let bridge = Bridge::new(backend, settings, policy, Some(history));
         let server = McpServer::new(bridge, Offer::new(Toolset::ALL, debug));
         Self { server: server.expect("all tools are known"), sessions, folder }
     }

@@ -137,10 +137,10 @@ fn shell(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
     inner
 }
 
-/// The letters of an option cluster such as `-euo`, and how many arguments after it are names of options.
+/// The letters of an option cluster such as `-euo`, and the number of option names in the arguments after it.
 ///
-/// In bash and dash every `o` (and bash's `O`) takes one of the following arguments, wherever it is in the cluster. In zsh
-/// and ksh the rest of the cluster is the name; only an `o` at the end takes the following argument.
+/// In bash and dash every `o` of the cluster (and bash's `O`) takes one of the following arguments. In zsh and ksh the
+/// rest of the cluster is the name; only an `o` at the end takes the following argument.
 fn cluster<'a>(shell: &str, letters: &'a str) -> (&'a str, usize) {
     if matches!(shell, "zsh" | "ksh" | "mksh" | "yash") {
         let Some((before, name)) = letters.split_once('o') else { return (letters, 0) };

@@ -26,7 +26,7 @@ use crate::{AttachError, Lasting, process_table, sys};
 /// How often a keeper that was just ending is looked for again.
 const ATTEMPTS: usize = 40;
 
-/// Keepers that are started for one attachment: something ends them at once, and would end more.
+/// Most keepers that one attachment starts: something that kills them at once would kill more.
 const MAX_STARTS: u32 = 3;
 
 /// Between attempts.
@@ -131,7 +131,7 @@ fn is_nobody(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused)
 }
 
-/// Connects to the keeper, which is started, and counted, if there is none.
+/// Connects to the keeper. Starts one if there is none, and counts it in `started`.
 fn reach(path: &Path, started: &mut u32) -> io::Result<UnixStream> {
     match UnixStream::connect(path) {
         Err(error) if is_nobody(&error) => {}

@@ -280,7 +280,7 @@ impl Program {
         Some(group.as_raw_nonzero().get())
     }
 
-    /// The process id while it surely is the program's.
+    /// The process id, as long as it cannot be another process's.
     fn live_pid(&self) -> Option<i32> {
         self.exit_status().is_none().then_some(self.pid)
     }
@@ -387,7 +387,7 @@ impl Program {
         match answer {
             Ok(Answer::Stopped(report)) => Ok(report),
             Ok(other) => Err(refusal(&other)),
-            // With a keeper that died its programs are ended, and then reported as lost.
+            // The programs of a dead keeper are ended, then reported as lost.
             Err(ControlError::KeeperGone) if !self.is_handed_over() => {
                 let ended = tokio::time::timeout(REPLY_LIMIT, self.exited()).await;
                 let status = Some(ended.map_err(|_| ControlError::KeeperGone)?);

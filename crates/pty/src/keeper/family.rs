@@ -40,10 +40,9 @@ impl Family {
     }
 }
 
-/// The system's processes, looked up at most once for everything that one turn of the loop does.
+/// The system's processes, looked up at most once in a turn of the loop.
 ///
-/// A process that a session gets later is found by the tree. Nobody joins a session whose leader ended before the census
-/// and that has nobody in it.
+/// The tree finds a process that a session gets later. An empty session whose leader ended before the census stays empty.
 #[derive(Default)]
 pub(super) struct Census {
     by_session: OnceCell<BTreeMap<i32, Vec<Process>>>,
@@ -116,7 +115,7 @@ impl Keeper {
 }
 
 impl Held {
-    /// The leader's pid, which is its session's number, while it means nobody else.
+    /// The leader's pid, which is its session's number, until it may be reused.
     pub(super) fn leader(&self) -> Option<i32> {
         (!self.is_reaped).then_some(self.pid)
     }

@@ -1,4 +1,4 @@
-//! What the keeper has inherited, changes for itself, and gives to programs as it was.
+//! Limits that the keeper inherits from the server, changes for itself, and restores for programs.
 
 use rustix::process::{Resource, Rlimit};
 
@@ -7,13 +7,13 @@ use crate::sys;
 /// The limits of the server.
 pub(super) struct Inherited {
     descriptor_limit: Rlimit,
-    /// The kernel's text for it; `None` where the keeper's is the same.
+    /// As the kernel writes it; `None` if the keeper's is the same.
     #[cfg(target_os = "linux")]
     oom_score: Option<Vec<u8>>,
 }
 
 impl Inherited {
-    /// Notes what was inherited and sets what the keeper needs.
+    /// Notes the inherited limits and sets the keeper's own.
     pub(super) fn replace() -> Self {
         Self {
             descriptor_limit: raise_descriptor_limit(),
@@ -22,7 +22,7 @@ impl Inherited {
         }
     }
 
-    /// Sets what was inherited, in a forked child: system calls only.
+    /// Restores the inherited limits in a forked child, by system calls only.
     pub(super) fn restore(&self) {
         let _ = rustix::process::setrlimit(Resource::Nofile, self.descriptor_limit);
         #[cfg(target_os = "linux")]
@@ -33,7 +33,7 @@ impl Inherited {
 }
 
 /// Each program costs two descriptors, so the common soft limit of 1024 would be the bound on
-/// sessions. Gives the limit as it was.
+/// sessions. Returns the inherited limit.
 fn raise_descriptor_limit() -> Rlimit {
     let inherited = rustix::process::getrlimit(Resource::Nofile);
     // macOS refuses "no limit", which is the common maximum there.
@@ -47,12 +47,12 @@ fn raise_descriptor_limit() -> Rlimit {
 #[cfg(target_os = "linux")]
 const OOM_SCORE: &str = "/proc/self/oom_score_adj";
 
-/// Scores to try. Privileges are needed for the first, and often for the others.
+/// Scores to try. The first needs privileges, and often the others do.
 #[cfg(target_os = "linux")]
 const OOM_SCORES: [i32; 3] = [-900, 0, 100];
 
 /// When memory runs out, the kernel ends the process with the highest score. With the keeper, which is small,
-/// every session would end. Gives the score as it was, if it could be lowered.
+/// every session would end. Returns the inherited score if it could be lowered.
 #[cfg(target_os = "linux")]
 fn lower_oom_score() -> Option<Vec<u8>> {
     let inherited = std::fs::read_to_string(OOM_SCORE).ok()?;

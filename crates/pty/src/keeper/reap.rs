@@ -11,8 +11,8 @@ use crate::ExitStatus;
 use crate::process_table;
 use crate::protocol::{Event, Failure, ProgramId};
 
-/// How long ended leaders wait for the look that may reap them: one look at every process serves all that end
-/// meanwhile, and the server has heard of the exit by then.
+/// How long ended leaders wait for the look that may reap them. One look at every process serves all that end
+/// meanwhile.
 const EMPTY_LOOK_DELAY: Duration = Duration::from_secs(1);
 
 impl Keeper {
@@ -54,8 +54,8 @@ impl Keeper {
         }
     }
 
-    /// Reports leaders that ended, keeping them; reaps every other child that did. The stops of their sessions look at
-    /// once.
+    /// Reports leaders that ended, and keeps them as zombies; reaps every other ended child. Stops of their sessions look
+    /// at once.
     pub(super) fn reap(&mut self) {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let mut ended = Vec::new();
@@ -145,7 +145,7 @@ impl Keeper {
 }
 
 impl Held {
-    /// It has ended, and whether its session is empty is not known.
+    /// It has ended, and its session may be empty.
     fn may_be_empty(&self) -> bool {
         self.status.is_some() && !self.is_reaped
     }

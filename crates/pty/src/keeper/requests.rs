@@ -138,7 +138,7 @@ impl Keeper {
             waiting = stranger;
         }
         let members = family.members.into_iter().map(|mut each| {
-            // The table has the state of the first thread alone, from before the threads were looked at.
+            // The table has the earlier state of the first thread alone.
             if Some(each.info.group) == foreground && matches!(each.info.state, 'R' | 'S') {
                 each.info.state = if running.contains(&each.info.pid) { 'R' } else { 'S' };
             }

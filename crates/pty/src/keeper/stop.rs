@@ -161,7 +161,7 @@ impl Keeper {
 
     pub(super) fn advance_stops(&mut self) {
         let now = Instant::now();
-        // Who has been reaped since ended before the next look.
+        // Processes that were reaped meanwhile are not in the next census.
         self.census = Census::default();
         let due: Vec<ProgramId> = self
             .programs

@@ -64,7 +64,7 @@ impl Numbers {
 }
 
 /// What the processes, together the foreground group, do about the terminal of that name, and the pids of
-/// those with a thread that runs.
+/// those with a running thread.
 pub(crate) fn waiting(processes: &[&Process], terminal: &str) -> (Waiting, Vec<i32>) {
     let threads = processes.iter().flat_map(|process| threads_of(process)).take(MAX_THREADS);
     let mut least = None;
@@ -130,7 +130,7 @@ struct Call {
     stack: u64,
 }
 
-/// Why a thread is in no system call that can be read.
+/// Why the system call of a thread is not known.
 #[derive(Clone, Copy)]
 enum NoCall {
     Runs,

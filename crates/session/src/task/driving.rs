@@ -2,11 +2,11 @@
 //!
 //! A person takes over by saying so, or by typing. From then on the terminal has the size of the person's panel, and
 //! what agents would type, run or resize is refused. Handing back restores the size. A person who only typed, and
-//! has not for [`GIVES_WAY`], gives way to the next agent without a word. One who took over has to hand back, or to leave
-//! and stay away for [`RETURNS_WITHIN`]: a window that is reloaded is back before that.
+//! has not for [`GIVES_WAY`], gives way to the next agent without a word. One who took over drives until they hand back,
+//! or leave for longer than [`RETURNS_WITHIN`]. A window that is reloaded is back before that.
 //!
-//! A person can also fit the session to a panel without driving it. Agents continue in that size; one that sets a size
-//! of its own ends the fit.
+//! A person can also fit the session to a panel without driving it. Agents continue in that size. The fit ends when an
+//! agent sets a size of its own.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -34,11 +34,11 @@ pub(crate) enum Deed {
     TakeOver,
     /// Says how large the person's panel is.
     Fit(Size),
-    /// Gives the session this size, the panel's, and leaves it to its agents.
+    /// Gives the session the panel's size and leaves it to its agents.
     FitToPanel(Size),
     /// Restores the size from before that.
     RestoreSize,
-    /// Is being asked for the password, or no longer is.
+    /// Has opened or closed the box for the password.
     SeesPasswordBox(bool),
     /// Gives the session back to its agents.
     HandBack,
@@ -124,7 +124,7 @@ impl SessionTask {
         let _ = reply.send(done);
     }
 
-    /// A person holds the session from now on. One who took over and types has still taken over.
+    /// Notes that a person holds the session. One who took over and types has still taken over.
     fn held_by(&mut self, person: String, hold: Hold) {
         let before = self.driver.as_ref().map_or(self.size_to_be(), |driver| driver.before);
         let took_over = self
@@ -202,7 +202,7 @@ impl SessionTask {
         }
     }
 
-    /// An agent sets the size: a person's panel no longer does.
+    /// Ends a fit to a panel: an agent sets the size.
     pub(super) fn end_fit(&mut self) {
         self.driver.take_if(|driver| driver.hold == Hold::Size);
     }

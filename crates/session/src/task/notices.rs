@@ -30,7 +30,7 @@ pub(super) struct Notices {
     secret: Option<String>,
     /// How often one has begun to ask.
     asked: u64,
-    /// The person whose window asks for it.
+    /// The person whose window has a box for the password.
     asked_person: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Notices {
         self.secret.as_deref()
     }
 
-    /// A window asks its person for the password, or no longer does.
+    /// A window has opened or closed its box for the password.
     pub(super) fn password_box(&mut self, person: String, is_open: bool) {
         if is_open {
             self.asked_person = Some(person);
@@ -70,7 +70,7 @@ impl Notices {
         }
     }
 
-    /// A person is being asked for the password that the session waits for.
+    /// Whether a window asks for the password that the session waits for.
     pub(super) fn asks_person(&self) -> bool {
         self.secret.is_some() && self.asked_person.is_some()
     }

@@ -12,7 +12,7 @@ use crate::memory;
 /// Change of the estimate between two reports to the memory budget.
 const REPORT_BYTES: usize = 512 * 1024;
 
-/// Time without output after which memory for more of it is given back. Making it again takes about a millisecond.
+/// Time without output after which spare memory is freed. Allocating it again takes about a millisecond.
 const QUIET_TIME: Duration = Duration::from_secs(10);
 
 /// Reads of output that is dropped: more than the system's buffers hold.
@@ -192,7 +192,7 @@ impl SessionTask {
         }
     }
 
-    /// When the memory that is held for further output is given back, unless some comes.
+    /// When spare memory is freed, unless output comes.
     pub(super) fn quiet_deadline(&self) -> Option<Instant> {
         self.terminal.has_spare_rows().then(|| self.last_output + QUIET_TIME)
     }

@@ -495,7 +495,7 @@ impl SessionTask {
         self.program.working_directory().or_else(|| shell.cwd.clone())
     }
 
-    /// Where it returns when its command is over, if it is elsewhere for that.
+    /// Where it returns after its command, if that has a directory of its own.
     pub(super) fn shell_returns_to(&self) -> Option<PathBuf> {
         let last = self.shell.as_ref()?.commands.back().filter(|run| run.is_open())?;
         last.returns_to.clone()

@@ -13,7 +13,8 @@ __termbridge_take() {
             { IFS= builtin read -r -d '' __termbridge_command || __termbridge_read __termbridge_command; } &&
             { IFS= builtin read -r -d '' __termbridge_nonce || __termbridge_read __termbridge_nonce; }
     } < @PIPE@; then
-        [[ -z ${__termbridge_undo-} ]] || __termbridge_missed_end
+        # The end was missed. Where the shell is was reported already: it stays there.
+        [[ -z ${__termbridge_undo-} ]] || { __termbridge_there= && __termbridge_restore; }
         ((${#__termbridge_nonce} == @NONCE_LENGTH@)) || __termbridge_prepare
         [[ -n @KEEP_HISTORY@ ]] || __termbridge_forget
         # Without a terminal to write to, the line editor and PS0 are silent.
@@ -43,7 +44,7 @@ __termbridge_remember() {
         builtin unset HISTIGNORE
     fi
 }
-# The command's own directory and variables come behind its nonce. Where they cannot be had, it does not run.
+# The command's own directory and variables come behind its nonce. If one cannot be set, the command does not run.
 __termbridge_prepare() {
     builtin local __termbridge_setup="${__termbridge_nonce:@NONCE_LENGTH@}"
     __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@}
@@ -71,11 +72,6 @@ __termbridge_restore() {
         builtin cd -- "$__termbridge_home" && OLDPWD=$__termbridge_old || builtin :
     fi
     __termbridge_undo= __termbridge_there=
-}
-# Where the shell is was reported already: it stays there.
-__termbridge_missed_end() {
-    __termbridge_there=
-    __termbridge_restore
 }
 # Where no hook can be set, the end follows the command itself.
 __termbridge_rehook() {

@@ -10,13 +10,15 @@ function __termbridge_take
     end
     set -g __termbridge_nonce (builtin string sub -l @NONCE_LENGTH@ -- $taken)
     set taken (builtin string sub -s (builtin math @NONCE_LENGTH@ + 1) -- $taken | builtin string collect)
+    # The end was missed. Where the shell is was reported already: it stays there.
+    set -e __termbridge_there
     set -q __termbridge_undo
-    and __termbridge_missed_end
+    and __termbridge_restore
     if builtin string match -q \x01'*' -- $taken
         set -l setup (builtin string match -r '^\x01[^\x01]*\x01' -- $taken | builtin string collect)
         set taken (builtin string sub -s (builtin math (builtin string length -- $setup) + 1) -- $taken | builtin string collect)
         set -g __termbridge_undo :
-        # Where its directory and variables cannot be had, the command does not run.
+        # If its directory or a variable cannot be set, the command does not run.
         eval (builtin string trim -c \x01 -- $setup | builtin string collect)
         or set taken @NOT_PREPARED@
     end
@@ -75,11 +77,6 @@ function __termbridge_restore
         builtin cd -- $__termbridge_home
     end
     set -e __termbridge_undo __termbridge_there
-end
-# Where the shell is was reported already: it stays there.
-function __termbridge_missed_end
-    set -e __termbridge_there
-    __termbridge_restore
 end
 function __termbridge_start --on-event fish_preexec
     builtin printf '\e]633;C\a' > /dev/tty

@@ -17,13 +17,13 @@ __termbridge_take() {
     # What follows the dot keeps the trailing newlines.
     __termbridge_text=$(command printf '%b.' "$__termbridge_text")
     __termbridge_text=${__termbridge_text%.}
-    # An interrupt came before the end. Where the shell is was reported: it stays there.
+    # The end was missed. Where the shell is was reported already: it stays there.
     [ -z "${__termbridge_undo-}" ] || { __termbridge_there= && __termbridge_restore; }
     [ "${#__termbridge_nonce}" = @NONCE_LENGTH@ ] || __termbridge_prepare
     __termbridge_prompts
     command printf '%s\n' "$__termbridge_text" > /dev/tty
 }
-# The command's own directory and variables come behind its nonce. Where they cannot be had, it does not run.
+# The command's own directory and variables come behind its nonce. If one cannot be set, the command does not run.
 __termbridge_prepare() {
     __termbridge_setup=${__termbridge_nonce#@NONCE_PATTERN@}
     __termbridge_nonce=${__termbridge_nonce%"$__termbridge_setup"}

@@ -8,7 +8,8 @@ __termbridge_take() {
         typeset -g __termbridge_nonce
         { IFS= builtin read -r -d '' -t 5 __termbridge_command && IFS= builtin read -r -d '' __termbridge_nonce } < @PIPE@ ||
             return 0
-        [[ -z ${__termbridge_undo-} ]] || __termbridge_missed_end
+        # The end was missed. Where the shell is was reported already: it stays there.
+        [[ -z ${__termbridge_undo-} ]] || { typeset -g __termbridge_there= && __termbridge_restore }
         (( ${#__termbridge_nonce} == @NONCE_LENGTH@ )) || __termbridge_prepare
         # A half-typed line comes back at the next prompt.
         [[ -z $BUFFER ]] || zle .push-line
@@ -19,7 +20,7 @@ __termbridge_take() {
         zle .accept-line
     } 2> /dev/null
 }
-# The command's own directory and variables come behind its nonce. Where they cannot be had, it does not run.
+# The command's own directory and variables come behind its nonce. If one cannot be set, the command does not run.
 __termbridge_prepare() {
     local __termbridge_setup=${__termbridge_nonce:@NONCE_LENGTH@}
     typeset -g __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@} __termbridge_undo=:
@@ -50,11 +51,6 @@ __termbridge_restore() {
             builtin cd -q -- "$__termbridge_old" && builtin cd -q -- "$__termbridge_home"
     fi
     typeset -g __termbridge_undo= __termbridge_there=
-}
-# Where the shell is was reported already: it stays there.
-__termbridge_missed_end() {
-    typeset -g __termbridge_there=
-    __termbridge_restore
 }
 __termbridge_end() {
     {

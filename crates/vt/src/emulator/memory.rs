@@ -85,7 +85,7 @@ impl Core {
     /// Bytes that screens and history take, at most.
     pub(super) fn memory(&self) -> usize {
         let history = self.primary_history_len();
-        // Not those of a history that was cleared: a restored terminal has none.
+        // A cleared history has some; they do not count, because a restored terminal has none.
         let spare = if history > 0 && self.has_spare_rows() { SPARE_ROWS } else { 0 };
         let rows = history + spare + 2 * self.term.screen_lines();
         rows * self.term.columns() * CELL + self.extras.bytes.iter().sum::<usize>()

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use termbridge_dap::lines_of_file;
+use termbridge_foreign_files::off_worker;
 
 use super::{EditorBackend, QUESTION, read, variables, words};
 use crate::debug::answer::{
@@ -126,7 +127,7 @@ impl EditorBackend {
         let source = async move {
             let at = at?;
             let read = move || marked(&lines_of_file(at.path.as_ref(), at.line, SOURCE_LINES));
-            tokio::task::spawn_blocking(read).await.unwrap_or_default()
+            off_worker(read).await.unwrap_or_default()
         };
         let hit = &status["hitBreakpoint"];
         let line = read::number(&hit["line"]).unwrap_or(0);

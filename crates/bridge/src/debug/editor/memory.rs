@@ -1,4 +1,4 @@
-//! What is remembered of an editor between calls.
+//! Facts about an editor that last from call to call.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use super::params::Scripts;
 use crate::debug::DebugFailure;
 use crate::debug::answer::{Answer, Halt};
 
-/// Sessions that are remembered.
+/// Most sessions that are remembered.
 const REMEMBERED: usize = 64;
 
 #[derive(Debug, Default)]
@@ -20,13 +20,13 @@ pub(in crate::debug) struct Memory {
 
 #[derive(Debug, Default)]
 struct Sessions {
-    /// When the last output was that was reported, by session.
+    /// The time of the last reported output, by session.
     reported: HashMap<String, u64>,
-    /// Those that were started from here. A child that a debugger starts for one has an id of its own.
+    /// Sessions that were started from here. A child that a debugger starts for one has an id of its own.
     started: VecDeque<String>,
-    /// The one that the editor lists although its debugger has ended.
+    /// A session that the editor lists although its debugger has ended.
     gone: Option<String>,
-    /// One is active, as far as the last answer tells.
+    /// The last answer shows an active session.
     is_active: bool,
 }
 
@@ -35,7 +35,7 @@ impl Memory {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The scripts of an extension, where they are known.
+    /// The scripts of an extension, if they are known.
     pub(super) fn scripts_of(&self, bridge: &str) -> Option<Arc<Scripts>> {
         let known = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, scripts) = known.as_ref().filter(|(of, _)| of == bridge)?;
@@ -53,7 +53,7 @@ impl Memory {
         std::mem::replace(&mut lent, places)
     }
 
-    /// When the output after the last that was reported of a session may begin.
+    /// The earliest time of output that was not reported yet.
     pub(super) fn unreported_since(&self, session: &str) -> u64 {
         self.sessions().reported.get(session).map_or(0, |last| last + 1)
     }
@@ -89,7 +89,7 @@ impl Memory {
         self.sessions().gone.as_deref() == Some(session)
     }
 
-    /// Whether a session is active, as far as the last answer tells.
+    /// Whether the last answer shows an active session.
     pub(super) fn has_session(&self) -> bool {
         self.sessions().is_active
     }
@@ -98,7 +98,7 @@ impl Memory {
         self.sessions().is_active = is_active;
     }
 
-    /// Learns from an answer: after these it is looked whether there is still a session.
+    /// Forgets the active session after an answer that may have ended it.
     pub(super) fn note_answer(&self, answer: &Result<Answer, DebugFailure>) {
         let ends = match answer {
             Ok(Answer::Halt(Halt::End(_))) => true,

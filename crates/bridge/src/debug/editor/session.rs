@@ -1,8 +1,8 @@
-//! Whether there is a session, and its end. The published extension counts failed calls and refuses all for a while
-//! after some: a call that needs a session is not sent where there is none.
+//! Whether there is a session, and its end. After some failed calls the published extension refuses all calls for a
+//! while, so a call that needs a session is sent only if there is one.
 //!
-//! js-debug runs a program in a child of the session that was started. When the program has ended, the editor continues to
-//! list the parent, though its debugger has ended too: it runs nothing, and every request to it fails.
+//! js-debug runs a program in a child of the session that was started. After the program's end the editor still lists the
+//! parent, although its debugger has ended too: every request to it fails.
 
 use serde_json::{Value, json};
 
@@ -11,15 +11,15 @@ use super::{EditorBackend, QUESTION, halt, read};
 use crate::debug::answer::{Answer, End, Halt, Runs, TrackedRun};
 use crate::debug::{DebugCall, DebugFailure};
 
-/// Parents of a session that are ended with it.
+/// Most parents that are ended with a session.
 const MAX_PARENTS: usize = 3;
 
-/// No session.
+/// The failure of a call without a session.
 pub(super) fn none() -> DebugFailure {
     DebugFailure::new("E_NO_SESSION", "no session is active in the editor")
 }
 
-/// Whether a script fails without a session. Those that ask for the status first are none of these.
+/// Whether a script needs a session and does not request the status itself.
 pub(super) fn is_needed_by(script: &str) -> bool {
     matches!(
         script,
@@ -38,20 +38,12 @@ pub(super) fn is_needed_by(script: &str) -> bool {
 }
 
 impl EditorBackend {
-    /// The status, of a session that lives.
+    /// The status. A session whose debugger has ended is not active.
     pub(super) async fn live_status(&self, call: &DebugCall) -> Result<Value, DebugFailure> {
         let status = self.ask_status(call).await?;
         let is_active = status["isActive"] == true && !self.is_gone(call, &status).await;
         self.memory.note_session(is_active);
         Ok(if is_active { status } else { json!({"isActive": false}) })
-    }
-
-    /// Refuses where there is no session.
-    pub(super) async fn require_session(&self, call: &DebugCall) -> Result<(), DebugFailure> {
-        match self.live_status(call).await?["isActive"] == true {
-            true => Ok(()),
-            false => Err(none()),
-        }
     }
 
     /// Whether the debugger of the session that a status names has ended.
@@ -73,9 +65,9 @@ impl EditorBackend {
         is_gone
     }
 
-    /// `debug.stop`: the session, and the parents that it leaves behind.
+    /// `debug.stop`: ends the session and its parents.
     pub(super) async fn end(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
-        // One whose debugger has ended is ended all the same.
+        // Also a session whose debugger has ended.
         let is_known = self.memory.has_session();
         if !is_known && self.ask_status(call).await?["isActive"] != true {
             return Err(none());
@@ -94,7 +86,7 @@ impl EditorBackend {
                 self.memory.note_gone(&id);
                 break;
             }
-            // Another program of the person's stays.
+            // A person's own program stays.
             if !self.memory.was_started(&id) && !self.is_gone(call, &status).await {
                 break;
             }
@@ -113,8 +105,8 @@ impl EditorBackend {
         Ok(Answer::Halt(Halt::End(Box::new(end))))
     }
 
-    /// `debug.tracker`: the latest session that the extension recorded. Its own script lists none, but begins to record once
-    /// more.
+    /// `debug.tracker`: the latest session that the extension recorded. Its own script lists none, and starts another
+    /// recording.
     pub(super) async fn tracked(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
         let said = match self.run(call, "dap.summary", json!({}), QUESTION).await {
             Err(failure) if failure.code == "E_NO_SESSION" => Value::Null,

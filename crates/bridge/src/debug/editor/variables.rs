@@ -11,11 +11,11 @@ use crate::debug::{DebugCall, DebugFailure};
 const BUDGET: usize = 16 * 1024;
 /// Bytes of a value in a tree.
 const LONGEST_VALUE: usize = 1_000;
-/// Questions that are asked at once, of the ten that the extension takes.
+/// Requests at once, of the ten that the extension takes.
 const AT_ONCE: usize = 4;
-/// Parts beside the wanted ones that are asked for: a length, a prototype.
+/// Further parts in a request, such as a length and a prototype.
 const SPARE: u64 = 50;
-/// Most parts of a value that are asked for at once.
+/// Most parts of a value in one request.
 const MOST_PARTS: u64 = 5_000;
 
 impl EditorBackend {
@@ -72,7 +72,7 @@ impl EditorBackend {
         Ok(Value::Array(scopes.try_collect().await?))
     }
 
-    /// `debug.get-variable`: a page. js-debug answers a filter with nothing, so what is empty is filtered here.
+    /// `debug.get-variable`: a page. js-debug answers a filter with nothing: then all parts are read and filtered here.
     pub(super) async fn page(&self, call: &DebugCall) -> Result<Answer, DebugFailure> {
         let said = self.run_own(call).await?;
         let mut page = read::page(&said);
@@ -84,7 +84,7 @@ impl EditorBackend {
             |name: &str, usual| call.arguments.get(name).and_then(Value::as_u64).unwrap_or(usual);
         let (start, count) = (number("start", 0), number("count", 100));
         let reference = call.arguments.get("variablesReference");
-        let params = json!({"variablesReference": reference, "count": (start + count + SPARE).min(MOST_PARTS)});
+        let params = json!({"variablesReference": reference, "count": start.saturating_add(count + SPARE).min(MOST_PARTS)});
         let all = self.run(call, "debug.get-variable", params, call.timeout).await?;
         let whole = read::page(&all);
         let is_indexed =

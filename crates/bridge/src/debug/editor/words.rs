@@ -10,7 +10,7 @@ use crate::debug::DebugFailure;
 const UNKNOWN: [&str; 5] =
     ["E_INTERNAL", "E_UNKNOWN", "E_OPERATION_FAILED", "E_SCRIPT_FAILED", "E_NOT_FOUND"];
 
-/// What the editor says of a session that it still lists although its debugger has ended.
+/// The editor's message about a session that it lists although its debugger has ended.
 pub(super) const NO_DEBUGGER: &str = "no debugger available";
 
 /// Codes that the catalogue has another word for.

@@ -27,7 +27,7 @@ pub(super) struct Run {
     pub(super) nonce: String,
     /// The request that it came with, by which its client finds it again at another server.
     pub(super) key: Option<String>,
-    /// What it runs in, until it is in the pipe.
+    /// Its directory and variables, until it is in the pipe.
     setup: CommandSetup,
     /// Where the shell returns at its end.
     pub(super) returns_to: Option<PathBuf>,
