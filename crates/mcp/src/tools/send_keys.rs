@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Mouse, MouseTarget, SessionId, Wait, Waited};
+use termbridge_session::{Input, Look, Mouse, MouseTarget, SessionId, Wait, Waited};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
@@ -242,12 +242,14 @@ impl Tool for SendKeys {
         let settled = || Wait { settled: true, ..Wait::default() }.timeout(SETTLE_LIMIT + pauses);
         let (wait, reported) = match asked {
             Some(wait) => (wait, true),
-            None => ((view != ViewAfter::None).then(settled), false),
+            None => (Some(settled()), false),
         };
         let seen = context.told.seen(session.id());
         let (sent, wait, view, waited) = match wait {
             Some(wait) => {
-                let wait = Wait { look: view.look(seen), ..wait };
+                // The command that runs comes with the screen.
+                let look = view.look(seen).or((!reported).then_some(Look::Screen));
+                let wait = Wait { look, ..wait };
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
@@ -287,7 +289,10 @@ impl Tool for SendKeys {
             }
             (None, view, Some(outcome)) => outcome.text(facts, view.as_ref()),
             (None, Some(view), None) => view.text_with(facts),
-            (None, None, None) => format!("sent {} bytes", sent.bytes),
+            (None, None, None) => {
+                facts.insert(0, format!("sent {} bytes", sent.bytes));
+                facts.join(" | ")
+            }
         };
         if let Some(note) = queue_note(sent.queued, sent.bytes) {
             text = format!("{text}\n{note}");
