@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Look, Mouse, MouseTarget, SessionId, Wait, Waited};
+use termbridge_session::{Input, Mouse, MouseTarget, SessionId, Wait, Waited};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
@@ -247,9 +247,7 @@ impl Tool for SendKeys {
         let seen = context.told.seen(session.id());
         let (sent, wait, view, waited) = match wait {
             Some(wait) => {
-                // The command that runs comes with the screen.
-                let look = view.look(seen).or((!reported).then_some(Look::Screen));
-                let wait = Wait { look, ..wait };
+                let wait = Wait { look: view.look(seen), ..wait };
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
