@@ -130,8 +130,11 @@ impl TerminalBackend for NativeBackend {
         printed: u64,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
+        let waits_for_end = command.is_none() && printed == u64::MAX;
         let wait = Wait {
             command,
+            // A line that was typed into a shell is over when the shell shows its prompt.
+            prompt: waits_for_end && self.session(id).await?.shell.is_some(),
             needs_input: command.is_some(),
             interactive: command.is_some(),
             news_only: true,

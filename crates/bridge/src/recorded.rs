@@ -95,15 +95,13 @@ fn page_with_gap(text: &str, cut: Cut, select: Select<'_>) -> Result<OutputPage,
         lines.next();
     }
     Ok(OutputPage {
-        continues: false,
         first_line: gathered.first_line.unwrap_or(from),
         earlier_matches: gathered.left_out(),
         text: gathered.text(),
         cursor: format!("line:{end}"),
         remaining: total.saturating_sub(end),
         total_lines: total,
-        running: false,
-        command: None,
+        ..OutputPage::default()
     })
 }
 

@@ -109,8 +109,12 @@ pub struct OutputPage {
     pub remaining: u64,
     /// Lines in all.
     pub total_lines: u64,
-    /// A command runs, or the program does.
+    /// A command runs, a line that was typed into the shell, or the program.
     pub running: bool,
+    /// The line that runs was typed: what it prints is only on the screen.
+    pub is_typed: bool,
+    /// The oldest commands of the session whose text would come first, but is kept only for `command_id`.
+    pub left_out_commands: u64,
     /// The command that was asked for, or else the session's last: how it stood when reading began, so
     /// that nothing is missing behind a command that is over.
     pub command: Option<CommandReport>,
@@ -139,7 +143,8 @@ impl Bridge {
         let session = &request.session.id;
         let last = segments.last().map_or(1, |segment| segment.part.command);
         let report = self.report(session, last, 0, 0).await?;
-        let running = report.is_running();
+        let is_typed = request.command.is_none() && request.session.runs_typed_line();
+        let running = report.is_running() || is_typed;
         let total: u64 = segments.iter().map(Segment::lines).sum();
         let keep_last = request.from == ReadFrom::Tail;
         let mut is_within_line = false;
@@ -165,12 +170,18 @@ impl Bridge {
         let first_line = gathered.first_line;
         // A program that prints may have printed more since they were counted.
         let total = total.max(end.line);
+        let first_line = first_line.unwrap_or(start.line);
+        let reaches_first =
+            request.command.is_none() && (first_line == 0 || request.grep.is_some());
+        let before_first = segments.first().map_or(0, |segment| segment.part.command - 1);
         Ok(OutputPage {
             continues: false,
+            is_typed,
+            left_out_commands: if reaches_first { before_first } else { 0 },
             earlier_matches: gathered.left_out(),
             text: gathered.text(),
-            cursor: self.cursor(session, &segments, end, running).await?,
-            first_line: first_line.unwrap_or(start.line),
+            cursor: self.cursor(session, &segments, end, report.is_running()).await?,
+            first_line,
             remaining: total.saturating_sub(end.line),
             total_lines: total,
             running,
@@ -299,7 +310,6 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
         cursor: terminal::cursor(&lines, end as usize),
         remaining: total - end,
         total_lines: total,
-        running: false,
-        command: None,
+        ..OutputPage::default()
     })
 }

@@ -47,7 +47,6 @@ impl Notebook {
         report.state = CommandState::Done { exit_code };
         report.output_bytes = output.len() as u64;
         report.final_bytes = report.output_bytes;
-        report.unfinished_from = report.output_bytes;
         report.output_lines = output.lines().count() as u64;
         report.output = output;
         report

@@ -217,7 +217,7 @@ impl From<BridgeError> for ToolError {
             ),
             BridgeError::NameBusy { .. } => (
                 Code::Busy,
-                "Wait for it with get_terminal_output (its session_id, wait_ms), or use another \
+                "Wait for it with get_terminal_output (its session_id, until \"end\", wait_ms), or use another \
                  `name`.",
                 &["get_terminal_output", "execute_command"],
             ),

@@ -35,8 +35,6 @@ pub struct CommandReport {
     pub output_start: u64,
     /// Bytes from the beginning that will not change any more.
     pub final_bytes: u64,
-    /// The byte at which a last line begins that may still change; the end when all is final.
-    pub unfinished_from: u64,
     /// Bytes of output in all.
     pub output_bytes: u64,
     /// Lines of output in all, an unfinished last one included.
@@ -72,7 +70,6 @@ impl CommandReport {
             output: String::new(),
             output_start: 0,
             final_bytes: 0,
-            unfinished_from: 0,
             output_bytes: 0,
             output_lines: 0,
             ends_within_line: false,

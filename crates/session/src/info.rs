@@ -178,6 +178,12 @@ impl SessionInfo {
         self.state == State::Running && self.shell.is_some_and(|shell| shell.idle)
     }
 
+    /// A line runs in the shell that was typed, by the agent or by a person.
+    pub fn runs_typed_line(&self) -> bool {
+        let is_typed = |shell: ShellInfo| shell.running.is_none() && !shell.idle;
+        self.state == State::Running && self.shell.is_some_and(is_typed)
+    }
+
     /// It does so for an agent's: no person has taken over.
     pub fn takes_commands(&self) -> bool {
         self.is_idle_shell() && self.driver.is_none()

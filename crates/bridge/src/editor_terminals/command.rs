@@ -100,7 +100,6 @@ impl EditorCommand {
         let pending = self.clean.as_ref().map(CleanOutput::pending).unwrap_or_default();
         let done = self.output.len();
         let total = done + pending.len() as u64;
-        let last_line = pending.rfind('\n').map_or(0, |at| at as u64 + 1);
         let (start, output) = self.output.read(&pending, from, most);
         let last = if pending.is_empty() { self.output.end() } else { pending.as_str() };
         let ends_within_line = total > 0 && !last.ends_with('\n');
@@ -110,7 +109,6 @@ impl EditorCommand {
             output,
             output_start: start,
             final_bytes: done,
-            unfinished_from: if self.clean.is_some() { done + last_line } else { total },
             output_bytes: total,
             output_lines: lines + u64::from(ends_within_line),
             ends_within_line,
@@ -228,6 +226,6 @@ mod tests {
         command.end(CommandState::Done { exit_code: 3 });
         let report = command.report(3, 100, Seq(0));
         assert_eq!((report.output.as_str(), report.exit_code()), ("20%", Some(3)));
-        assert_eq!((report.final_bytes, report.unfinished_from), (6, 6));
+        assert_eq!(report.final_bytes, 6);
     }
 }

@@ -73,8 +73,7 @@ impl Bridge {
                         return Ok(place);
                     }
                     at += line.len() as u64;
-                    // A line that may still change is shown again.
-                    place.byte = Some(at.min(part.unfinished_from));
+                    place.byte = Some(at);
                     place.line += u64::from(whole || is_last);
                 }
                 if is_last {

@@ -203,7 +203,14 @@ impl Tool for GetTerminalOutput {
         let is_new = |cwd: &String| context.told.is_new_cwd(&id, cwd);
         let done = done.filter(|done| done.cwd.as_ref().is_some_and(is_new));
         words.extend(done.and_then(Standing::shown_cwd));
+        if page.is_typed {
+            words.insert(0, "a typed line runs: view_screen shows it".to_owned());
+        }
         words.push(shown);
+        if page.left_out_commands > 0 {
+            let last = page.left_out_commands;
+            words.push(format!("commands 1-{last} are left out: command_id reads one"));
+        }
         if page.remaining > 0 {
             words.push(format!("{} more", page.remaining));
         }

@@ -298,11 +298,7 @@ impl Tool for SendKeys {
 }
 
 /// That the program reads a hidden line, or that it is still at work, with the call that reads its further output.
-async fn standing_of(
-    context: &Context,
-    session: &SessionId,
-    waited: &Waited,
-) -> Option<String> {
+async fn standing_of(context: &Context, session: &SessionId, waited: &Waited) -> Option<String> {
     let command = waited.command.as_deref();
     if waited.hidden_line {
         let hidden = "needs_input, echo off";

@@ -22,7 +22,8 @@ fn named_call(answer: &str, tool: &str) -> Value {
 }
 
 async fn launch(server: &TestServer, script: &str) -> CallToolResult {
-    let launched = server.call("launch_app", json!({"command": "sh", "args": ["-c", script]})).await;
+    let launched =
+        server.call("launch_app", json!({"command": "sh", "args": ["-c", script]})).await;
     assert_ne!(launched.is_error, Some(true), "{launched:?}");
     launched
 }

@@ -10,6 +10,7 @@ mod faults;
 mod files;
 mod hints;
 mod people;
+mod reading;
 mod socket;
 mod support;
 mod typewriter;

@@ -314,7 +314,7 @@ impl SessionTask {
         if message.len() > most {
             return Err(SessionError::CommandTooLong { bytes: text.len(), most });
         }
-        self.end_background();
+        let gap = self.end_background();
         let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
         let id = shell.next_id;
         shell.next_id += 1;
@@ -323,6 +323,7 @@ impl SessionTask {
         let is_elsewhere = setup.cwd.is_some() && !setup.stays;
         let mut run = Run::new(id, kind, text, nonce, setup, message, folder);
         run.returns_to = is_elsewhere.then(|| self.program.working_directory()).flatten();
+        run.before = gap;
         run.notice = shell.notice.take();
         run.key = key;
         shell.commands.push_back(run);

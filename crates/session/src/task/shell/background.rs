@@ -15,7 +15,8 @@
 //! - After something was typed, and after a resize until the shell waits again: nothing is kept.
 //!
 //! The text belongs to the command before it and goes with it. What a job prints while a command is open
-//! is that command's output, or lost while the shell takes the command.
+//! is that command's output. While the shell takes a command, bash draws its prompt again: what came between the two
+//! prompts is a job's. In other shells it is lost.
 
 mod saved;
 
@@ -143,10 +144,15 @@ impl Between {
         let is_gap = self.stage == Stage::Gap;
         self.stage = Stage::Prompt;
         let held = std::mem::take(&mut self.held);
-        let text = is_gap.then(|| visible(&held)).flatten()?;
+        if is_gap { self.new_text(held) } else { None }
+    }
+
+    /// What came before a prompt, if it is not what hooks always print.
+    pub(super) fn new_text(&mut self, printed: Vec<u8>) -> Option<Vec<u8>> {
+        let text = visible(&printed)?;
         let is_new = text != self.gap;
         self.gap = text;
-        is_new.then_some(held)
+        is_new.then_some(printed)
     }
 
     pub(super) fn prompt_ends(&mut self) {
@@ -160,6 +166,11 @@ impl Between {
             self.stage = Stage::fresh(LATER_LOOK, true);
             self.held = Vec::new();
         }
+    }
+
+    /// What came since the last command's end, before the prompt.
+    fn take_gap(&mut self) -> Vec<u8> {
+        if self.stage == Stage::Gap { std::mem::take(&mut self.held) } else { Vec::new() }
     }
 
     /// What a job printed since the prompt.
@@ -245,7 +256,7 @@ impl SessionTask {
         let size = self.terminal.size();
         let Some(shell) = &mut self.shell else { return };
         let folder = shell.output_folder.clone();
-        let Some(run) = shell.commands.back_mut().filter(|run| !run.is_open()) else { return };
+        let Some(run) = shell.commands.iter_mut().rfind(|run| !run.is_open()) else { return };
         let text = run.background.get_or_insert_with(|| Background::new(size, folder));
         let appended = text.feed(bytes);
         run.disk_is_full |= appended == Appended::DiskFull;
@@ -253,10 +264,12 @@ impl SessionTask {
         self.output_grew();
     }
 
-    /// The shell takes a command: what jobs printed before it is complete.
-    pub(super) fn end_background(&mut self) {
-        let Some(shell) = &mut self.shell else { return };
+    /// A command is submitted: what jobs printed before it is complete, except for what is returned, which comes before
+    /// the next prompt.
+    pub(super) fn end_background(&mut self) -> Vec<u8> {
+        let Some(shell) = &mut self.shell else { return Vec::new() };
         let fresh = shell.between.take_fresh(shell.link.shell);
+        let gap = shell.between.take_gap();
         shell.between.leave();
         if let Some(fresh) = fresh {
             self.keep_background(&fresh);
@@ -265,6 +278,7 @@ impl SessionTask {
         if let Some(text) = last.and_then(|run| run.background.as_mut()) {
             text.finish();
         }
+        gap
     }
 
     /// When it is looked whether the shell waits at its prompt.

@@ -73,6 +73,9 @@ impl SessionTask {
         let first = !std::mem::replace(&mut shell.ready, true);
         shell.respawns = 0;
         shell.place = Place::Prompt;
+        if let Some(run) = shell.open() {
+            run.note_prompt_end();
+        }
         match shell.open() {
             Some(run) if run.triggers == 0 || run.awaits_prompt => self.trigger(),
             Some(Run { said: Some(state), .. }) => {
@@ -99,9 +102,14 @@ impl SessionTask {
 
     fn prompt_begins(&mut self) {
         let Some(shell) = &mut self.shell else { return };
-        if shell.open().is_none()
-            && let Some(printed) = shell.between.prompt_begins()
-        {
+        let last = shell.commands.back().filter(|run| run.is_open());
+        let printed = match last {
+            Some(run) => {
+                run.since_prompt().and_then(|bytes| shell.between.new_text(bytes.to_vec()))
+            }
+            None => shell.between.prompt_begins(),
+        };
+        if let Some(printed) = printed {
             self.keep_background(&printed);
         }
     }

@@ -41,7 +41,9 @@ pub(super) struct Run {
     /// The shell was interrupted; it is told again at its next prompt.
     pub(super) awaits_prompt: bool,
     /// Raw bytes before the output mark.
-    before: Vec<u8>,
+    pub(super) before: Vec<u8>,
+    /// Where among them the last prompt ends.
+    prompt_end: usize,
     pub(super) output_began: bool,
     /// Bytes since a mark that is not proven: of an end without nonce, or of a shell that asks for
     /// the rest of the command.
@@ -104,6 +106,7 @@ impl Run {
             unheard: 0,
             awaits_prompt: false,
             before: Vec::new(),
+            prompt_end: 0,
             output_began: false,
             suspended: None,
             announced: false,
@@ -153,6 +156,17 @@ impl Run {
 
     pub(super) fn is_open(&self) -> bool {
         self.state == CommandState::Running
+    }
+
+    /// The shell has drawn its prompt, and has not taken the command yet.
+    pub(super) fn note_prompt_end(&mut self) {
+        self.prompt_end = self.before.len();
+    }
+
+    /// What came since the last prompt, while the command is not taken: bash draws its prompt again for it.
+    pub(super) fn since_prompt(&self) -> Option<&[u8]> {
+        let is_bash = self.shell == Shell::Bash;
+        self.before.get(self.prompt_end..).filter(|_| is_bash && !self.output_began)
     }
 
     /// What comes from now on may be a prompt.
@@ -330,7 +344,6 @@ pub(super) fn report_text(
     let from = start.max(from);
     let (skipped, output) = whole_characters(&bytes);
     let end = kept + pending.len() as u64;
-    let last_line = pending.rfind('\n').map_or(0, |newline| newline + 1) as u64;
     let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
     // What is final may end within a line that goes on in what is pending.
     let ends_within_line = is_unfinished || (pending.is_empty() && text.ends_within_line());
@@ -338,7 +351,6 @@ pub(super) fn report_text(
         output: output.to_owned(),
         output_start: (from + skipped as u64).min(end),
         final_bytes: kept,
-        unfinished_from: if is_unfinished { kept + last_line } else { end },
         output_bytes: end,
         output_lines: text.newlines()
             + memchr::memchr_iter(b'\n', pending.as_bytes()).count() as u64

@@ -1,0 +1,103 @@
+//! Reading on: each line comes once, and what is left out is named.
+
+use std::time::Duration;
+
+use rmcp::model::CallToolResult;
+use serde_json::{Value, json};
+
+use crate::support::{TestServer, text};
+
+fn field<'a>(answer: &'a CallToolResult, name: &str) -> &'a Value {
+    &answer.structured_content.as_ref().expect("structured content")[name]
+}
+
+async fn run(server: &TestServer, command: &str) -> CallToolResult {
+    let ran = server.call("execute_command", json!({"command": command, "name": "s"})).await;
+    assert_ne!(ran.is_error, Some(true), "{}", text(&ran));
+    ran
+}
+
+async fn read(server: &TestServer, mut arguments: Value) -> CallToolResult {
+    arguments["session_id"] = "s".into();
+    server.call("get_terminal_output", arguments).await
+}
+
+async fn press(server: &TestServer, keys: &str) {
+    let sent = server.call("send_keys", json!({"session_id": "s", "keys": keys, "view": "none"}));
+    assert_ne!(sent.await.is_error, Some(true));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_that_grows_is_read_on_where_the_last_answer_ended() {
+    let server = TestServer::new();
+    run(&server, "printf 'a\\nDown'; read -s; printf load; read -s; printf ' done\\nz\\n'").await;
+    let first = read(&server, json!({})).await;
+    assert!(field(&first, "output").as_str().is_some_and(|output| output.ends_with("a\nDown")));
+    let cursor = field(&first, "cursor").clone();
+    let again = read(&server, json!({"since": cursor, "wait_ms": 50})).await;
+    assert_eq!(field(&again, "output"), "");
+    press(&server, "<Enter>").await;
+    let more = read(&server, json!({"since": cursor, "wait_ms": 10_000})).await;
+    assert_eq!(field(&more, "output"), "load");
+    let cursor = field(&more, "cursor").clone();
+    let again = read(&server, json!({"since": cursor, "wait_ms": 50})).await;
+    assert_eq!(field(&again, "output"), "", "it is not shown once more");
+    press(&server, "<Enter>").await;
+    let end = json!({"since": cursor, "until": "end", "wait_ms": 10_000});
+    assert_eq!(field(&read(&server, end).await, "output"), " done\nz\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_that_a_session_does_not_show_any_more_are_named() {
+    let server = TestServer::new();
+    for number in 1..=52 {
+        run(&server, &format!("echo number-{number}-")).await;
+    }
+    let note = "commands 1-2 are left out: command_id reads one";
+    for arguments in [json!({"offset": 0}), json!({"since": "1:0"}), json!({"grep": "number-1-"})] {
+        let page = read(&server, arguments).await;
+        assert!(text(&page).contains(note), "{}", text(&page));
+    }
+    let tail = read(&server, json!({"lines": 3})).await;
+    assert!(!text(&tail).contains("left out"), "{}", text(&tail));
+    let first = read(&server, json!({"command_id": 1})).await;
+    assert_eq!(field(&first, "output"), "number-1-\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_that_was_typed_is_waited_for() {
+    let server = TestServer::new();
+    run(&server, "echo before").await;
+    press(&server, "cat<Enter>").await;
+    let note = "a typed line runs: view_screen shows it";
+    let running = read(&server, json!({})).await;
+    assert!(text(&running).contains(note), "{}", text(&running));
+    assert_eq!(field(&running, "running"), true);
+    let refused = server.call("execute_command", json!({"command": "true", "name": "s"})).await;
+    assert!(text(&refused).contains("until"), "{}", text(&refused));
+    let end = read(&server, json!({"until": "end", "wait_ms": 20_000}));
+    let typed = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        press(&server, "<C-d>").await;
+    };
+    let (end, ()) = tokio::join!(end, typed);
+    assert!(!text(&end).contains(note), "{}", text(&end));
+    run(&server, "echo after").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_line_of_a_background_job_is_lost_between_commands() {
+    let server = TestServer::new();
+    run(&server, "for i in {1..200}; do echo log-$i-; sleep 0.003; done &").await;
+    // The session shows fifty commands.
+    for _ in 0..45 {
+        run(&server, "true").await;
+    }
+    run(&server, "wait").await;
+    let all = read(&server, json!({"lines": 100_000, "max_bytes": 1_000_000, "offset": 0})).await;
+    let all = field(&all, "output").as_str().expect("text").to_owned();
+    let count = |number: u32| all.matches(&format!("log-{number}-")).count();
+    let wrong: Vec<_> =
+        (1..=200).map(|it| (it, count(it))).filter(|(_, found)| *found != 1).collect();
+    assert_eq!(wrong, [], "{all}");
+}
