@@ -232,7 +232,7 @@ async function showMenu(parts: CommandParts): Promise<void> {
       items.push({ label: '$(key) Type a password…', run: run('typePassword') });
     }
     if (all.some((row) => row.isDriver)) {
-      items.push({ label: '$(hubot) Hand a session back to its agent…', run: run('handBack') });
+      items.push({ label: '$(reply) Hand a session back to its agent…', run: run('handBack') });
     }
     if (all.some(isLive)) {
       items.push({ label: '$(person) Take over a session…', run: run('takeOver') });

@@ -13,7 +13,7 @@ import { editor, window, workspace } from './vscode.js';
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
   contributes: {
-    commands: { command: string }[];
+    commands: { command: string; icon?: string }[];
     configuration: { properties: Record<string, { scope?: string }> };
     viewsWelcome: { contents: string; when: string }[];
     walkthroughs: { steps: { id: string; completionEvents: string[] }[] }[];
@@ -433,6 +433,9 @@ describe('commands', () => {
         ' && termbridge.canFit',
         ' && termbridge.isFitted',
       ]);
+      // Beside the icon of the terminal, and those by which the editor maximizes the panel.
+      const icons = buttons.map(({ command }) => manifest.contributes.commands.find((known) => known.command === command)?.icon);
+      expect(icons.filter((icon) => ['$(hubot)', '$(screen-full)', '$(screen-normal)'].includes(icon ?? ''))).toEqual([]);
     }
   });
 
