@@ -378,8 +378,7 @@ describe('commands', () => {
     await editor.run('termbridge.pauseAgent', codex());
     expect((await peer.next('pause')).data).toEqual({ sessionId: 's2' });
     peer.notify('session', wireRow('s2', { agent: 'codex', paused: true }));
-    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.hasPausedAgents')).toBe(true));
-    expect(tree.getTreeItem(codex())).toMatchObject({ contextValue: 'agent paused', description: 'paused' });
+    await vi.waitFor(() => expect(tree.getTreeItem(codex())).toMatchObject({ contextValue: 'agent paused', description: 'paused' }));
     expect(editor.statusBar.text).toBe('$(terminal) termbridge: 2 sessions, agent paused');
     await editor.run('termbridge.resumeAgents', codex());
     expect((await peer.next('resume')).data).toEqual({ sessionId: 's2' });
