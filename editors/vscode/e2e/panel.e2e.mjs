@@ -70,7 +70,7 @@ export const steps = {
   'a tab that is closed asks whether to stop its session': async ({ agent, session, window }) => {
     await window.selectTerminal('driven');
     await window.run('Terminal: Kill the Active Terminal Instance');
-    await window.page.locator('.notification-toast').filter({ hasText: '“driven” still runs' }).first().waitFor();
+    await window.page.locator('.notification-fade-in-done').filter({ hasText: '“driven” still runs' }).first().waitFor();
     await window.screenshot('closed');
     await window.pressInMessage('“driven” still runs', 'Keep Running');
     assert.notEqual((await rowOf(agent, session)).state, 'exited');
@@ -101,7 +101,10 @@ export const steps = {
     await until(async () => !/paused/.test(await agentRow.innerText()), 'it is resumed', () => agentRow.innerText());
     await agent.call('execute_command', { session_id, command: 'true' });
     await button(agentRow, 'Stop All Sessions');
-    await window.page.locator('.monaco-dialog-box .monaco-button').filter({ hasText: 'Stop All' }).click();
+    const stopAll = window.page.locator('.monaco-dialog-box .monaco-button').filter({ hasText: 'Stop All' });
+    await stopAll.waitFor();
+    await window.screenshot('stop-all');
+    await stopAll.click();
     await window.waitForTerminalName(/■ paused/);
     await window.run('termbridge: Clear Ended Sessions');
     await until(async () => (await tree.filter({ hasText: 'paused' }).count()) === 0, 'the view is empty', () => window.sessionTree());
