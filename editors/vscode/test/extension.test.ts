@@ -169,8 +169,8 @@ test('the status bar says what is shared, and that the panel is too small for th
   await vi.waitFor(() => expect(terminal.written).toContain('a part'));
   expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session');
   terminal.show();
-  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, part of 132×50');
-  expect(editor.statusBar.tooltip).toContain('scroll back for what is above; enlarge the panel, or take over to fit');
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, showing part of 132×50');
+  expect(editor.statusBar.tooltip).toContain('scroll back for what is above; enlarge the panel, take over, or press Fit Session to Panel');
   expect(editor.contextKeys.get('termbridge.canScroll')).toBe(false);
   await editor.run('termbridge.scrollUp');
   expect(editor.messages.at(-1)).toContain('no full-screen program');
@@ -354,7 +354,7 @@ describe('commands', () => {
     const tree = editor.treeProvider as { getChildren(): { group: { name: string } }[] };
     const codex = tree.getChildren().find(({ group }) => group.name === 'codex');
     await editor.run('termbridge.stopAll', codex);
-    expect(editor.messages).toEqual(['Stop 1 session of codex? Their programs are ended.']);
+    expect(editor.messages).toEqual(['Stop 1 session of codex? Its programs are ended.']);
     expect(peer.messages.some(({ type }) => type === 'stop')).toBe(false);
     editor.press = 'Stop All';
     await editor.run('termbridge.stopAll', codex);

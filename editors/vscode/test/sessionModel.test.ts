@@ -36,7 +36,8 @@ test.each([
   [{ state: 'exited', signal: 'SIGHUP' }, 'SIGHUP', 'stop-circle'],
   [{ state: 'exited', signal: 'SIGTERM' }, 'SIGTERM', 'stop-circle'],
   [{ state: 'exited', signal: 'SIGKILL' }, 'SIGKILL', 'stop-circle'],
-  [{ state: 'exited' }, 'exit code ?', 'stop-circle'],
+  [{ state: 'exited', signal: 'SIGHUP', stopped: true }, 'stopped', 'stop-circle'],
+  [{ state: 'exited' }, 'ended', 'stop-circle'],
   [{ driver: 'person', isDriver: true }, '', 'person'],
 ])('%j reads %j', (fields, activity, icon) => {
   const row = sessionRow('s', fields);
