@@ -107,6 +107,7 @@ test('the menus know what can be done', () => {
   expect(contextOf(sessionRow('s'))).toBe('session live theirs');
   expect(contextOf(sessionRow('s', { isDriver: true, driver: 'person' }))).toBe('session live mine');
   expect(contextOf(sessionRow('s', { state: 'exited' }))).toBe('session over theirs');
+  expect(contextOf(sessionRow('s', { state: 'exited', isDriver: true, driver: 'person' }))).toBe('session over theirs');
   expect(contextOf(sessionRow('s', { secret: 'Password:' }))).toBe('session live theirs secret');
   const agent = (fields: object) => groupByAgent([sessionRow('s', fields)]).map(contextOfAgent);
   expect([...agent({}), ...agent({ paused: true })]).toEqual(['agent active', 'agent paused']);
