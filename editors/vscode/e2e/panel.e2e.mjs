@@ -108,6 +108,7 @@ export const steps = {
     await window.waitForTerminalName(/■ paused/);
     await window.run('termbridge: Clear Ended Sessions');
     await until(async () => (await tree.filter({ hasText: 'paused' }).count()) === 0, 'the view is empty', () => window.sessionTree());
-    assert.deepEqual(await window.terminalNames(), []);
+    // A window that is reloaded with its panel open has a shell of its own, unless the extension was there first.
+    assert.deepEqual((await window.terminalNames()).filter((name) => name !== 'bash'), []);
   },
 };
