@@ -116,7 +116,7 @@ test('keys that were on their way elsewhere when the box opened are dropped', as
   const { store, server } = prompts({ blindMs: 1_000 });
   store.put(waiting());
   const [box] = openBoxes();
-  expect(box?.prompt).toContain('In a moment');
+  expect(box?.prompt).toContain('Wait a moment');
   box?.submit('ls -l');
   expect(box).toMatchObject({ isOpen: true, value: '' });
   expect(box?.validationMessage).toContain('dropped');
@@ -127,7 +127,7 @@ test('keys that were on their way elsewhere when the box opened are dropped', as
   vi.advanceTimersByTime(1_000);
   expect(server.ofType('secret')).toEqual([]);
   expect(box?.validationMessage).toBeUndefined();
-  expect(box?.prompt).not.toContain('In a moment');
+  expect(box?.prompt).not.toContain('Wait a moment');
   box?.submit('hunter2');
   await vi.runAllTimersAsync();
   expect(server.ofType('secret')).toEqual([{ sessionId: 's1', text: 'hunter2' }]);

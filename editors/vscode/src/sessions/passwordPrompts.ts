@@ -92,7 +92,7 @@ export class PasswordPrompts implements vscode.Disposable {
     box.placeholder = 'Password';
     let takesText = blindMs === 0;
     const describe = (): void => {
-      box.prompt = takesText ? asking : `${asking} In a moment you can type it.`;
+      box.prompt = takesText ? asking : `${asking} Wait a moment before you type.`;
     };
     const wait = (): void => {
       clearTimeout(open.timer);
