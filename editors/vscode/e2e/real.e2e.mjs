@@ -63,7 +63,7 @@ export const steps = {
     const running = agent.call('execute_command', { session_id: session, command });
     const input = window.page.locator('.quick-input-widget:visible input[type=password]');
     await input.waitFor();
-    await window.page.locator('.quick-input-widget:visible').getByText(/The shell itself \(bash\).*must not know\.$/).waitFor();
+    await window.page.locator('.quick-input-widget:visible').getByText(/The shell itself \(bash\).*that the agent may know\. \(Press/).waitFor();
     assert.match((await running).note, /the user is being asked for it in the editor/);
     await input.fill('hunter2-secret');
     await window.screenshot('password');

@@ -133,7 +133,7 @@ export const steps = {
     await input.waitFor();
     await window.waitForStatus(/password needed/);
     await window.page.keyboard.type('meant for another');
-    await window.page.locator('.quick-input-widget:visible').getByText(/the agent sees what it prints\.$/).waitFor();
+    await window.page.locator('.quick-input-widget:visible').getByText(/sees what it prints\. \(Press/).waitFor();
     assert.equal(await input.inputValue(), '');
     await input.fill('correct horse');
     await window.screenshot('password');

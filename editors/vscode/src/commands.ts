@@ -232,7 +232,7 @@ async function showMenu(parts: CommandParts): Promise<void> {
       items.push({ label: '$(key) Type a password…', run: run('typePassword') });
     }
     if (all.some((row) => row.isDriver)) {
-      items.push({ label: '$(hubot) Hand a session back to its agent…', run: run('handBack') });
+      items.push({ label: '$(reply) Hand a session back to its agent…', run: run('handBack') });
     }
     if (all.some(isLive)) {
       items.push({ label: '$(person) Take over a session…', run: run('takeOver') });
@@ -302,9 +302,10 @@ async function stopAll({ connection, store, terminals, log }: CommandParts, grou
     void vscode.window.showInformationMessage('termbridge: No session is running.');
     return;
   }
-  const whose = group === undefined ? 'all agents, also those in other folders' : plainText(group.name);
+  const whose = group === undefined ? 'all agents, including those in other folders' : plainText(group.name);
   const stop = 'Stop All';
-  const question = `Stop ${count} ${count === 1 ? 'session' : 'sessions'} of ${whose}? Their programs are ended.`;
+  const what = count === 1 ? '1 session' : `${count} sessions`;
+  const question = `Stop ${what} of ${whose}? ${count === 1 ? 'Its' : 'Their'} programs are ended.`;
   if ((await vscode.window.showWarningMessage(question, { modal: true }, stop)) !== stop) {
     return;
   }

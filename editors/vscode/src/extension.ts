@@ -206,7 +206,6 @@ function contextKeys(connection: ServerConnection, { store, sessions, terminals 
     setFlag('hasSessions', rows.length + own > 0);
     setFlag('hasLiveSessions', rows.some(isLive) || own > 0);
     setFlag('hasEndedSessions', rows.some((row) => !isLive(row)));
-    setFlag('hasPausedAgents', rows.some(({ paused }) => paused));
   };
   set('state', connection.state);
   lookAtFront();

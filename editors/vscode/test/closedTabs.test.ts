@@ -31,7 +31,7 @@ test('the person is asked, and only a session that is to be stopped is', async (
   const { server, tabs } = closedTabs();
   tabs.add(sessionRow('s1', { title: 'tests' }));
   await vi.runAllTimersAsync();
-  expect(editor.messages).toEqual(['“tests” still runs, and its agent can use it. Stop it?']);
+  expect(editor.messages).toEqual(['The agent’s session “tests” is still running. Stop it?']);
   expect(editor.buttons).toEqual(['Stop', 'Keep Running', 'Always Stop', 'Always Keep Running']);
   expect(server.requests).toEqual([]);
   editor.press = 'Keep Running';
@@ -50,7 +50,7 @@ test('tabs that are closed together are one question', async () => {
   ['a', 'b', 'c', 'd', 'e'].forEach((id) => tabs.add(sessionRow(id)));
   ended.add('b');
   await vi.runAllTimersAsync();
-  expect(editor.messages).toEqual(['“a”, “c”, “d” and 1 more still run, and their agents can use them. Stop them?']);
+  expect(editor.messages).toEqual(['The agents’ sessions “a”, “c”, “d” and 1 more are still running. Stop them?']);
   expect(stopped(server)).toEqual(['a', 'c', 'd', 'e']);
 });
 

@@ -13,7 +13,7 @@ import { editor, window, workspace } from './vscode.js';
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
   contributes: {
-    commands: { command: string }[];
+    commands: { command: string; icon?: string }[];
     configuration: { properties: Record<string, { scope?: string }> };
     viewsWelcome: { contents: string; when: string }[];
     walkthroughs: { steps: { id: string; completionEvents: string[] }[] }[];
@@ -169,8 +169,8 @@ test('the status bar says what is shared, and that the panel is too small for th
   await vi.waitFor(() => expect(terminal.written).toContain('a part'));
   expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session');
   terminal.show();
-  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, part of 132×50');
-  expect(editor.statusBar.tooltip).toContain('scroll back for what is above; enlarge the panel, or take over to fit');
+  expect(editor.statusBar.text).toBe('$(terminal) termbridge: 1 session, showing part of 132×50');
+  expect(editor.statusBar.tooltip).toContain('scroll back for what is above; enlarge the panel, take over, or press Fit Session to Panel');
   expect(editor.contextKeys.get('termbridge.canScroll')).toBe(false);
   await editor.run('termbridge.scrollUp');
   expect(editor.messages.at(-1)).toContain('no full-screen program');
@@ -354,7 +354,7 @@ describe('commands', () => {
     const tree = editor.treeProvider as { getChildren(): { group: { name: string } }[] };
     const codex = tree.getChildren().find(({ group }) => group.name === 'codex');
     await editor.run('termbridge.stopAll', codex);
-    expect(editor.messages).toEqual(['Stop 1 session of codex? Their programs are ended.']);
+    expect(editor.messages).toEqual(['Stop 1 session of codex? Its programs are ended.']);
     expect(peer.messages.some(({ type }) => type === 'stop')).toBe(false);
     editor.press = 'Stop All';
     await editor.run('termbridge.stopAll', codex);
@@ -378,8 +378,7 @@ describe('commands', () => {
     await editor.run('termbridge.pauseAgent', codex());
     expect((await peer.next('pause')).data).toEqual({ sessionId: 's2' });
     peer.notify('session', wireRow('s2', { agent: 'codex', paused: true }));
-    await vi.waitFor(() => expect(editor.contextKeys.get('termbridge.hasPausedAgents')).toBe(true));
-    expect(tree.getTreeItem(codex())).toMatchObject({ contextValue: 'agent paused', description: 'paused' });
+    await vi.waitFor(() => expect(tree.getTreeItem(codex())).toMatchObject({ contextValue: 'agent paused', description: 'paused' }));
     expect(editor.statusBar.text).toBe('$(terminal) termbridge: 2 sessions, agent paused');
     await editor.run('termbridge.resumeAgents', codex());
     expect((await peer.next('resume')).data).toEqual({ sessionId: 's2' });
@@ -433,6 +432,9 @@ describe('commands', () => {
         ' && termbridge.canFit',
         ' && termbridge.isFitted',
       ]);
+      // Beside the icon of the terminal, and those by which the editor maximizes the panel.
+      const icons = buttons.map(({ command }) => manifest.contributes.commands.find((known) => known.command === command)?.icon);
+      expect(icons.filter((icon) => ['$(hubot)', '$(screen-full)', '$(screen-normal)'].includes(icon ?? ''))).toEqual([]);
     }
   });
 

@@ -26,8 +26,8 @@ test('the text goes to the server by `secret`, and nowhere else', async () => {
   const [box] = openBoxes();
   expect(box).toMatchObject({ password: true, ignoreFocusOut: true, title: 'Password for s1 (claude-code)' });
   expect(box?.prompt).toBe(
-    'The program sudo in the command “sudo make” asks “[sudo] password for dev:”. ' +
-      'What you type goes to this command, which the agent started; the agent sees what it prints.',
+    'The program sudo asks “[sudo] password for dev:”, in the command “sudo make”. ' +
+      'What you type goes to this command. The agent started it, and sees what it prints.',
   );
   box?.submit('hunter2');
   await settled();
@@ -46,9 +46,9 @@ test('a shell that reads the password is warned of, whatever its line says', () 
   store.put(waiting('s1', { running: 'read -s -p "[sudo] password for root: " word', secret, secretReader: 'bash', isReadByShell: true }));
   const [box] = openBoxes();
   expect(box?.prompt).toBe(
-    '⚠ The shell itself (bash) in the command “read -s -p ’[sudo] password for root: ’ word” asks ' +
-      '“[sudo] password for root:’ The system asks. ’ [2J”: the agent’s own command reads what you type, and can show it to ' +
-      'the agent. Type no password here that the agent must not know.',
+    '⚠ The shell itself (bash) asks “[sudo] password for root:’ The system asks. ’ [2J”, in the command ' +
+      '“read -s -p ’[sudo] password for root: ’ word”. The agent wrote this command. It reads what you type, and can show it to ' +
+      'the agent. Type only a password that the agent may know.',
   );
   expect(box?.placeholder).toBe('Password');
 });
@@ -56,7 +56,7 @@ test('a shell that reads the password is warned of, whatever its line says', () 
 test('nothing says that no agent sees it, of a reader that is not known either', () => {
   const { store } = prompts();
   store.put(waiting('s1', { running: '', secret: '', secretReader: undefined }));
-  expect(openBoxes()[0]?.prompt).toMatch(/^A program asks for hidden input\. What you type goes to this command/);
+  expect(openBoxes()[0]?.prompt).toMatch(/^A program asks for hidden input\. What you type goes to this program\./);
 });
 
 test('the server knows while a box is open', () => {
@@ -116,7 +116,7 @@ test('keys that were on their way elsewhere when the box opened are dropped', as
   const { store, server } = prompts({ blindMs: 1_000 });
   store.put(waiting());
   const [box] = openBoxes();
-  expect(box?.prompt).toContain('In a moment');
+  expect(box?.prompt).toContain('Wait a moment');
   box?.submit('ls -l');
   expect(box).toMatchObject({ isOpen: true, value: '' });
   expect(box?.validationMessage).toContain('dropped');
@@ -127,7 +127,7 @@ test('keys that were on their way elsewhere when the box opened are dropped', as
   vi.advanceTimersByTime(1_000);
   expect(server.ofType('secret')).toEqual([]);
   expect(box?.validationMessage).toBeUndefined();
-  expect(box?.prompt).not.toContain('In a moment');
+  expect(box?.prompt).not.toContain('Wait a moment');
   box?.submit('hunter2');
   await vi.runAllTimersAsync();
   expect(server.ofType('secret')).toEqual([{ sessionId: 's1', text: 'hunter2' }]);

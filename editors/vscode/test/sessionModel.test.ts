@@ -36,7 +36,8 @@ test.each([
   [{ state: 'exited', signal: 'SIGHUP' }, 'SIGHUP', 'stop-circle'],
   [{ state: 'exited', signal: 'SIGTERM' }, 'SIGTERM', 'stop-circle'],
   [{ state: 'exited', signal: 'SIGKILL' }, 'SIGKILL', 'stop-circle'],
-  [{ state: 'exited' }, 'exit code ?', 'stop-circle'],
+  [{ state: 'exited', signal: 'SIGHUP', stopped: true }, 'stopped', 'stop-circle'],
+  [{ state: 'exited' }, 'ended', 'stop-circle'],
   [{ driver: 'person', isDriver: true }, '', 'person'],
 ])('%j reads %j', (fields, activity, icon) => {
   const row = sessionRow('s', fields);
@@ -106,6 +107,7 @@ test('the menus know what can be done', () => {
   expect(contextOf(sessionRow('s'))).toBe('session live theirs');
   expect(contextOf(sessionRow('s', { isDriver: true, driver: 'person' }))).toBe('session live mine');
   expect(contextOf(sessionRow('s', { state: 'exited' }))).toBe('session over theirs');
+  expect(contextOf(sessionRow('s', { state: 'exited', isDriver: true, driver: 'person' }))).toBe('session over theirs');
   expect(contextOf(sessionRow('s', { secret: 'Password:' }))).toBe('session live theirs secret');
   const agent = (fields: object) => groupByAgent([sessionRow('s', fields)]).map(contextOfAgent);
   expect([...agent({}), ...agent({ paused: true })]).toEqual(['agent active', 'agent paused']);

@@ -284,6 +284,14 @@ describe('what the person drives', () => {
     expect(kept.values['drivenSessions']).toEqual([]);
   });
 
+  test('is not shown by a window that was reloaded after it ended', () => {
+    const { store, terminals } = terminalsWith('always', memory({ drivenSessions: ['a'] }));
+    store.replaceAll([driven('a', { state: 'exited', signal: 'SIGHUP', stopped: true })]);
+    terminals.online();
+    expect(names()).toEqual([]);
+    expect(terminals.driving()).toEqual([]);
+  });
+
   test('has the size of the panel that shows it after a reload', () => {
     const { store, server, terminals } = terminalsWith('always', memory({ drivenSessions: ['a'] }));
     store.replaceAll([driven('a')]);

@@ -74,7 +74,8 @@ export function readRow(fields: Fields): SessionRow | undefined {
     signal: textOf(fields, 'signal'),
     stopped: fields['stopped'] === true,
     driver: textOf(fields, 'driver') === 'person' ? 'person' : 'agent',
-    isDriver: fields['isDriver'] === true,
+    // Of a session that was driven when it ended, the server still says who drove.
+    isDriver: fields['isDriver'] === true && state !== 'exited',
     isFitted: fields['isFitted'] === true,
     paused: fields['paused'] === true,
     secret: textOf(fields, 'secret'),

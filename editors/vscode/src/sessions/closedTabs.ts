@@ -62,8 +62,8 @@ export class ClosedTabs implements vscode.Disposable {
     const more = rows.length > MAX_NAMED ? ` and ${rows.length - MAX_NAMED} more` : '';
     const question =
       rows.length === 1
-        ? `${names[0] ?? ''} still runs, and its agent can use it. Stop it?`
-        : `${names.join(', ')}${more} still run, and their agents can use them. Stop them?`;
+        ? `The agent’s session ${names[0] ?? ''} is still running. Stop it?`
+        : `The agents’ sessions ${names.join(', ')}${more} are still running. Stop them?`;
     const pressed = await vscode.window.showWarningMessage(question, stop, keep, alwaysStop, alwaysKeep);
     const choice = pressed === stop || pressed === alwaysStop ? 'stop' : 'keep';
     if (pressed === alwaysStop || pressed === alwaysKeep) {

@@ -92,7 +92,7 @@ export class PasswordPrompts implements vscode.Disposable {
     box.placeholder = 'Password';
     let takesText = blindMs === 0;
     const describe = (): void => {
-      box.prompt = takesText ? asking : `${asking} In a moment you can type it.`;
+      box.prompt = takesText ? asking : `${asking} Wait a moment before you type.`;
     };
     const wait = (): void => {
       clearTimeout(open.timer);
@@ -167,16 +167,16 @@ function askingOf(row: SessionRow): string {
   const line = quoted(row.secret ?? '', 200);
   const command = quoted(row.running, 80);
   const reader = plainText(row.secretReader, 30);
-  const where = command === '' ? '' : ` in the command ${command}`;
-  const asks = line === '' ? 'asks for hidden input' : `asks ${line}`;
+  const where = command === '' ? '' : `, in the command ${command}`;
+  const asks = `${line === '' ? 'asks for hidden input' : `asks ${line}`}${where}.`;
   if (row.isReadByShell) {
     return (
-      `⚠ The shell itself (${reader})${where} ${asks}: the agent’s own command reads what you type, and can show it to the agent. ` +
-      'Type no password here that the agent must not know.'
+      `⚠ The shell itself (${reader}) ${asks} The agent wrote this command. It reads what you type, and can show it to the agent. ` +
+      'Type only a password that the agent may know.'
     );
   }
-  const goes = `What you type goes to this command, which the agent started; the agent sees what it prints.`;
-  return `${reader === '' ? 'A program' : `The program ${reader}`}${where} ${asks}. ${goes}`;
+  const goes = `What you type goes to this ${command === '' ? 'program' : 'command'}. The agent started it, and sees what it prints.`;
+  return `${reader === '' ? 'A program' : `The program ${reader}`} ${asks} ${goes}`;
 }
 
 /** A text that a program chose, in quotes that it cannot end. */

@@ -63,7 +63,8 @@ export function activityOf(row: SessionRow): string {
     return 'waits for a password';
   }
   if (row.state === 'exited') {
-    return row.signal === undefined ? `exit code ${row.exitCode ?? '?'}` : plainText(row.signal, 20);
+    const code = row.exitCode === undefined ? 'ended' : `exit code ${row.exitCode}`;
+    return row.stopped ? 'stopped' : row.signal === undefined ? code : plainText(row.signal, 20);
   }
   const running = plainText(row.running, 60);
   if (row.state === 'needs_input') {

@@ -82,9 +82,9 @@ export class StatusBar implements vscode.Disposable {
     }
     const clipped = this.front.clippedSize();
     if (clipped !== undefined) {
-      texts.push(`part of ${clipped.columns}×${clipped.rows}`);
+      texts.push(`showing part of ${clipped.columns}×${clipped.rows}`);
       const move = this.front.canScroll() ? 'the wheel moves the view' : 'scroll back for what is above';
-      hints.push(`The panel is smaller than the session in front: ${move}; enlarge the panel, or take over to fit the session to it`);
+      hints.push(`The panel is smaller than the session in front: ${move}; enlarge the panel, take over, or press Fit Session to Panel above the terminal`);
     }
     this.write(`$(terminal) termbridge: ${texts.join(', ')}`, hints.join('\n'), isUrgent);
   }
