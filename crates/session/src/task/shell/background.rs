@@ -15,8 +15,8 @@
 //! - After something was typed, and after a resize until the shell waits again: nothing is kept.
 //!
 //! The text belongs to the command before it and goes with it. What a job prints while a command is open
-//! is that command's output. While the shell takes a command, bash draws its prompt again: what came between the two
-//! prompts is a job's. In other shells it is lost.
+//! is that command's output. While the shell takes a command, bash draws its prompt again and shows the command:
+//! what comes besides is a job's. In other shells it is lost.
 
 mod saved;
 
@@ -190,7 +190,7 @@ impl Between {
 }
 
 /// The text that stays of these bytes, if there is any to see.
-fn visible(bytes: &[u8]) -> Option<String> {
+pub(super) fn visible(bytes: &[u8]) -> Option<String> {
     let mut clean = CleanOutput::default();
     clean.feed(bytes);
     let text = clean.take_done() + &clean.finish();

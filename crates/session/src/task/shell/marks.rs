@@ -5,6 +5,7 @@ use termbridge_shell::Shell;
 use termbridge_vt::{Event, Mark, Tapped};
 use tokio::time::Instant;
 
+use super::background::visible;
 use super::{ClaimedEnd, Looks, Place, Run};
 use crate::command::CommandState;
 use crate::registry::PIPE_NAME;
@@ -56,11 +57,7 @@ impl SessionTask {
         match mark {
             Mark::CommandStart(_) => self.prompt_shown(),
             Mark::OutputStart(_) => self.output_began(),
-            Mark::CommandLine(_) => {
-                if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
-                    run.announce();
-                }
-            }
+            Mark::CommandLine(_) => self.line_announced(),
             Mark::CommandEnd(rest) => self.command_ended(rest),
             Mark::Continuation(_) => self.more_is_asked(),
             Mark::PromptStart(_) => self.prompt_begins(),
@@ -109,6 +106,15 @@ impl SessionTask {
             }
             None => shell.between.prompt_begins(),
         };
+        if let Some(printed) = printed {
+            self.keep_background(&printed);
+        }
+    }
+
+    fn line_announced(&mut self) {
+        let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) else { return };
+        let printed = run.beside_echo().filter(|printed| visible(printed).is_some());
+        run.announce();
         if let Some(printed) = printed {
             self.keep_background(&printed);
         }

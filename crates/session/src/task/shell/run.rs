@@ -169,6 +169,20 @@ impl Run {
         self.before.get(self.prompt_end..).filter(|_| is_bash && !self.output_began)
     }
 
+    /// What jobs printed since then, when the shell has shown the command and is about to run it.
+    pub(super) fn beside_echo(&self) -> Option<Vec<u8>> {
+        const NEWLINE: &[u8] = b"\r\n";
+        let rest = self.since_prompt()?.strip_prefix(self.command.as_bytes())?;
+        let accepted = rest.windows(ACCEPTED.len()).position(|window| window == ACCEPTED)?;
+        let (before, after) = (&rest[..accepted], &rest[accepted + ACCEPTED.len()..]);
+        // The line editor's own newline ends the command, or else a line of a job that has ended already.
+        let newline = match before.starts_with(NEWLINE) {
+            true => 0,
+            false => before.windows(4).position(|window| window == b"\r\n\r\n")? + NEWLINE.len(),
+        };
+        Some([&before[..newline], &before[newline + NEWLINE.len()..], after].concat())
+    }
+
     /// What comes from now on may be a prompt.
     pub(super) fn suspend(&mut self) {
         self.resume();
