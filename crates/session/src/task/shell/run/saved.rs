@@ -83,6 +83,7 @@ impl Run {
             message_len: saved.message_len,
             triggers: open.triggers,
             awaits_prompt: open.awaits_prompt,
+            prompt_end: saved.before.len(),
             before: saved.before.into_vec(),
             output_began: open.output_began,
             suspended: saved.suspended.map(ByteBuf::into_vec),
