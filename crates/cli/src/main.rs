@@ -14,12 +14,13 @@ mod version;
 #[cfg(panic = "abort")]
 compile_error!("a panic must end one call, not the server: build with panic = \"unwind\"");
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, McpCommand};
 
 fn main() -> ExitCode {
     let arguments = arguments();
@@ -57,14 +58,12 @@ fn main() -> ExitCode {
 /// What the command line and the environment say; a mistake or a call for help ends the process.
 fn arguments() -> Arguments {
     let words: Vec<_> = std::env::args_os().collect();
+    if let Some(arguments) = mcp_arguments(&words) {
+        return arguments;
+    }
     let mut command = environment::without_empty_variables(Arguments::command());
-    let matches = command.try_get_matches_from_mut(&words).and_then(|matches| {
-        match args::refused_settings(&matches, &mut command) {
-            Some(refused) => Err(refused),
-            None => Ok(matches),
-        }
-    });
-    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let parsed =
+        matches(&mut command, &words).and_then(|matches| Arguments::from_arg_matches(&matches));
     parsed.unwrap_or_else(|error| {
         // --version ends the parsing, so what stands behind it is read here.
         if error.kind() == ErrorKind::DisplayVersion && words.iter().any(|word| word == "--verbose")
@@ -73,4 +72,26 @@ fn arguments() -> Arguments {
         }
         environment::name_variable(error, &command, &words).exit()
     })
+}
+
+/// The arguments of `termbridge mcp`, which every agent starts. Making the other commands takes longer than the rest of
+/// the start. Mistakes and calls for help are left to the whole command.
+fn mcp_arguments(words: &[OsString]) -> Option<Arguments> {
+    if words.get(1)? != "mcp" {
+        return None;
+    }
+    let mcp = McpCommand::augment_args(clap::Command::new("mcp").disable_help_flag(true));
+    let command = clap::Command::new("termbridge").subcommand(mcp);
+    let mut command = environment::without_empty_variables(command);
+    let matches = matches(&mut command, words).ok()?;
+    let mcp = McpCommand::from_arg_matches(matches.subcommand_matches("mcp")?).ok()?;
+    Some(Arguments { verbose: false, command: Command::Mcp(mcp) })
+}
+
+fn matches(command: &mut clap::Command, words: &[OsString]) -> clap::error::Result<ArgMatches> {
+    let matches = command.try_get_matches_from_mut(words)?;
+    match args::refused_settings(&matches, command) {
+        Some(refused) => Err(refused),
+        None => Ok(matches),
+    }
 }
