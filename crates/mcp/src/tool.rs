@@ -129,6 +129,16 @@ impl Context {
         Ok((unless_lost(session, waited?)?, limit.cut_short))
     }
 
+    /// The result of waits in several sessions, with progress of one of them.
+    pub(crate) async fn watching<T>(
+        &self,
+        session: &ScreenHandle,
+        timeout: Duration,
+        waits: impl Future<Output = T>,
+    ) -> Result<T, ToolError> {
+        self.attend(Watched::Screen(session), self.limit_of(timeout), waits).await
+    }
+
     /// Sends and waits, as [`Context::wait`] does.
     pub(crate) async fn send_then_wait(
         &self,

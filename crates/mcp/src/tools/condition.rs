@@ -155,7 +155,7 @@ pub(crate) struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     echo: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
+    pub(super) note: Option<String>,
 }
 
 /// Where it was found.

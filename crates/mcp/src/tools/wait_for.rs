@@ -3,7 +3,8 @@
 use futures_util::future::select_all;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_session::{Fired, Wait};
+use termbridge_bridge::ScreenHandle;
+use termbridge_session::{Fired, State, Wait};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
@@ -81,9 +82,11 @@ impl Tool for WaitFor {
         let condition: Condition = serde_json::from_value(arguments.condition.0.into())
             .map_err(|error| ToolError::invalid(error.to_string(), ""))?;
         let wait = condition.into_wait()?;
+        let timeout = wait.timeout.unwrap_or_default();
+        let sessions: Vec<ScreenHandle> =
+            ids.iter().map(|id| context.session(id)).collect::<Result<_, _>>()?;
         let mut waiting = Vec::new();
-        for id in ids {
-            let session = context.session(&id)?;
+        for session in sessions.iter().cloned() {
             check_prompt(&session, &wait).await?;
             let running = match wait.prompt {
                 true => Running::of(context, &session).await?,
@@ -91,17 +94,36 @@ impl Tool for WaitFor {
             };
             let look = arguments.view.look(context.told.seen(session.id()));
             let wait = Wait { look, ..wait.clone() };
-            // Only the first session reports progress.
-            let context = if waiting.is_empty() { context.clone() } else { context.quiet() };
+            let context = context.quiet();
             waiting.push(Box::pin(async move {
                 let waited = context.wait(&session, wait).await;
                 (session, running, waited)
             }));
         }
-        let ((session, running, waited), ..) = select_all(waiting).await;
+        // A session that has ended can no longer meet the condition; the others still may.
+        let first = async {
+            let mut waiting = waiting;
+            loop {
+                let (done, _, others) = select_all(waiting).await;
+                let is_over = match &done.2 {
+                    Ok((waited, _)) => waited.fired.is_none() && waited.state != State::Running,
+                    Err(_) => true,
+                };
+                if others.is_empty() || !is_over {
+                    return (done, is_over);
+                }
+                waiting = others;
+            }
+        };
+        // The progress that is reported is the first session's.
+        let first = context.watching(&sessions[0], timeout, first).await?;
+        let ((session, running, waited), is_over) = first;
         let (waited, cut_short) = waited?;
-        let outcome =
+        let mut outcome =
             Outcome::of(&waited, cut_short).with_person_asked(context, session.id()).await;
+        if is_over && sessions.len() > 1 {
+            outcome.note = Some("all sessions have ended".to_owned());
+        }
         let view = View::after(&waited, &session, arguments.view)?;
         let command = match running.filter(|_| waited.fired == Some(Fired::Prompt)) {
             Some(running) => running.ended(context, Some(&waited), view.as_ref()).await?,

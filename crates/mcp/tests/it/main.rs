@@ -8,6 +8,7 @@ mod connection;
 mod fake_adapter;
 mod faults;
 mod files;
+mod hints;
 mod people;
 mod socket;
 mod support;

@@ -1,43 +1,9 @@
 //! Answers to an agent while a person is asked for a password, or has paused the agent.
 
-use rmcp::model::CallToolResult;
-use serde_json::{Value, json};
-use termbridge_bridge::session::{SessionId, Sessions};
-use termbridge_bridge::{Bridge, DebugSettings};
-use termbridge_mcp::{McpServer, Offer, Toolset};
-use tokio_util::sync::CancellationToken;
+use serde_json::json;
+use termbridge_bridge::session::SessionId;
 
-use crate::support::bridge_at;
-
-struct TestServer {
-    server: McpServer,
-    bridge: Bridge,
-    sessions: Sessions,
-    home: tempfile::TempDir,
-}
-
-impl TestServer {
-    fn new() -> Self {
-        let home = tempfile::TempDir::new().expect("a temporary folder");
-        let (bridge, sessions) = bridge_at(home.path());
-        let offer = Offer::new(Toolset::ALL, DebugSettings::new(home.path().to_owned()));
-        let server = McpServer::new(bridge.clone(), offer).expect("all tools are known");
-        Self { server, bridge, sessions, home }
-    }
-
-    async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
-        let arguments = arguments.as_object().cloned().expect("an object");
-        let answer = self.server.run_tool(tool, arguments, CancellationToken::new()).await;
-        answer.unwrap_or_else(|| panic!("no tool {tool}"))
-    }
-}
-
-fn text(answer: &CallToolResult) -> String {
-    serde_json::to_value(&answer.content).expect("JSON")[0]["text"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
-}
+use crate::support::{TestServer, text};
 
 const ASKED: &str = "the user is being asked for it in the editor";
 
@@ -82,7 +48,6 @@ async fn an_agent_is_asked_to_wait_while_a_person_is_asked_for_a_password() {
     let read = world.call("get_terminal_output", json!({"session_id": id})).await;
     assert!(text(&read).contains("answer with send_keys"), "{}", text(&read));
     world.sessions.shutdown().await;
-    drop(world.home);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -111,5 +76,4 @@ async fn a_paused_agent_is_refused_with_the_next_step() {
     let answer = world.call("execute_command", json!({"command": "echo two"})).await;
     assert!(text(&answer).contains("two"), "{}", text(&answer));
     world.sessions.shutdown().await;
-    drop(world.home);
 }

@@ -1,0 +1,63 @@
+//! Answers that say what to do next: a call that works, as written.
+
+use std::time::Duration;
+
+use rmcp::model::CallToolResult;
+use serde_json::{Value, json};
+use termbridge_bridge::policy::PolicyConfig;
+use termbridge_bridge::session::SessionId;
+
+use crate::support::{TestServer, text};
+
+fn data(answer: &CallToolResult) -> &Value {
+    answer.structured_content.as_ref().expect("structured content")
+}
+
+/// The call that an answer names, as `tool {arguments}`.
+fn named_call(answer: &str, tool: &str) -> Value {
+    let begin = answer.find(&format!("{tool} {{")).unwrap_or_else(|| panic!("no call: {answer}"));
+    let arguments = &answer[begin + tool.len() + 1..];
+    let read = serde_json::Deserializer::from_str(arguments).into_iter().next();
+    read.expect("arguments").unwrap_or_else(|error| panic!("{error}: {answer}"))
+}
+
+async fn launch(server: &TestServer, script: &str) -> CallToolResult {
+    let launched =
+        server.call("launch_app", json!({"command": "sh", "args": ["-c", script]})).await;
+    assert_ne!(launched.is_error, Some(true), "{launched:?}");
+    launched
+}
+
+async fn ended(server: &TestServer, name: &str, script: &str) {
+    let arguments = json!({"command": "sh", "args": ["-c", script], "name": name,
+        "wait": {"exit": true}});
+    let launched = server.call("launch_app", arguments).await;
+    assert!(text(&launched).contains("exited"), "{}", text(&launched));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_ended_session_does_not_end_the_wait_for_another() {
+    let server = TestServer::new();
+    ended(&server, "a", "exit 0").await;
+    server.call("execute_command", json!({"command": "read -p 'q? ' x", "name": "b"})).await;
+    let b = server.call("list_sessions", json!({})).await;
+    let rows = data(&b)["sessions"].as_array().expect("rows").clone();
+    let b = rows.iter().find(|row| row["name"] == "b").expect("a row")["session_id"].clone();
+    for ids in [["a", "b"], ["b", "a"]] {
+        let wait = json!({"session_ids": ids, "needs_input": true});
+        let waited = server.call("wait_for", wait).await;
+        assert_eq!(data(&waited)["session_id"], b, "{}", text(&waited));
+        assert_eq!(data(&waited)["fired"], "needs_input", "{}", text(&waited));
+    }
+    // The end is what this waits for.
+    let waited = server.call("wait_for", json!({"session_ids": ["b", "a"], "exit": true})).await;
+    assert_eq!(data(&waited)["fired"], "exit", "{}", text(&waited));
+    // The one that runs may meet it until the time runs out.
+    let wait = json!({"session_ids": ["a", "b"], "text": "never", "timeout_ms": 50});
+    let waited = server.call("wait_for", wait).await;
+    assert_eq!(data(&waited)["timed_out"], true, "{}", text(&waited));
+    ended(&server, "c", "exit 3").await;
+    let waited = server.call("wait_for", json!({"session_ids": ["a", "c"], "text": "never"})).await;
+    assert!(text(&waited).contains("all sessions have ended"), "{}", text(&waited));
+    server.sessions.shutdown().await;
+}
