@@ -31,6 +31,16 @@ impl Context {
         Some(format!("get_terminal_output {call}"))
     }
 
+    /// The note on a program that is still at work, with the call that waits until it reads on or ends.
+    pub(crate) fn still_at_work(&self, session: &SessionId) -> String {
+        if self.tools.find("wait_for").is_none() {
+            return "still at work".to_owned();
+        }
+        let call = json!({"session_id": session.as_str(), "needs_input": true, "interactive": true,
+            "view": "diff"});
+        format!("still at work; read on: wait_for {call}")
+    }
+
     /// How what was left out of a command's output can be had; `first` is the first line of it.
     pub(crate) fn rest_of(
         &self,

@@ -179,7 +179,7 @@ impl Tool for LaunchApp {
             (Some(view), wait) => {
                 facts.extend(wait.iter().flat_map(Outcome::words));
                 if is_at_work {
-                    facts.push(context.naming_offered(STILL_AT_WORK));
+                    facts.push(context.still_at_work(session.id()));
                 }
                 view.text_with(facts)
             }
@@ -191,9 +191,6 @@ impl Tool for LaunchApp {
         Ok(Reply { text, answer: Answer { session_id, success: true, wait, view } })
     }
 }
-
-/// The note on a program that has not finished its first screen.
-pub(super) const STILL_AT_WORK: &str = "still at work; wait_for waits for it";
 
 /// Whether the program runs and does not wait for input yet.
 pub(super) fn is_painting(waited: &Waited) -> bool {

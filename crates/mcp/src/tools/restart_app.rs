@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::OnlySession;
-use super::launch_app::{STILL_AT_WORK, first_paint, is_painting};
+use super::launch_app::{first_paint, is_painting};
 use crate::error::ToolError;
 use crate::schema::AnyObject;
 use crate::tool::{Context, Hints, Reply, Tool};
@@ -41,7 +41,7 @@ impl Tool for RestartApp {
         context.note_view(&session, view.as_ref());
         let mut facts = vec![format!("restarted {session_id}")];
         if is_painting(&waited) {
-            facts.push(context.naming_offered(STILL_AT_WORK));
+            facts.push(context.still_at_work(session.id()));
         }
         let text = match &view {
             Some(view) => view.text_with(facts),

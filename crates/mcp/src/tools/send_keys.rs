@@ -305,7 +305,7 @@ async fn still_at_work(context: &Context, session: &SessionId, waited: &Waited) 
     };
     match read_on {
         Some(call) => format!("still at work; read on: {call}"),
-        None => context.naming_offered("still at work; wait_for waits for it"),
+        None => context.still_at_work(session),
     }
 }
 

@@ -61,3 +61,21 @@ async fn an_ended_session_does_not_end_the_wait_for_another() {
     assert!(text(&waited).contains("all sessions have ended"), "{}", text(&waited));
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hint_for_a_program_at_work_is_a_call_that_waits_for_it() {
+    let server = TestServer::new();
+    let script = "echo begun; sleep 1; echo ready; read x; sleep 1; exit 3";
+    let launched = text(&launch(&server, script).await);
+    assert!(launched.contains("still at work; read on: wait_for {"), "{launched}");
+    let call = named_call(&launched, "wait_for");
+    let id = call["session_id"].clone();
+    let waited = text(&server.call("wait_for", call).await);
+    assert!(waited.contains("ready") && waited.contains("needs_input"), "{waited}");
+    let typed = server.call("send_keys", json!({"session_id": id, "keys": "Enter"})).await;
+    let waited = server.call("wait_for", named_call(&text(&typed), "wait_for")).await;
+    assert!(text(&waited).contains("exit code 3"), "{}", text(&waited));
+    let restarted = text(&server.call("restart_app", json!({"session_id": id})).await);
+    assert_eq!(named_call(&restarted, "wait_for")["session_id"], id);
+    server.sessions.shutdown().await;
+}
