@@ -151,6 +151,11 @@ impl Guard {
         self.policy.allowed_directories()
     }
 
+    /// Whether only a person may type a hidden line, such as a password.
+    pub(crate) fn secrets_by_person(&self) -> bool {
+        self.policy.secrets_by_person()
+    }
+
     /// Whether a path is in an allowed directory. Not logged: listings ask for each link.
     pub(crate) fn path(&self, path: &Path) -> Decision {
         self.policy.check_path(path)

@@ -76,6 +76,11 @@ impl Bridge {
         self.shared.paused.contains(owner)
     }
 
+    /// Whether only a person may type a hidden line, such as a password.
+    pub fn secrets_by_person(&self) -> bool {
+        self.shared.guard.secrets_by_person()
+    }
+
     /// Whether a window asks its person for the password that a session waits for. Waits for a window that shows the
     /// session, up to `BOX_OPENS`.
     pub async fn asks_person(&self, caller: &Caller, id: &SessionId) -> bool {

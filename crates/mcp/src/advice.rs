@@ -41,6 +41,32 @@ impl Context {
         format!("still at work; read on: wait_for {call}")
     }
 
+    /// The note on a hidden line that a person has to type, with the call that waits for them; `None` if the agent may
+    /// type it.
+    pub(crate) async fn person_types(
+        &self,
+        session: &SessionId,
+        report: Option<&CommandReport>,
+    ) -> Option<String> {
+        let note = match self.bridge.asks_person(&self.caller, session).await {
+            true => "the user is being asked for it in the editor; do not type",
+            false if self.bridge.secrets_by_person() => "a person must type it: tell the user",
+            false => return None,
+        };
+        let read_on = match report {
+            Some(report) => self.read_on(session, report).await,
+            None => None,
+        };
+        let wait_for = || {
+            self.tools.find("wait_for")?;
+            let call =
+                json!({"session_id": session.as_str(), "change": true, "timeout_ms": 30_000});
+            Some(format!("wait_for {call}"))
+        };
+        let call = read_on.or_else(wait_for);
+        Some(call.map_or_else(|| note.to_owned(), |call| format!("{note}; wait: {call}")))
+    }
+
     /// How what was left out of a command's output can be had; `first` is the first line of it.
     pub(crate) fn rest_of(
         &self,

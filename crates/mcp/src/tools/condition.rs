@@ -11,7 +11,6 @@ use termbridge_bridge::ScreenHandle;
 use termbridge_session::vt::{Found, Seq};
 use termbridge_session::{Fired, SessionId, State, Wait, Waited};
 
-use super::standing::PERSON_ASKED;
 use crate::error::ToolError;
 use crate::tool::Context;
 use crate::view::{View, state_text};
@@ -211,14 +210,12 @@ impl Outcome {
         }
     }
 
-    /// The same, with a note if a window asks its person for the password.
-    pub(crate) async fn with_person_asked(
-        mut self,
-        context: &Context,
-        session: &SessionId,
-    ) -> Self {
-        if self.echo == Some(false) && context.bridge.asks_person(&context.caller, session).await {
-            self.note = Some(PERSON_ASKED.to_owned());
+    /// The same, with a note if a person has to type the hidden line.
+    pub(crate) async fn with_person(mut self, context: &Context, session: &SessionId) -> Self {
+        if self.echo == Some(false)
+            && let Some(note) = context.person_types(session, None).await
+        {
+            self.note = Some(note);
         }
         self
     }

@@ -251,7 +251,13 @@ impl Tool for SendKeys {
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
-                let outcome = reported.then(|| Outcome::of(&waited, cut_short));
+                let outcome = match reported {
+                    true => {
+                        let outcome = Outcome::of(&waited, cut_short);
+                        Some(outcome.with_person(context, session.id()).await)
+                    }
+                    false => None,
+                };
                 let view = View::after(&waited, &session, view)?;
                 (sent, outcome, view, Some(waited))
             }

@@ -36,14 +36,10 @@ pub(crate) struct Standing {
     /// The keeper process died, and ended the command.
     #[serde(skip)]
     pub(crate) is_lost: bool,
-    /// The client can type, and nobody else is asked to.
+    /// The client can type, and may.
     #[serde(skip)]
     pub(crate) can_type: bool,
 }
-
-/// The note while a window asks its person for a password.
-pub(crate) const PERSON_ASKED: &str = "the user is being asked for it in the editor: wait for them with wait_for or \
-    get_terminal_output, do not type";
 
 impl Standing {
     /// `until` is what the last wait for the command found.
@@ -67,9 +63,9 @@ impl Standing {
             (CommandState::Running, Until::NeedsInput { echo }) => {
                 standing.state = "needs_input";
                 standing.echo = Some(if echo { "on" } else { "off" });
-                if !echo && context.bridge.asks_person(&context.caller, session).await {
+                if !echo && let Some(note) = context.person_types(session, Some(report)).await {
                     standing.can_type = false;
-                    standing.also(PERSON_ASKED.to_owned());
+                    standing.also(note);
                 }
             }
             (CommandState::Running, Until::Interactive { uncertain }) => {

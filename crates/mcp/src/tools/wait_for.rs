@@ -119,8 +119,7 @@ impl Tool for WaitFor {
         let first = context.watching(&sessions[0], timeout, first).await?;
         let ((session, running, waited), is_over) = first;
         let (waited, cut_short) = waited?;
-        let mut outcome =
-            Outcome::of(&waited, cut_short).with_person_asked(context, session.id()).await;
+        let mut outcome = Outcome::of(&waited, cut_short).with_person(context, session.id()).await;
         if is_over && sessions.len() > 1 {
             outcome.note = Some("all sessions have ended".to_owned());
         }

@@ -79,3 +79,37 @@ async fn the_hint_for_a_program_at_work_is_a_call_that_waits_for_it() {
     assert_eq!(named_call(&restarted, "wait_for")["session_id"], id);
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_answer_says_that_a_person_has_to_type_a_hidden_line() {
+    let policy = PolicyConfig { secrets_by_person: true, ..PolicyConfig::default() };
+    let server = TestServer::with_policy(&policy);
+    let command = json!({"command": "read -s -p 'Password: ' p; echo got ${#p}"});
+    let answer = server.call("execute_command", command).await;
+    let id = data(&answer)["session_id"].as_str().expect("an id").to_owned();
+    let said = text(&answer);
+    assert!(said.contains("a person must type it"), "{said}");
+    assert!(!said.contains("send_keys"), "{said}");
+    assert!(said.contains("echo off"), "{said}");
+    let note = data(&answer)["note"].to_string();
+    assert!(note.contains("a person must type it"), "{note}");
+    let read = server.call("get_terminal_output", json!({"session_id": id})).await;
+    assert!(text(&read).contains("a person must type it"), "{}", text(&read));
+    let waited = server.call("wait_for", json!({"session_id": id, "needs_input": true})).await;
+    assert!(text(&waited).contains("a person must type it"), "{}", text(&waited));
+    let script = "stty -echo; printf 'Password: '; read y";
+    let launched = json!({"command": "sh", "args": ["-c", script], "wait": {"needs_input": true}});
+    let launched = text(&server.call("launch_app", launched).await);
+    assert!(launched.contains("a person must type it"), "{launched}");
+    // The call waits for the person.
+    let call = named_call(&said, "get_terminal_output");
+    let session = server.sessions.get(&SessionId::from_text(&id)).expect("there");
+    let person = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        session.take_over("ann").await.expect("taken over");
+        session.type_in("ann", b"secret\r".to_vec()).await.expect("typed");
+    };
+    let (read, ()) = tokio::join!(server.call("get_terminal_output", call), person);
+    assert!(text(&read).contains("got 6"), "{}", text(&read));
+    server.sessions.shutdown().await;
+}
