@@ -233,8 +233,10 @@ async fn await_end(
     let note = match tail.first_line.saturating_sub(first_cut) {
         0 => String::new(),
         cut => {
-            let call = json!({"session_id": half.session.id.as_str(), "offset": first_cut,
-                "command_id": half.command});
+            let mut call = json!({"session_id": half.session.id.as_str(), "offset": first_cut});
+            if let Some(command) = half.command {
+                call["command_id"] = command.into();
+            }
             format!("[… {cut} lines cut: get_terminal_output {call}, or with grep …]\n")
         }
     };

@@ -113,3 +113,20 @@ async fn the_answer_says_that_a_person_has_to_type_a_hidden_line() {
     assert!(text(&read).contains("got 6"), "{}", text(&read));
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cut_notice_names_no_command_that_is_not_known() {
+    let server = TestServer::new();
+    let first = server.call("execute_command", json!({"command": "true"})).await;
+    let id = data(&first)["session_id"].clone();
+    let read = server.call("get_terminal_output", json!({"session_id": id})).await;
+    let since = data(&read)["cursor"].clone();
+    server.call("execute_command", json!({"command": "seq 100000", "session_id": id})).await;
+    let request = json!({"session_id": id, "since": since, "until": "end"});
+    let read = server.call("get_terminal_output", request).await;
+    let call = named_call(&text(&read), "get_terminal_output");
+    assert_eq!(call.get("command_id"), None, "{call}");
+    let rest = server.call("get_terminal_output", call).await;
+    assert_ne!(rest.is_error, Some(true), "{rest:?}");
+    server.sessions.shutdown().await;
+}
