@@ -242,7 +242,7 @@ impl Tool for SendKeys {
         let settled = || Wait { settled: true, ..Wait::default() }.timeout(SETTLE_LIMIT + pauses);
         let (wait, reported) = match asked {
             Some(wait) => (wait, true),
-            None => ((view != ViewAfter::None).then(settled), false),
+            None => (Some(settled()), false),
         };
         let seen = context.told.seen(session.id());
         let (sent, wait, view, waited) = match wait {
@@ -293,7 +293,10 @@ impl Tool for SendKeys {
             }
             (None, view, Some(outcome)) => outcome.text(facts, view.as_ref()),
             (None, Some(view), None) => view.text_with(facts),
-            (None, None, None) => format!("sent {} bytes", sent.bytes),
+            (None, None, None) => {
+                facts.insert(0, format!("sent {} bytes", sent.bytes));
+                facts.join(" | ")
+            }
         };
         if let Some(note) = queue_note(sent.queued, sent.bytes) {
             text = format!("{text}\n{note}");

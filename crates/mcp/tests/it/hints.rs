@@ -130,3 +130,16 @@ async fn a_cut_notice_names_no_command_that_is_not_known() {
     assert_ne!(rest.is_error, Some(true), "{rest:?}");
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_without_a_view_wait_all_the_same() {
+    let server = TestServer::new();
+    let launched = launch(&server, "read x; sleep 0.1; echo took $x; read y").await;
+    let id = data(&launched)["session_id"].clone();
+    let keys = json!({"session_id": id, "keys": "one<Enter>", "view": "none"});
+    let sent = server.call("send_keys", keys).await;
+    assert_eq!(text(&sent), "sent 4 bytes");
+    let screen = server.call("view_screen", json!({"session_id": id})).await;
+    assert!(text(&screen).contains("took one"), "{}", text(&screen));
+    server.sessions.shutdown().await;
+}
