@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use termbridge_bridge::{OutputPage, OutputRequest, OutputWait, ReadFrom, Select, Until};
-use termbridge_session::SessionId;
+use termbridge_session::{SessionId, SessionInfo, State};
 
 use super::condition::pattern;
 use super::ended::note_told;
@@ -73,6 +73,9 @@ pub(crate) struct Answer {
     continues: bool,
     total_lines: u64,
     running: bool,
+    /// How the program ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exited: Option<String>,
     session_id: String,
     /// Of the command, or else of the session's last.
     #[serde(flatten)]
@@ -179,10 +182,22 @@ impl Tool for GetTerminalOutput {
                 format!("lines {}-{} of {total}", page.first_line + 1, total - page.remaining)
             }
         };
-        let mut words = match &standing {
-            Some(standing) => standing.words(),
-            None if page.running => vec!["running".to_owned()],
-            None => Vec::new(),
+        let session = match standing {
+            None => context.bridge.session(&context.caller, &id).await.ok(),
+            Some(_) => None,
+        };
+        // A shell in which only lines were typed has no command whose state could be told.
+        let is_idle = session.as_ref().is_some_and(SessionInfo::is_idle_shell);
+        let running = page.running && (as_terminal.is_some() || !is_idle);
+        let exited = match session.map(|session| session.state) {
+            Some(State::Exited(ended)) => Some(ended.to_string()),
+            _ => None,
+        };
+        let mut words = match (&standing, &exited) {
+            (Some(standing), _) => standing.words(),
+            (None, Some(how)) => vec![format!("exited: {how}")],
+            (None, None) if running => vec!["running".to_owned()],
+            (None, None) => Vec::new(),
         };
         let done = standing.as_ref().filter(|standing| standing.state == "done");
         let is_new = |cwd: &String| context.told.is_new_cwd(&id, cwd);
@@ -208,7 +223,8 @@ impl Tool for GetTerminalOutput {
                 first_line: page.first_line,
                 continues: page.continues,
                 total_lines: page.total_lines,
-                running: page.running,
+                running,
+                exited,
                 session_id: id.to_string(),
                 standing,
             },

@@ -143,3 +143,24 @@ async fn keys_without_a_view_wait_all_the_same() {
     assert!(text(&screen).contains("took one"), "{}", text(&screen));
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn output_of_a_program_that_has_ended_says_how() {
+    let server = TestServer::new();
+    ended(&server, "ended", "echo last words; exit 3").await;
+    let read = server.call("get_terminal_output", json!({"session_id": "ended"})).await;
+    assert!(text(&read).contains("last words\n[exited: exit code 3 | "), "{}", text(&read));
+    assert_eq!(data(&read)["exited"], "exit code 3");
+    let made = server.call("create_session", json!({"name": "typed"})).await;
+    let id = data(&made)["session_id"].clone();
+    let typed = json!({"session_id": id, "keys": "echo typed<Enter>", "wait": {"prompt": true}});
+    server.call("send_keys", typed).await;
+    let read = server.call("get_terminal_output", json!({"session_id": id})).await;
+    assert!(!text(&read).contains("running"), "{}", text(&read));
+    assert_eq!(data(&read)["running"], false);
+    let typed = json!({"session_id": id, "keys": "sleep 100<Enter>"});
+    server.call("send_keys", typed).await;
+    let read = server.call("get_terminal_output", json!({"session_id": id})).await;
+    assert!(text(&read).contains("[running | "), "{}", text(&read));
+    server.sessions.shutdown().await;
+}
