@@ -282,6 +282,8 @@ pub struct Waited {
     pub unanswered_query: Option<String>,
     /// The text is visible, but stood there before `after`.
     pub seen_before: bool,
+    /// The program reads a line that the terminal hides, as far as the kernel was asked.
+    pub hidden_line: bool,
     /// Bytes of input that the program has not taken.
     pub queued: usize,
     /// The screen at the end, where the wait has a look.

@@ -214,6 +214,7 @@ fn waited(
         elapsed: began.at.elapsed(),
         unanswered_query: None,
         seen_before,
+        hidden_line: false,
         queued: 0,
         command: look
             .and_then(|_| state.running())

@@ -277,11 +277,8 @@ impl Tool for SendKeys {
         let view = view.filter(|_| !(is_diff && is_told));
         context.note_view(&session, view.as_ref());
         let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
-        if wait.is_none()
-            && !is_told
-            && let Some(waited) = waited.as_ref().filter(|waited| is_painting(waited))
-        {
-            facts.push(still_at_work(context, session.id(), waited).await);
+        if let Some(waited) = waited.as_ref().filter(|_| wait.is_none() && !is_told) {
+            facts.extend(standing_of(context, session.id(), waited).await);
         }
         let mut text = match (&command, &view, &wait) {
             (Some(command), Some(view), _) if command.was_over => {
@@ -306,16 +303,26 @@ impl Tool for SendKeys {
     }
 }
 
-/// The note that the program is still at work, with the call that reads its further output.
-async fn still_at_work(context: &Context, session: &SessionId, waited: &Waited) -> String {
+/// That the program reads a hidden line, or that it is still at work, with the call that reads its further output.
+async fn standing_of(context: &Context, session: &SessionId, waited: &Waited) -> Option<String> {
+    if waited.hidden_line {
+        let hidden = "needs_input, echo off";
+        return Some(match context.person_types(session, None).await {
+            Some(note) => format!("{hidden}: {note}"),
+            None => hidden.to_owned(),
+        });
+    }
+    if !is_painting(waited) {
+        return None;
+    }
     let read_on = match &waited.command {
         Some(report) => context.read_on(session, report).await,
         None => None,
     };
-    match read_on {
+    Some(match read_on {
         Some(call) => format!("still at work; read on: {call}"),
         None => context.still_at_work(session),
-    }
+    })
 }
 
 /// What waits for the program: of this call's bytes, or of earlier calls' too.

@@ -164,3 +164,17 @@ async fn output_of_a_program_that_has_ended_says_how() {
     assert!(text(&read).contains("[running | "), "{}", text(&read));
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn keys_that_lead_to_a_hidden_line_say_so() {
+    let server = TestServer::new();
+    let script = "read x; stty -echo; printf 'Password: '; read y; stty echo; read z";
+    let launched = launch(&server, script).await;
+    let id = data(&launched)["session_id"].clone();
+    let keys = json!({"session_id": id, "keys": "Enter"});
+    let sent = text(&server.call("send_keys", keys.clone()).await);
+    assert!(sent.contains("Password:") && sent.contains("needs_input, echo off"), "{sent}");
+    let sent = text(&server.call("send_keys", keys).await);
+    assert!(!sent.contains("echo off"), "{sent}");
+    server.sessions.shutdown().await;
+}

@@ -197,6 +197,7 @@ impl Typewriter {
             elapsed: began.elapsed(),
             unanswered_query: None,
             seen_before: false,
+            hidden_line: false,
             queued: 0,
             snapshot: wait.look.map(|_| Box::new(snapshot)),
             command: None,

@@ -242,6 +242,7 @@ impl SessionTask {
                     .filter(|_| fired.is_none() && self.ended.is_none())
                     .map(str::to_owned),
                 told: self.told().cloned(),
+                hidden_line: self.reads_hidden_line(),
                 fired,
                 state: self.state(),
                 seq: self.seq_for(&pending.wait),
@@ -306,6 +307,12 @@ impl SessionTask {
             self.survey.told = Some(Told { command, fired, printed, at: now });
             self.release_input();
         }
+    }
+
+    /// The last survey shows a program that reads a hidden line.
+    fn reads_hidden_line(&self) -> bool {
+        let wait = Wait { needs_input: true, ..Wait::default() };
+        self.kernel_condition(&wait) == Some(Fired::NeedsInput { echo: false })
     }
 
     fn kernel_condition(&self, wait: &Wait) -> Option<Fired> {
