@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use termbridge_bridge::policy::PolicyConfig;
 use termbridge_bridge::session::SessionId;
 
+use crate::fake_adapter;
 use crate::support::{TestServer, text};
 
 fn data(answer: &CallToolResult) -> &Value {
@@ -176,5 +177,19 @@ async fn keys_that_lead_to_a_hidden_line_say_so() {
     assert!(sent.contains("Password:") && sent.contains("needs_input, echo off"), "{sent}");
     let sent = text(&server.call("send_keys", keys).await);
     assert!(!sent.contains("echo off"), "{sent}");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_sees_no_stop_reports_the_time_that_was_given() {
+    let server = TestServer::new();
+    let port = fake_adapter::listen().await;
+    let configuration =
+        json!({"name": "x", "type": "go", "request": "attach", "mode": "remote", "port": port});
+    let launch = json!({"configurations": [configuration]});
+    server.write(".vscode/launch.json", &launch.to_string());
+    let start = json!({"launch": "x", "wait": true, "timeoutMs": 700});
+    let late = text(&server.call("debug_start", start).await);
+    assert!(late.contains("no stop within 700 ms"), "{late}");
     server.sessions.shutdown().await;
 }
