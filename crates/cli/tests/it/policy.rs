@@ -281,7 +281,7 @@ fn an_allow_list_holds_for_all_that_starts_something() {
     server.ok("create_session", json!({"shell": "/bin/sh"}));
     let other = environment.path().join("bash").display().to_string();
     let (_, text) = server.error("create_session", json!({"shell": other}));
-    assert!(text.contains("is no shell"), "{text}");
+    assert!(text.contains("is not a supported shell"), "{text}");
     server.ok("launch_app", json!({"command": "echo", "args": ["; ls"]}));
     for command in ["ls", "./echo"] {
         let launched = json!({"command": command, "cwd": environment.path()});

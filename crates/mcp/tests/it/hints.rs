@@ -193,3 +193,27 @@ async fn a_start_that_sees_no_stop_reports_the_time_that_was_given() {
     assert!(late.contains("no stop within 700 ms"), "{late}");
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_tools_of_an_error_fit_its_hint() {
+    let server = TestServer::new();
+    let busy = json!({"command": "sleep 100", "name": "busy", "timeout_ms": 0});
+    server.call("execute_command", busy.clone()).await;
+    let refused = text(&server.call("execute_command", busy).await);
+    assert!(refused.starts_with("[BUSY]") && !refused.contains("Next:"), "{refused}");
+    let refused = text(&server.call("debug_continue", json!({})).await);
+    assert!(refused.ends_with("\nStart one with debug_start"), "{refused}");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusals_say_what_is_the_case() {
+    let server = TestServer::new();
+    let refused = text(&server.call("create_session", json!({"shell": "tcsh"})).await);
+    assert!(refused.contains("\"tcsh\" is not a supported shell"), "{refused}");
+    let steps = json!({"steps": [{"tool": "execute_command", "arguments": {"command": "false"}},
+        {"tool": "list_sessions"}]});
+    let stopped = text(&server.call("run_steps", steps).await);
+    assert!(stopped.ends_with("[1 step did not run]"), "{stopped}");
+    server.sessions.shutdown().await;
+}
