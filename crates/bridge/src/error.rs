@@ -106,8 +106,8 @@ pub enum BridgeError {
         /// The number asked for.
         command: u64,
     },
-    /// A session's program has to be a shell.
-    #[error("{0:?} is no shell")]
+    /// A session's program has to be a shell that is supported.
+    #[error("{0:?} is not a supported shell")]
     NotAShell(String),
     /// The request makes no sense.
     #[error("{0}")]

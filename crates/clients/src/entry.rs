@@ -109,6 +109,8 @@ pub(crate) struct FoundEntry {
     pub(crate) env: Vec<(String, String)>,
     /// Of one that starts nothing.
     pub(crate) url: Option<String>,
+    /// Only those that are strings.
+    pub(crate) headers: Vec<(String, String)>,
     pub(crate) is_disabled: bool,
 }
 

@@ -20,6 +20,8 @@ pub struct InstalledEntry {
     pub env: Vec<(String, String)>,
     /// The server that it uses, if it starts none.
     pub url: Option<String>,
+    /// Headers that the client sends to it.
+    pub headers: Vec<(String, String)>,
     /// How it starts termbridge.
     pub start: StartKind,
     /// The client does not leave it out.
@@ -67,8 +69,9 @@ impl InstalledEntry {
     /// If it is one of ours, or looks like one.
     fn of(name: String, found: FoundEntry) -> Option<Self> {
         let start = found.start();
-        let FoundEntry { command, args, env, url, is_disabled } = found;
-        let entry = Self { name, command, args, env, url, start, is_enabled: !is_disabled };
+        let FoundEntry { command, args, env, url, headers, is_disabled } = found;
+        let is_enabled = !is_disabled;
+        let entry = Self { name, command, args, env, url, headers, start, is_enabled };
         (start != StartKind::Foreign || entry.name == PACKAGE).then_some(entry)
     }
 }

@@ -382,16 +382,20 @@ fn found_entry(value: &Value<'_>) -> FoundEntry {
             (words.next(), words.collect())
         }
     };
-    let variables = ["env", "environment"].into_iter().filter_map(|name| member(name)?.as_object());
-    let variables = variables.flat_map(|object| &object.properties).filter_map(|one| {
-        Some((one.name.as_str().to_owned(), one.value.as_string_lit()?.value.to_string()))
-    });
+    let texts = |names: &[&str]| {
+        let objects = names.iter().filter_map(|name| member(name)?.as_object());
+        let texts = objects.flat_map(|object| &object.properties).filter_map(|one| {
+            Some((one.name.as_str().to_owned(), one.value.as_string_lit()?.value.to_string()))
+        });
+        texts.collect::<Vec<_>>()
+    };
     let is = |name: &str, value: bool| matches!(member(name), Some(Value::BooleanLit(found)) if found.value == value);
     let is_disabled = is("disabled", true) || is("enabled", false);
     let url = ["url", "httpUrl", "serverUrl"].into_iter().find_map(|name| {
         Some(member(name)?.as_string_lit()?.value.to_string()).filter(|_| command.is_none())
     });
-    FoundEntry { command, args, env: variables.collect(), url, is_disabled }
+    let (env, headers) = (texts(&["env", "environment"]), texts(&["headers"]));
+    FoundEntry { command, args, env, url, headers, is_disabled }
 }
 
 fn node_of(entry: &Entry, shape: Shape) -> Node {

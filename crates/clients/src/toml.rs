@@ -142,15 +142,26 @@ fn found_entry(item: &Item) -> FoundEntry {
     let words = table.get("args").and_then(Item::as_array).and_then(|array| {
         array.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
     });
-    let variables = table.get("env").and_then(Item::as_table_like).map(|env| env.iter());
-    let variables = variables.into_iter().flatten();
+    let texts = |name: &str| {
+        let pairs = table.get(name).and_then(Item::as_table_like).map(|pairs| pairs.iter());
+        let pairs = pairs.into_iter().flatten();
+        let pairs =
+            pairs.filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())));
+        pairs.collect::<Vec<_>>()
+    };
+    let mut headers = texts("http_headers");
+    // Codex takes these values from its environment.
+    let variable = table.get("bearer_token_env_var").and_then(Item::as_str);
+    let token = variable.map(|name| ("Authorization".to_owned(), format!("Bearer ${{{name}}}")));
+    headers.extend(token);
+    let others = texts("env_http_headers").into_iter();
+    headers.extend(others.map(|(header, name)| (header, format!("${{{name}}}"))));
     FoundEntry {
         command: table.get("command").and_then(Item::as_str).map(str::to_owned),
         args: words.unwrap_or_default(),
-        env: variables
-            .filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())))
-            .collect(),
+        env: texts("env"),
         url: table.get("url").and_then(Item::as_str).map(str::to_owned),
+        headers,
         is_disabled: table.get("enabled").and_then(Item::as_bool) == Some(false),
     }
 }

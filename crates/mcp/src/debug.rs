@@ -214,6 +214,7 @@ impl DebugTool {
         let known = Catalog::error(&failure.code);
         let own = &self.tool.metadata().mcp.error_contract;
         let own = own.iter().find(|entry| entry.code == failure.code);
+        let is_from_catalogue = own.is_none() && failure.hint.is_none();
         let hint = failure
             .hint
             .or_else(|| own.map(|entry| entry.user_fix_hint.clone()))
@@ -225,9 +226,7 @@ impl DebugTool {
             .map(|entry| entry.is_retryable)
             .or(known.map(|error| error.retryable))
             .unwrap_or_default();
-        // What the catalogue recommends belongs to its own words.
         let next_tools: Vec<&str> = known
-            .filter(|_| own.is_none())
             .iter()
             .flat_map(|error| &error.next)
             // The debugger's next steps are none for a tool that only reads code.
@@ -235,6 +234,8 @@ impl DebugTool {
             .filter_map(|alias| catalog.by_alias(alias))
             .map(Tool::name)
             .filter(|name| offered(name))
+            // What the catalogue recommends belongs to its own hint.
+            .filter(|name| is_from_catalogue || hint.contains(name))
             .collect();
         // An editor's words have no bound of their own.
         let message = text::cleaned(failure.message).trim_end().to_owned();

@@ -219,12 +219,12 @@ impl From<BridgeError> for ToolError {
                 Code::Busy,
                 "Wait for it with get_terminal_output (its session_id, until \"end\", wait_ms), or use another \
                  `name`.",
-                &["get_terminal_output", "execute_command"],
+                &["get_terminal_output"],
             ),
             BridgeError::NameTaken { .. } => (
                 Code::InvalidInput,
                 "Use that session, end it with stop_app, or choose another `name`.",
-                &["execute_command", "stop_app"],
+                &["stop_app"],
             ),
             BridgeError::NotAlive { .. } => (
                 Code::SessionDead,

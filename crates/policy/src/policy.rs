@@ -185,8 +185,11 @@ impl Policy {
             None => {
                 let allowed: Vec<String> =
                     self.directories.iter().map(|path| path.display().to_string()).collect();
-                let (leads_to, allowed) = (resolved.display(), allowed.join(", "));
-                deny(format!("it leads to {leads_to}; allowed are {allowed}"))
+                let allowed = allowed.join(", ");
+                deny(match resolved == path {
+                    true => format!("allowed are {allowed}"),
+                    false => format!("it leads to {}; allowed are {allowed}", resolved.display()),
+                })
             }
         }
     }

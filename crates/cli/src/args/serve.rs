@@ -129,7 +129,7 @@ pub(crate) enum TokenAction {
         #[arg(long)]
         json: bool,
     },
-    /// Revoke a token; what it has under way ends
+    /// Revoke a token: its connections end, its sessions continue
     Revoke {
         /// Id from the list
         id: String,

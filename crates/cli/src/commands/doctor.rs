@@ -11,6 +11,7 @@ mod kernel;
 mod limits;
 mod ports;
 mod program;
+mod running_server;
 mod server;
 mod shells;
 mod show;

@@ -29,9 +29,12 @@ pub(crate) fn run(arguments: PolicyArguments) -> Result<ExitCode> {
             let dialect = Dialect::of(shell.as_deref().unwrap_or(&config.bridge.shell));
             let text = command_text(&command);
             let mut explanation = policy.explain(&text, dialect, &cwd, &config.bridge.home);
-            let place = policy.check_path(&cwd);
-            if !place.is_allowed() {
-                explanation.decision = place;
+            // A rule that refuses the command does so in any directory.
+            if explanation.decision.is_allowed() {
+                let place = policy.check_path(&cwd);
+                if !place.is_allowed() {
+                    explanation.decision = place;
+                }
             }
             print(&if json { as_json(&explanation) } else { as_text(&explanation) })?;
             let allowed = explanation.decision.is_allowed();

@@ -281,7 +281,7 @@ fn an_allow_list_holds_for_all_that_starts_something() {
     server.ok("create_session", json!({"shell": "/bin/sh"}));
     let other = environment.path().join("bash").display().to_string();
     let (_, text) = server.error("create_session", json!({"shell": other}));
-    assert!(text.contains("is no shell"), "{text}");
+    assert!(text.contains("is not a supported shell"), "{text}");
     server.ok("launch_app", json!({"command": "echo", "args": ["; ls"]}));
     for command in ["ls", "./echo"] {
         let launched = json!({"command": command, "cwd": environment.path()});
@@ -326,6 +326,14 @@ fn people_can_ask_the_policy() {
     assert_eq!(ask(&["test", "--shell", "fish", "echo 'it\\'s; rm -rf /'"]).1, Some(0));
     assert_eq!(ask(&["test", "cat <<E\r\nE\r\nrm -rf /\r\n"]).1, Some(1), "as the shell gets it");
     assert!(ask(&["rules"]).0.lines().any(|rule| rule == "remove-system"));
+    // A rule that matches comes before the directory, which is outside.
+    let rules = "[policy]\ndeny = [\"git push --force\"]\nallowed_directories = [\"/usr\"]\n";
+    environment.write(".config/termbridge/config.toml", rules);
+    let (text, _) = ask(&["test", "git push --force"]);
+    assert!(text.starts_with("refused by the rule `git push --force`"), "{text}");
+    let (text, code) = ask(&["test", "git push"]);
+    assert!(text.starts_with("refused by the rule `allowed_directories`"), "{text}");
+    assert_eq!(code, Some(1));
 }
 
 #[test]

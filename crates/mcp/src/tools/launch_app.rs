@@ -163,6 +163,7 @@ impl Tool for LaunchApp {
                 let wait = Wait { look: view.look(Since::default()), ..wait };
                 let (waited, cut_short) = context.wait(&session, wait).await?;
                 let outcome = Outcome::of(&waited, cut_short);
+                let outcome = outcome.with_person(context, session.id()).await;
                 (Some(outcome), View::after(&waited, &session, view)?)
             }
             None if view != ViewAfter::None => {

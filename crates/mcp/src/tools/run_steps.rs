@@ -128,8 +128,10 @@ impl Tool for RunSteps {
                 )
             })
             .collect();
-        if skipped > 0 {
-            lines.push(format!("[steps that did not run: {skipped}]"));
+        match skipped {
+            0 => {}
+            1 => lines.push("[1 step did not run]".to_owned()),
+            _ => lines.push(format!("[{skipped} steps did not run]")),
         }
         Ok(Reply { text: lines.join("\n"), answer: Answer { steps, success, skipped } })
     }

@@ -251,7 +251,13 @@ impl Tool for SendKeys {
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;
-                let outcome = reported.then(|| Outcome::of(&waited, cut_short));
+                let outcome = match reported {
+                    true => {
+                        let outcome = Outcome::of(&waited, cut_short);
+                        Some(outcome.with_person(context, session.id()).await)
+                    }
+                    false => None,
+                };
                 let view = View::after(&waited, &session, view)?;
                 (sent, outcome, view, Some(waited))
             }
@@ -299,10 +305,9 @@ impl Tool for SendKeys {
 
 /// That the program reads a hidden line, or that it is still at work, with the call that reads its further output.
 async fn standing_of(context: &Context, session: &SessionId, waited: &Waited) -> Option<String> {
-    let command = waited.command.as_deref();
     if waited.hidden_line {
         let hidden = "needs_input, echo off";
-        return Some(match context.person_types(session, command).await {
+        return Some(match context.person_types(session, None).await {
             Some(note) => format!("{hidden}: {note}"),
             None => hidden.to_owned(),
         });
@@ -310,7 +315,7 @@ async fn standing_of(context: &Context, session: &SessionId, waited: &Waited) ->
     if !is_painting(waited) {
         return None;
     }
-    let read_on = match command {
+    let read_on = match &waited.command {
         Some(report) => context.read_on(session, report).await,
         None => None,
     };

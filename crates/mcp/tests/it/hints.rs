@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use termbridge_bridge::policy::PolicyConfig;
 use termbridge_bridge::session::SessionId;
 
+use crate::fake_adapter;
 use crate::support::{TestServer, text};
 
 fn data(answer: &CallToolResult) -> &Value {
@@ -97,6 +98,10 @@ async fn the_answer_says_that_a_person_has_to_type_a_hidden_line() {
     assert!(text(&read).contains("a person must type it"), "{}", text(&read));
     let waited = server.call("wait_for", json!({"session_id": id, "needs_input": true})).await;
     assert!(text(&waited).contains("a person must type it"), "{}", text(&waited));
+    let script = "stty -echo; printf 'Password: '; read y";
+    let launched = json!({"command": "sh", "args": ["-c", script], "wait": {"needs_input": true}});
+    let launched = text(&server.call("launch_app", launched).await);
+    assert!(launched.contains("a person must type it"), "{launched}");
     // The call waits for the person.
     let call = named_call(&said, "get_terminal_output");
     let session = server.sessions.get(&SessionId::from_text(&id)).expect("there");
@@ -169,8 +174,46 @@ async fn keys_that_lead_to_a_hidden_line_say_so() {
     let id = data(&launched)["session_id"].clone();
     let keys = json!({"session_id": id, "keys": "Enter"});
     let sent = text(&server.call("send_keys", keys.clone()).await);
-    assert!(sent.contains("Password: ") && sent.contains("needs_input, echo off"), "{sent}");
+    assert!(sent.contains("Password:") && sent.contains("needs_input, echo off"), "{sent}");
     let sent = text(&server.call("send_keys", keys).await);
     assert!(!sent.contains("echo off"), "{sent}");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_start_that_sees_no_stop_reports_the_time_that_was_given() {
+    let server = TestServer::new();
+    let port = fake_adapter::listen().await;
+    let configuration =
+        json!({"name": "x", "type": "go", "request": "attach", "mode": "remote", "port": port});
+    let launch = json!({"configurations": [configuration]});
+    server.write(".vscode/launch.json", &launch.to_string());
+    let start = json!({"launch": "x", "wait": true, "timeoutMs": 700});
+    let late = text(&server.call("debug_start", start).await);
+    assert!(late.contains("no stop within 700 ms"), "{late}");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_tools_of_an_error_fit_its_hint() {
+    let server = TestServer::new();
+    let busy = json!({"command": "sleep 100", "name": "busy", "timeout_ms": 0});
+    server.call("execute_command", busy.clone()).await;
+    let refused = text(&server.call("execute_command", busy).await);
+    assert!(refused.starts_with("[BUSY]") && !refused.contains("Next:"), "{refused}");
+    let refused = text(&server.call("debug_continue", json!({})).await);
+    assert!(refused.ends_with("\nStart one with debug_start"), "{refused}");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn refusals_say_what_is_the_case() {
+    let server = TestServer::new();
+    let refused = text(&server.call("create_session", json!({"shell": "tcsh"})).await);
+    assert!(refused.contains("\"tcsh\" is not a supported shell"), "{refused}");
+    let steps = json!({"steps": [{"tool": "execute_command", "arguments": {"command": "false"}},
+        {"tool": "list_sessions"}]});
+    let stopped = text(&server.call("run_steps", steps).await);
+    assert!(stopped.ends_with("[1 step did not run]"), "{stopped}");
     server.sessions.shutdown().await;
 }

@@ -18,7 +18,7 @@ pub(crate) struct TestServer {
     server: McpServer,
     pub(crate) bridge: Bridge,
     pub(crate) sessions: Sessions,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl TestServer {
@@ -31,7 +31,14 @@ impl TestServer {
         let (bridge, sessions) = bridge_with_policy(home.path(), policy);
         let offer = Offer::new(Toolset::ALL, DebugSettings::new(home.path().to_owned()));
         let server = McpServer::new(bridge.clone(), offer).expect("all tools are known");
-        Self { server, bridge, sessions, _home: home }
+        Self { server, bridge, sessions, home }
+    }
+
+    /// Writes a file of the workspace.
+    pub(crate) fn write(&self, name: &str, content: &str) {
+        let path = self.home.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, content).expect("written");
     }
 
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {

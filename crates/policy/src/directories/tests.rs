@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ReadLink;
-use crate::{Policy, PolicyConfig};
+use crate::{Decision, Policy, PolicyConfig};
 
 /// A file system of links and other files.
 struct Table(HashMap<PathBuf, Option<PathBuf>>);
@@ -77,5 +77,12 @@ fn paths_that_lead_elsewhere() {
         "",
     ] {
         assert!(!policy().check_path(Path::new(path)).is_allowed(), "{path}");
+    }
+    // Only where a path leads elsewhere is that said.
+    for (path, leads) in [("/etc/passwd", false), ("/work/../etc", true), ("/work/up/x", true)] {
+        let Decision::Deny { reason, .. } = policy().check_path(Path::new(path)) else {
+            panic!("{path} is allowed");
+        };
+        assert_eq!(reason.contains("leads to"), leads, "{reason}");
     }
 }

@@ -70,52 +70,77 @@ pub(super) async fn wait_for_hit(
     asked: OnlySession,
     call: &DebugCall,
 ) -> Result<Answer, DebugFailure> {
-    let deadline = Instant::now() + call.timeout;
-    let left = || deadline.saturating_duration_since(Instant::now());
+    let limit = TimeLimit::new(call.timeout);
     if asked.session_id.is_none()
         && let Some(pending) = native.kept_pending()
     {
-        return match native.attend(&pending, left(), &call.progress).await? {
+        return match native.attend(&pending, limit.left(), &call.progress).await? {
             Outcome::Goes(state) => Ok(Answer::Starting(state)),
-            Outcome::Begun(begun) => first_halt_of(native, begun, left()).await.map(Answer::Halt),
+            Outcome::Begun(begun) => first_halt_of(native, begun, limit).await.map(Answer::Halt),
         };
     }
-    let timeout = call.timeout;
     let latest = native.session_or_latest(asked.session_id.as_deref())?;
     if asked.session_id.is_some() || latest.is_stopped() || latest.is_ended() {
-        return first_halt(native, vec![latest], timeout).await.map(Answer::Halt);
+        return first_halt(native, vec![latest], limit).await.map(Answer::Halt);
     }
     // What comes first; those that are stopped were told to be.
     let running = native.debugger().sessions().into_iter();
     let running = running.filter(|session| !session.is_ended() && !session.is_stopped());
-    first_halt(native, running.collect(), timeout).await.map(Answer::Halt)
+    first_halt(native, running.collect(), limit).await.map(Answer::Halt)
+}
+
+/// The time that a caller gave, of which starting a program takes a part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimeLimit {
+    given: Duration,
+    deadline: Instant,
+}
+
+impl TimeLimit {
+    pub(super) fn new(given: Duration) -> Self {
+        Self { given, deadline: Instant::now() + given }
+    }
+
+    fn left(self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits for a stop in what is left; a time-out reports the whole.
+    async fn wait(self, session: &DebugSession) -> Result<Halt, DebugError> {
+        session.wait(self.left()).await.map_err(|error| match error {
+            DebugError::Timeout { what, program, .. } => {
+                DebugError::Timeout { what, program, after: self.given }
+            }
+            other => other,
+        })
+    }
 }
 
 /// What comes first in any of these sessions.
 pub(super) async fn first_halt(
     native: &NativeDebugger,
     sessions: Vec<DebugSession>,
-    timeout: Duration,
+    limit: TimeLimit,
 ) -> Result<answer::Halt, DebugFailure> {
     let [session] = sessions.as_slice() else {
         let mut waits: JoinSet<Result<answer::Halt, DebugFailure>> = JoinSet::new();
         for session in sessions {
             let native = native.clone();
-            waits.spawn(async move { told(&native, session.wait(timeout).await, &session) });
+            waits.spawn(async move { told(&native, limit.wait(&session).await, &session) });
         }
         let first = waits.join_next().await.and_then(Result::ok);
         return first.unwrap_or_else(|| Err(DebugError::NoSession(None).into()));
     };
-    told(native, session.wait(timeout).await, session)
+    told(native, limit.wait(session).await, session)
 }
 
 /// The first halt of what was started, and what else there is to say of it.
 pub(super) async fn first_halt_of(
     native: &NativeDebugger,
     begun: Begun,
-    timeout: Duration,
+    limit: TimeLimit,
 ) -> Result<answer::Halt, DebugFailure> {
-    let mut halt = first_halt(native, begun.sessions, timeout).await?;
+    let mut halt = first_halt(native, begun.sessions, limit).await?;
     if let Some(test) = begun.test {
         halt.set_test(test);
     }

@@ -14,10 +14,10 @@ use termbridge_dap::{
 use termbridge_foreign_files::off_worker;
 use termbridge_policy::Dialect;
 use termbridge_session::Launch;
-use tokio::time::Instant;
 
+use super::NativeDebugger;
+use super::control::{self, TimeLimit};
 use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending};
-use super::{NativeDebugger, control};
 use crate::debug::answer::{Answer, SessionView, Started, TestFacts};
 use crate::debug::{DebugCall, DebugFailure};
 
@@ -47,7 +47,7 @@ pub(super) async fn start(
     asked: Start,
     call: &DebugCall,
 ) -> Result<Answer, DebugFailure> {
-    let deadline = Instant::now() + call.timeout;
+    let time = TimeLimit::new(call.timeout);
     native.check_pending()?;
     let planning = native.clone();
     let (asked, plan) = off_worker(move || {
@@ -79,9 +79,8 @@ pub(super) async fn start(
         started.sessions = sessions.iter().map(|session| session.id().to_string()).collect();
     }
     if asked.wait {
-        let left = deadline.saturating_duration_since(Instant::now());
         let terminal = started.session.terminal.clone();
-        let halt = control::first_halt(native, sessions, left).await;
+        let halt = control::first_halt(native, sessions, time).await;
         started.stopped(halt.map_err(|failure| with_terminal(failure, terminal))?);
     }
     Ok(Answer::Started(Box::new(started)))
@@ -231,7 +230,7 @@ pub(super) async fn restart(
     asked: Restart,
     timeout: Duration,
 ) -> Result<Answer, DebugFailure> {
-    let deadline = Instant::now() + timeout;
+    let time = TimeLimit::new(timeout);
     let session = native.session_or_latest(asked.session_id.as_deref())?;
     native.note_starter();
     let previous = session.restart(timeout).await?;
@@ -239,8 +238,7 @@ pub(super) async fn restart(
     let mut started = native.started(&session).await;
     started.previous_run = Some(previous);
     if asked.wait {
-        let left = deadline.saturating_duration_since(Instant::now());
-        started.stopped(control::first_halt(native, vec![session], left).await?);
+        started.stopped(control::first_halt(native, vec![session], time).await?);
     }
     Ok(Answer::Started(Box::new(started)))
 }
@@ -258,7 +256,7 @@ pub(super) async fn test(
     asked: Test,
     call: &DebugCall,
 ) -> Result<Answer, DebugFailure> {
-    let deadline = Instant::now() + call.timeout;
+    let time = TimeLimit::new(call.timeout);
     native.check_pending()?;
     // Finding a test may build the project.
     native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
@@ -291,8 +289,7 @@ pub(super) async fn test(
         Outcome::Begun(begun) => begun,
         Outcome::Goes(state) => return Ok(Answer::Starting(state)),
     };
-    let left = deadline.saturating_duration_since(Instant::now());
-    control::first_halt_of(native, begun, left).await.map(Answer::Halt)
+    control::first_halt_of(native, begun, time).await.map(Answer::Halt)
 }
 
 impl NativeDebugger {

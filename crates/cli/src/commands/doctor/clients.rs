@@ -3,7 +3,6 @@
 //! Only entries in the user's own files are started: those of a project are whoever wrote it's, and reading one must not
 //! run it. An entry that would use the shared server is started without, because it would start that.
 
-use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -19,7 +18,7 @@ use tokio::task::JoinSet;
 
 use super::LIMIT;
 use super::check::{Check, Group, edit};
-use super::ports::PATIENCE;
+use super::running_server;
 use crate::commands::clients::environment;
 use crate::commands::own_path::lasting_program;
 use crate::config::home;
@@ -133,7 +132,7 @@ fn is_this_program(command: &str) -> bool {
 async fn of_entry(entry: &InstalledEntry, label: &str, install: &str) -> Check {
     let command = entry.command.clone().unwrap_or_default();
     if let Some(url) = &entry.url {
-        return of_url(url, label);
+        return running_server::check(entry, url, label).await;
     }
     match entry.start {
         // Under another name it is this program all the same.
@@ -204,29 +203,6 @@ fn without_values(entry: &InstalledEntry, text: &str) -> String {
     values.retain(|value| value.len() >= MIN_LENGTH);
     values.sort_by_key(|value| std::cmp::Reverse(value.len()));
     values.iter().fold(text.to_owned(), |text, value| text.replace(value, "***"))
-}
-
-/// An entry that uses a server which runs already. Only one of this machine is looked for.
-fn of_url(url: &str, label: &str) -> Check {
-    let shown = url.split(['?', '#']).next().unwrap_or_default();
-    let host = shown.split_once("://").map_or(shown, |(_, rest)| rest);
-    let host = host.split('/').next().unwrap_or_default();
-    let is_local =
-        ["127.0.0.1:", "localhost:", "[::1]:"].iter().any(|local| host.starts_with(local));
-    let addresses = is_local.then(|| host.to_socket_addrs().ok()).flatten();
-    let Some(mut addresses) = addresses else {
-        let detail = "uses a server elsewhere; not tried";
-        return Check::info(Group::Clients, label, detail);
-    };
-    match addresses.any(|address| TcpStream::connect_timeout(&address, PATIENCE).is_ok()) {
-        true => {
-            Check::ok(Group::Clients, label, format!("uses the server at {shown}, which listens"))
-        }
-        false => {
-            let detail = format!("uses the server at {shown}, where none listens");
-            Check::failed(Group::Clients, label, detail, "termbridge serve")
-        }
-    }
 }
 
 /// Starts what an entry says; its version and the number of its tools.

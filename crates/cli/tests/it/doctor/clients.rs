@@ -8,6 +8,7 @@ use termbridge_testkit::TestEnvironment;
 
 use super::{check, cursor, doctor, report, write_program};
 use crate::TERMBRIDGE;
+use crate::serving::Serving;
 
 #[test]
 fn what_a_client_has_configured_is_started() {
@@ -157,26 +158,58 @@ fn what_a_package_runner_puts_on_the_path_is_not_where_clients_look() {
 
 #[test]
 fn an_entry_that_uses_a_running_server_is_told_from_one_that_starts_another_program() {
-    let environment = TestEnvironment::new();
-    let entry = |url: &str| {
-        let entry = json!({"type": "http", "url": url, "headers": {"Authorization": "Bearer x"}});
+    let serving = Serving::start(&[]);
+    let environment = &serving.environment;
+    let token = std::fs::read_to_string(serving.runtime().join("token")).expect("a token");
+    let authorization = |token: &str| json!({"Authorization": format!("Bearer {}", token.trim())});
+    let entry = |url: &str, headers: Value| {
+        let entry = json!({"type": "http", "url": url, "headers": headers});
         environment
             .write(".cursor/mcp.json", json!({"mcpServers": {"termbridge": entry}}).to_string());
-        let (_, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+        let (_, report) = report(&mut doctor(environment, &["sh", "bash"]));
         let found = check(&report, "Cursor");
         (found["status"].clone(), found["detail"].clone(), found["fix"].clone())
     };
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
-    let detail = json!(format!("uses the server at {url}, which listens"));
-    assert_eq!(entry(&format!("{url}?key=secret")), (json!("ok"), detail, json!(null)));
-    drop(listener);
-    let (status, _, fix) = entry(&url);
+    let url = &serving.url;
+    let detail = json!(format!("uses the server at {url}, which lets it in"));
+    let found = entry(&format!("{url}?key=secret"), authorization(&token));
+    assert_eq!(found, (json!("ok"), detail, json!(null)));
+    // As the README has it, and without a header.
+    for (headers, why) in [
+        (
+            authorization("TOKEN"),
+            "which refuses the entry's token: it is unknown, expired or revoked",
+        ),
+        (json!({}), "which needs a token: the entry has none"),
+    ] {
+        let (status, detail, fix) = entry(url, headers);
+        let expected = json!(format!("uses the server at {url}, {why}"));
+        assert_eq!((status, detail), (json!("failed"), expected));
+        assert!(
+            fix.as_str().is_some_and(|fix| fix.starts_with("termbridge token create")),
+            "{fix}"
+        );
+    }
+    // Only the client knows the value.
+    let (status, detail, _) = entry(url, authorization("${input:token}"));
+    assert_eq!(status, "ok", "{detail}");
+    let codex = |header: &str| {
+        let entry = format!("[mcp_servers.termbridge]\nurl = {url:?}\n{header}\n");
+        environment.write(".codex/config.toml", entry);
+        let (_, report) = report(&mut doctor(environment, &["sh", "bash"]));
+        check(&report, "Codex")["status"].clone()
+    };
+    assert_eq!(codex("http_headers = { Authorization = \"Bearer TOKEN\" }"), "failed");
+    assert_eq!(codex("bearer_token_env_var = \"TOKEN\""), "ok");
+    let (status, detail, _) = entry(&url.replace("/mcp", "/mpc"), authorization(&token));
+    assert_eq!(status, "failed", "{detail}");
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let (status, _, fix) = entry(&format!("http://{free}/mcp"), authorization(&token));
     assert_eq!((status, fix), (json!("failed"), json!("termbridge serve")));
-    let (status, detail, _) = entry("https://example.com/mcp");
+    let (status, detail, _) = entry("https://example.com/mcp", json!({}));
     assert_eq!((status, detail), (json!("info"), json!("uses a server elsewhere; not tried")));
-    cursor(&environment, TERMBRIDGE, &["mpc"]);
-    let (_, report) = report(&mut doctor(&environment, &["sh", "bash"]));
+    cursor(environment, TERMBRIDGE, &["mpc"]);
+    let (_, report) = report(&mut doctor(environment, &["sh", "bash"]));
     let found = check(&report, "Cursor");
     assert!(found["fix"].as_str().is_some_and(|fix| fix.ends_with("--force")), "{found:#}");
 }
