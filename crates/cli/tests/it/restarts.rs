@@ -337,7 +337,7 @@ fn each_agent_s_current_session_is_the_same_at_the_next_server() {
 }
 
 /// The process that started another one, or took it over.
-fn parent_of(pid: &Value) -> i64 {
+pub(crate) fn parent_of(pid: &Value) -> i64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
     let fields = stat.rsplit(") ").next().expect("fields");
     fields.split(' ').nth(1).expect("a parent").parse().expect("a number")
@@ -386,6 +386,30 @@ fn the_death_of_the_keeper_loses_its_sessions_and_not_the_server() {
         let wait = json!({"text": "again", "timeout_ms": PATIENCE_MS});
         let typed = json!({"session_id": app, "keys": "again<Enter>", "wait": wait});
         assert_eq!(world.call("send_keys", typed)["wait"]["fired"], "text");
+    }
+}
+
+#[test]
+fn a_command_whose_server_and_keeper_die_together_does_not_run_again() {
+    let mut world = World::new();
+    for (round, is_keeper_first) in [(1, true), (2, false)] {
+        let shell = world.call("execute_command", json!({"command": "true"}))["session_id"].take();
+        let listed = world.call("list_sessions", json!({}));
+        let rows = listed["sessions"].as_array().expect("sessions");
+        let row = rows.iter().find(|row| row["session_id"] == shell).expect("the shell");
+        let (server, keeper) = (world.server(), parent_of(&row["pid"]));
+        let command = format!("echo ran >> ran-{round}; : > begun-{round}; sleep 1000");
+        let call = world.begin("execute_command", json!({"command": command}));
+        await_file(&world.file(&format!("begun-{round}")));
+        // The server has no time to see that its keeper is gone.
+        signal(server, "-STOP");
+        let order = if is_keeper_first { [keeper, server] } else { [server, keeper] };
+        order.iter().for_each(|pid| signal(*pid, "-KILL"));
+        let reply = world.shim.reply_or_seen(&json!(call));
+        let text = reply["result"]["content"][0]["text"].as_str().expect("text");
+        assert!(text.contains("SERVER_RESTARTED") && text.contains("may have run"), "{text}");
+        let ran = std::fs::read_to_string(world.file(&format!("ran-{round}"))).expect("read");
+        assert_eq!(ran, "ran\n", "it ran once");
     }
 }
 
