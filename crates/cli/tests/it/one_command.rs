@@ -97,6 +97,18 @@ fn they_hold_for_one_command_in_the_agents_own_shell() {
 }
 
 #[test]
+fn a_directory_that_is_gone_prints_nothing_into_the_output() {
+    for shell in SHELLS {
+        let mut own = OwnShell::new(shell);
+        let gone = own.home.join("gone");
+        std::fs::create_dir(&gone).expect("a folder");
+        own.run(json!({"command": "cd gone"}));
+        std::fs::remove_dir(&gone).expect("removed");
+        own.prints(json!({"command": "pwd", "cwd": "/usr"}), "/usr\n");
+    }
+}
+
+#[test]
 fn the_command_itself_is_as_without_them() {
     for shell in SHELLS {
         let mut own = OwnShell::new(shell);

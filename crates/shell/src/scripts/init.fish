@@ -74,7 +74,8 @@ function __termbridge_restore
         eval $undo
     end
     if set -q __termbridge_there; and test "$PWD" = "$__termbridge_there"
-        builtin cd -- $__termbridge_home
+        # What its own directory or a handler of PWD prints is not the command's.
+        builtin cd -- $__termbridge_home > /dev/null 2>&1
     end
     set -e __termbridge_undo __termbridge_there
 end
