@@ -26,15 +26,12 @@ impl Bridge {
         }
     }
 
-    /// The command that a request of this name started at an earlier server; `None` for an empty name.
+    /// The command that a request of this name started at an earlier server.
     pub async fn started_earlier(
         &self,
         caller: &Caller,
         key: &str,
     ) -> Result<Option<Started>, BridgeError> {
-        if key.is_empty() {
-            return Ok(None);
-        }
         for backend in self.backends().all() {
             if let Some((session, command)) = backend.keyed_command(key).await? {
                 let info = self.session(caller, &session).await?;

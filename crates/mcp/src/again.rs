@@ -2,8 +2,8 @@
 //!
 //! A client of ours that connects anew sends the calls again that have no answer yet, marked. What became of each is
 //! in [`Calls`]: one that has ended gets its answer, one that was never begun runs, one that only looks or that does the
-//! same when it is done twice runs again, and a command is found by the call's name and waited for. For the others it
-//! is said whether they ran, as far as that is known.
+//! same when it is done twice runs again, and a command is found by the call's name and waited for. The others, and
+//! commands that are not found, get an error that says whether they ran, as far as that is known.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, RequestId};
 use serde_json::Value;
 
 use crate::calls::{Calls, Earlier};
-use crate::error::{Code, ToolError};
+use crate::error::ToolError;
 use crate::tool::Entry;
 
 /// The tools whose command is found again.
@@ -22,6 +22,9 @@ const NO_DEBUG_SESSION: &str = "E_NO_SESSION";
 /// What is said then to a client that had an earlier server.
 const ENDED_WITH_SERVER: &str =
     "What an earlier server was debugging has ended with it; debug_start begins anew.";
+
+/// The hint for a call that may have run.
+const LOOK_FIRST: &str = "Look before you repeat it: list_sessions, view_screen.";
 
 /// The calls of one client, which has a name among all.
 #[derive(Debug, Clone)]
@@ -87,21 +90,14 @@ impl NamedCall {
             }
         };
         if let Some(how_far) = refused {
-            let message = format!("the server was restarted during this call: {how_far}");
             let is_debugging = ["debug_", "breakpoint_", "test_"]
                 .iter()
                 .any(|kind| entry.definition.name.starts_with(kind));
             let hint = match is_debugging {
                 true => ENDED_WITH_SERVER,
-                false => "Look before you repeat it: list_sessions, view_screen.",
+                false => LOOK_FIRST,
             };
-            let error = ToolError::new(
-                Code::ServerRestarted,
-                message,
-                hint,
-                &["list_sessions", "view_screen"],
-            );
-            return Some(error.into_result());
+            return Some(ToolError::server_restarted(&how_far, hint).into_result());
         }
         self.calls.begin(&self.key);
         None
@@ -124,6 +120,12 @@ impl NamedCall {
     /// An earlier server has begun it.
     pub(crate) fn is_again(&self) -> bool {
         self.is_again
+    }
+
+    /// The error of a command that an earlier server has begun and that is not found: its session may be gone.
+    pub(crate) fn not_found() -> ToolError {
+        let how_far = "the command may have run, and is not found";
+        ToolError::server_restarted(how_far, LOOK_FIRST)
     }
 }
 

@@ -112,6 +112,12 @@ impl ToolError {
         Self::new(Code::ServerRestarted, message, hint, next)
     }
 
+    /// The server was restarted during a call that cannot run again.
+    pub(crate) fn server_restarted(how_far: &str, hint: &str) -> Self {
+        let message = format!("the server was restarted during this call: {how_far}");
+        Self::new(Code::ServerRestarted, message, hint, &["list_sessions", "view_screen"])
+    }
+
     /// The error as a client can use it that has only some of the tools.
     pub(crate) fn for_tools(mut self, offered: impl Fn(&str) -> bool) -> Self {
         let usable = |name: &'static str| {

@@ -390,6 +390,37 @@ fn the_death_of_the_keeper_loses_its_sessions_and_not_the_server() {
 }
 
 #[test]
+fn a_command_whose_server_and_keeper_die_together_does_not_run_again() {
+    let mut world = World::new();
+    for (round, is_keeper_first) in [(1, true), (2, false)] {
+        let shell = world.call("execute_command", json!({"command": "true"}))["session_id"].take();
+        let listed = world.call("list_sessions", json!({}));
+        let rows = listed["sessions"].as_array().expect("sessions");
+        let row = rows.iter().find(|row| row["session_id"] == shell).expect("the shell");
+        let (server, keeper) = (world.server(), parent_of(&row["pid"]));
+        let command = format!("echo ran >> ran-{round}; : > begun-{round}; sleep 1000");
+        let call = world.begin("execute_command", json!({"command": command}));
+        await_file(&world.file(&format!("begun-{round}")));
+        // The server has no time to see that its keeper is gone.
+        signal(server, "-STOP");
+        let order = if is_keeper_first { [keeper, server] } else { [server, keeper] };
+        order.iter().for_each(|pid| signal(*pid, "-KILL"));
+        let reply = world.shim.reply_or_seen(&json!(call));
+        let text = reply["result"]["content"][0]["text"].as_str().expect("text");
+        assert!(text.contains("SERVER_RESTARTED") && text.contains("may have run"), "{text}");
+        let ran = std::fs::read_to_string(world.file(&format!("ran-{round}"))).expect("read");
+        assert_eq!(ran, "ran\n", "it ran once");
+    }
+    // One that no server has begun runs, though it was sent before.
+    let params = json!({
+        "name": "execute_command", "arguments": {"command": "echo once"},
+        "_meta": {"termbridge/again": true},
+    });
+    let reply = world.shim.request("unknown", "tools/call", params);
+    assert_eq!(reply["result"]["structuredContent"]["output"], "once\n", "{reply}");
+}
+
+#[test]
 fn who_was_debugging_is_told_that_it_ended_with_the_server() {
     let runtime = Runtime::new();
     let mut shim = Shim::ready(&mut runtime.command(&["mcp", "--connect"]));

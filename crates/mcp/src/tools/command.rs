@@ -11,6 +11,7 @@ use termbridge_session::{CommandState, SessionId, State};
 use super::ended::note_told;
 use super::errors::{cut_errors, errors_first};
 use super::standing::Standing;
+use crate::again::NamedCall;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
 use crate::view::{View, ViewRequest, told_once, with_blank_lines_counted};
@@ -90,17 +91,17 @@ pub(crate) async fn run(
     };
     let session = request.session.as_ref().map(SessionId::as_str);
     let key = context.named.as_ref().map(|named| named.command_key(session));
-    let earlier = match &context.named {
-        Some(named) if named.is_again() => named.command_key(session),
-        _ => String::new(),
-    };
+    let is_again = context.named.as_ref().is_some_and(NamedCall::is_again);
     let request = Execute { caller: context.caller.clone(), key, ..request };
     let is_addressed = request.session.is_some() || request.name.is_some();
     let stays_in = request.cwd.clone().filter(|_| is_addressed);
     let start = async {
-        match context.bridge.started_earlier(&context.caller, &earlier).await? {
-            Some(started) => Ok(started),
-            None => context.bridge.start(request, timeout).await,
+        match &request.key {
+            Some(key) if is_again => {
+                let found = context.bridge.started_earlier(&context.caller, key).await?;
+                found.ok_or_else(NamedCall::not_found)
+            }
+            _ => Ok(context.bridge.start(request, timeout).await?),
         }
     };
     let mut start = std::pin::pin!(start);
