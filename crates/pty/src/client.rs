@@ -21,7 +21,7 @@ mod translate;
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,6 +101,11 @@ impl Keeper {
             Err(SpawnError::Attach(error)) => Err(error),
             Err(other) => Err(unreachable_by(&keeper, io::Error::other(other))),
         }
+    }
+
+    /// Resumes a lasting keeper that is stopped (`SIGSTOP`) and answers nobody.
+    pub fn resume(socket: &Path) {
+        lasting::resume(socket);
     }
 
     /// Ends everything that a lasting keeper holds, and the keeper, when its server is gone; false when

@@ -1,6 +1,6 @@
 //! `termbridge stop`: ends sessions, or everything.
 //!
-//! Everything, in this order: the sessions, while the server can still report how they ended; the server; the
+//! Everything, in this order (a stopped keeper is resumed first): the sessions, while the server can still report how they ended; the server; the
 //! keeper, with whatever it still holds.
 
 use std::process::ExitCode;
@@ -53,6 +53,8 @@ pub(crate) fn run(arguments: &StopArguments) -> Result<ExitCode> {
 }
 
 fn stop_all(folder: &ServerFolder, json: bool) -> Result<ExitCode> {
+    // A stopped one would let every session wait, and not end.
+    Keeper::resume(&folder.keeper());
     // One that does not answer ends all the same.
     let client = connect(folder).unwrap_or_else(|error| {
         tell(&format!("termbridge: {error:#}"));

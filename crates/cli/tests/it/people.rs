@@ -5,7 +5,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::shim::{Runtime, Shim};
+use crate::restarts::parent_of;
+use crate::shim::{Runtime, Shim, signal};
 use crate::support::{await_end_of, await_that};
 
 /// A runtime folder with a server and an agent that uses it.
@@ -255,4 +256,18 @@ fn sessions_are_ended_one_by_one_or_all_with_the_server() {
     let listed = people.call("list_sessions", json!({}));
     assert_eq!(listed["sessions"], json!([]), "{listed}");
     await_that("another server runs", || !people.runtime.servers().is_empty());
+}
+
+#[test]
+fn a_stopped_keeper_ends_with_everything() {
+    let mut people = People::new();
+    let cat = people.launch(json!({"command": "cat"}));
+    let listed = people.call("list_sessions", json!({}));
+    let keeper = parent_of(&listed["sessions"][0]["pid"]);
+    let server = people.runtime.servers()[0];
+    signal(keeper, "-STOP");
+    let shown = people.json(&["stop", "--all", "--json"]);
+    assert_eq!((&shown["server"], &shown["keeper"]), (&json!(server), &json!(true)), "{shown}");
+    assert_eq!(shown["sessions"][0]["session_id"], *cat, "{shown}");
+    await_end_of(keeper);
 }

@@ -337,7 +337,7 @@ fn each_agent_s_current_session_is_the_same_at_the_next_server() {
 }
 
 /// The process that started another one, or took it over.
-fn parent_of(pid: &Value) -> i64 {
+pub(crate) fn parent_of(pid: &Value) -> i64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
     let fields = stat.rsplit(") ").next().expect("fields");
     fields.split(' ').nth(1).expect("a parent").parse().expect("a number")

@@ -9,7 +9,7 @@
 //! connecting, the greeting, one question and its answer.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -21,7 +21,7 @@ use rustix::fs::{FlockOperation, OFlags};
 use super::{REPLY_LIMIT, SHUTDOWN_LIMIT, process};
 use crate::protocol::{Event, Malformed, OLDEST, Request, RequestId, VERSION};
 use crate::wire::{Filled, Inbox, Outbox};
-use crate::{AttachError, Lasting, process_table, sys};
+use crate::{AttachError, Lasting, Signal, process_table, role, sys};
 
 /// How often a keeper that was just ending is looked for again.
 const ATTEMPTS: usize = 40;
@@ -31,6 +31,9 @@ const MAX_STARTS: u32 = 3;
 
 /// Between attempts.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Bytes of the keeper's process in the lock's file.
+const MAX_RECORD: u64 = 32;
 
 /// How long a keeper that closed its socket may take to end.
 const DEATH_LIMIT: Duration = Duration::from_secs(1);
@@ -59,7 +62,11 @@ pub(super) fn attach(lasting: &Lasting) -> Result<Attached, AttachError> {
         let answer = Caller::greet(stream, path)
             .and_then(|mut caller| caller.ask(&request).map(|answer| (caller, answer)));
         match answer {
-            Ok((caller, Event::Done { errno: 0, .. })) => return caller.attached(path),
+            Ok((caller, Event::Done { errno: 0, .. })) => {
+                // Without it a stopped keeper is not resumed.
+                let _ = record(path, caller.pid);
+                return caller.attached(path);
+            }
             Ok((_, Event::Busy { holder, .. })) => return Err(AttachError::Busy { holder }),
             Err(Broken::Gone) if started >= MAX_STARTS => {
                 return Err(AttachError::Dies { started });
@@ -101,6 +108,20 @@ pub(super) fn end_all(path: &Path, grace: Duration) -> Result<bool, AttachError>
         // It was ending already.
         Err(Broken::Gone) => Ok(true),
         Err(Broken::For(error)) => Err(error),
+    }
+}
+
+/// Resumes a keeper that is stopped (`SIGSTOP`): it would not answer.
+pub(super) fn resume(path: &Path) {
+    let Ok(file) = File::open(lock_path(path)) else { return };
+    let mut recorded = String::new();
+    let _ = file.take(MAX_RECORD).read_to_string(&mut recorded);
+    let Ok(pid) = recorded.parse() else { return };
+    let is_ours = process_table::owner(pid) == Some(rustix::process::geteuid().as_raw());
+    let name = role::ROLE_NAME.to_bytes();
+    // The number may be another process's by now.
+    if is_ours && process_table::started_with(pid, name) == Some(true) {
+        let _ = sys::kill(pid, Signal::CONT.number());
     }
 }
 
@@ -155,14 +176,29 @@ fn reach(path: &Path, started: &mut u32) -> io::Result<UnixStream> {
 
 /// Held while the file is open.
 fn lock(path: &Path) -> io::Result<File> {
+    let file = open_lock(path)?;
+    rustix::io::retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::LockExclusive))?;
+    Ok(file)
+}
+
+/// Writes the keeper's process into the lock's file.
+fn record(path: &Path, pid: u32) -> io::Result<()> {
+    let mut file = open_lock(path)?;
+    file.set_len(0)?;
+    write!(file, "{pid}")
+}
+
+fn lock_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
+    name.into()
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     options.custom_flags(OFlags::NOFOLLOW.bits() as i32);
-    let file = options.open(PathBuf::from(name))?;
-    rustix::io::retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::LockExclusive))?;
-    Ok(file)
+    options.open(lock_path(path))
 }
 
 /// Why a keeper gave no answer.
