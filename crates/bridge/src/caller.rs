@@ -24,6 +24,9 @@ pub struct Client {
     /// What tells it from other clients of the principal. If it is empty, it is made of `name` and `workspace`; where
     /// those are missing too, there is only one client.
     pub label: String,
+    /// What tells connections apart that have the label in common: each has its own current session, and what one makes
+    /// belongs to all of them. Empty where there is only one.
+    pub instance: String,
     /// It may see and end everyone's sessions. No scope implies it: a transport that means it says so.
     pub is_admin: bool,
     /// What it calls itself.
@@ -58,6 +61,7 @@ impl Client {
 pub struct Caller {
     client: Arc<Client>,
     label: Arc<str>,
+    instance: Arc<str>,
     agent: Option<String>,
 }
 
@@ -78,6 +82,8 @@ pub(crate) struct Key {
     principal: String,
     name: String,
     is_agent: bool,
+    #[serde(default)]
+    instance: String,
 }
 
 impl Key {
@@ -87,21 +93,34 @@ impl Key {
             Some(agent) => (agent.clone(), true),
             None => (owner.client.clone(), false),
         };
-        Self { principal: owner.principal.clone(), name, is_agent }
+        Self { principal: owner.principal.clone(), name, is_agent, instance: String::new() }
+    }
+
+    /// Whether it is the same client's or agent's, on whichever connection.
+    pub(crate) fn is_same_client(&self, other: &Self) -> bool {
+        (&self.principal, &self.name, self.is_agent)
+            == (&other.principal, &other.name, other.is_agent)
     }
 }
 
 impl Caller {
     /// A call of a client.
     pub fn new(client: Arc<Client>) -> Self {
-        Self { label: client.label().into(), client, agent: None }
+        let (label, instance) = (client.label().into(), client.instance.as_str().into());
+        Self { label, instance, client, agent: None }
+    }
+
+    /// The same for one of several connections ([`Client::instance`]).
+    #[must_use]
+    pub fn for_instance(&self, instance: &str) -> Self {
+        Self { instance: instance.into(), ..self.clone() }
     }
 
     /// The same for one of the client's agents.
     #[must_use]
     pub fn for_agent(&self, agent: Option<&str>) -> Self {
         let agent = agent.filter(|agent| !agent.is_empty()).map(str::to_owned);
-        Self { client: Arc::clone(&self.client), label: Arc::clone(&self.label), agent }
+        Self { agent, ..self.clone() }
     }
 
     /// The client.
@@ -183,11 +202,12 @@ impl Caller {
 
     /// By what its current session is found.
     pub(crate) fn key(&self) -> Key {
-        let (name, is_agent) = match &self.agent {
-            Some(agent) => (agent.clone(), true),
-            None => (self.label.to_string(), false),
+        let (name, is_agent, instance) = match &self.agent {
+            Some(agent) => (agent.clone(), true, ""),
+            None => (self.label.to_string(), false, &*self.instance),
         };
-        Key { principal: self.client.principal.clone(), name, is_agent }
+        let (principal, instance) = (self.client.principal.clone(), instance.to_owned());
+        Key { principal, name, is_agent, instance }
     }
 }
 
@@ -243,6 +263,16 @@ mod tests {
         }
         let admin = Client { is_admin: true, ..Client::default() };
         assert_eq!(Caller::new(Arc::new(admin)).access(&owner("you", "b", None)), Access::Own);
+    }
+
+    #[test]
+    fn connections_of_a_client_differ_in_their_current_session_alone() {
+        let (first, second) = (caller("me", "a", None), caller("me", "a", None).for_instance("2"));
+        assert_ne!(first.key(), second.key());
+        assert!(first.key().is_same_client(&second.key()), "names of sessions are theirs together");
+        assert_eq!(second.access(&first.owner()), Access::Own);
+        let agent = |caller: &Caller| caller.for_agent(Some("x")).key();
+        assert_eq!(agent(&first), agent(&second), "an agent has one, wherever it is");
     }
 
     #[test]

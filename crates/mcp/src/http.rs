@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Requests of 2026-07-28 stand alone: each principal has one handler for all of them, so that a task is found again by
-//! the next request. Earlier versions open a session with `initialize`: it gets a handler of its own, belongs to the
-//! principal that opened it (for others there is no such session), and ends by `DELETE`, after
+//! the next request. The name in `clientInfo`, which each of them carries, is what tells its clients apart. Earlier
+//! versions open a session with `initialize`: it gets a handler and a current terminal session of its own,
+//! belongs to the principal that opened it (for others there is no such session), and ends by `DELETE`, after
 //! [`HttpSettings::session_idle`], or with its principal.
 //!
 //! Bounds: [`HttpSettings::max_sessions`] sessions; a body is bounded by the web server before it comes here.
@@ -28,6 +29,7 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJso
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler};
 
+use crate::client_instances::{ClientInstance, ClientInstances};
 use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::transport::{self, frames::Frames};
@@ -118,6 +120,7 @@ pub struct HttpEndpoint<S: Served> {
     served: Arc<S>,
     sessions: Arc<Sessions>,
     alone: Arc<Alone<S>>,
+    instances: ClientInstances,
     config: StreamableHttpServerConfig,
 }
 
@@ -155,10 +158,17 @@ impl<S: Served> HttpEndpoint<S> {
         let sessions = Arc::new(Sessions::new(settings));
         let served = Arc::new(served);
         let alone = Arc::new(Alone { served: Arc::clone(&served), handlers: Mutex::default() });
-        Self { served, sessions, alone, config }
+        Self { served, sessions, alone, instances: ClientInstances::default(), config }
     }
 
-    async fn handle(&self, identity: Identity, request: Request<Bytes>) -> Response<HttpBody> {
+    /// Gives a client a current session of its own, as long as the result lives.
+    fn instance(&self, identity: &mut Identity) -> ClientInstance {
+        let instance = self.instances.enter(&identity.client.principal, 0);
+        identity.client.instance = instance.number().to_string();
+        instance
+    }
+
+    async fn handle(&self, mut identity: Identity, request: Request<Bytes>) -> Response<HttpBody> {
         let metrics = Arc::clone(self.served.metrics());
         metrics.received(request.body().len());
         let mut opens_session = false;
@@ -185,10 +195,16 @@ impl<S: Served> HttpEndpoint<S> {
         if opens_session && place.is_none() {
             return full();
         }
-        let own_handler = opens_session.then(|| self.served.handler(&identity));
-        let ending = own_handler
-            .clone()
-            .map(|handler| Box::new(move || S::ended(&handler)) as Box<dyn FnOnce() + Send>);
+        let opened = opens_session.then(|| self.instance(&mut identity));
+        let opened = opened.map(|instance| (self.served.handler(&identity), instance));
+        let own_handler = opened.as_ref().map(|(handler, _)| handler.clone());
+        let ending = opened.map(|(handler, instance)| {
+            let ending = move || {
+                S::ended(&handler);
+                drop(instance);
+            };
+            Box::new(ending) as Box<dyn FnOnce() + Send>
+        });
         let own = OwnSessions::new(Arc::clone(&self.sessions), principal, place, ending);
         let alone = Arc::clone(&self.alone);
         // Called only by requests that open a session or stand alone.
@@ -215,8 +231,13 @@ impl<S: Served> Endpoint for HttpEndpoint<S> {
         Box::pin(self.handle(identity, request))
     }
 
-    fn serve_frames(&self, identity: Identity, frames: Frames) -> Answering<'static, ()> {
-        self.served.serve_frames(&identity, frames)
+    fn serve_frames(&self, mut identity: Identity, frames: Frames) -> Answering<'static, ()> {
+        let instance = self.instance(&mut identity);
+        let serving = self.served.serve_frames(&identity, frames);
+        Box::pin(async move {
+            serving.await;
+            drop(instance);
+        })
     }
 
     fn forget(&self, principal: &str) {

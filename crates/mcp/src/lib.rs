@@ -13,6 +13,7 @@ mod again;
 mod bound;
 mod calls;
 pub mod client;
+mod client_instances;
 mod debug;
 mod error;
 pub mod http;

@@ -264,16 +264,29 @@ impl McpServer {
     /// Whether the client of a request gets structured content.
     fn is_structured_for(&self, context: &RequestContext<RoleServer>) -> bool {
         let of_session = || Some(context.peer.peer_info()?.client_info.name.clone());
-        // Only its name: a client may leave out what else belongs there.
-        let of_request = context.meta.get(CLIENT_INFO).and_then(|client| client["name"].as_str());
-        let client = of_request.map(str::to_owned).or_else(of_session);
+        let client = name_in(context).map(str::to_owned).or_else(of_session);
         self.tools.is_structured_for(client.as_deref())
+    }
+
+    /// Who makes a request. A token's requests without an MCP session are told apart by the client's name in them.
+    fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let client = self.caller.client();
+        let is_alone = !client.principal.is_empty() && client.instance.is_empty();
+        match name_in(context).filter(|_| is_alone) {
+            Some(name) => self.caller.for_instance(name),
+            None => self.caller.clone(),
+        }
     }
 
     /// The debugger, where its tools are offered.
     pub fn debugging(&self) -> Option<&Debugging> {
         self.tools.debugging()
     }
+}
+
+/// The client's name in a request of 2026-07-28; it may leave out what else belongs there.
+fn name_in(context: &RequestContext<RoleServer>) -> Option<&str> {
+    context.meta.get(CLIENT_INFO)?.get("name")?.as_str()
 }
 
 /// Says in an answer that a person has typed in the session since the last one.

@@ -24,7 +24,6 @@ mod hello;
 mod listener;
 mod local;
 mod record;
-mod windows;
 
 pub(crate) use folder::private_file;
 pub use folder::{FolderError, ServerFolder};

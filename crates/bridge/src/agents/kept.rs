@@ -28,6 +28,7 @@ struct Kept {
 #[serde(default)]
 struct KeptShell {
     session: String,
+    of: Option<Key>,
     shell: String,
     env: BTreeMap<String, String>,
     automatic: bool,
@@ -67,7 +68,7 @@ impl Agents {
             });
             table.held.push(Held {
                 id: info.id.clone(),
-                key: Key::of(&info.owner),
+                key: made.of.unwrap_or_else(|| Key::of(&info.owner)),
                 at: backends.index_of(&info.id),
                 shell: made.shell,
                 env: made.env,
@@ -88,6 +89,7 @@ impl Agents {
         let Some(file) = self.file.get() else { return };
         let shells = table.held.iter().map(|held| KeptShell {
             session: held.id.to_string(),
+            of: Some(held.key.clone()),
             shell: held.shell.clone(),
             env: held.env.clone(),
             automatic: held.automatic,

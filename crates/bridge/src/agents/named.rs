@@ -105,11 +105,14 @@ impl Agents {
 
     fn owner(&self, key: &Key, name: &str) -> Owner {
         let mut table = self.lock();
-        let is_it = |held: &&Held| held.key == *key && held.name.as_deref() == Some(name);
+        let is_it =
+            |held: &&Held| held.key.is_same_client(key) && held.name.as_deref() == Some(name);
         if let Some(held) = table.held.iter().find(is_it) {
             return Owner::Session(held.clone());
         }
-        if table.claimed.iter().any(|(whose, claimed)| whose == key && claimed == name) {
+        let is_claim =
+            |(whose, claimed): &(Key, String)| whose.is_same_client(key) && claimed == name;
+        if table.claimed.iter().any(is_claim) {
             return Owner::Making;
         }
         table.claimed.push((key.clone(), name.to_owned()));

@@ -77,8 +77,8 @@ impl ServerHandler for McpServer {
         };
         let arguments = request.arguments.unwrap_or_default();
         let is_structured = self.is_structured_for(&context);
-        if let Err(refused) = self.bridge.admit(&self.caller.for_agent(tool::agent_of(&arguments)))
-        {
+        let caller = self.caller_of(&context);
+        if let Err(refused) = self.bridge.admit(&caller.for_agent(tool::agent_of(&arguments))) {
             let mut refused = ToolError::from(refused).into_result();
             refused.structured_content.take_if(|_| !is_structured);
             return Ok(refused.into());
@@ -107,7 +107,7 @@ impl ServerHandler for McpServer {
         let call = |cancelled: CancellationToken| {
             let call = Context {
                 bridge: self.bridge.clone(),
-                caller: self.caller.clone(),
+                caller: caller.clone(),
                 tools: Arc::clone(&self.tools),
                 progress: context.meta.get_progress_token(),
                 peer: Some(context.peer),
@@ -124,7 +124,7 @@ impl ServerHandler for McpServer {
             let metrics = Arc::clone(&self.metrics);
             let tool = entry.definition.name.clone();
             let (left, client_calls) = (self.left_to_next(), self.client_calls.clone());
-            let (bridge, caller) = (self.bridge.clone(), self.caller.clone());
+            let bridge = self.bridge.clone();
             let told = self.told.clone();
             let call = async move {
                 let mut result = call.await;

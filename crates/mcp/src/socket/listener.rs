@@ -15,7 +15,7 @@ use super::folder::{FolderError, ServerFolder, private_file};
 use super::hello::{FIRST_LINE, First, answer, read_first};
 use super::local::{Listener, LocalReader, LocalStream, LocalWriter};
 use super::record::{KeptRecord, ServerRecord, records};
-use super::windows::{Window, Windows};
+use crate::client_instances::{ClientInstance, ClientInstances};
 use crate::http::Answering;
 use crate::identity::{Identity, Proof};
 use crate::{McpServer, Toolset};
@@ -153,7 +153,7 @@ pub struct SocketServer {
     listener: SocketListener,
     connections: TaskTracker,
     room: Arc<Semaphore>,
-    windows: Windows,
+    windows: ClientInstances,
     editors: Option<EditorDoor>,
 }
 
@@ -161,7 +161,7 @@ impl SocketServer {
     /// One that serves nobody yet.
     pub fn new(listener: SocketListener) -> Self {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-        let (connections, windows) = (TaskTracker::new(), Windows::default());
+        let (connections, windows) = (TaskTracker::new(), ClientInstances::default());
         Self { listener, connections, room, windows, editors: None }
     }
 
@@ -215,7 +215,7 @@ async fn left(server: &McpServer, stop: &CancellationToken, grace: Duration) {
 async fn serve_one(
     server: &McpServer,
     stream: LocalStream,
-    windows: &Windows,
+    windows: &ClientInstances,
     editors: Option<&EditorDoor>,
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
@@ -242,7 +242,7 @@ async fn serve_one(
             let number = std::mem::take(&mut hello.window);
             is_back = number > 0;
             let window = (!hello.key.is_empty()).then(|| windows.enter(&hello.label(), number));
-            hello.window = window.as_ref().map_or(0, Window::number);
+            hello.window = window.as_ref().map_or(0, ClientInstance::number);
             let line = answer(server.metrics().clients(), hello.window);
             writer.write_all(&line).await.map_err(text)?;
             (Some(*hello), Vec::new(), window)

@@ -32,6 +32,7 @@ async fn a_thousand_that_leave_in_the_middle_leave_nothing_behind() {
     let launched = client.call("launch_app", json!({"command": "cat"})).await;
     let session = launched["structuredContent"]["session_id"].clone();
     let (headers, body) = stateless_call(
+        "test",
         "wait_for",
         &json!({"session_id": session, "text": "never", "timeout_ms": 45_000}),
     );

@@ -8,6 +8,7 @@ use termbridge_mcp::http::HttpSettings;
 use termbridge_web::WebSettings;
 
 use crate::support::{Bed, HttpClient, await_that, counter};
+use crate::websocket::WsClient;
 
 fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap_or_default()
@@ -29,7 +30,7 @@ async fn commands_run_in_both_kinds_of_request() {
     let count = "termbridge_tool_call_seconds_count{tool=\"execute_command\"}";
     assert_eq!(counter(&bed, &token, count).await, Some(2.0));
     assert_eq!(counter(&bed, &token, "termbridge_http_sessions").await, Some(1.0));
-    assert_eq!(counter(&bed, &token, "termbridge_sessions{state=\"running\"}").await, Some(1.0));
+    assert_eq!(counter(&bed, &token, "termbridge_sessions{state=\"running\"}").await, Some(2.0));
     for name in [
         "termbridge_received_bytes_total",
         "termbridge_sent_bytes_total",
@@ -41,6 +42,46 @@ async fn commands_run_in_both_kinds_of_request() {
     assert_eq!(lost["structuredContent"]["error"]["code"], "SESSION_NOT_FOUND", "{lost}");
     let errors = "termbridge_errors_total{code=\"SESSION_NOT_FOUND\"}";
     assert_eq!(counter(&bed, &token, errors).await, Some(1.0));
+    bed.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_client_of_a_token_has_its_own_current_session() {
+    let bed = Bed::start().await;
+    let token = bed.token(Scope::Write);
+    let first = HttpClient::with_session(&bed, &token).await;
+    let second = HttpClient::with_session(&bed, &token).await;
+    // Without sessions they are told apart by the names that their requests carry.
+    let alone = HttpClient::stateless(&bed, &token);
+    let mut other = alone.clone();
+    other.name = "other".into();
+    let mut socket = WsClient::initialized(&bed, &token).await;
+    let clients = [(&first, "/usr"), (&second, "/etc"), (&alone, "/var"), (&other, "/tmp")];
+    for (client, folder) in clients {
+        client.call("execute_command", json!({"command": format!("cd {folder}")})).await;
+    }
+    socket.call("execute_command", json!({"command": "cd /dev"})).await;
+    let output = |result: Value| result["structuredContent"]["output"].clone();
+    for (client, folder) in clients {
+        let shown = client.call("execute_command", json!({"command": "pwd"})).await;
+        assert_eq!(output(shown), format!("{folder}\n"));
+    }
+    let shown = socket.call("execute_command", json!({"command": "pwd"})).await;
+    assert_eq!(output(shown), "/dev\n");
+    // All sessions are the token's, and so are their names.
+    let listed = second.call("list_sessions", json!({})).await;
+    let count = listed["structuredContent"]["sessions"].as_array().map(Vec::len);
+    assert_eq!(count, Some(5), "{listed}");
+    let named = |command: &str| json!({"command": command, "name": "shared"});
+    first.call("execute_command", named("A=1")).await;
+    assert_eq!(output(second.call("execute_command", named("echo $A")).await), "1\n");
+    // A client that comes again gets the session of the one that has left.
+    assert_eq!(first.send("DELETE", &[], "").await.status, 204);
+    await_that("it has left", || bed.server.metrics().clients() == 3).await;
+    let again = HttpClient::with_session(&bed, &token).await;
+    let shown = again.call("execute_command", json!({"command": "pwd"})).await;
+    assert_eq!(output(shown), "/usr\n");
+    drop(socket);
     bed.end().await;
 }
 

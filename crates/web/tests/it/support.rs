@@ -190,13 +190,17 @@ fn unchunked(mut body: &str) -> String {
 }
 
 /// A call as a client of 2026-07-28 sends it: path, headers and body.
-pub(crate) fn stateless_call(tool: &str, arguments: &Value) -> (Vec<(String, String)>, String) {
+pub(crate) fn stateless_call(
+    client: &str,
+    tool: &str,
+    arguments: &Value,
+) -> (Vec<(String, String)>, String) {
     let params = json!({
         "name": tool,
         "arguments": arguments,
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": STATELESS,
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientInfo": {"name": client, "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
         },
     });
@@ -217,11 +221,14 @@ pub(crate) struct HttpClient {
     address: SocketAddr,
     authorization: String,
     pub(crate) session: Option<String>,
+    /// What it calls itself where it has no session.
+    pub(crate) name: String,
 }
 
 impl HttpClient {
     pub(crate) fn stateless(bed: &Bed, token: &str) -> Self {
-        Self { address: bed.address, authorization: format!("Bearer {token}"), session: None }
+        let authorization = format!("Bearer {token}");
+        Self { address: bed.address, authorization, session: None, name: "test".into() }
     }
 
     pub(crate) async fn with_session(bed: &Bed, token: &str) -> Self {
@@ -264,7 +271,7 @@ impl HttpClient {
 
     /// Calls a tool; what it answered, or the JSON-RPC error.
     pub(crate) async fn call(&self, tool: &str, arguments: Value) -> Value {
-        let (headers, mut body) = stateless_call(tool, &arguments);
+        let (headers, mut body) = stateless_call(&self.name, tool, &arguments);
         let mut headers: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         if self.session.is_some() {
