@@ -45,8 +45,6 @@ pub(crate) struct Needs {
     pub(crate) shell: Option<String>,
     /// Only a session of this name will do.
     pub(crate) name: Option<String>,
-    /// What a new one is called.
-    pub(crate) label: Option<String>,
     pub(crate) pick: Pick,
     /// Only a session of this backend will do.
     pub(crate) at: Option<BackendIndex>,
@@ -62,7 +60,8 @@ pub enum Pick {
     /// The current one, or the one that takes over. Directory and variables apply to the command alone.
     #[default]
     Own,
-    /// Any idle one of the agent in that directory that was started with those variables and that shell.
+    /// Any idle one of the agent in that directory that was started with those variables and that shell. What is left
+    /// open is the default, not as in the current one.
     Alike,
 }
 
@@ -303,7 +302,7 @@ impl Agents {
                 && held.shell == pattern.shell
                 && held.env == pattern.env
                 && !held.broken;
-            if !is_alike || (needs.pick == Pick::Own && held.name.is_some() && !is_current) {
+            if !is_alike || (held.name.is_some() && !is_current) {
                 continue;
             }
             if is_current {
@@ -336,12 +335,7 @@ impl Agents {
         let busy = busy.map(|info| info.id.clone());
         let chosen = match found {
             Some(found) => found,
-            None => {
-                // Nobody addresses a session by its label, so a second one goes without.
-                let key = needs.caller.key();
-                let label = needs.label.clone().filter(|label| !self.has_name(&key, label));
-                self.make(backends, settings, needs, label, current).await?
-            }
+            None => self.make(backends, settings, needs, None, current).await?,
         };
         match &busy {
             Some(_) if !in_call => self.take_over(&needs.caller, &chosen.info.id),
@@ -425,8 +419,9 @@ impl Agents {
         let like = |asked: Option<&String>, is: Option<&String>, default: &String| {
             asked.or(is).unwrap_or(default).clone()
         };
-        let shell = like(needs.shell.as_ref(), held.map(|held| &held.shell), &settings.shell);
-        let env = needs.env.clone().or_else(|| held.map(|held| held.env.clone()));
+        let model = held.filter(|_| needs.pick == Pick::Own);
+        let shell = like(needs.shell.as_ref(), model.map(|held| &held.shell), &settings.shell);
+        let env = needs.env.clone().or_else(|| model.map(|held| held.env.clone()));
         let cwd = needs.cwd.as_deref().or(current.map(SessionInfo::own_directory));
         Pattern {
             at: needs.at.or(held.map(|held| held.at)).unwrap_or_default(),

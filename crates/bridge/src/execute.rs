@@ -53,8 +53,6 @@ pub struct Execute {
     pub pick: Pick,
     /// Only a session with this name, or a new one.
     pub name: Option<String>,
-    /// The name of a new session, whatever the one that is picked is called.
-    pub label: Option<String>,
     /// The shell of a new session.
     pub shell: Option<String>,
     /// Who asks.
@@ -124,7 +122,10 @@ impl Bridge {
         let wanted = wanted.transpose()?;
         let known = match &request.session {
             Some(id) => Some(self.session(caller, id).await?),
-            None => self.current_at(caller, wanted).await?,
+            None => match self.live_named(caller, request.name.as_deref()).await? {
+                Some(named) => Some(named),
+                None => self.current_at(caller, wanted).await?,
+            },
         };
         let base = known.as_ref().map(SessionInfo::own_directory);
         let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
@@ -175,6 +176,15 @@ impl Bridge {
                 self.start_anywhere(&request, &place, (wanted, current), room, patience).await
             }
         }
+    }
+
+    async fn live_named(
+        &self,
+        caller: &Caller,
+        name: Option<&str>,
+    ) -> Result<Option<SessionInfo>, BridgeError> {
+        let Some(name) = name else { return Ok(None) };
+        self.shared.agents.live_named(self.backends(), caller, name).await
     }
 
     /// The caller's current session, if it lives and is where one is wanted.
@@ -250,7 +260,6 @@ impl Bridge {
             env: request.env.clone().filter(|_| !is_setup),
             shell: request.shell.clone(),
             name: request.name.clone(),
-            label: request.label.clone(),
             pick: request.pick,
             at: wanted,
             start: start.to_owned(),

@@ -2,7 +2,7 @@
 
 use termbridge_session::{SessionId, SessionInfo};
 
-use super::{Agents, Held, Needs, Reservation};
+use super::{Agents, Held, Needs, Reservation, Table};
 use crate::backends::Backends;
 use crate::caller::{Caller, Key};
 use crate::error::BridgeError;
@@ -40,6 +40,14 @@ enum Owner {
     /// A session that another call makes.
     Making,
     Session(Held),
+}
+
+impl Table {
+    fn named(&self, key: &Key, name: &str) -> Option<Held> {
+        let is_it =
+            |held: &&Held| held.key.is_same_client(key) && held.name.as_deref() == Some(name);
+        self.held.iter().find(is_it).cloned()
+    }
 }
 
 impl Agents {
@@ -98,17 +106,24 @@ impl Agents {
         }
     }
 
-    /// Whether a session of the agent has this name or will have it.
-    pub(super) fn has_name(&self, key: &Key, name: &str) -> bool {
-        !matches!(self.owner(key, name), Owner::Nobody(_))
+    /// The living session of this name.
+    pub(crate) async fn live_named(
+        &self,
+        backends: &Backends,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<Option<SessionInfo>, BridgeError> {
+        let found = self.lock().named(&caller.key(), name);
+        match found {
+            Some(held) => self.living(backends, &held.id).await,
+            None => Ok(None),
+        }
     }
 
     fn owner(&self, key: &Key, name: &str) -> Owner {
         let mut table = self.lock();
-        let is_it =
-            |held: &&Held| held.key.is_same_client(key) && held.name.as_deref() == Some(name);
-        if let Some(held) = table.held.iter().find(is_it) {
-            return Owner::Session(held.clone());
+        if let Some(held) = table.named(key, name) {
+            return Owner::Session(held);
         }
         let is_claim =
             |(whose, claimed): &(Key, String)| whose.is_same_client(key) && claimed == name;

@@ -1,6 +1,6 @@
 //! The toolset `compat`: names, parameters and reply texts of the seven tools.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use termbridge_mcp::client::Client;
 use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
@@ -32,7 +32,7 @@ fn they_answer_as_specified() {
     assert!(first.text.starts_with("$ echo hi\nhi\n\n[exit: 0 | "), "{}", first.text);
     assert!(first.text.ends_with(&format!("ms | {id}]")), "{}", first.text);
     // An idle session of the same kind is used again; another directory or agent gets another.
-    let again = server.ok("run", json!({"command": "true", "name": "whatever"}));
+    let again = server.ok("run", json!({"command": "true"}));
     assert_eq!(again.structured["sessionId"], id);
     let elsewhere = server.ok("run", json!({"command": "pwd", "cwd": "/usr"}));
     assert_ne!(elsewhere.structured["sessionId"], id);
@@ -92,6 +92,38 @@ fn they_answer_as_specified() {
     ] {
         assert_eq!(server.error(tool, arguments.clone()).0, "INVALID_INPUT", "{tool} {arguments}");
     }
+}
+
+#[test]
+fn a_run_shares_a_session_with_runs_of_the_same_kind_or_name_alone() {
+    let environment = TestEnvironment::new();
+    environment.write(".zshrc", "");
+    let mut server = environment.server(TERMBRIDGE, &["--toolsets", "compat", "--shell", "bash"]);
+    let mut run = |mut arguments: Value| {
+        arguments["command"] = "echo \"A=$A\"".into();
+        let ran = server.ok("run", arguments).structured;
+        (ran["output"].clone(), ran["sessionId"].clone())
+    };
+    let (output, secret) = run(json!({"env": {"A": "secret"}}));
+    assert_eq!(output, "A=secret\n");
+    let (output, plain) = run(json!({}));
+    assert_eq!(output, "A=\n");
+    assert_eq!(run(json!({"cwd": "/usr"})).0, "A=\n", "a new session");
+    assert_eq!(run(json!({"env": {"A": "secret"}})), ("A=secret\n".into(), secret));
+    assert_eq!(run(json!({})), ("A=\n".into(), plain.clone()));
+    let (output, named) = run(json!({"name": "named1"}));
+    assert_eq!(output, "A=\n");
+    assert_ne!(named, plain);
+    assert_eq!(run(json!({"name": "named1"})).1, named);
+    assert_eq!(run(json!({})).1, plain);
+    let listed = server.ok("list", json!({})).structured;
+    let rows = listed["sessions"].as_array().expect("sessions");
+    let row = rows.iter().find(|row| row["sessionId"] == named).expect("the session");
+    assert_eq!(row["name"], "named1", "{listed}");
+    let (by_zsh, by_bash) = ("echo $ZSH_VERSION", "echo $BASH");
+    server.ok("run", json!({"command": by_zsh, "shell": "zsh", "agentId": "z"}));
+    let shell = server.ok("run", json!({"command": by_bash, "agentId": "z"})).structured;
+    assert_ne!(shell["output"], "\n", "{shell}");
 }
 
 #[test]

@@ -180,6 +180,14 @@ fn a_shell_that_left_the_allowed_directories_comes_back() {
             "{shell}"
         );
         assert_eq!(run(&mut server, json!({"command": "ls"}))["output"], "file\n", "{shell}");
+        // The same in a session that is given by its name.
+        let named = |command: &str| json!({"command": command, "name": "n"});
+        let made = run(&mut server, named("cd /"));
+        let (code, text) = server.error("execute_command", named("ls"));
+        assert_eq!(code, "PATH_NOT_ALLOWED", "{shell}: {text}");
+        let back = run(&mut server, named(&format!("cd {}", allowed.display())));
+        assert_eq!(back["session_id"], made["session_id"], "{shell}");
+        assert_eq!(run(&mut server, named("ls"))["output"], "file\n", "{shell}");
     }
 }
 

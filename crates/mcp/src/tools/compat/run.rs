@@ -17,7 +17,7 @@ pub(crate) struct RunCommand;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Arguments {
     command: String,
-    /// For a new session
+    /// Use, or make, the session of this name
     name: Option<String>,
     cwd: Option<String>,
     env: Option<BTreeMap<String, String>>,
@@ -43,7 +43,7 @@ impl Tool for RunCommand {
             command: arguments.command,
             cwd: arguments.cwd.map(Into::into),
             env: arguments.env,
-            label: arguments.name,
+            name: arguments.name,
             pick: Pick::Alike,
             shell: arguments.shell,
             ..Execute::default()
