@@ -168,8 +168,8 @@ impl Agents {
         table.last.get(&key).or_else(|| table.current.get(&key)).cloned()
     }
 
-    /// A command has begun in a session.
-    pub(crate) fn note_begun(&self, caller: &Caller, id: &SessionId) {
+    /// An agent has begun a command in a session, launched a program there or typed to it.
+    pub(crate) fn note_used(&self, caller: &Caller, id: &SessionId) {
         self.lock().last.insert(caller.key(), id.clone());
     }
 

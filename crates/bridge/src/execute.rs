@@ -345,7 +345,7 @@ impl Bridge {
         }
         let command = NewCommand { text: request.command.clone(), key: request.key.clone(), setup };
         let command = backend.start_new_command(&info.id, command, patience).await?;
-        self.shared.agents.note_begun(&request.caller, &info.id);
+        self.shared.agents.note_used(&request.caller, &info.id);
         let is_current = self.shared.agents.current(&request.caller).as_ref() == Some(&info.id);
         let started = Started {
             session: info.id.clone(),

@@ -401,6 +401,11 @@ impl Bridge {
         }
     }
 
+    /// Notes that an agent has launched a program in a session, or typed to it.
+    pub fn note_used(&self, caller: &Caller, id: &SessionId) {
+        self.shared.agents.note_used(caller, id);
+    }
+
     /// The current session of an agent.
     pub fn current(&self, caller: &Caller) -> Option<SessionId> {
         self.shared.agents.current(caller)

@@ -118,6 +118,13 @@ impl Context {
         Ok(self.bridge.screen(&self.caller, &SessionId::from_text(id))?)
     }
 
+    /// The same for one that is typed to: it is the one used last.
+    pub(crate) fn used_session(&self, id: &str) -> Result<ScreenHandle, ToolError> {
+        let session = self.session(id)?;
+        self.bridge.note_used(&self.caller, session.id());
+        Ok(session)
+    }
+
     /// Waits, with progress where the client asked for it, until the wait or the call ends.
     pub(crate) async fn wait(
         &self,

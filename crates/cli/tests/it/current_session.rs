@@ -116,6 +116,29 @@ fn a_named_session_is_used_by_calls_that_name_it_alone() {
 }
 
 #[test]
+fn output_without_a_session_is_that_of_the_one_used_last() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let shell = run(&mut server, "echo from the shell")["session_id"].clone();
+    let mut last = |tool: &str, arguments: Value| {
+        server.ok(tool, arguments);
+        server.ok("get_terminal_output", json!({})).structured
+    };
+    let launch = json!({"command": "sh", "args": ["-c", "echo ready; cat"]});
+    let launched = last("launch_app", launch);
+    let app = launched["session_id"].clone();
+    assert_ne!(app, shell);
+    assert!(launched["output"].as_str().is_some_and(|text| text.contains("ready")), "{launched}");
+    assert_eq!(last("execute_command", json!({"command": "true"}))["session_id"], shell);
+    let keys = json!({"session_id": app, "keys": "typed<Enter>", "wait": {"text": "typed"}});
+    let typed = last("send_keys", keys);
+    assert_eq!(typed["session_id"], app);
+    assert!(typed["output"].as_str().is_some_and(|text| text.contains("typed")), "{typed}");
+    // The current session is another matter.
+    assert_eq!(run(&mut server, "true")["session_id"], shell);
+}
+
+#[test]
 fn a_shell_of_another_kind_is_where_the_agent_left_it() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);

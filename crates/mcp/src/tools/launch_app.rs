@@ -156,6 +156,7 @@ impl Tool for LaunchApp {
                 ) => arguments.launch(&line.0, &line.1, context).await,
                 (launched, _) => launched,
             }?;
+        context.bridge.note_used(&context.caller, session.id());
         context.note_done(|| format!("it was launched as session {}", session.id()));
         let mut is_at_work = false;
         let (wait, view) = match asked {

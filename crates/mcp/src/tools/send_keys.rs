@@ -209,7 +209,7 @@ impl Tool for SendKeys {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let session = context.session(&arguments.session_id)?;
+        let session = context.used_session(&arguments.session_id)?;
         let asked = arguments.wait.map(Condition::read).transpose()?;
         if let Some(Some(wait)) = &asked {
             check_prompt(&session, wait).await?;

@@ -34,7 +34,7 @@ impl Tool for InputText {
     type Answer = Answer;
 
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
-        let session = context.session(&arguments.session_id)?;
+        let session = context.used_session(&arguments.session_id)?;
         let mut items = vec![InputItem::Text(arguments.input)];
         if arguments.press_enter {
             items.extend(parse_keys("Enter").map_err(termbridge_session::SessionError::from)?);
