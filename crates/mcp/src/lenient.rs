@@ -16,6 +16,10 @@ use crate::validate::only_properties;
 const REASON: &str = "description";
 /// The argument whose array is a sequence of keys and texts.
 const KEYS: &str = "keys";
+/// The argument whose text may be written as a number.
+const SIGNAL: &str = "signal";
+/// A name that models use, and ours.
+const ALIAS: (&str, &str) = ("args", "arguments");
 /// Arguments that hold a session's id.
 const SESSIONS: [&str; 3] = ["session_id", "sessionId", "session_ids"];
 
@@ -27,12 +31,7 @@ pub(crate) fn fill_in(tool: &str, arguments: &mut JsonObject) {
 }
 
 /// Gives arguments the names and types of a schema.
-pub(crate) fn accept(schema: &JsonObject, arguments: &mut JsonObject) {
-    arguments.values_mut().for_each(make_whole);
-    accept_fields(schema, arguments);
-}
-
-fn accept_fields(schema: &JsonObject, fields: &mut JsonObject) {
+pub(crate) fn accept(schema: &JsonObject, fields: &mut JsonObject) {
     if let Some(known) = only_properties(schema) {
         if !known.contains_key(REASON) {
             fields.remove(REASON);
@@ -46,17 +45,26 @@ fn accept_fields(schema: &JsonObject, fields: &mut JsonObject) {
             *value = joined.into();
         }
         let own = known.and_then(|known| known.get(name));
-        if let Some(schema) = own.or_else(|| schema.get("additionalProperties")) {
-            accept_value(schema, value);
+        match own.or_else(|| schema.get("additionalProperties")) {
+            Some(schema) => {
+                if own.is_none() || name == SIGNAL {
+                    spell_out(schema, value);
+                }
+                accept_value(schema, value);
+            }
+            None => make_whole(value),
         }
     }
 }
 
-/// Accepts `session_id` for `sessionId`, and the reverse.
+/// Accepts `session_id` for `sessionId`, the reverse, and the alias.
 fn rename(known: &JsonObject, arguments: &mut JsonObject) {
     let unknown = arguments.keys().filter(|name| !known.contains_key(*name));
     let meant = |name: &String| {
-        let same = known.keys().find(|known| in_camel_case(known) == in_camel_case(name))?;
+        let is_same = |known: &&String| {
+            in_camel_case(known) == in_camel_case(name) || (name.as_str(), known.as_str()) == ALIAS
+        };
+        let same = known.keys().find(is_same)?;
         (!arguments.contains_key(same)).then(|| (name.clone(), same.clone()))
     };
     for (given, name) in unknown.filter_map(meant).collect::<Vec<_>>() {
@@ -80,9 +88,14 @@ fn accept_value(schema: &Value, value: &mut Value) {
     let items = schema.get("items");
     let read = match (kind, value.as_str()) {
         ("boolean", Some(text)) => text.trim().to_lowercase().parse().ok().map(Value::Bool),
-        ("integer" | "number", Some(text)) => text.trim().parse().ok().map(Value::Number),
+        ("integer" | "number", Some(text)) => {
+            // As our texts show the number of a command.
+            let text = text.trim().trim_start_matches('#');
+            text.parse().ok().map(Value::Number)
+        }
         // As a shell splits it.
         ("array", Some(text)) if items.is_some_and(is_text) => shlex::split(text).map(Value::from),
+        ("array", Some(text)) => serde_json::from_str(text).ok().map(Value::Array),
         _ => None,
     };
     if let Some(read) = read {
@@ -91,11 +104,26 @@ fn accept_value(schema: &Value, value: &mut Value) {
     }
     match (value, schema) {
         (Value::Array(values), _) => {
-            let items = items.into_iter();
-            items.for_each(|items| values.iter_mut().for_each(|value| accept_value(items, value)));
+            for value in values {
+                match items {
+                    Some(items) => {
+                        spell_out(items, value);
+                        accept_value(items, value);
+                    }
+                    None => make_whole(value),
+                }
+            }
         }
-        (Value::Object(fields), Value::Object(schema)) => accept_fields(schema, fields),
+        (Value::Object(fields), Value::Object(schema)) => accept(schema, fields),
+        (value, schema) if !is_text(schema) => make_whole(value),
         _ => {}
+    }
+}
+
+/// Turns a number or a boolean into the text that a variable or a program's argument is.
+fn spell_out(schema: &Value, value: &mut Value) {
+    if is_text(schema) && (value.is_number() || value.is_boolean()) {
+        *value = value.to_string().into();
     }
 }
 

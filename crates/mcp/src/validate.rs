@@ -41,12 +41,10 @@ fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), Too
     let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     for (name, value) in value {
         match (properties.get(name), schema.get("additionalProperties")) {
-            // An absent value and null are the same to a model.
+            (None, Some(any @ Value::Object(_))) => check(any, value, &join(path, name))?,
+            // An absent argument and null are the same to a model.
             _ if value.is_null() => {}
             (Some(schema), _) => check(schema, value, &join(path, name))?,
-            (None, Some(Value::Object(any))) => {
-                check(&Value::Object(any.clone()), value, &join(path, name))?;
-            }
             (None, Some(Value::Bool(false))) => return Err(unknown(properties, path, name)),
             (None, _) => {}
         }
@@ -142,7 +140,7 @@ fn unknown(properties: &JsonObject, path: &str, name: &str) -> ToolError {
 }
 
 /// Names that models use, and ours for what they mean.
-const MEANT: [(&str, &[&str]); 30] = [
+const MEANT: [(&str, &[&str]); 34] = [
     ("wait", &["timeout_ms", "wait_ms"]),
     ("background", &["timeout_ms"]),
     ("run_in_background", &["timeout_ms"]),
@@ -173,6 +171,10 @@ const MEANT: [(&str, &[&str]); 30] = [
     ("name", &["session_id", "sessionId"]),
     ("id", &["session_id", "sessionId"]),
     ("arguments", &["args"]),
+    ("command", &["arguments"]),
+    ("session_name", &["name", "session_id"]),
+    ("q", &["query"]),
+    ("enter", &["keys"]),
 ];
 
 /// Same letters apart from case, underscores and one difference at the end.

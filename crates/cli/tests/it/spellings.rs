@@ -72,6 +72,40 @@ fn a_command_line_is_a_program_and_its_arguments() {
 }
 
 #[test]
+fn values_that_mean_a_text_are_accepted_and_null_is_named() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let env = json!({"PORT": 3000, "X": true});
+    let ran = json!({"command": "echo $PORT $X", "env": env});
+    let ran = server.ok("execute_command", ran).structured;
+    assert_eq!(ran["output"], "3000 true\n");
+    let number = format!("#{}", ran["command_id"]);
+    let read = server.ok("get_terminal_output", json!({"command_id": number})).structured;
+    assert_eq!(read["output"], ran["output"]);
+    let cat = server.launch(json!({"command": "sh", "args": ["-c", "echo $0; cat", 5]}));
+    let screen = server.ok("view_screen", json!({"session_id": cat}));
+    assert!(screen.text.starts_with("5\n"), "{}", screen.text);
+    let stopped = server.ok("stop_app", json!({"session_id": cat, "signal": 9})).structured;
+    assert_eq!(stopped["signal"], "SIGKILL", "{stopped}");
+    let steps = r#"[{"tool": "execute_command", "args": {"command": "echo a step"}}]"#;
+    let stepped = server.ok("run_steps", json!({"steps": steps}));
+    assert!(stepped.text.contains("a step"), "{}", stepped.text);
+    let step = json!({"tool": "execute_command", "command": "true"});
+    for (tool, arguments, part) in [
+        ("execute_command", json!({"command": "true", "env": {"N": null}}), "`env.N` is null"),
+        ("launch_app", json!({"command": "true", "args": [null]}), "`args[0]` is null"),
+        ("create_session", json!({"session_name": "n"}), "Did you mean `name`?"),
+        ("search_history", json!({"q": "x"}), "Did you mean `query`?"),
+        ("send_keys", json!({"session_id": cat, "enter": true}), "Did you mean `keys`?"),
+        ("run_steps", json!({"steps": [step]}), "Did you mean `steps[0].arguments`?"),
+    ] {
+        let (code, text) = server.error(tool, arguments);
+        assert_eq!(code, "INVALID_INPUT", "{tool}: {text}");
+        assert!(text.contains(part), "{tool}: {text}");
+    }
+}
+
+#[test]
 fn debug_tools_take_the_names_of_the_terminal_tools_too() {
     let environment = TestEnvironment::new();
     let mut server = environment.server(TERMBRIDGE, &[]);

@@ -35,6 +35,28 @@ fn texts_become_the_numbers_booleans_and_words_of_the_schema() {
 }
 
 #[test]
+fn numbers_and_booleans_become_the_texts_of_variables_and_arguments() {
+    let schema = json!({"type": "object", "properties": {
+        "env": {"type": "object", "additionalProperties": {"type": "string"}},
+        "args": {"type": "array", "items": {"type": "string"}},
+        "signal": {"type": "string"}, "text": {"type": "string"}, "command_id": {"type": "integer"},
+        "steps": {"type": "array", "items": {"type": "object", "additionalProperties": false,
+            "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}}}},
+    }});
+    let written = json!({
+        "env": {"PORT": 3000, "X": true, "V": 1.0, "N": null}, "args": ["-n", 5, 0.5], "signal": 9,
+        "text": 5, "command_id": "#1", "steps": "[{\"tool\": \"t\", \"args\": {\"a\": 1.0}}]",
+    });
+    let meant = json!({
+        "env": {"PORT": "3000", "X": "true", "V": "1.0", "N": null}, "args": ["-n", "5", "0.5"],
+        "signal": "9", "text": 5, "command_id": 1, "steps": [{"tool": "t", "arguments": {"a": 1}}],
+    });
+    assert_eq!(accepted(schema.clone(), written), meant);
+    let wrong = json!({"steps": "all", "command_id": "#", "args": [[1]]});
+    assert_eq!(accepted(schema, wrong.clone()), wrong);
+}
+
+#[test]
 fn names_are_found_in_snake_and_camel_case_and_a_description_is_ignored() {
     let schema = json!({"type": "object", "additionalProperties": false, "properties": {
         "sessionId": {"type": "string"}, "timeoutMs": {"type": "integer"}, "env": {"type": "object"},
