@@ -122,9 +122,9 @@ impl NamedCall {
         self.is_again
     }
 
-    /// The error of a command that an earlier server has begun and that is not found, as its session is gone.
+    /// The error of a command that an earlier server has begun and that is not found: its session may be gone.
     pub(crate) fn not_found() -> ToolError {
-        let how_far = "the command may have run; its session is gone";
+        let how_far = "the command may have run, and is not found";
         ToolError::server_restarted(how_far, LOOK_FIRST)
     }
 }

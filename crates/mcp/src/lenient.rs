@@ -105,9 +105,12 @@ fn accept_value(schema: &Value, value: &mut Value) {
     match (value, schema) {
         (Value::Array(values), _) => {
             for value in values {
-                if let Some(items) = items {
-                    spell_out(items, value);
-                    accept_value(items, value);
+                match items {
+                    Some(items) => {
+                        spell_out(items, value);
+                        accept_value(items, value);
+                    }
+                    None => make_whole(value),
                 }
             }
         }

@@ -411,6 +411,13 @@ fn a_command_whose_server_and_keeper_die_together_does_not_run_again() {
         let ran = std::fs::read_to_string(world.file(&format!("ran-{round}"))).expect("read");
         assert_eq!(ran, "ran\n", "it ran once");
     }
+    // One that no server has begun runs, though it was sent before.
+    let params = json!({
+        "name": "execute_command", "arguments": {"command": "echo once"},
+        "_meta": {"termbridge/again": true},
+    });
+    let reply = world.shim.request("unknown", "tools/call", params);
+    assert_eq!(reply["result"]["structuredContent"]["output"], "once\n", "{reply}");
 }
 
 #[test]

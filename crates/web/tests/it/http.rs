@@ -53,7 +53,8 @@ async fn each_client_of_a_token_has_its_own_current_session() {
     let second = HttpClient::with_session(&bed, &token).await;
     // Without sessions they are told apart by the names that their requests carry.
     let alone = HttpClient::stateless(&bed, &token);
-    let other = HttpClient { name: "other".into(), ..alone.clone() };
+    let mut other = alone.clone();
+    other.name = "other".into();
     let mut socket = WsClient::initialized(&bed, &token).await;
     let clients = [(&first, "/usr"), (&second, "/etc"), (&alone, "/var"), (&other, "/tmp")];
     for (client, folder) in clients {
