@@ -34,6 +34,7 @@ use crate::folder_limits::RoomLimits;
 use crate::settings::BridgeSettings;
 
 use named::Named;
+pub(crate) use named::{NameClaim, check_name};
 pub(crate) use recycle::Room;
 
 /// What a command needs of its session; what is left open is as in the current one.

@@ -13,7 +13,7 @@ use termbridge_session::{
 };
 use termbridge_store::{Entry, State};
 
-use crate::agents::{Chosen, Needs, Pick, Reservation, Room, same_directory};
+use crate::agents::{Chosen, Needs, Pick, Reservation, Room, check_name, same_directory};
 use crate::backend::{Awaited, Until};
 use crate::backends::BackendIndex;
 use crate::caller::Caller;
@@ -126,6 +126,7 @@ impl Bridge {
             Some(id) => Some(self.session(caller, id).await?),
             None => self.current_at(caller, wanted).await?,
         };
+        request.name.iter().chain(&request.label).try_for_each(|name| check_name(name))?;
         let base = known.as_ref().map(SessionInfo::own_directory);
         let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
         let at = at.unwrap_or_default();

@@ -13,7 +13,7 @@ use termbridge_store::{Page, Query};
 use tokio::sync::{broadcast, watch};
 use tokio_util::task::TaskTracker;
 
-use crate::agents::{Agents, Room};
+use crate::agents::{Agents, NameClaim, Room, check_name};
 use crate::backend::{NewSession, TerminalBackend};
 use crate::backends::{BackendIndex, Backends, Listed};
 use crate::caller::{Access, Caller};
@@ -159,7 +159,7 @@ impl Bridge {
         new: NewSession,
     ) -> Result<SessionInfo, BridgeError> {
         let _name = match &new.name {
-            Some(name) => Some(self.shared.agents.claim(self.backends(), caller, name).await?),
+            Some(name) => Some(self.claim_name(caller, name).await?),
             None => None,
         };
         self.create_labelled(caller, new).await
@@ -192,6 +192,7 @@ impl Bridge {
         new.env = shared.settings.env.clone();
         new.env.extend(asked.clone());
         let mut room = Room::new(&shared.agents, self.backends(), at, Duration::MAX);
+        new.name.iter().try_for_each(|name| check_name(name))?;
         loop {
             let made = shared
                 .agents
@@ -226,6 +227,12 @@ impl Bridge {
     }
 
     pub(crate) async fn launch_at(
+    /// Keeps a name for a session that is being made, if no living one of the agent has it.
+    async fn claim_name(&self, caller: &Caller, name: &str) -> Result<NameClaim, BridgeError> {
+        check_name(name)?;
+        self.shared.agents.claim(self.backends(), caller, name).await
+    }
+
         &self,
         at: BackendIndex,
         caller: &Caller,
@@ -243,6 +250,11 @@ impl Bridge {
                 launched => {
                     let session = launched?;
                     self.backends().check_new(at, session.id())?;
+        let name = launch.named().map(str::to_owned);
+        let _name = match &name {
+            Some(name) => Some(self.claim_name(caller, name).await?),
+            None => None,
+        };
                     return Ok(session);
                 }
             }
