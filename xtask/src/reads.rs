@@ -1,7 +1,9 @@
-//! The second part of `cargo xtask layers`: a file that others write is read through `termbridge-foreign-files`.
+//! The second part of `cargo xtask layers`: a file that others write is read through `termbridge-foreign-files`, and
+//! crates that serve agents look at no path on an async worker.
 //!
-//! Searches the text of our crates for std's own reads. They are allowed in a line that names a file of the system, in
-//! the files of [`ALLOWED`], and in tests: `*tests.rs`, and everything from a file's inner module on.
+//! Searches the text of our crates for std's own reads and looks. They are allowed in a line that names a file of the
+//! system, in the files of [`ALLOWED`] and [`LOOKING`], and in tests: `*tests.rs`, and everything from a file's inner
+//! module on.
 
 use std::path::Path;
 
@@ -28,6 +30,35 @@ const ALLOWED: [(&str, &str); 9] = [
     ("crates/pty/src/process_table/linux.rs", "files of /proc"),
 ];
 
+/// Looks at a path, which wait for its file system.
+const LOOKS: [&str; 9] = [
+    ".is_dir()",
+    ".is_file()",
+    ".exists()",
+    "canonicalize(",
+    "real_path(",
+    "read_dir(",
+    "read_link(",
+    "fs::metadata(",
+    "symlink_metadata(",
+];
+
+/// Crates whose async code gets paths from agents.
+const SERVING: [&str; 2] = ["crates/bridge/src/", "crates/mcp/src/"];
+
+/// Files whose looks are off the workers, or at our own files.
+const LOOKING: [(&str, &str); 9] = [
+    ("crates/bridge/src/debug/native/start.rs", "a plan is made off the workers"),
+    ("crates/bridge/src/directories.rs", "each of its functions is off the workers"),
+    ("crates/bridge/src/files.rs", "files are read off the workers"),
+    ("crates/bridge/src/settings.rs", "a shell is judged off the workers"),
+    ("crates/mcp/src/calls.rs", "the server's own file"),
+    ("crates/mcp/src/socket/folder.rs", "the server's own folder"),
+    ("crates/mcp/src/socket/folder/unix.rs", "the server's own folder"),
+    ("crates/mcp/src/socket/folder/windows.rs", "the server's own folder"),
+    ("crates/mcp/src/socket/record.rs", "the server's own folder"),
+];
+
 /// Every read in the sources of our crates that breaks the rule.
 pub(crate) fn broken_reads(root: &Path) -> Result<Vec<String>> {
     let mut folders = vec![root.join("crates")];
@@ -51,23 +82,32 @@ pub(crate) fn broken_reads(root: &Path) -> Result<Vec<String>> {
 }
 
 fn in_file(name: &str, text: &str) -> Vec<String> {
-    let is_free = FREE.iter().any(|folder| name.starts_with(folder))
-        || ALLOWED.iter().any(|(allowed, _)| *allowed == name)
-        || name.ends_with("tests.rs");
-    if is_free {
+    if name.ends_with("tests.rs") {
         return Vec::new();
     }
+    let may_read = FREE.iter().any(|folder| name.starts_with(folder))
+        || ALLOWED.iter().any(|(allowed, _)| *allowed == name);
+    let may_look = !SERVING.iter().any(|folder| name.starts_with(folder))
+        || LOOKING.iter().any(|(allowed, _)| *allowed == name);
     let is_test = |line: &str| line.starts_with("mod ") && line.ends_with('{');
-    let lines = (1..).zip(text.lines()).take_while(|(_, line)| !is_test(line));
-    let broken = lines.filter(|(_, line)| {
-        READS.iter().any(|read| has_word(line, read))
+    let problem = |line: &str| {
+        if !may_read
+            && READS.iter().any(|read| has_word(line, read))
             && !SYSTEM.iter().any(|path| line.contains(path))
+        {
+            Some("reads a file directly: use termbridge_foreign_files")
+        } else if !may_look && LOOKS.iter().any(|look| line.contains(look)) {
+            Some("looks at a path: use off_worker of termbridge_foreign_files")
+        } else {
+            None
+        }
+    };
+    let lines = (1..).zip(text.lines()).take_while(|(_, line)| !is_test(line));
+    let broken = lines.filter_map(|(number, line)| {
+        let problem = problem(line)?;
+        Some(format!("{name}:{number} {problem}, or name the file in xtask/src/reads.rs"))
     });
-    broken
-        .map(|(number, _)| {
-            format!("{name}:{number} reads a file directly: use termbridge_foreign_files, or name it in xtask/src/reads.rs")
-        })
-        .collect()
+    broken.collect()
 }
 
 /// Whether a line has this text, not as part of a longer name.
@@ -113,10 +153,26 @@ mod tests {
     }
 
     #[test]
+    fn crates_that_serve_agents_look_at_no_path() {
+        for line in [
+            "if path.is_dir() {",
+            "let there = folder.join(name).exists();",
+            "path.canonicalize().ok()",
+            "let found = fs::symlink_metadata(path)?;",
+        ] {
+            let broken = in_file("crates/bridge/src/new.rs", line);
+            assert_eq!(broken.len(), 1, "{line}");
+            assert!(broken[0].starts_with("crates/bridge/src/new.rs:1 looks "), "{broken:?}");
+            assert_eq!(in_file("crates/bridge/src/directories.rs", line), [""; 0], "{line}");
+            assert_eq!(in_file("crates/code/src/new.rs", line), [""; 0], "{line}");
+        }
+    }
+
+    #[test]
     fn our_sources_keep_the_rule() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         assert_eq!(broken_reads(&root).expect("the sources"), [""; 0]);
-        for (allowed, _) in ALLOWED {
+        for (allowed, _) in ALLOWED.into_iter().chain(LOOKING) {
             assert!(root.join(allowed).is_file(), "{allowed} is gone: remove it from the list");
         }
     }

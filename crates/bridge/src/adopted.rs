@@ -43,6 +43,8 @@ impl Bridge {
                     is_current,
                     cwd: info.cwd,
                     instead_of: None,
+                    replaces: None,
+                    moved: None,
                     call: None,
                 }));
             }

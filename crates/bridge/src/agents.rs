@@ -17,10 +17,9 @@ mod named;
 mod recycle;
 
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -29,12 +28,17 @@ use termbridge_session::{SessionError, SessionId, SessionInfo, State};
 use crate::backend::NewSession;
 use crate::backends::{BackendIndex, Backends};
 use crate::caller::{Caller, Key};
+use crate::directories;
 use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
 use crate::settings::BridgeSettings;
 
 use named::Named;
+pub(crate) use named::{NameClaim, check_name};
 pub(crate) use recycle::Room;
+
+/// Ended sessions whose directories are remembered.
+const MAX_LEFT: usize = 1000;
 
 /// What a command needs of its session; what is left open is as in the current one.
 #[derive(Debug, Default)]
@@ -50,6 +54,8 @@ pub(crate) struct Needs {
     pub(crate) at: Option<BackendIndex>,
     /// Where a new session starts if there is no current one.
     pub(crate) start: PathBuf,
+    /// Where a new session starts because the right directory is gone.
+    pub(crate) instead: Option<PathBuf>,
     /// What the making of a session for it is held to.
     pub(crate) limits: RoomLimits,
 }
@@ -86,6 +92,22 @@ struct Table {
     uses: u64,
     /// Names of sessions that are being made, and not in the table yet.
     claimed: Vec<(Key, String)>,
+    /// Where sessions ended that nothing has replaced yet: an agent's current one, and those with a name.
+    left: HashMap<(Key, Option<String>), Left>,
+}
+
+/// A session that has ended, and where it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Left {
+    pub(crate) session: SessionId,
+    pub(crate) cwd: PathBuf,
+}
+
+impl Table {
+    fn make_current(&mut self, key: Key, id: SessionId) {
+        self.left.remove(&(key.clone(), None));
+        self.current.insert(key, id);
+    }
 }
 
 /// A session that was made here, and what it was made with.
@@ -116,6 +138,14 @@ pub(crate) struct Chosen {
     pub(crate) is_new: bool,
     /// The busy current session.
     pub(crate) instead_of: Option<SessionId>,
+    /// The session that has ended.
+    pub(crate) replaces: Option<SessionId>,
+}
+
+impl Chosen {
+    fn existing(info: SessionInfo, reservation: Reservation) -> Self {
+        Self { info, reservation, is_new: false, instead_of: None, replaces: None }
+    }
 }
 
 /// Reserves a session for one call; dropped when that is answered.
@@ -180,24 +210,52 @@ impl Agents {
             held.addressed = true;
             held.broken = false;
         }
-        table.current.insert(caller.key(), id);
+        table.make_current(caller.key(), id);
         self.keep(&table);
     }
 
     /// Makes a session the current one in place of a busy one.
     fn take_over(&self, caller: &Caller, id: &SessionId) {
         let mut table = self.lock();
-        table.current.insert(caller.key(), id.clone());
+        table.make_current(caller.key(), id.clone());
         self.keep(&table);
     }
 
     /// The one that was current has ended: what is used instead takes its place.
     fn set_current_if_none(&self, caller: &Caller, id: &SessionId) {
         let mut table = self.lock();
-        if let Entry::Vacant(current) = table.current.entry(caller.key()) {
-            current.insert(id.clone());
+        if !table.current.contains_key(&caller.key()) {
+            table.make_current(caller.key(), id.clone());
             self.keep(&table);
         }
+    }
+
+    /// Where the caller's current session, or the one of this name, has ended.
+    pub(crate) fn left(&self, caller: &Caller, name: Option<&str>) -> Option<Left> {
+        self.lock().left.get(&(caller.key(), name.map(str::to_owned))).cloned()
+    }
+
+    /// A new session need not start there.
+    pub(crate) fn forget_left(&self, caller: &Caller, name: Option<&str>) {
+        self.lock().left.remove(&(caller.key(), name.map(str::to_owned)));
+    }
+
+    /// The session has ended; one that replaces it starts where it was.
+    fn forget_ended(&self, info: &SessionInfo) {
+        let left = Left { session: info.id.clone(), cwd: info.own_directory().to_owned() };
+        let mut table = self.lock();
+        let current = table.current.iter().filter(|(_, current)| **current == info.id);
+        let mut keys: Vec<_> = current.map(|(key, _)| (key.clone(), None)).collect();
+        let held = table.held.iter().find(|held| held.id == info.id);
+        let named = held.and_then(|held| Some((held.key.clone(), Some(held.name.clone()?))));
+        keys.extend(named);
+        for key in keys {
+            if table.left.len() < MAX_LEFT {
+                table.left.insert(key, left.clone());
+            }
+        }
+        drop(table);
+        self.forget(&info.id);
     }
 
     /// The session's shell did not take a command. It is no agent's current one any more, and only
@@ -246,8 +304,11 @@ impl Agents {
         backends.check_new(at, &info.id)?;
         let id = info.id.clone();
         let mut table = self.lock();
+        if let Some(name) = &name {
+            table.left.remove(&(key.clone(), Some(name.clone())));
+        }
         if !automatic {
-            table.current.insert(key.clone(), id.clone());
+            table.make_current(key.clone(), id.clone());
             table.last.insert(key.clone(), id.clone());
         }
         table.uses += 1;
@@ -283,7 +344,7 @@ impl Agents {
             let claim = match self.named(backends, needs, name).await? {
                 Named::Found(info, reservation) => {
                     let info = *info;
-                    return Ok(Chosen { info, reservation, is_new: false, instead_of: None });
+                    return Ok(Chosen::existing(info, reservation));
                 }
                 Named::Free(claim) => claim,
             };
@@ -296,6 +357,7 @@ impl Agents {
         let mut wanted = None;
         let mut in_call = false;
         let mut found = None;
+        let left = current.is_none().then(|| self.left(&needs.caller, None)).flatten();
         for held in self.candidates(&needs.caller, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|info| info.id == held.id);
             let is_alike = held.at == pattern.at
@@ -322,8 +384,10 @@ impl Agents {
             // A session of another kind than the current one is used wherever the agent left it.
             let is_other_kind = wanted.is_none() && (needs.shell.is_some() || needs.at.is_some());
             let is_anywhere = needs.cwd.is_none() && (is_current || is_other_kind);
-            if info.takes_commands() && (is_anywhere || same_directory(&info.cwd, &pattern.cwd)) {
-                let chosen = Chosen { info, reservation, is_new: false, instead_of: None };
+            if info.takes_commands()
+                && (is_anywhere || directories::is_same(&info.cwd, &pattern.cwd).await)
+            {
+                let chosen = Chosen::existing(info, reservation);
                 if is_current {
                     return Ok(chosen);
                 }
@@ -342,7 +406,8 @@ impl Agents {
             Some(_) => {}
             None => self.set_current_if_none(&needs.caller, &chosen.info.id),
         }
-        Ok(Chosen { instead_of: busy, ..chosen })
+        let replaces = left.map(|left| left.session).or(chosen.replaces.clone());
+        Ok(Chosen { instead_of: busy, replaces, ..chosen })
     }
 
     /// Makes a session for a command.
@@ -356,6 +421,8 @@ impl Agents {
     ) -> Result<Chosen, BridgeError> {
         let Pattern { at, shell, env: asked, cwd } =
             self.pattern(settings, needs, current.as_ref());
+        let cwd = needs.instead.clone().unwrap_or(cwd);
+        let left = name.as_ref().and_then(|name| self.left(&needs.caller, Some(name)));
         let mut env = settings.env.clone();
         env.extend(asked.clone());
         let new = NewSession {
@@ -376,7 +443,8 @@ impl Agents {
         needs.limits.check(backends, &needs.caller).await?;
         let (info, reservation) =
             self.create(backends, at, &needs.caller, new, asked, true).await?;
-        Ok(Chosen { info, reservation, is_new: true, instead_of: None })
+        let replaces = left.map(|left| left.session);
+        Ok(Chosen { info, reservation, is_new: true, instead_of: None, replaces })
     }
 
     /// A session if it lives and is to go on; forgotten if not.
@@ -387,7 +455,11 @@ impl Agents {
     ) -> Result<Option<SessionInfo>, BridgeError> {
         match backends.of(id).session(id).await {
             Ok(info) if info.state == State::Running && !info.stopping => Ok(Some(info)),
-            Ok(_) | Err(SessionError::NotFound(_)) => {
+            Ok(ended) => {
+                self.forget_ended(&ended);
+                Ok(None)
+            }
+            Err(SessionError::NotFound(_)) => {
                 self.forget(id);
                 Ok(None)
             }
@@ -414,6 +486,9 @@ impl Agents {
         needs: &Needs,
         current: Option<&SessionInfo>,
     ) -> Pattern {
+        let name = needs.name.as_deref();
+        let left = self.left(&needs.caller, name).filter(|_| name.is_some() || current.is_none());
+        let left = left.as_ref().map(|left| left.cwd.as_path());
         let table = self.lock();
         let held = current.and_then(|info| table.held.iter().find(|held| held.id == info.id));
         let like = |asked: Option<&String>, is: Option<&String>, default: &String| {
@@ -422,7 +497,7 @@ impl Agents {
         let model = held.filter(|_| needs.pick == Pick::Own);
         let shell = like(needs.shell.as_ref(), model.map(|held| &held.shell), &settings.shell);
         let env = needs.env.clone().or_else(|| model.map(|held| held.env.clone()));
-        let cwd = needs.cwd.as_deref().or(current.map(SessionInfo::own_directory));
+        let cwd = needs.cwd.as_deref().or(left).or(current.map(SessionInfo::own_directory));
         Pattern {
             at: needs.at.or(held.map(|held| held.at)).unwrap_or_default(),
             shell,
@@ -463,13 +538,4 @@ struct Pattern {
     shell: String,
     env: BTreeMap<String, String>,
     cwd: PathBuf,
-}
-
-/// The same directory, links resolved where they can be.
-pub(crate) fn same_directory(one: &Path, other: &Path) -> bool {
-    one == other
-        || match (one.canonicalize(), other.canonicalize()) {
-            (Ok(one), Ok(other)) => one == other,
-            _ => false,
-        }
 }

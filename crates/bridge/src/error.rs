@@ -109,6 +109,9 @@ pub enum BridgeError {
     /// A session's program has to be a shell that is supported.
     #[error("{0:?} is not a supported shell")]
     NotAShell(String),
+    /// A file system gives no answer.
+    #[error(transparent)]
+    FileSystem(#[from] std::io::Error),
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),

@@ -5,18 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use termbridge_foreign_files::TIME_LIMIT;
 use termbridge_policy::{Dialect, MAX_COMMAND};
 use termbridge_session::State::Exited;
 use termbridge_session::{
     CommandReport, CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo,
-    release_soon,
+    SpawnError, release_soon,
 };
 use termbridge_store::{Entry, State};
 
-use crate::agents::{Chosen, Needs, Pick, Reservation, Room, same_directory};
+use crate::agents::{Chosen, Left, Needs, Pick, Reservation, Room, check_name};
 use crate::backend::{Awaited, Until};
 use crate::backends::BackendIndex;
 use crate::caller::Caller;
+use crate::directories;
 use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
 use crate::guard::dialect_of;
@@ -35,8 +37,6 @@ const ATTEMPTS: u32 = 5;
 pub(crate) const HISTORY_BYTES: usize = 64 * 1024;
 /// How long the task that sees to the history waits at a time.
 pub(crate) const FOLLOW: Duration = Duration::from_hours(1);
-/// Parents looked through for a project's root.
-const MAX_PARENTS: usize = 32;
 
 /// A command to run.
 #[derive(Debug, Clone, Default)]
@@ -78,8 +78,21 @@ pub struct Started {
     pub cwd: PathBuf,
     /// The caller's current session, which was busy.
     pub instead_of: Option<SessionId>,
+    /// The caller's session that has ended.
+    pub replaces: Option<SessionId>,
+    /// The session is new, and the directory that it should have started in is gone.
+    pub moved: Option<Moved>,
     /// Keeps the session reserved.
     pub(crate) call: Option<Reservation>,
+}
+
+/// A new session that could not start where it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The directory that is gone.
+    pub from: PathBuf,
+    /// Where the session started instead.
+    pub to: PathBuf,
 }
 
 impl Started {
@@ -111,6 +124,7 @@ impl Bridge {
         if bytes > MAX_COMMAND {
             return Err(SessionError::CommandTooLong { bytes, most: MAX_COMMAND }.into());
         }
+        request.name.iter().chain(&request.label).try_for_each(|name| check_name(name))?;
         request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
         let longest = patience;
@@ -127,11 +141,18 @@ impl Bridge {
                 None => self.current_at(caller, wanted).await?,
             },
         };
-        let base = known.as_ref().map(SessionInfo::own_directory);
+        let left = match known {
+            None => self.usable_left(caller).await,
+            Some(_) => None,
+        };
+        let left = left.as_ref().map(|left| left.cwd.as_path());
+        let base = known.as_ref().map(SessionInfo::own_directory).or(left);
         let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
         let at = at.unwrap_or_default();
-        let mut asked =
-            request.cwd.as_ref().map(|cwd| self.directory(caller, cwd, base, at)).transpose()?;
+        let mut asked = match &request.cwd {
+            Some(cwd) => Some(self.directory(caller, cwd, base, at).await?),
+            None => None,
+        };
         let start = shared.settings.start_folder(caller);
         let of_session = known.as_ref().and_then(|info| info.shell).map(|shell| shell.shell);
         let of_request = request.shell.as_deref().filter(|_| request.session.is_none());
@@ -152,7 +173,7 @@ impl Bridge {
                 let refused =
                     BridgeError::SessionOutside { session: info.id.clone(), path, reason };
                 let Some(inside) = directory_of_cd(command) else { return Err(refused) };
-                let inside = self.directory(caller, inside, None, at)?;
+                let inside = self.directory(caller, inside, None, at).await?;
                 stays = true;
                 asked.insert(judge(inside).await.map_err(|_| refused)?).clone()
             }
@@ -160,10 +181,7 @@ impl Bridge {
         };
         let none = BTreeMap::new();
         let env = request.env.as_ref().unwrap_or(&none);
-        match &request.shell {
-            Some(shell) => self.check_session(caller, shell, env, &cwd)?,
-            None => self.check_env(caller, dialect, env, &cwd)?,
-        }
+        self.check_session(caller, request.shell.as_deref(), dialect, env, &cwd).await?;
         let place = Judged { asked, stays, cwd, dialect };
         match (request.session.is_some(), known) {
             (true, Some(info)) => {
@@ -200,7 +218,17 @@ impl Bridge {
         Ok(current.filter(fits))
     }
 
-    /// Whether a shell may run a command there. A long one is judged beside the other calls.
+    /// Where the caller's ended session was, if it may start another one there; forgotten if not.
+    async fn usable_left(&self, caller: &Caller) -> Option<Left> {
+        let left = self.shared.agents.left(caller, None)?;
+        if self.check_directory(&left.cwd, caller).await.is_ok() {
+            return Some(left);
+        }
+        self.shared.agents.forget_left(caller, None);
+        None
+    }
+
+    /// Whether a shell may run a command there. Long ones take turns.
     async fn judge(
         &self,
         caller: &Caller,
@@ -208,24 +236,25 @@ impl Bridge {
         dialect: Dialect,
         cwd: &Path,
     ) -> Result<(), BridgeError> {
-        if command.len() <= JUDGED_AT_ONCE {
-            return self.shared.guard.command(command, dialect, cwd, caller);
-        }
-        let turn = self.shared.guard.turn().await;
-        let (shared, command, cwd) = (Arc::clone(&self.shared), command.to_owned(), cwd.to_owned());
-        let caller = caller.clone();
+        let turn = match command.len() > JUDGED_AT_ONCE {
+            // A hung file system may hold all turns.
+            true => tokio::time::timeout(TIME_LIMIT, self.shared.guard.turn())
+                .await
+                .map_err(|_| SessionError::System("too many long commands are judged".into()))?,
+            false => None,
+        };
+        let (shared, command) = (Arc::clone(&self.shared), command.to_owned());
+        let (judged_by, folder, cwd) = (caller.clone(), cwd, cwd.to_owned());
         // Its turn ends with it, also when nobody waits for the result any more.
-        let judged = tokio::task::spawn_blocking(move || {
-            let judged = shared.guard.command(&command, dialect, &cwd, &caller);
+        let judge = move || {
+            let judged = shared.guard.command(&command, dialect, &cwd, &judged_by);
             drop(turn);
             if command.len() > RELEASED_AFTER {
                 release_soon();
             }
             judged
-        });
-        // A judge that panicked has not allowed it.
-        let failed = || SessionError::System("the policy could not judge the command".into());
-        judged.await.unwrap_or_else(|_| Err(failed().into()))
+        };
+        self.judged(caller, folder, judge).await
     }
 
     /// Waits for a command, as the backend does.
@@ -251,10 +280,10 @@ impl Bridge {
         let start = shared.settings.start_folder(&request.caller);
         // A shell may not start outside of the allowed directories.
         let start = match &place.asked {
-            Some(asked) if shared.guard.directory(start, &request.caller).is_err() => asked,
+            Some(asked) if self.check_directory(start, &request.caller).await.is_err() => asked,
             _ => start,
         };
-        let needs = Needs {
+        let mut needs = Needs {
             caller: request.caller.clone(),
             cwd: place.asked.clone().filter(|_| !is_setup),
             env: request.env.clone().filter(|_| !is_setup),
@@ -263,9 +292,11 @@ impl Bridge {
             pick: request.pick,
             at: wanted,
             start: start.to_owned(),
+            instead: None,
             limits: RoomLimits::of(&shared.guard, &request.caller, &place.cwd),
         };
         let mut attempts = 1..ATTEMPTS;
+        let mut moved: Option<Moved> = None;
         loop {
             let chosen = shared
                 .agents
@@ -273,16 +304,31 @@ impl Bridge {
                 .await;
             let started = match chosen {
                 Err(error) => Err(error),
-                Ok(Chosen { info, reservation, is_new, instead_of }) => {
+                Ok(Chosen { info, reservation, is_new, instead_of, replaces }) => {
                     let call = Some(reservation);
                     let started = self.start_in(request, place, info, call, patience).await;
                     if is_new && started.is_ok() {
                         self.trim_sessions(request.caller.clone());
                     }
-                    started.map(|started| Started { instead_of, ..started })
+                    let moved = moved.clone().filter(|_| is_new);
+                    started.map(|started| Started { instead_of, replaces, moved, ..started })
                 }
             };
             let again = match &started {
+                // The directory of the session that it replaces, or stands in for, is gone.
+                Err(BridgeError::Session(SessionError::Spawn(SpawnError::BadCwd {
+                    path, ..
+                }))) if needs.cwd.is_none() && moved.is_none() => {
+                    let gone = without_mark(path);
+                    let (shared, caller) = (Arc::clone(&self.shared), request.caller.clone());
+                    let is_allowed =
+                        move |path: &Path| shared.guard.directory(path, &caller).is_ok();
+                    let to = directories::nearest(&gone, is_allowed).await;
+                    let to = to.unwrap_or_else(|| start.to_owned());
+                    needs.instead = Some(to.clone());
+                    moved = Some(Moved { from: gone, to });
+                    true
+                }
                 Err(BridgeError::Session(SessionError::TooManySessions { .. })) => {
                     room.make().await
                 }
@@ -320,7 +366,10 @@ impl Bridge {
             self.judge(&request.caller, &request.command, dialect, cwd).await?;
         }
         let backend = self.backend_of(&info.id);
-        let elsewhere = place.asked.as_ref().filter(|asked| !same_directory(asked, &info.cwd));
+        let elsewhere = match &place.asked {
+            Some(asked) if !directories::is_same(&info.cwd, asked).await => Some(asked),
+            _ => None,
+        };
         let mut setup = CommandSetup { stays: place.stays, ..CommandSetup::default() };
         let env = request.env.as_ref().filter(|env| {
             // A session with a name, or one picked because it is alike, was started with them.
@@ -354,6 +403,8 @@ impl Bridge {
             is_current,
             cwd: cwd.clone(),
             instead_of: None,
+            replaces: None,
+            moved: None,
             call,
         };
         if self.shared.history.is_some() {
@@ -394,16 +445,22 @@ impl Bridge {
         let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = started.cwd.display().to_string();
-        entry.run.project =
-            info.project.clone().or_else(|| project_of(&request.caller, &started.cwd));
+        entry.run.project.clone_from(&info.project);
         entry.run.principal = Some(request.caller.principal().to_owned());
         entry.run.agent = request.caller.agent().map(str::to_owned);
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
+        let (caller, cwd) = (request.caller.clone(), started.cwd.clone());
         let (bridge, session, command) = (self.clone(), started.session.clone(), started.command);
         self.shared.followers.spawn(async move {
             let session = &session;
             let backend = bridge.backend_of(session);
+            if entry.run.project.is_none() {
+                entry.run.project = directories::project_of(&caller, cwd).await;
+                if entry.run.project.is_some() {
+                    history.record(entry.clone());
+                }
+            }
             while let Ok(Until::TimedOut) =
                 backend.wait_command(session, command, Awaited::End, FOLLOW).await
             {}
@@ -439,11 +496,10 @@ pub(crate) fn ended(
     entry
 }
 
-/// The root of the work tree that a directory is in, or else the caller's workspace if it is in that.
-fn project_of(caller: &Caller, cwd: &Path) -> Option<String> {
-    let root = cwd.ancestors().take(MAX_PARENTS).find(|folder| folder.join(".git").exists());
-    let workspace = || caller.workspace().filter(|workspace| cwd.starts_with(workspace));
-    Some(root.or_else(workspace)?.display().to_string())
+/// The path of a removed directory without the mark that Linux appends to it.
+fn without_mark(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    text.strip_suffix(" (deleted)").map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
 /// The directory of a command that is only a plain `cd`, to an absolute path or home.

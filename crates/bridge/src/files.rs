@@ -10,6 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use termbridge_foreign_files::{folder_of, off_worker};
 use termbridge_policy::Decision;
 
 use crate::caller::Caller;
@@ -54,13 +55,17 @@ impl Bridge {
     }
 
     /// The directories from which a caller begins to look: its workspace where that is allowed, or else all that are.
-    pub fn file_roots(&self, caller: &Caller) -> Vec<PathBuf> {
+    pub async fn file_roots(&self, caller: &Caller) -> Vec<PathBuf> {
         if !self.has_files(caller) {
             return Vec::new();
         }
-        match caller.workspace() {
-            Some(workspace) if self.shared.may_read(workspace) => vec![workspace.to_owned()],
-            _ => self.shared.guard.allowed_directories().to_vec(),
+        let all = || self.shared.guard.allowed_directories().to_vec();
+        let Some(workspace) = caller.workspace().map(Path::to_owned) else { return all() };
+        let shared = Arc::clone(&self.shared);
+        let look = move || shared.may_read(&workspace).then_some(workspace);
+        match off_worker(caller.workspace().unwrap_or(Path::new("")), look).await {
+            Ok(Some(workspace)) => vec![workspace],
+            _ => all(),
         }
     }
 
@@ -74,14 +79,13 @@ impl Bridge {
             return Ok(None);
         }
         let (shared, path) = (Arc::clone(&self.shared), path.to_owned());
-        let read = tokio::task::spawn_blocking(move || shared.read(&path));
-        let failed = |why: String| BridgeError::Invalid(format!("the file cannot be read: {why}"));
-        match read.await {
-            Ok(Ok(contents)) => Ok(Some(contents)),
-            Ok(Err(Unread::Hidden)) => Ok(None),
-            Ok(Err(Unread::TooLarge(size))) => Err(BridgeError::FileTooLarge { size }),
-            Ok(Err(Unread::Failed(error))) => Err(failed(error.to_string())),
-            Err(error) => Err(failed(error.to_string())),
+        match off_worker(folder_of(&path), move || shared.read(&path)).await? {
+            Ok(contents) => Ok(Some(contents)),
+            Err(Unread::Hidden) => Ok(None),
+            Err(Unread::TooLarge(size)) => Err(BridgeError::FileTooLarge { size }),
+            Err(Unread::Failed(error)) => {
+                Err(BridgeError::Invalid(format!("the file cannot be read: {error}")))
+            }
         }
     }
 }

@@ -127,6 +127,10 @@ impl Limits {
         folders.collect::<Vec<_>>().join(", ")
     }
 
+    pub(crate) fn limits_directories(&self) -> bool {
+        self.no_directory || !self.directories.is_empty()
+    }
+
     /// Whether something may be done in a directory.
     pub(crate) fn check_path(&self, path: &Path) -> Decision {
         if self.no_directory {

@@ -1,5 +1,7 @@
 //! The one place that every command, directory and call passes before anything happens.
 //!
+//! Judging follows links, so async code does it off the workers.
+//!
 //! Every decision is logged under the target `policy`: who asked, and which rule applied. The command
 //! itself can hold secrets, so it is logged at the level `debug` only.
 
@@ -159,6 +161,12 @@ impl Guard {
     /// Whether a path is in an allowed directory. Not logged: listings ask for each link.
     pub(crate) fn path(&self, path: &Path) -> Decision {
         self.policy.check_path(path)
+    }
+
+    /// Whether only some directories are allowed to a caller that names this one.
+    pub(crate) fn limits_directories(&self, path: &Path, caller: &Caller) -> bool {
+        !self.policy.allowed_directories().is_empty()
+            || self.folder_limits(caller, path).iter().any(|it| it.limits_directories())
     }
 
     /// Whether something may be done in a directory.

@@ -1,10 +1,12 @@
 //! [`Bridge`]: the backends, and what is the same for all of them.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use termbridge_foreign_files::off_worker;
 use termbridge_policy::{Dialect, Policy};
 use termbridge_session::{
     CommandReport, Launch, Owner, Scrollback, SessionError, SessionId, SessionInfo, State,
@@ -13,11 +15,12 @@ use termbridge_store::{Page, Query};
 use tokio::sync::{broadcast, watch};
 use tokio_util::task::TaskTracker;
 
-use crate::agents::{Agents, Room};
+use crate::agents::{Agents, NameClaim, Room, check_name};
 use crate::backend::{NewSession, TerminalBackend};
 use crate::backends::{BackendIndex, Backends, Listed};
 use crate::caller::{Access, Caller};
 use crate::debug::{DebugSettings, Debuggers};
+use crate::directories;
 use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
 use crate::guard::Guard;
@@ -140,7 +143,25 @@ impl Bridge {
         self.shared.guard.call(caller)
     }
 
-    /// Whether a program may be launched.
+    /// A launch that may run, in the directory that was checked. Links such as `/proc/self/cwd` lead elsewhere in
+    /// another process.
+    pub async fn allowed_launch(
+        &self,
+        caller: &Caller,
+        launch: Launch,
+    ) -> Result<Launch, BridgeError> {
+        let mut launch = of_caller(caller, launch);
+        let cwd = launch.directory();
+        if self.shared.guard.limits_directories(&cwd, caller) {
+            launch = launch.cwd(directories::resolved(cwd).await?);
+        }
+        let (bridge, caller) = (self.clone(), caller.clone());
+        let folder = launch.directory();
+        let check = move || bridge.check_launch(&caller, &launch).map(|()| launch);
+        off_worker(folder, check).await?
+    }
+
+    /// Whether a program may be launched. Looks at files: async code calls [`Self::allowed_launch`].
     pub fn check_launch(&self, caller: &Caller, launch: &Launch) -> Result<(), BridgeError> {
         let (guard, cwd) = (&self.shared.guard, of_caller(caller, launch.clone()).directory());
         check_variables(launch.variables())?;
@@ -159,7 +180,7 @@ impl Bridge {
         new: NewSession,
     ) -> Result<SessionInfo, BridgeError> {
         let _name = match &new.name {
-            Some(name) => Some(self.shared.agents.claim(self.backends(), caller, name).await?),
+            Some(name) => Some(self.claim_name(caller, name).await?),
             None => None,
         };
         self.create_labelled(caller, new).await
@@ -171,6 +192,7 @@ impl Bridge {
         caller: &Caller,
         mut new: NewSession,
     ) -> Result<SessionInfo, BridgeError> {
+        new.name.iter().try_for_each(|name| check_name(name))?;
         let shared = &*self.shared;
         new.owner = caller.owner();
         new.environment = caller.environment().cloned();
@@ -180,12 +202,13 @@ impl Bridge {
         }
         let shell = Some(new.shell.as_str()).filter(|_| new.is_shell_requested);
         let at = self.backends().target_for_shell(new.target.as_deref(), shell)?;
-        new.cwd = self.directory(caller, &new.cwd, None, at)?;
-        shared.guard.directory(&new.cwd, caller)?;
+        new.cwd = self.directory(caller, &new.cwd, None, at).await?;
+        self.check_directory(&new.cwd, caller).await?;
         let limits = RoomLimits::of(&shared.guard, caller, &new.cwd);
         limits.check(self.backends(), caller).await?;
         new.limits = limits.sessions;
-        self.check_session(caller, &new.shell, &new.env, &new.cwd)?;
+        let dialect = Dialect::of(&new.shell);
+        self.check_session(caller, Some(&new.shell), dialect, &new.env, &new.cwd).await?;
         new.keep_history = shared.settings.keep_shell_history;
         new.workspace = Some(shared.settings.start_folder(caller).to_owned());
         let asked = new.env.clone();
@@ -202,6 +225,12 @@ impl Bridge {
                 made => return Ok(made?.0),
             }
         }
+    }
+
+    /// Keeps a name for a session that is being made, if no living one of the agent has it.
+    async fn claim_name(&self, caller: &Caller, name: &str) -> Result<NameClaim, BridgeError> {
+        check_name(name)?;
+        self.shared.agents.claim(self.backends(), caller, name).await
     }
 
     /// Launches a program among the sessions that screens are shown of; idle shells make room.
@@ -221,6 +250,10 @@ impl Bridge {
         target: Option<&str>,
     ) -> Result<ScreenHandle, BridgeError> {
         let at = self.backends().target(target)?;
+        let _name = match launch.named() {
+            Some(name) => Some(self.claim_name(caller, name).await?),
+            None => None,
+        };
         let session = self.launch_at(at, caller, launch).await?;
         Ok(ScreenHandle::new(session))
     }
@@ -249,37 +282,69 @@ impl Bridge {
         }
     }
 
-    /// What a session is made with may run things too: the shell has to be one, and its variables
-    /// pass the policy.
-    pub(crate) fn check_session(
+    /// Whether something may be done in a directory.
+    pub(crate) async fn check_directory(
         &self,
+        path: &Path,
         caller: &Caller,
-        shell: &str,
-        env: &BTreeMap<String, String>,
-        cwd: &Path,
     ) -> Result<(), BridgeError> {
-        let (settings, guard) = (&self.shared.settings, &self.shared.guard);
-        // With an allow list it has to be one of the system's: any file can be called `bash`.
-        let path = || caller.variable("PATH");
-        if !settings.is_shell(shell)
-            || (guard.has_allow_list() && !settings.is_system_shell(shell, path().as_deref()))
-        {
-            return Err(BridgeError::NotAShell(shell.to_owned()));
-        }
-        self.check_env(caller, Dialect::of(shell), env, cwd)
+        let (shared, directory) = (Arc::clone(&self.shared), path.to_owned());
+        let caller = caller.clone();
+        off_worker(path, move || shared.guard.directory(&directory, &caller)).await?
     }
 
-    /// Whether a shell may have these variables.
-    pub(crate) fn check_env(
+    /// What a session is made with may run things too: the shell that was requested has to be one, and the variables
+    /// pass the policy.
+    pub(crate) async fn check_session(
         &self,
         caller: &Caller,
+        shell: Option<&str>,
         dialect: Dialect,
         env: &BTreeMap<String, String>,
         cwd: &Path,
     ) -> Result<(), BridgeError> {
         check_variables(env.iter())?;
-        let guard = &self.shared.guard;
-        env.iter().try_for_each(|(name, value)| guard.variable((name, value), dialect, cwd, caller))
+        if shell.is_none() && env.is_empty() {
+            return Ok(());
+        }
+        let (shared, judged_by) = (Arc::clone(&self.shared), caller.clone());
+        let directory = cwd.to_owned();
+        let (shell, env) = (shell.map(str::to_owned), env.clone());
+        let check = move || {
+            let (settings, guard) = (&shared.settings, &shared.guard);
+            // With an allow list it has to be one of the system's: any file can be called `bash`.
+            let path = || judged_by.variable("PATH");
+            let is_refused = |shell: &String| {
+                !settings.is_shell(shell)
+                    || (guard.has_allow_list()
+                        && !settings.is_system_shell(shell, path().as_deref()))
+            };
+            if let Some(shell) = shell.filter(is_refused) {
+                return Err(BridgeError::NotAShell(shell));
+            }
+            env.iter().try_for_each(|(name, value)| {
+                guard.variable((name, value), dialect, &directory, &judged_by)
+            })
+        };
+        self.judged(caller, cwd, check).await
+    }
+
+    /// Runs what judges a command off the workers. Where all directories are allowed, it looks at those alone that the
+    /// command names: a shell in a directory that gives no answer can be used.
+    pub(crate) async fn judged(
+        &self,
+        caller: &Caller,
+        cwd: &Path,
+        judge: impl FnOnce() -> Result<(), BridgeError> + Send + 'static,
+    ) -> Result<(), BridgeError> {
+        if self.shared.guard.limits_directories(cwd, caller) {
+            return off_worker(cwd, judge).await?;
+        }
+        let judged = off_worker(format!("{:?}", caller.key()), judge).await;
+        judged.map_err(|error| {
+            let message = "the file system of a directory that it names gave no answer";
+            io::Error::new(error.kind(), message)
+        })?
     }
 
     /// Makes a session the agent's current one.
@@ -444,28 +509,29 @@ impl Bridge {
         }
     }
 
-    /// A directory as an agent writes it: `~`, relative to `base` or to where sessions start.
-    pub(crate) fn directory(
+    /// A directory as an agent writes it: `~`, relative to `base` or to where sessions start. Where only some are
+    /// allowed, it is the one that the links lead to here: `/proc/self/cwd` leads elsewhere in another process.
+    pub(crate) async fn directory(
         &self,
         caller: &Caller,
         path: &Path,
         base: Option<&Path>,
         at: BackendIndex,
     ) -> Result<PathBuf, BridgeError> {
-        let settings = &self.shared.settings;
-        if path.as_os_str().is_empty() {
-            return Ok(settings.start_folder(caller).to_owned());
+        let start = self.shared.settings.start_folder(caller);
+        let is_named = !path.as_os_str().is_empty();
+        let path = match is_named {
+            true => base.unwrap_or(start).join(self.expand_home(caller, path)),
+            false => start.to_owned(),
+        };
+        let is_limited = self.shared.guard.limits_directories(&path, caller);
+        if !self.backends().get(at).is_local() {
+            return Ok(path);
         }
-        let start = settings.start_folder(caller);
-        let path = base.unwrap_or(start).join(self.expand_home(caller, path));
-        if self.backends().get(at).is_local() && !path.is_dir() {
-            let why = if path.exists() { "it is not a directory" } else { "it does not exist" };
-            return Err(BridgeError::BadDirectory {
-                cwd: path.display().to_string(),
-                why: why.into(),
-            });
+        if is_named {
+            directories::check(&path).await?;
         }
-        Ok(path)
+        if is_limited { directories::resolved(path).await } else { Ok(path) }
     }
 }
 

@@ -24,6 +24,7 @@ mod backend;
 mod backends;
 mod caller;
 pub mod debug;
+mod directories;
 mod editor_terminals;
 mod error;
 mod execute;
@@ -52,7 +53,7 @@ pub use debug::{
 };
 pub use editor_terminals::{EDITOR_TARGET, EditorTerminals, FirstUse};
 pub use error::BridgeError;
-pub use execute::{Execute, Started};
+pub use execute::{Execute, Moved, Started};
 pub use files::{FileContents, FileEntry, MAX_DIRECTORY, MAX_FILE};
 pub use folder_limits::{FolderLimiting, FolderLimits};
 pub use history::HistoryPlace;

@@ -47,8 +47,8 @@ use crate::config::Config;
 /// waiting, and an idle thread costs memory.
 const WORKERS: usize = 2;
 
-/// Threads for work that blocks: judging commands, reading files and the history.
-const BLOCKING: usize = 16;
+/// Threads for work that blocks, started when they are needed: hung file systems can hold half of them.
+const BLOCKING: usize = 2 * termbridge_foreign_files::MAX_THREADS;
 
 /// Threads that every server needs: the workers, a blocking thread, stdin and stdout, the keeper. Each one costs time at
 /// the start, so threads that can be refused later are not counted.

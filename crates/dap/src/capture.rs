@@ -60,7 +60,7 @@ impl CommandLine {
         timeout: Duration,
         limit: usize,
     ) -> Result<Captured, CaptureError> {
-        environment.may_run(&self).map_err(CaptureError::Refused)?;
+        environment.may_run(&self).await.map_err(CaptureError::Refused)?;
         environment.apply(&mut self);
         let command = self.shown();
         let mut process = match self.spawn(Stdio::null()) {

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use termbridge_foreign_files::off_worker;
 use termbridge_pty::is_executable;
 
 use crate::last_line::LastLine;
@@ -61,8 +62,10 @@ impl Environment {
     }
 
     /// Whether a command may run, or the reason why not.
-    pub fn may_run(&self, command: &CommandLine) -> Result<(), String> {
-        self.gate.as_ref().map_or(Ok(()), |gate| gate.0(command))
+    pub async fn may_run(&self, command: &CommandLine) -> Result<(), String> {
+        let Some(gate) = self.gate.clone() else { return Ok(()) };
+        let (folder, command) = (command.cwd.clone().unwrap_or_default(), command.clone());
+        off_worker(folder, move || gate.0(&command)).await.map_err(|error| error.to_string())?
     }
 
     /// With a variable set.

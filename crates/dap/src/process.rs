@@ -73,7 +73,7 @@ impl CommandLine {
         let mut command = Command::new(&self.program);
         termbridge_pty::start_in_own_session(command.args(&self.args));
         if let Some(cwd) = &self.cwd {
-            command.current_dir(cwd);
+            command.current_dir(cwd).env("PWD", cwd).env_remove("OLDPWD");
         }
         for (name, value) in &self.env {
             match value {

@@ -24,6 +24,8 @@
 //!   descriptor; what the extension still runs is told to stop and holds its place until it has.
 //! - No file is touched on a thread of the runtime, except the two small ones that stop a call.
 
+use std::path::PathBuf;
+
 mod answer;
 mod bridge;
 mod call;
@@ -44,9 +46,10 @@ pub use events::{Event, EventKind};
 pub use host::{Host, HostInfo, Liveness};
 pub use settings::Settings;
 
-/// Runs file work off the runtime's threads.
+/// Runs file work in a folder off the runtime's threads.
 async fn blocking<T: Send + 'static>(
+    folder: PathBuf,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, BridgeError> {
-    Ok(termbridge_foreign_files::off_worker(work).await?)
+    Ok(termbridge_foreign_files::off_worker(folder, work).await?)
 }

@@ -6,20 +6,50 @@
 //!
 //! `cargo xtask layers` finds reads that bypass this crate.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 
 /// How long [`off_worker`] waits for a file system.
 pub const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Threads that file systems may hold at once: half of the server's threads for blocking work.
-const MAX_THREADS: usize = 8;
+/// Threads that file systems may hold at once. A server needs more threads for blocking work than that.
+pub const MAX_THREADS: usize = 128;
+
+/// Threads that the work on one path may hold at once, so that a hung folder leaves the others theirs.
+pub const MAX_THREADS_OF_PATH: usize = 4;
 
 static THREADS: Semaphore = Semaphore::const_new(MAX_THREADS);
+
+static PATHS: Mutex<BTreeMap<PathBuf, Weak<PathThreads>>> = Mutex::new(BTreeMap::new());
+
+/// The threads that work on a path.
+struct PathThreads {
+    free: Arc<Semaphore>,
+    /// Threads whose callers have given up.
+    hung: AtomicUsize,
+}
+
+impl PathThreads {
+    fn of(path: &Path) -> Arc<Self> {
+        let mut paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+        paths.retain(|_, threads| threads.strong_count() > 0);
+        if let Some(threads) = paths.get(path).and_then(Weak::upgrade) {
+            return threads;
+        }
+        let free = Arc::new(Semaphore::new(MAX_THREADS_OF_PATH));
+        let threads = Arc::new(Self { free, hung: AtomicUsize::new(0) });
+        paths.insert(path.to_owned(), Arc::downgrade(&threads));
+        threads
+    }
+}
 
 /// Opens a regular file for reading. Anything else is [`ErrorKind::InvalidInput`].
 pub fn open(path: &Path) -> io::Result<File> {
@@ -59,29 +89,53 @@ pub fn read_to_string(path: &Path, limit: u64) -> io::Result<String> {
         .map_err(|error| io::Error::new(ErrorKind::InvalidData, error.utf8_error()))
 }
 
-/// Runs work on files off the async workers, so that a slow file system does not hold one up.
+/// Runs work on files at or below a path off the async workers, so that a slow file system does not hold one up.
 ///
-/// After [`TIME_LIMIT`] the caller gets [`ErrorKind::TimedOut`]. The thread waits until the file system answers; at most
-/// `MAX_THREADS` do.
+/// After [`TIME_LIMIT`] the caller gets [`ErrorKind::TimedOut`]. The thread waits until the file system answers. While
+/// all threads of the path do, further callers get the error at once.
 pub async fn off_worker<T: Send + 'static>(
+    path: impl Into<PathBuf>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
-    let run = async {
-        let thread = THREADS.acquire().await.map_err(io::Error::other)?;
-        let run = tokio::task::spawn_blocking(move || {
-            let _thread = thread;
-            work()
-        });
-        match run.await {
-            Ok(value) => Ok(value),
-            Err(failed) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
-            Err(ended) => Err(io::Error::other(ended)),
-        }
+    let path = path.into();
+    let of_path = PathThreads::of(&path);
+    let no_answer = || {
+        let (path, limit) = (path.display(), TIME_LIMIT.as_secs());
+        let message = format!("the file system of {path} did not answer within {limit} s");
+        io::Error::new(ErrorKind::TimedOut, message)
     };
-    tokio::time::timeout(TIME_LIMIT, run).await.unwrap_or_else(|_| {
-        let message = format!("the file system did not answer within {} s", TIME_LIMIT.as_secs());
-        Err(io::Error::new(ErrorKind::TimedOut, message))
-    })
+    if of_path.hung.load(Ordering::Relaxed) >= MAX_THREADS_OF_PATH {
+        return Err(no_answer());
+    }
+    let deadline = Instant::now() + TIME_LIMIT;
+    let permits = async {
+        let of_path = Arc::clone(&of_path.free).acquire_owned().await.map_err(io::Error::other)?;
+        Ok::<_, io::Error>((of_path, THREADS.acquire().await.map_err(io::Error::other)?))
+    };
+    let permits = timeout_at(deadline, permits).await.map_err(|_| no_answer())??;
+    let counted = (permits, Arc::clone(&of_path));
+    let mut run = tokio::task::spawn_blocking(move || {
+        let _counted = counted;
+        work()
+    });
+    match timeout_at(deadline, &mut run).await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(failed)) if failed.is_panic() => std::panic::resume_unwind(failed.into_panic()),
+        Ok(Err(ended)) => Err(io::Error::other(ended)),
+        Err(_) => {
+            of_path.hung.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move {
+                let _ = run.await;
+                of_path.hung.fetch_sub(1, Ordering::Relaxed);
+            });
+            Err(no_answer())
+        }
+    }
+}
+
+/// The folder of a file, for [`off_worker`]: files of a folder hang together.
+pub fn folder_of(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(file).to_owned()
 }
 
 fn check_regular(found: &Metadata) -> io::Result<()> {
@@ -133,27 +187,57 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_file_system_that_hangs_ends_the_wait_and_leaves_room() {
-        assert_eq!(off_worker(|| 7).await.expect("done"), 7);
-        let mut hanging = Vec::new();
-        for _ in 0..MAX_THREADS {
+    async fn a_hung_folder_ends_the_wait_and_leaves_the_others_their_threads() {
+        assert_eq!(off_worker("/hung", || 7).await.expect("done"), 7);
+        let mut answers = Vec::new();
+        let mut calls = Vec::new();
+        for number in 0..2 * MAX_THREADS {
             let (answer, waiting) = mpsc::channel::<()>();
+            answers.push(answer);
             let (began, begun) = tokio::sync::oneshot::channel();
-            let task = tokio::spawn(off_worker(move || {
+            calls.push(tokio::spawn(off_worker("/hung", move || {
+                let _ = began.send(());
+                let _ = waiting.recv();
+            })));
+            if number < MAX_THREADS_OF_PATH {
+                begun.await.expect("it began");
+            }
+        }
+        tokio::task::yield_now().await;
+        assert_eq!(off_worker("/other", || 8).await.expect("done"), 8);
+        tokio::time::advance(TIME_LIMIT).await;
+        for call in calls {
+            assert_eq!(kind(call.await.expect("a result")), Some(ErrorKind::TimedOut));
+        }
+        let asked = Instant::now();
+        let late = off_worker("/hung", || ()).await.expect_err("it hangs");
+        assert_eq!(late.to_string(), "the file system of /hung did not answer within 10 s");
+        assert_eq!(asked.elapsed(), Duration::ZERO, "nobody waits for what hangs");
+        assert_eq!(off_worker("/other", || 9).await.expect("done"), 9);
+        drop(answers);
+        while PathThreads::of(Path::new("/hung")).hung.load(Ordering::Relaxed) > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(off_worker("/hung", || 10).await.expect("done"), 10);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_that_goes_leaves_its_thread_counted() {
+        let mut answers = Vec::new();
+        for _ in 0..MAX_THREADS_OF_PATH {
+            let (answer, waiting) = mpsc::channel::<()>();
+            answers.push(answer);
+            let (began, begun) = tokio::sync::oneshot::channel();
+            let call = tokio::spawn(off_worker("/left", move || {
                 let _ = began.send(());
                 let _ = waiting.recv();
             }));
             begun.await.expect("it began");
-            hanging.push((answer, task));
+            call.abort();
         }
-        let late = tokio::spawn(off_worker(|| ()));
+        let late = tokio::spawn(off_worker("/left", || ()));
         tokio::task::yield_now().await;
         tokio::time::advance(TIME_LIMIT).await;
         assert_eq!(kind(late.await.expect("a result")), Some(ErrorKind::TimedOut));
-        for (answer, task) in hanging {
-            assert_eq!(kind(task.await.expect("a result")), Some(ErrorKind::TimedOut));
-            drop(answer);
-        }
-        assert_eq!(off_worker(|| 8).await.expect("done"), 8);
     }
 }

@@ -70,7 +70,7 @@ impl DebugTool {
         Box::pin(async move {
             let began = Instant::now();
             lenient::accept(&schema, &mut arguments);
-            let debugging = context.tools.own_debugging();
+            let debugging = context.tools.own_debugging().await;
             let answer = match (validate::validate(&schema, &arguments), &debugging) {
                 (Ok(()), Ok(debugging)) => {
                     arguments.retain(|_, value| !value.is_null());

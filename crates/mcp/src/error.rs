@@ -252,6 +252,11 @@ impl From<BridgeError> for ToolError {
             BridgeError::BadDirectory { .. } => {
                 (Code::InvalidInput, "Give an existing directory as `cwd`.", &[])
             }
+            BridgeError::FileSystem(_) => (
+                Code::Timeout,
+                "A network file system may be unreachable: use another directory, or try again later.",
+                &[],
+            ),
             BridgeError::NoHistory => {
                 (Code::NotSupported, "The user started the server without history.", &[])
             }

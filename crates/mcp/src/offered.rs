@@ -3,13 +3,14 @@
 //! All clients share them, except those whose workspace brings tools of its own. The debugger is each principal's and
 //! workspace's own.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rmcp::ErrorData;
 use serde_json::Value;
 use termbridge_bridge::catalog::{Catalog, Origin, Tool as CatalogTool};
 use termbridge_bridge::{Bridge, Caller, DebugFailure, Debuggers, Debugging};
 use termbridge_foreign_files::off_worker;
+use tokio::sync::Mutex;
 
 use crate::debug::DebugTool;
 use crate::error::hint;
@@ -30,6 +31,8 @@ pub(crate) struct Offered {
     caller: Caller,
     made: OnceLock<Arc<Made>>,
     debugging: OnceLock<Debugging>,
+    /// Held by the call that makes the tools.
+    making: Mutex<()>,
 }
 
 /// What all clients share.
@@ -59,7 +62,8 @@ impl Offered {
     }
 
     fn of(common: Arc<Common>, offer: Arc<Offer>, caller: Caller) -> Self {
-        Self { common, offer, caller, made: OnceLock::new(), debugging: OnceLock::new() }
+        let (made, debugging, making) = (OnceLock::new(), OnceLock::new(), Mutex::default());
+        Self { common, offer, caller, made, debugging, making }
     }
 
     /// The same for another client.
@@ -92,13 +96,22 @@ impl Offered {
         self.entries().iter().find(|entry| entry.is_named(name))
     }
 
-    /// The client's debugger, where its tools are offered and there is room for it.
+    /// The client's debugger, where its tools are offered, there is room for it and its workspace answers.
     pub(crate) fn debugging(&self) -> Option<&Debugging> {
-        if self.made().has_debugger { self.own_debugging().ok() } else { None }
+        if self.made().has_debugger { self.debugging.get() } else { None }
     }
 
     /// The client's debugger.
-    pub(crate) fn own_debugging(&self) -> Result<&Debugging, DebugFailure> {
+    pub(crate) async fn own_debugging(self: &Arc<Self>) -> Result<&Debugging, DebugFailure> {
+        if self.debugging.get().is_none() {
+            let tools = Arc::clone(self);
+            off_worker(self.workspace(), move || tools.make_debugging().map(drop)).await??;
+        }
+        self.make_debugging()
+    }
+
+    /// The same, and reads the workspace's files if it is the first time.
+    fn make_debugging(&self) -> Result<&Debugging, DebugFailure> {
         match self.debugging.get() {
             Some(debugging) => Ok(debugging),
             None => {
@@ -115,34 +128,50 @@ impl Offered {
         }
     }
 
-    /// Makes the tools, once. This reads a workspace's files, so it runs off the workers.
-    pub(crate) async fn prepare(self: &Arc<Self>) -> Result<(), ErrorData> {
+    /// Makes the tools, once. This reads a workspace's files, so it runs off the workers. A workspace that gives no
+    /// answer brings no tools for as long as the client is connected.
+    pub(crate) async fn prepare(self: &Arc<Self>) {
         if self.made.get().is_some() {
-            return Ok(());
+            return;
+        }
+        let _turn = self.making.lock().await;
+        if self.made.get().is_some() {
+            return;
         }
         let tools = Arc::clone(self);
-        let made = off_worker(move || {
-            tools.made();
+        let made = off_worker(self.workspace(), move || tools.make_with_workspace()).await;
+        let made = made.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the workspace's tools cannot be read; the client gets the others");
+            self.make_with(None)
         });
-        made.await.map_err(|error| {
-            ErrorData::internal_error(format!("the workspace cannot be read: {error}"), None)
-        })
+        let _ = self.made.set(made);
+    }
+
+    /// What the debugger reads, if it is not that of the server.
+    fn workspace(&self) -> PathBuf {
+        self.caller.workspace().map(Path::to_owned).unwrap_or_default()
     }
 
     fn made(&self) -> &Made {
-        self.made.get_or_init(|| {
-            let debugging = self.may_debug().then(|| self.own_debugging().ok()).flatten();
-            let is_own = |tool: &CatalogTool| matches!(tool.origin(), Origin::Own);
-            let catalog = debugging.map(Debugging::catalog);
-            let is_common = Arc::ptr_eq(&self.offer, &self.common.offer)
-                && catalog.is_none_or(|catalog| catalog.all().all(is_own));
-            let make = || {
-                // What is listed does not depend on whether there is room for a debugger.
-                let default = (catalog.is_none() && self.may_debug()).then(Catalog::own);
-                Arc::new(self.make(catalog.or(default.as_ref())))
-            };
-            if is_common { Arc::clone(self.common.made.get_or_init(make)) } else { make() }
-        })
+        self.made.get_or_init(|| self.make_with_workspace())
+    }
+
+    fn make_with_workspace(&self) -> Arc<Made> {
+        let debugging = self.may_debug().then(|| self.make_debugging().ok()).flatten();
+        self.make_with(debugging.map(Debugging::catalog))
+    }
+
+    /// The tools with these of a workspace.
+    fn make_with(&self, catalog: Option<&Catalog>) -> Arc<Made> {
+        let is_own = |tool: &CatalogTool| matches!(tool.origin(), Origin::Own);
+        let is_common = Arc::ptr_eq(&self.offer, &self.common.offer)
+            && catalog.is_none_or(|catalog| catalog.all().all(is_own));
+        let make = || {
+            // What is listed does not depend on whether there is room for a debugger.
+            let default = (catalog.is_none() && self.may_debug()).then(Catalog::own);
+            Arc::new(self.make(catalog.or(default.as_ref())))
+        };
+        if is_common { Arc::clone(self.common.made.get_or_init(make)) } else { make() }
     }
 
     fn make(&self, catalog: Option<&Catalog>) -> Made {
@@ -244,7 +273,7 @@ impl Offered {
 
     /// Whether every tool that was named exists.
     fn check_names(&self) -> Result<(), UnknownTool> {
-        let debugging = self.own_debugging().ok();
+        let debugging = self.make_debugging().ok();
         let catalog = debugging.map_or_else(Catalog::own, |debugging| debugging.catalog().clone());
         let known = self.entries_of(Some(&catalog), |_, _| true);
         let mut named = self.offer().tools.iter().chain(&self.offer().without);

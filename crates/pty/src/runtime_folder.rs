@@ -252,6 +252,7 @@ fn named(path: &Path, error: io::Error) -> io::Error {
     match error.kind() {
         ErrorKind::StorageFull
         | ErrorKind::QuotaExceeded
+        | ErrorKind::FileTooLarge
         | ErrorKind::ReadOnlyFilesystem
         | ErrorKind::PermissionDenied
         | ErrorKind::NotFound => {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,9 +40,11 @@ pub struct Launch {
 /// How long a shell may take to its first prompt.
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// Variables that describe the terminal the server itself was started in. A program that believed
-/// them would talk to that one.
-const FOREIGN_TERMINAL: [&str; 12] = [
+/// Variables that describe the terminal and the directory the server itself was started in. A program that believed
+/// them would talk to that terminal, or list that directory.
+const OF_SERVER: [&str; 14] = [
+    "PWD",
+    "OLDPWD",
     "TMUX",
     "TMUX_PANE",
     "STY",
@@ -217,19 +219,22 @@ impl Launch {
                 base.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
             }
         };
-        let inherited = inherited
-            .into_iter()
-            .filter(|(name, _)| !FOREIGN_TERMINAL.iter().any(|foreign| name == foreign));
+        let inherited =
+            inherited.into_iter().filter(|(name, _)| !OF_SERVER.iter().any(|own| name == own));
         let terminal = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
         let terminal = terminal.map(|(name, value)| (name.into(), value.into()));
+        let cwd = self.directory();
+        // A path with `..` is none that programs accept: they ask the system then.
+        let is_plain = !cwd.components().any(|part| part == Component::ParentDir);
+        let pwd = is_plain.then(|| ("PWD".into(), cwd.components().collect::<PathBuf>().into()));
         // The last of those with one name counts.
         let env: BTreeMap<OsString, OsString> =
-            inherited.chain(terminal).chain(self.env.iter().cloned()).collect();
+            inherited.chain(terminal).chain(pwd).chain(self.env.iter().cloned()).collect();
         SpawnSpec {
             program: self.program.clone(),
             args: self.args.clone(),
             env: env.into_iter().collect(),
-            cwd: self.directory(),
+            cwd,
             size: PtySize { cols: size.cols, rows: size.rows },
             label: id.to_string(),
             private_folder: None,
@@ -245,5 +250,30 @@ fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pwd_of(launch: &Launch) -> [Option<OsString>; 2] {
+        let spec = launch.spec(&SessionId::from_text("id"), launch.size);
+        ["PWD", "OLDPWD"].map(|name| {
+            let found = spec.env.iter().find(|(variable, _)| variable == name);
+            found.map(|(_, value)| value.clone())
+        })
+    }
+
+    #[test]
+    fn a_program_is_told_the_directory_that_it_starts_in() {
+        let of_server = ["PWD", "OLDPWD"].map(|name| (name.into(), "/of/the/server".into()));
+        let launch = Launch::new("ls").base_environment(Arc::new(of_server.into()));
+        assert_eq!(pwd_of(&launch.clone().cwd("/usr/./lib/")), [Some("/usr/lib".into()), None]);
+        assert_eq!(pwd_of(&launch.clone().cwd("/usr/../etc")), [None, None]);
+        let own = std::env::current_dir().expect("a directory");
+        assert_eq!(pwd_of(&launch), [Some(own.into()), None]);
+        let set = launch.cwd("/usr").env("PWD", "/asked");
+        assert_eq!(pwd_of(&set), [Some("/asked".into()), None]);
     }
 }

@@ -1,6 +1,6 @@
 //! Sessions by name: among an agent's living sessions a name means one of them.
 
-use termbridge_session::{SessionId, SessionInfo};
+use termbridge_session::{SessionId, SessionInfo, State};
 
 use super::{Agents, Held, Needs, Reservation, Table};
 use crate::backends::Backends;
@@ -9,6 +9,19 @@ use crate::error::BridgeError;
 
 /// Longest command that an error shows, in bytes.
 const MAX_SHOWN: usize = 80;
+
+/// Longest name of a session, in characters.
+const MAX_NAME: usize = 200;
+
+/// Refuses a name that no list or error can show.
+pub(crate) fn check_name(name: &str) -> Result<(), BridgeError> {
+    if name.chars().nth(MAX_NAME).is_none() && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(BridgeError::Invalid(format!(
+        "the `name` of a session has at most {MAX_NAME} characters, and no control characters"
+    )))
+}
 
 /// What a name stands for.
 pub(super) enum Named {
@@ -61,7 +74,10 @@ impl Agents {
         let busy = |doing: String| BridgeError::NameBusy { name: name.to_owned(), doing };
         loop {
             let held = match self.owner(&needs.caller.key(), name) {
-                Owner::Nobody(claim) => return Ok(Named::Free(claim)),
+                Owner::Nobody(claim) => {
+                    self.check_programs(backends, &needs.caller, name).await?;
+                    return Ok(Named::Free(claim));
+                }
                 Owner::Making => return Err(busy("another call is starting it".into())),
                 Owner::Session(held) => held,
             };
@@ -92,7 +108,10 @@ impl Agents {
     ) -> Result<NameClaim, BridgeError> {
         loop {
             match self.owner(&caller.key(), name) {
-                Owner::Nobody(claim) => return Ok(claim),
+                Owner::Nobody(claim) => {
+                    self.check_programs(backends, caller, name).await?;
+                    return Ok(claim);
+                }
                 Owner::Making => {
                     let doing = "another call is starting it".to_owned();
                     return Err(BridgeError::NameBusy { name: name.to_owned(), doing });
@@ -118,6 +137,31 @@ impl Agents {
             Some(held) => self.living(backends, &held.id).await,
             None => Ok(None),
         }
+    }
+
+    /// Refuses the name of a running program, which is not in the table of shells.
+    async fn check_programs(
+        &self,
+        backends: &Backends,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<(), BridgeError> {
+        let key = caller.key();
+        let own = backends.list_own(caller).await?.sessions;
+        let named = own.iter().find(|info| {
+            info.name.as_deref() == Some(name)
+                && info.state == State::Running
+                && Key::of(&info.owner) == key
+        });
+        match named {
+            Some(info) => Err(taken(name, &info.id, "a name means one session")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a session of the agent has this name or will have it.
+    pub(super) fn has_name(&self, key: &Key, name: &str) -> bool {
+        !matches!(self.owner(key, name), Owner::Nobody(_))
     }
 
     fn owner(&self, key: &Key, name: &str) -> Owner {

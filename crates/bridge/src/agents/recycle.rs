@@ -145,7 +145,7 @@ impl Agents {
         let mut idle = Vec::new();
         for (id, is_spare) in automatic {
             match backends.of(&id).session(&id).await {
-                Ok(info) if info.state != State::Running => self.forget(&id),
+                Ok(info) if info.state != State::Running => self.forget_ended(&info),
                 Ok(info) if info.takes_commands() => {
                     idle.push(Idle { is_spare, used: info.last_active, id });
                 }
@@ -161,7 +161,10 @@ impl Agents {
         let Some(_reservation) = self.reserve(id) else { return false };
         let ended = matches!(backends.of(id).end_idle_session(id).await, Ok(true));
         if ended {
-            self.forget(id);
+            match backends.of(id).session(id).await {
+                Ok(info) => self.forget_ended(&info),
+                Err(_) => self.forget(id),
+            }
         }
         ended
     }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 use termbridge_editor::{BridgeError, Event, Host, Request};
-use termbridge_foreign_files::off_worker;
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use self::halt::Why;
 pub(super) use self::memory::Memory;
@@ -54,7 +54,7 @@ impl EditorBackend {
             Some(scripts) => scripts,
             None => {
                 let bridge = host.bridge().to_owned();
-                let read = off_worker(move || Scripts::of(&bridge)).await;
+                let read = off_worker(bridge.clone(), move || Scripts::of(&bridge)).await;
                 let scripts = Arc::new(read.unwrap_or_else(|_| Scripts::of(Path::new(""))));
                 memory.keep_scripts(id, &scripts);
                 scripts
@@ -312,7 +312,8 @@ async fn check_place(call: &DebugCall) -> Result<(), DebugFailure> {
     let path = call.arguments.get("path").and_then(Value::as_str).unwrap_or_default();
     let path = PathBuf::from(path);
     let line = call.arguments.get("line").and_then(Value::as_u64).unwrap_or(1);
-    Ok(off_worker(move || termbridge_dap::check_line(&path, line)).await??)
+    let folder = folder_of(&path);
+    Ok(off_worker(folder, move || termbridge_dap::check_line(&path, line)).await??)
 }
 
 fn page(call: &DebugCall, most: u64) -> (usize, usize) {

@@ -82,6 +82,7 @@ impl From<BridgeError> for DebugFailure {
             BridgeError::PathNotAllowed { .. } | BridgeError::SessionOutside { .. } => {
                 ("PATH_NOT_ALLOWED", "use a directory that is allowed")
             }
+            BridgeError::FileSystem(error) => return error.into(),
             _ => ("E_INTERNAL", "see the server's log"),
         };
         Self::new(code, error.to_string()).hint(hint)

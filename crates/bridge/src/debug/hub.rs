@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use termbridge_catalog::{Catalog, DEFAULT_TIMEOUT, Docs, Origin, Page, Resolve, Tool};
 use termbridge_editor::{EditorBridge, Liveness};
-use termbridge_foreign_files::off_worker;
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use super::answer::Answer;
 use super::editor::{EditorBackend, Memory};
@@ -229,7 +229,10 @@ impl Debugging {
         self.make_paths_absolute(tool, &mut call.arguments);
         if tool.alias() == "breakpoint.set" {
             let mut arguments = std::mem::take(&mut call.arguments);
-            let found = off_worker(move || find_line(&mut arguments).map(|()| arguments)).await;
+            let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+            let folder = folder_of(Path::new(path));
+            let found = move || find_line(&mut arguments).map(|()| arguments);
+            let found = off_worker(folder, found).await;
             match found.map_err(DebugFailure::from).flatten() {
                 Ok(arguments) => call.arguments = arguments,
                 Err(failure) => return DebugAnswer::refused(failure),

@@ -11,8 +11,10 @@ use termbridge_bridge::session::{
     CommandState, Launch, SessionError, SessionId, Sessions, Settings, Signal, State,
 };
 use termbridge_bridge::{
-    Bridge, BridgeError, BridgeSettings, Caller, Execute, NativeBackend, NewSession, Pick, Until,
+    Bridge, BridgeError, BridgeSettings, Caller, Execute, Moved, NativeBackend, NewSession, Pick,
+    Until,
 };
+use termbridge_testkit::HungPath;
 use tokio::task::JoinSet;
 
 /// Nothing here takes this long unless it hangs.
@@ -30,10 +32,14 @@ impl Hub {
     }
 
     pub(crate) fn with(settings: Settings) -> Self {
+        Self::with_policy(settings, &PolicyConfig::default())
+    }
+
+    fn with_policy(settings: Settings, policy: &PolicyConfig) -> Self {
         let home = TempDir::new().expect("a temporary folder");
         let sessions = Sessions::new(settings);
         let backend = Arc::new(NativeBackend::new(sessions.clone()));
-        let policy = Policy::new(&PolicyConfig::default(), home.path()).expect("a policy");
+        let policy = Policy::new(policy, home.path()).expect("a policy");
         let mut settings =
             BridgeSettings::new("bash", home.path().to_owned(), home.path().to_owned());
         settings.env.insert("HOME".into(), home.path().display().to_string());
@@ -376,4 +382,135 @@ async fn many_long_commands_are_all_judged() {
     for judged in calls.join_all().await {
         assert!(matches!(judged, Err(BridgeError::Blocked { .. })), "{judged:?}");
     }
+}
+
+#[tokio::test]
+async fn a_file_system_that_hangs_is_an_error_for_its_caller_alone() {
+    let hub = Hub::new(4);
+    let (session, _) = hub.run(command("mkdir -p hung/below && cd hung")).await;
+    let hung = hub.folder("hung").canonicalize().expect("a path");
+    let _hung = HungPath::new(&hung).await;
+    let caller = Caller::default();
+    let is_refused = |error: Option<BridgeError>| {
+        let told = format!("the file system of {} did not answer within 10 s", hung.display());
+        assert!(error.is_some_and(|error| error.to_string() == told));
+    };
+    is_refused(run(&hub.bridge, in_folder(&hung, "true")).await.err());
+    let new = NewSession { cwd: hung.clone(), ..NewSession::default() };
+    is_refused(hub.bridge.create_session(&caller, new).await.err());
+    let launch = Launch::new("true").cwd(&hung);
+    is_refused(hub.bridge.allowed_launch(&caller, launch).await.err());
+    // A shell that is there already can be used, and be led away.
+    assert_eq!(hub.run(command("echo here")).await, (session.clone(), "here\n".to_owned()));
+    assert_eq!(hub.run(command("cd / && pwd")).await, (session, "/\n".to_owned()));
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_that_replaces_an_ended_one_starts_where_that_was() {
+    let hub = Hub::new(10);
+    let folder = hub.folder("left").canonicalize().expect("a path");
+    let below = hub.folder("left/below").canonicalize().expect("a path");
+    let (ended, _) = hub.run(command("cd left; export A=1")).await;
+    hub.run(command("exit 1")).await;
+    hub.until_at_most(0).await;
+    let started = hub.bridge.start(in_folder(Path::new("below"), "true"), LIMIT).await;
+    let mut started = started.expect("starts");
+    hub.bridge.wait(&started, LIMIT).await.expect("waits");
+    started.answered();
+    assert_eq!((started.replaces, started.cwd), (Some(ended.clone()), below));
+    let (second, printed) = hub.run(command("echo $PWD $A")).await;
+    assert_eq!(printed, format!("{}\n", folder.display()));
+    assert_ne!(second, ended);
+    // One that was led into a directory that is gone by now.
+    hub.run(command("mkdir gone && cd gone")).await;
+    hub.run(command("exit 1")).await;
+    hub.until_at_most(0).await;
+    std::fs::remove_dir(folder.join("gone")).expect("removed");
+    let started = hub.bridge.start(command("pwd"), LIMIT).await.expect("starts");
+    let moved = Moved { from: folder.join("gone"), to: folder.clone() };
+    assert_eq!((started.replaces, started.moved), (Some(second), Some(moved)));
+    assert_eq!(started.cwd, folder);
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_named_shell_that_has_ended_is_made_again_where_it_was() {
+    let hub = Hub::new(10);
+    let folder = hub.folder("left").canonicalize().expect("a path");
+    hub.run(command("cd /usr")).await;
+    let named = |text: &str| Execute { name: Some("build".into()), ..command(text) };
+    hub.run(named("cd ~/left")).await;
+    let (ended, _) = hub.run(named("exit 1")).await;
+    hub.until_at_most(1).await;
+    let started = hub.bridge.start(named("pwd"), LIMIT).await.expect("starts");
+    assert_eq!((started.replaces, started.cwd), (Some(ended), folder));
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_busy_shell_in_a_removed_directory_locks_nobody_out() {
+    let hub = Hub::new(10);
+    let home = hub.folder("").canonicalize().expect("a path");
+    let (busy, _) = hub.run(command("mkdir z && cd z")).await;
+    hub.bridge.start(command("sleep 1000"), LIMIT).await.expect("starts");
+    std::fs::remove_dir(home.join("z")).expect("removed");
+    let (session, printed) = hub.run(in_folder(Path::new("/usr"), "pwd")).await;
+    assert_eq!(printed, "/usr\n");
+    assert_ne!(session, busy);
+    assert_eq!(hub.run(command("pwd")).await, (session, format!("{}\n", home.display())));
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[cfg(target_os = "linux")]
+async fn a_link_that_leads_elsewhere_in_another_process_leads_where_it_was_checked() {
+    let here = std::env::current_dir().expect("a directory").canonicalize().expect("a path");
+    let policy =
+        PolicyConfig { allowed_directories: vec![here.clone()], ..PolicyConfig::default() };
+    let hub = Hub::with_policy(Settings::default(), &policy);
+    let (caller, link) = (Caller::default(), Path::new("/proc/self/cwd"));
+    let launch = hub.bridge.allowed_launch(&caller, Launch::new("pwd").cwd(link)).await;
+    assert_eq!(launch.expect("allowed").directory(), here);
+    let new = NewSession { cwd: link.into(), ..NewSession::default() };
+    assert_eq!(hub.bridge.create_session(&caller, new).await.expect("made").cwd, here);
+    let printed = hub.run(in_folder(link, "pwd")).await.1;
+    assert_eq!(printed.trim_end(), here.to_str().expect("text"));
+    hub.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_are_short_and_mean_one_session() {
+    let hub = Hub::new(10);
+    let caller = Caller::default();
+    let named = |name: &str| Execute { name: Some(name.to_owned()), ..command("true") };
+    let long = "x".repeat(201);
+    for name in [long.as_str(), "a\nb", "\u{1b}[2J"] {
+        let launch = hub.bridge.launch(&caller, Launch::new("cat").name(name)).await;
+        let new = NewSession { name: Some(name.to_owned()), ..NewSession::default() };
+        for error in [
+            launch.err(),
+            hub.bridge.create_session(&caller, new).await.err(),
+            hub.bridge.start(named(name), LIMIT).await.err(),
+        ] {
+            assert!(matches!(error, Some(BridgeError::Invalid(_))), "{error:?}");
+        }
+    }
+    hub.run(named(&"é".repeat(200))).await;
+    let cat = hub.bridge.launch(&caller, Launch::new("cat").name("log")).await.expect("launched");
+    let new = NewSession { name: Some("log".into()), ..NewSession::default() };
+    for error in [
+        hub.bridge.launch(&caller, Launch::new("cat").name("log")).await.err(),
+        hub.bridge.create_session(&caller, new).await.err(),
+        hub.bridge.start(named("log"), LIMIT).await.err(),
+    ] {
+        let id = cat.id();
+        assert!(
+            matches!(&error, Some(BridgeError::NameTaken { session, .. }) if session == id),
+            "{error:?}"
+        );
+    }
+    let other = caller.for_agent(Some("other"));
+    hub.bridge.launch(&other, Launch::new("cat").name("log")).await.expect("another agent's name");
+    hub.sessions.shutdown().await;
 }

@@ -151,3 +151,23 @@ fn a_shell_of_another_kind_is_where_the_agent_left_it() {
     assert_eq!(fish("pwd")["output"], "/usr\n");
     assert_eq!(run(&mut server, "true")["session_id"], first);
 }
+
+#[test]
+fn what_replaces_an_ended_shell_is_where_that_was_and_says_so() {
+    let environment = TestEnvironment::new();
+    environment.write("proj/z/file", "");
+    let proj = environment.path().join("proj").canonicalize().expect("made");
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let ended = run(&mut server, "cd proj/z")["session_id"].clone();
+    let ended = ended.as_str().expect("an id");
+    server.ok("execute_command", json!({"command": "exit 1"}));
+    std::fs::remove_dir_all(proj.join("z")).expect("removed");
+    let replaced = server.ok("execute_command", json!({"command": "pwd"}));
+    assert_eq!(replaced.structured["output"].as_str().map(str::trim_end), proj.to_str());
+    let (gone, proj) = (proj.join("z"), proj.display());
+    let note = format!(
+        "| {ended} has ended, its exports do not apply here | {} is gone, the new session started in {proj}",
+        gone.display()
+    );
+    assert!(replaced.text.contains(&note), "{}", replaced.text);
+}

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use termbridge_mcp::client::Client;
-use termbridge_testkit::{Server, TestEnvironment};
+use termbridge_testkit::{PROTOCOL, Server, TestEnvironment};
 
 use crate::TERMBRIDGE;
 
@@ -251,4 +251,20 @@ fn a_client_that_closes_its_end_is_told_that_the_server_ends() {
     assert!(answer.contains("CANCELLED") && answer.contains("the server now ends"), "{answer}");
     assert!(!answer.contains("goes on"), "{answer}");
     assert!(server.wait().expect("ends").success());
+}
+
+#[test]
+fn a_limit_of_file_sizes_ends_programs_and_not_the_server() {
+    let environment = TestEnvironment::new();
+    let mut command = environment.command("bash");
+    command.args(["-c", &format!("ulimit -f 512; exec {TERMBRIDGE} mcp --shell bash")]);
+    let mut server = Client::start(&mut command).expect("starts");
+    server.initialize(PROTOCOL).expect("shakes hands");
+    // More than is kept in memory: the rest would go to a file that may not hold it.
+    let long = json!({"command": "yes | head -c 3000000", "max_bytes": 256});
+    let long = server.call("execute_command", long).expect("answers");
+    assert!(!long.is_error && long.structured["exit_code"] == 0, "{}", long.text);
+    let killed = json!({"command": "(head -c 1000000 /dev/zero > large)"});
+    let killed = server.call("execute_command", killed).expect("answers");
+    assert_eq!(killed.structured["exit_code"], 128 + 25, "a program's default is to end");
 }

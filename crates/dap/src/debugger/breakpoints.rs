@@ -1,8 +1,8 @@
 //! Breakpoints: kept for all sessions, sent to those that are open.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use termbridge_foreign_files::off_worker;
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use super::Debugger;
 use crate::breakpoint::{
@@ -21,7 +21,11 @@ impl Debugger {
             return self.session(None)?.set_data_breakpoint(breakpoint).await;
         }
         self.check_supported(&breakpoint.place)?;
-        let checked = off_worker(move || check(&mut breakpoint).map(|()| breakpoint)).await;
+        let folder = match &breakpoint.place {
+            BreakpointPlace::Line { path, .. } => folder_of(path),
+            _ => PathBuf::new(),
+        };
+        let checked = off_worker(folder, move || check(&mut breakpoint).map(|()| breakpoint)).await;
         let breakpoint = checked.map_err(|error| DebugError::Internal(error.to_string()))??;
         let key = self.context.breakpoints().set(breakpoint)?;
         self.place(&key.group()).await;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use futures_util::future::join_all;
 use serde_json::json;
-use termbridge_foreign_files::off_worker;
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use super::Inner;
 use super::focus::SEARCHED_FRAMES;
@@ -185,7 +185,7 @@ impl Inner {
         let context = self.context.settings.source_context;
         let Some(path) = &frame.path else { return Vec::new() };
         let (path, line) = (PathBuf::from(path), frame.line);
-        let read = off_worker(move || lines_of_file(&path, line, context));
+        let read = off_worker(folder_of(&path), move || lines_of_file(&path, line, context));
         let lines = read.await.unwrap_or_default();
         if !lines.is_empty() {
             return lines;

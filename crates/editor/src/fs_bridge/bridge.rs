@@ -65,7 +65,7 @@ impl EditorBridge {
     /// Every bridge at or above a workspace, the nearest first.
     pub async fn survey(&self, workspace: &Path) -> Result<Vec<Found>, BridgeError> {
         let (workspace, settings) = (workspace.to_owned(), self.settings.clone());
-        blocking(move || survey(&workspace, &settings)).await?
+        blocking(workspace.clone(), move || survey(&workspace, &settings)).await?
     }
 
     /// Whether an extension lives for a workspace. Blocks for a look at a few files.

@@ -122,7 +122,7 @@ impl Call<'_> {
     ) -> Result<Envelope, BridgeError> {
         let settings = &self.shared.settings;
         let (shared, command) = (Arc::clone(self.shared), self.command.clone());
-        let (job, served_by) = blocking(move || {
+        let (job, served_by) = blocking(shared.bridge.clone(), move || {
             let served_by = shared.serving()?;
             Ok::<_, BridgeError>((Job::create(shared, place, &command)?, served_by))
         })
@@ -237,7 +237,7 @@ impl Health {
         claimed: bool,
     ) -> Result<Option<BridgeError>, BridgeError> {
         let serving = Arc::clone(shared);
-        let error = match blocking(move || serving.serving()).await? {
+        let error = match blocking(shared.bridge.clone(), move || serving.serving()).await? {
             Ok(now) if claimed && !now.is_empty() && now != self.served_by => {
                 let reason = "it was started anew during the call".to_owned();
                 return Ok(Some(BridgeError::Unavailable {
@@ -281,7 +281,7 @@ impl Folder {
     }
 
     async fn look(mut self) -> Result<(Self, Seen), BridgeError> {
-        blocking(move || {
+        blocking(self.path.clone(), move || {
             // The end first: what was written before it is then seen as well.
             if self.path.join("done").exists() {
                 let (answer, events) = self.read_answer();
@@ -296,7 +296,7 @@ impl Folder {
     }
 
     async fn answer(mut self) -> Result<(Self, Answer, Vec<Event>), BridgeError> {
-        blocking(move || {
+        blocking(self.path.clone(), move || {
             let (answer, events) = self.read_answer();
             (self, answer, events)
         })
@@ -316,7 +316,7 @@ impl Folder {
 
     async fn withdraw(&self) -> Result<bool, BridgeError> {
         let path = self.path.clone();
-        blocking(move || withdraw(&path)).await
+        blocking(self.path.clone(), move || withdraw(&path)).await
     }
 }
 

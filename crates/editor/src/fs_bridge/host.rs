@@ -120,7 +120,8 @@ impl Host {
     /// Whether it lives now.
     pub async fn liveness(&self) -> Result<Liveness, BridgeError> {
         let shared = Arc::clone(&self.shared);
-        Ok(blocking(move || Liveness::of(&shared.bridge, &shared.settings)).await??)
+        let look = move || Liveness::of(&shared.bridge, &shared.settings);
+        Ok(blocking(self.shared.bridge.clone(), look).await??)
     }
 
     /// Runs a script and returns its result; events on the way go to `progress`.

@@ -154,7 +154,9 @@ impl Open {
         let poll = self.shared.settings.poll_blind;
         while !withdrawn && Instant::now() < until {
             let folder = self.folder.clone();
-            let over = blocking(move || folder.join("done").exists() || !folder.exists());
+            let over = blocking(self.folder.clone(), move || {
+                folder.join("done").exists() || !folder.exists()
+            });
             if over.await.unwrap_or(true) {
                 break;
             }
@@ -170,7 +172,7 @@ impl Open {
 
     async fn remove(self) {
         let Self { folder, shared: _, watch, place } = self;
-        let removed = blocking(move || {
+        let removed = blocking(folder.clone(), move || {
             // First the watch: nobody needs to hear of the removal.
             drop(watch);
             remove(&folder);

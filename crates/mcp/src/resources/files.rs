@@ -76,7 +76,7 @@ pub(crate) async fn list(
         address => Some(path_of(address)?),
     };
     let mut found: Vec<FileEntry> = Vec::new();
-    for root in bridge.file_roots(caller) {
+    for root in bridge.file_roots(caller).await {
         if let Ok(Some(FileContents::Directory { entries, .. })) =
             bridge.read_file(caller, &root).await
         {

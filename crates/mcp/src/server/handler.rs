@@ -55,7 +55,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         let usable = self.tools.entries().iter().filter(|entry| self.caller.may(entry.scope()));
         let mut tools: Vec<Tool> = usable.map(|entry| entry.definition.clone()).collect();
         if !self.is_structured_for(&context) {
@@ -69,7 +69,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         let Some(entry) = self.tools.find(&request.name) else {
             let more = self.tools.how_to_offer(&request.name).unwrap_or_default();
             let message = format!("Unknown tool: {}{more}", request.name);
@@ -185,7 +185,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         Ok(ListPromptsResult::with_all_items(prompts::list(|name| self.tools.find(name).is_some())))
     }
 
@@ -194,7 +194,7 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         prompts::get(&request, |name| self.tools.find(name).is_some()).map(Into::into)
     }
 
@@ -251,7 +251,7 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         readable(&self.caller)?;
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         let cursor = request.and_then(|request| request.cursor);
         let list = resources::page(&self.bridge, &self.caller, &self.tools, cursor.as_deref());
         let page = answered_request(async { Ok(list.await) }).await?;
@@ -267,7 +267,7 @@ impl ServerHandler for McpServer {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         Ok(ListResourceTemplatesResult::with_all_items(resources::templates(
             &self.bridge,
             &self.caller,
@@ -281,7 +281,7 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         readable(&self.caller)?;
-        self.tools.prepare().await?;
+        self.tools.prepare().await;
         let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
         let read = async {
             Ok(resources::read(&self.bridge, &self.caller, &self.tools, &request.uri).await)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use termbridge_bridge::{Execute, Started, Until};
+use termbridge_bridge::{Execute, Moved, Started, Until};
 use termbridge_session::{CommandState, SessionId, State};
 
 use super::ended::note_told;
@@ -154,7 +154,8 @@ impl Run {
         max_bytes: usize,
         stays_in: Option<PathBuf>,
     ) -> Result<Self, ToolError> {
-        let Started { session, command, is_known, is_current, cwd, instead_of, .. } = started;
+        let Started { session, command, is_known, is_current, cwd, instead_of, replaces, .. } =
+            started;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let most = context.bridge.max_output_lines(&context.caller, cwd);
         let output = output.within_lines(most.unwrap_or(u64::MAX));
@@ -252,6 +253,13 @@ impl Run {
         }
         if let Some(busy) = instead_of {
             run.standing.also(format!("{busy} is busy, its exports do not apply here"));
+        }
+        if let Some(ended) = replaces {
+            run.standing.also(format!("{ended} has ended, its exports do not apply here"));
+        }
+        if let Some(Moved { from, to }) = &started.moved {
+            let (from, to) = (from.display(), to.display());
+            run.standing.also(format!("{from} is gone, the new session started in {to}"));
         }
         Ok(run)
     }

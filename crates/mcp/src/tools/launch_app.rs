@@ -76,7 +76,7 @@ impl Arguments {
         if let Some(name) = &self.name {
             launch = launch.name(name);
         }
-        context.bridge.check_launch(&context.caller, &launch)?;
+        let launch = context.bridge.allowed_launch(&context.caller, launch).await?;
         context.bridge.launch_target(&context.caller, launch, self.target.as_deref()).await
     }
 }

@@ -8,8 +8,10 @@ use tempfile::TempDir;
 use termbridge_bridge::session::Sessions;
 use termbridge_bridge::{BackendChoice, Client, DebugSettings};
 use termbridge_mcp::{McpServer, Offer, Toolset};
+use termbridge_testkit::HungPath;
 use tokio_util::sync::CancellationToken;
 
+use crate::connection::Connection;
 use crate::support::bridge_at;
 
 struct World {
@@ -204,4 +206,20 @@ async fn what_is_installed_is_found_by_the_client_s_path() {
     });
     let status = call(&client, "bridge_status", json!({})).await;
     assert!(status.to_string().contains(&bin.join("dlv").display().to_string()), "{status}");
+}
+
+#[tokio::test]
+async fn a_workspace_that_hangs_costs_its_own_tools_alone() {
+    let world = World::new();
+    let client = world.client("hung");
+    let _hung = HungPath::new(&world.path("hung")).await;
+    let mut client = Connection::to(client).await;
+    let tools = client.request("tools/list", json!({})).await["result"]["tools"].clone();
+    let has = |name: &str| tools.as_array().expect("a list").iter().any(|it| it["name"] == name);
+    assert!(has("execute_command") && has("breakpoint_list"), "{tools}");
+    let answer = client.call("execute_command", json!({"command": "echo works"})).await.to_string();
+    assert!(answer.contains("works"), "{answer}");
+    let answer = client.call("breakpoint_list", json!({})).await.to_string();
+    assert!(answer.contains("did not answer within 10 s"), "{answer}");
+    world.sessions.shutdown().await;
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use termbridge_dap::lines_of_file;
-use termbridge_foreign_files::off_worker;
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use super::{EditorBackend, QUESTION, read, variables, words};
 use crate::debug::answer::{
@@ -126,8 +126,9 @@ impl EditorBackend {
         let at = place.clone();
         let source = async move {
             let at = at?;
+            let folder = folder_of(at.path.as_ref());
             let read = move || marked(&lines_of_file(at.path.as_ref(), at.line, SOURCE_LINES));
-            off_worker(read).await.unwrap_or_default()
+            off_worker(folder, read).await.unwrap_or_default()
         };
         let hit = &status["hitBreakpoint"];
         let line = read::number(&hit["line"]).unwrap_or(0);

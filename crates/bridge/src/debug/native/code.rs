@@ -24,7 +24,7 @@ pub(super) async fn diagnostics(
 ) -> Result<Answer, DebugFailure> {
     let (folder, environment) = (native.workspace(), &native.environment());
     // Compilers run what the project tells them to.
-    native.check_directory(asked.path.as_deref().unwrap_or(folder))?;
+    native.check_directory(asked.path.as_deref().unwrap_or(folder)).await?;
     let found = diagnostics::collect(asked.path.as_deref(), folder, environment, timeout).await?;
     Ok(Answer::Diagnostics(found))
 }
@@ -97,7 +97,7 @@ pub(super) async fn rename(
     asked: Rename,
     timeout: Duration,
 ) -> Result<Answer, DebugFailure> {
-    native.check_directory(native.workspace())?;
+    native.check_directory(native.workspace()).await?;
     Ok(Answer::Renamed(
         servers_of(native).rename(&asked.which.symbol()?, &asked.new_name, timeout).await?,
     ))
@@ -115,7 +115,7 @@ pub(super) async fn replace_method(
     asked: Replace,
     timeout: Duration,
 ) -> Result<Answer, DebugFailure> {
-    native.check_directory(native.workspace())?;
+    native.check_directory(native.workspace()).await?;
     let symbol = asked.which.symbol()?;
     Ok(Answer::Replaced(
         servers_of(native).replace_method(&symbol, &asked.replacement, timeout).await?,

@@ -217,7 +217,7 @@ pub(super) async fn save_variable(
     native: &NativeDebugger,
     asked: SaveVariable,
 ) -> Result<Answer, DebugFailure> {
-    native.check_directory(&asked.output_path)?;
+    native.check_directory(&asked.output_path).await?;
     let session = native.session(asked.session_id.as_deref(), None)?;
     let save = Save {
         expression: asked.expression,

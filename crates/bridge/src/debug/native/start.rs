@@ -50,7 +50,7 @@ pub(super) async fn start(
     let time = TimeLimit::new(call.timeout);
     native.check_pending()?;
     let planning = native.clone();
-    let (asked, plan) = off_worker(move || {
+    let (asked, plan) = off_worker(native.workspace(), move || {
         let plan = planning.plan(&asked);
         (asked, plan)
     })
@@ -259,7 +259,7 @@ pub(super) async fn test(
     let time = TimeLimit::new(call.timeout);
     native.check_pending()?;
     // Finding a test may build the project.
-    native.check_directory(asked.path.parent().unwrap_or(&asked.path))?;
+    native.check_directory(asked.path.parent().unwrap_or(&asked.path)).await?;
     let Test { path, line, name, exceptions } = asked;
     let (what, place) = match (line, name) {
         (_, Some(name)) => (format!("the test {name}"), Place::Name(name)),
@@ -361,14 +361,9 @@ impl NativeDebugger {
         timeout: Duration,
         said: &LastLine,
     ) -> Result<Vec<DebugSession>, DebugFailure> {
-        let parts = plan.parts.iter();
-        let tasks = plan.before.iter().chain(parts.clone().flat_map(|(tasks, _)| tasks));
-        for task in tasks {
-            self.check_command(&task.command)?;
-        }
-        for (_, configuration) in parts {
-            self.check_configuration(configuration)?;
-        }
+        let native = self.clone();
+        let checked = off_worker(self.workspace(), move || native.check_plan(&plan).map(|()| plan));
+        let plan = checked.await??;
         self.note_starter();
         match tokio::time::timeout(timeout, self.debugger().launch(plan, timeout, said)).await {
             Ok(started) => Ok(started?),
@@ -382,7 +377,9 @@ impl NativeDebugger {
         timeout: Duration,
         said: &LastLine,
     ) -> Result<DebugSession, DebugFailure> {
-        self.check_configuration(&configuration)?;
+        let native = self.clone();
+        let check = move || native.check_configuration(&configuration).map(|()| configuration);
+        let configuration = off_worker(self.workspace(), check).await??;
         self.note_starter();
         Ok(self.debugger().start_within(configuration, timeout, said).await?)
     }
@@ -394,14 +391,23 @@ impl NativeDebugger {
         Started { session, ..Started::default() }
     }
 
+    fn check_plan(&self, plan: &LaunchPlan) -> Result<(), DebugFailure> {
+        let parts = plan.parts.iter();
+        let tasks = plan.before.iter().chain(parts.clone().flat_map(|(tasks, _)| tasks));
+        for task in tasks {
+            self.check_command(&task.command)?;
+        }
+        { parts }.try_for_each(|(_, configuration)| self.check_configuration(configuration))
+    }
+
     fn check_configuration(&self, configuration: &Configuration) -> Result<(), DebugFailure> {
         let cwd = configuration.text("cwd").map_or(configuration.folder.clone(), PathBuf::from);
-        self.check_directory(&cwd)?;
+        let guard = &self.shared.bridge.shared.guard;
+        guard.directory(&cwd, &self.caller)?;
         let texts = |field: &str| -> Vec<&str> {
             let list = configuration.fields.get(field).and_then(Value::as_array);
             list.into_iter().flatten().filter_map(Value::as_str).collect()
         };
-        let guard = &self.shared.bridge.shared.guard;
         // A debugger's own commands may run a shell's, and anything else.
         for field in configuration.fields.keys().filter(|field| field.ends_with("Commands")) {
             for command in texts(field) {
@@ -458,7 +464,7 @@ impl NativeDebugger {
     }
 
     /// Whether something may be written there.
-    pub(super) fn check_directory(&self, path: &Path) -> Result<(), DebugFailure> {
-        Ok(self.shared.bridge.shared.guard.directory(path, &self.caller)?)
+    pub(super) async fn check_directory(&self, path: &Path) -> Result<(), DebugFailure> {
+        Ok(self.shared.bridge.check_directory(path, &self.caller).await?)
     }
 }

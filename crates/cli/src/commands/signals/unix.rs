@@ -15,6 +15,9 @@ pub(in crate::commands) struct EndingSignals {
 
 impl EndingSignals {
     pub(in crate::commands) fn catch() -> io::Result<Self> {
+        // A file larger than a limit allows is an error, not the end. A handler that does nothing, because
+        // programs would inherit an ignored signal.
+        signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
         Ok(Self {
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,

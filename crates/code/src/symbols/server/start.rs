@@ -39,7 +39,7 @@ impl Start<'_> {
         let temporary = temporary_folder();
         let command = self.command(temporary.as_ref());
         let shown = self.candidate.program.display().to_string();
-        self.environment.may_run(&command).map_err(CodeError::Refused)?;
+        self.environment.may_run(&command).await.map_err(CodeError::Refused)?;
         let mut tree = match command.spawn(Stdio::piped()) {
             Ok(tree) => tree,
             Err(error) => return Ok(Err(format!("{shown} cannot be started: {error}"))),
