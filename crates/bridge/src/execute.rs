@@ -124,7 +124,7 @@ impl Bridge {
         if bytes > MAX_COMMAND {
             return Err(SessionError::CommandTooLong { bytes, most: MAX_COMMAND }.into());
         }
-        request.name.iter().chain(&request.label).try_for_each(|name| check_name(name))?;
+        request.name.iter().try_for_each(|name| check_name(name))?;
         request.shell.take_if(|shell| shell.is_empty());
         let shared = &*self.shared;
         let longest = patience;

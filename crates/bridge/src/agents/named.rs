@@ -159,11 +159,6 @@ impl Agents {
         }
     }
 
-    /// Whether a session of the agent has this name or will have it.
-    pub(super) fn has_name(&self, key: &Key, name: &str) -> bool {
-        !matches!(self.owner(key, name), Owner::Nobody(_))
-    }
-
     fn owner(&self, key: &Key, name: &str) -> Owner {
         let mut table = self.lock();
         if let Some(held) = table.named(key, name) {
