@@ -41,6 +41,8 @@ impl Signal {
     pub const TERM: Self = Self(15);
     /// `SIGWINCH`: the terminal has another size.
     pub const WINCH: Self = Self(28);
+    /// `SIGXFSZ`: a file would become larger than a limit allows.
+    pub const XFSZ: Self = Self(25);
     /// `SIGCONT`: go on after a stop.
     pub const CONT: Self = Self(number_of_cont());
 

@@ -96,8 +96,9 @@ fn the_current_session_is_the_agents_choice() {
     assert_eq!(here(&mut server, named), "/\n", "a name picks or makes one");
     assert_eq!(here(&mut server, json!({"command": "pwd"})), "/usr\n", "the current one stays");
     server.ok("stop_app", json!({"session_id": first["session_id"]}));
-    let next = here(&mut server, json!({"command": "pwd"}));
-    assert_ne!(next, "/usr\n", "an ended session is not current");
+    let next = server.ok("execute_command", json!({"command": "pwd"})).structured;
+    assert_ne!(next["session_id"], first["session_id"], "an ended session is not current");
+    assert_eq!(next["output"], "/usr\n", "what replaces it starts where it was");
     let (code, _) = server.error("switch_session", json!({"session_id": "nosuchsession"}));
     assert_eq!(code, "SESSION_NOT_FOUND");
 }
