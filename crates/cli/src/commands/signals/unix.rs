@@ -17,7 +17,7 @@ impl EndingSignals {
     pub(in crate::commands) fn catch() -> io::Result<Self> {
         // A file larger than a limit allows is an error, not the end. A handler that does nothing, because
         // programs would inherit an ignored signal.
-        signal(SignalKind::from_raw(termbridge_session::Signal::XFSZ.number()))?;
+        drop(signal(SignalKind::from_raw(termbridge_session::Signal::XFSZ.number()))?);
         Ok(Self {
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
