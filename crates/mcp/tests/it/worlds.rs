@@ -223,3 +223,16 @@ async fn a_workspace_that_hangs_costs_its_own_tools_alone() {
     assert!(answer.contains("did not answer within 10 s"), "{answer}");
     world.sessions.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_program_is_not_debugged_in_a_directory_that_hangs() {
+    let world = World::new();
+    let mut client = Connection::to(world.client("one")).await;
+    std::fs::write(world.path("one/program.py"), "x = 1\n").expect("written");
+    std::fs::create_dir(world.path("one/hung")).expect("made");
+    let _hung = HungPath::new(&world.path("one/hung")).await;
+    let arguments = json!({"program": "program.py", "cwd": "hung"});
+    let answer = client.call("debug_start", arguments).await.to_string();
+    assert!(answer.contains("did not answer within 10 s"), "{answer}");
+    world.sessions.shutdown().await;
+}

@@ -11,7 +11,7 @@ use termbridge_dap::{
     AdapterKind, CommandLine, Configuration, DebugError, DebugSession, LastLine, Request,
     TargetProcess,
 };
-use termbridge_foreign_files::off_worker;
+use termbridge_foreign_files::{folder_of, off_worker};
 use termbridge_policy::Dialect;
 use termbridge_session::Launch;
 
@@ -20,6 +20,7 @@ use super::control::{self, TimeLimit};
 use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending};
 use crate::debug::answer::{Answer, SessionView, Started, TestFacts};
 use crate::debug::{DebugCall, DebugFailure};
+use crate::directories;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,7 +51,8 @@ pub(super) async fn start(
     let time = TimeLimit::new(call.timeout);
     native.check_pending()?;
     let planning = native.clone();
-    let (asked, plan) = off_worker(native.workspace(), move || {
+    let folder = asked.program.as_deref().map_or_else(|| native.workspace().to_owned(), folder_of);
+    let (asked, plan) = off_worker(folder, move || {
         let plan = planning.plan(&asked);
         (asked, plan)
     })
@@ -292,6 +294,14 @@ pub(super) async fn test(
     control::first_halt_of(native, begun, time).await.map(Answer::Halt)
 }
 
+/// Refuses a directory whose file system hangs: the debugger looks at it on the workers.
+async fn answers(configuration: &Configuration) -> Result<(), DebugFailure> {
+    if let Some(cwd) = configuration.text("cwd") {
+        directories::resolved(cwd.into()).await?;
+    }
+    Ok(())
+}
+
 impl NativeDebugger {
     /// What a caller wants to be started.
     fn plan(&self, asked: &Start) -> Result<LaunchPlan, DebugFailure> {
@@ -361,6 +371,9 @@ impl NativeDebugger {
         timeout: Duration,
         said: &LastLine,
     ) -> Result<Vec<DebugSession>, DebugFailure> {
+        for (_, configuration) in &plan.parts {
+            answers(configuration).await?;
+        }
         let native = self.clone();
         let checked = off_worker(self.workspace(), move || native.check_plan(&plan).map(|()| plan));
         let plan = checked.await??;
@@ -377,6 +390,7 @@ impl NativeDebugger {
         timeout: Duration,
         said: &LastLine,
     ) -> Result<DebugSession, DebugFailure> {
+        answers(&configuration).await?;
         let native = self.clone();
         let check = move || native.check_configuration(&configuration).map(|()| configuration);
         let configuration = off_worker(self.workspace(), check).await??;
