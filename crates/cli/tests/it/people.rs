@@ -92,7 +92,7 @@ fn status_and_ls_show_the_server_and_every_session() {
     let mut people = People::new();
     let id = people.launch(json!({"command": "cat", "name": "dev", "cols": 90, "rows": 20}));
     // What a program or an agent calls itself does not reach the terminal's controls.
-    people.launch(json!({"command": "cat", "name": "evil\u{1b}[2J\u{7}"}));
+    people.launch(json!({"command": "sh", "args": ["-c", "cat # evil\u{1b}[2J\u{7}"]}));
     let ended = people.launch(json!({"command": "sh", "args": ["-c", "exit 4"]}));
     people.call("wait_for", json!({"session_id": ended, "exit": true}));
 

@@ -25,6 +25,9 @@ const SLOWER_SURVEYS: [(Duration, Duration); 2] = [
 /// The least time between two questions for a wait that ends when the program waits for input.
 const SETTLE_INTERVAL: Duration = Duration::from_millis(1);
 
+/// How long a program that polls has to print nothing before the kernel's answer about it counts.
+const POLLING_QUIET: Duration = Duration::from_millis(2);
+
 /// How long a program that may draw by itself has to print nothing before it counts as settled.
 const DRAWING_QUIET: Duration = Duration::from_millis(50);
 
@@ -379,12 +382,15 @@ impl SessionTask {
             let graced = pending.began.max(self.last_input) + UNCHANGED_GRACE;
             return self.survey.latest_began.is_some_and(|began| began >= graced);
         }
-        // Line editors read in raw mode. One that gave that up and polls may be about to end (node).
         let polls = |survey: &Survey| survey.waiting == Waiting::Polling;
-        let gave_up = || {
-            self.survey.latest.as_ref().is_some_and(polls)
-                && self.program.line_mode().is_ok_and(|mode| mode.canonical)
-        };
+        let polls = self.survey.latest.as_ref().is_some_and(polls);
+        // A program that polls may look for input before it has done all that its input leads to.
+        let answered = self.last_output.max(self.last_input) + POLLING_QUIET;
+        if polls && self.survey.latest_began.is_none_or(|began| began < answered) {
+            return false;
+        }
+        // Line editors read in raw mode. One that gave that up and polls may be about to end (node).
+        let gave_up = || polls && self.program.line_mode().is_ok_and(|mode| mode.canonical);
         !(is_alternate || gave_up()) || now >= self.last_output.max(self.last_input) + DRAWING_QUIET
     }
 
