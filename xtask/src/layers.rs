@@ -54,7 +54,7 @@ const INTERNAL: [(&str, &[&str]); 18] = [
             "termbridge-web",
         ],
     ),
-    ("termbridge-testkit", &["termbridge-mcp"]),
+    ("termbridge-testkit", &["termbridge-foreign-files", "termbridge-mcp"]),
 ];
 
 /// Crates of others that only some of ours know, by name or by the beginning of it (`*`).
