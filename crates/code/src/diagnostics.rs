@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use termbridge_dap::Environment;
+use termbridge_foreign_files::off_worker;
 use tokio::task::JoinSet;
 
 use self::jobs::{Job, Read, jobs};
@@ -115,10 +116,16 @@ pub async fn collect(
     environment: &Environment,
     timeout: Duration,
 ) -> Result<Findings, CodeError> {
-    let target = real(path.unwrap_or(workspace))?;
-    let workspace = real(workspace)?;
+    let (asked, root) = (path.unwrap_or(workspace).to_owned(), workspace.to_owned());
+    let (folder, variables) = (asked.clone(), environment.clone());
+    let look = off_worker(folder, move || {
+        let (target, root) = (real(&asked)?, real(&root)?);
+        let jobs = jobs(&target, &root, &variables);
+        Ok::<_, CodeError>((target, jobs))
+    });
+    let (target, jobs) = look.await.map_err(|error| CodeError::Internal(error.to_string()))??;
     let mut running = JoinSet::new();
-    for job in jobs(&target, &workspace, environment) {
+    for job in jobs {
         running.spawn(perform(job, environment.clone(), timeout));
     }
     let (mut diagnostics, mut tools) = (Vec::new(), Vec::new());

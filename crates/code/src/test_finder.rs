@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use termbridge_dap::{Configuration, Environment};
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use crate::error::CodeError;
 use crate::tool::Tools;
@@ -92,7 +93,7 @@ pub async fn test_at(
     timeout: Duration,
 ) -> Result<TestRun, CodeError> {
     let tools = Tools::new(environment, timeout).with_python(python);
-    let source = Source::read(file, place, workspace)?;
+    let source = Source::read(file, place, workspace).await?;
     let extension = file.extension().and_then(|extension| extension.to_str());
     match extension.unwrap_or_default() {
         "py" | "pyw" => python::test_at(&source, &tools).await,
@@ -118,9 +119,15 @@ struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn read(file: &'a Path, place: &'a Place, workspace: &'a Path) -> Result<Self, CodeError> {
-        let read = termbridge_foreign_files::read(file, MAX_SOURCE);
-        let bytes = read.map_err(|error| match error.kind() {
+    async fn read(
+        file: &'a Path,
+        place: &'a Place,
+        workspace: &'a Path,
+    ) -> Result<Self, CodeError> {
+        let path = file.to_owned();
+        let read = move || termbridge_foreign_files::read(&path, MAX_SOURCE);
+        let read = off_worker(folder_of(file), read).await;
+        let bytes = read.flatten().map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::InvalidInput => {
                 CodeError::FileNotFound(file.to_owned())
             }

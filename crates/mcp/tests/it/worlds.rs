@@ -225,14 +225,19 @@ async fn a_workspace_that_hangs_costs_its_own_tools_alone() {
 }
 
 #[tokio::test]
-async fn a_program_is_not_debugged_in_a_directory_that_hangs() {
+async fn nothing_is_debugged_tested_or_compiled_in_a_directory_that_hangs() {
     let world = World::new();
     let mut client = Connection::to(world.client("one")).await;
     std::fs::write(world.path("one/program.py"), "x = 1\n").expect("written");
     std::fs::create_dir(world.path("one/hung")).expect("made");
     let _hung = HungPath::new(&world.path("one/hung")).await;
-    let arguments = json!({"program": "program.py", "cwd": "hung"});
-    let answer = client.call("debug_start", arguments).await.to_string();
-    assert!(answer.contains("did not answer within 10 s"), "{answer}");
+    for (tool, arguments) in [
+        ("debug_start", json!({"program": "program.py", "cwd": "hung"})),
+        ("test_debug_single", json!({"path": "hung/test_x.py", "line": 1})),
+        ("diagnostic_collect", json!({"path": "hung"})),
+    ] {
+        let answer = client.call(tool, arguments).await.to_string();
+        assert!(answer.contains("did not answer within 10 s"), "{tool}: {answer}");
+    }
     world.sessions.shutdown().await;
 }
