@@ -13,6 +13,7 @@
 //! by its id. Spare ones are recycled (`recycle`), sessions with a name or of `create_session` never.
 
 mod kept;
+mod left;
 mod named;
 mod recycle;
 
@@ -33,12 +34,10 @@ use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
 use crate::settings::BridgeSettings;
 
+pub(crate) use left::Left;
 use named::Named;
 pub(crate) use named::{NameClaim, check_name};
 pub(crate) use recycle::Room;
-
-/// Ended sessions whose directories are remembered.
-const MAX_LEFT: usize = 1000;
 
 /// What a command needs of its session; what is left open is as in the current one.
 #[derive(Debug, Default)]
@@ -94,13 +93,6 @@ struct Table {
     claimed: Vec<(Key, String)>,
     /// Where sessions ended that nothing has replaced yet: an agent's current one, and those with a name.
     left: HashMap<(Key, Option<String>), Left>,
-}
-
-/// A session that has ended, and where it was.
-#[derive(Debug, Clone)]
-pub(crate) struct Left {
-    pub(crate) session: SessionId,
-    pub(crate) cwd: PathBuf,
 }
 
 impl Table {
@@ -228,34 +220,6 @@ impl Agents {
             table.make_current(caller.key(), id.clone());
             self.keep(&table);
         }
-    }
-
-    /// Where the caller's current session, or the one of this name, has ended.
-    pub(crate) fn left(&self, caller: &Caller, name: Option<&str>) -> Option<Left> {
-        self.lock().left.get(&(caller.key(), name.map(str::to_owned))).cloned()
-    }
-
-    /// A new session need not start there.
-    pub(crate) fn forget_left(&self, caller: &Caller, name: Option<&str>) {
-        self.lock().left.remove(&(caller.key(), name.map(str::to_owned)));
-    }
-
-    /// The session has ended; one that replaces it starts where it was.
-    fn forget_ended(&self, info: &SessionInfo) {
-        let left = Left { session: info.id.clone(), cwd: info.own_directory().to_owned() };
-        let mut table = self.lock();
-        let current = table.current.iter().filter(|(_, current)| **current == info.id);
-        let mut keys: Vec<_> = current.map(|(key, _)| (key.clone(), None)).collect();
-        let held = table.held.iter().find(|held| held.id == info.id);
-        let named = held.and_then(|held| Some((held.key.clone(), Some(held.name.clone()?))));
-        keys.extend(named);
-        for key in keys {
-            if table.left.len() < MAX_LEFT {
-                table.left.insert(key, left.clone());
-            }
-        }
-        drop(table);
-        self.forget(&info.id);
     }
 
     /// The session's shell did not take a command. It is no agent's current one any more, and only

@@ -23,6 +23,7 @@ mod agents;
 mod backend;
 mod backends;
 mod caller;
+mod checks;
 pub mod debug;
 mod directories;
 mod editor_terminals;

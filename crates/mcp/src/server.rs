@@ -268,7 +268,7 @@ impl McpServer {
         self.tools.is_structured_for(client.as_deref())
     }
 
-    /// Who makes a request. A token's requests without an MCP session are told apart by the client's name in them.
+    /// Who makes a request. Without an MCP session, the client's name in a request identifies the client of a token.
     fn caller_of(&self, context: &RequestContext<RoleServer>) -> Caller {
         let client = self.caller.client();
         let is_alone = !client.principal.is_empty() && client.instance.is_empty();

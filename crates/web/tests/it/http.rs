@@ -51,7 +51,7 @@ async fn each_client_of_a_token_has_its_own_current_session() {
     let token = bed.token(Scope::Write);
     let first = HttpClient::with_session(&bed, &token).await;
     let second = HttpClient::with_session(&bed, &token).await;
-    // Without sessions they are told apart by the names that their requests carry.
+    // Without sessions, the name in each request identifies the client.
     let alone = HttpClient::stateless(&bed, &token);
     let mut other = alone.clone();
     other.name = "other".into();
