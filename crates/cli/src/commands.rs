@@ -27,13 +27,13 @@ pub(crate) mod tools;
 pub(crate) mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::{McpServer, Offer, Toolset};
@@ -50,35 +50,33 @@ const WORKERS: usize = 2;
 /// Threads for work that blocks, started when they are needed: hung file systems can hold half of them.
 const BLOCKING: usize = 2 * termbridge_foreign_files::MAX_THREADS;
 
-/// Threads that every server needs: the workers, a blocking thread, stdin and stdout, the keeper. Each one costs time at
-/// the start, so threads that can be refused later are not counted.
-const FIRST_THREADS: usize = WORKERS + 4;
+/// Why there are too few threads.
+const NO_THREADS: &str =
+    "cannot start its threads: the limit of processes (`ulimit -u`, a container's pids limit) is reached";
 
 /// A runtime that goes on where the system refuses further threads, because a program has used up the
 /// user's or the container's processes: its first blocking thread is started here and stays.
 fn runtime() -> anyhow::Result<Runtime> {
-    probe_threads().context(
-        "cannot start its threads: the limit of processes (`ulimit -u`, a container's pids limit) is reached",
-    )?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING).thread_keep_alive(Duration::MAX);
-    let runtime = runtime.enable_all().build().context("cannot start the runtime")?;
+    // Tokio panics where its first thread is refused.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| ()));
+    let built = panic::catch_unwind(AssertUnwindSafe(|| runtime.enable_all().build()));
+    panic::set_hook(hook);
+    let runtime = built.map_err(|_| anyhow!(NO_THREADS))?.context("cannot start the runtime")?;
     drop(runtime.spawn_blocking(|| ()));
+    // Where another one is refused, tokio goes on without it.
+    if own_threads().is_some_and(|threads| threads < 1 + WORKERS + 1) {
+        runtime.shutdown_background();
+        bail!(NO_THREADS);
+    }
     Ok(runtime)
 }
 
-/// Whether the system lets us have as many threads as we need at once. Tokio panics where one of its own is
-/// refused, or waits for ever for one that never comes.
-fn probe_threads() -> io::Result<()> {
-    let gate = Mutex::new(());
-    let closed = gate.lock();
-    thread::scope(|scope| {
-        let mut probes = (0..FIRST_THREADS)
-            .map(|_| thread::Builder::new().spawn_scoped(scope, || drop(gate.lock())));
-        let started = probes.try_for_each(|probe| probe.map(drop));
-        drop(closed);
-        started
-    })
+/// How many threads this process has, where the system says so.
+fn own_threads() -> Option<usize> {
+    Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 
 /// The debugging tools in this process, without history.

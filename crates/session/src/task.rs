@@ -66,7 +66,7 @@ use crate::wait::{Wait, Waited};
 /// Requests waiting for the task.
 pub(crate) const COMMAND_QUEUE: usize = 64;
 /// Reads of output before requests get their turn.
-const BATCH_READS: usize = 8;
+const BATCH_READS: usize = 32;
 /// Time that output may take in a turn, before requests and other sessions are served.
 const BATCH_TIME: Duration = Duration::from_millis(5);
 /// Time that output may take without a turn. Most output takes less.
@@ -252,6 +252,17 @@ impl SessionTask {
             }
             let mut turn = None;
             tokio::select! {
+                // In this order: input and requests are not held up by a flood of output. A timer comes last, because
+                // setting one wakes the thread that waits for events.
+                biased;
+                result = program.writable(), if self.input.wants_to_write() && !self.hung_up => {
+                    self.writable(result);
+                }
+                status = program.exited(), if self.exited.is_none() => self.program_exited(status),
+                command = commands.recv() => match command {
+                    Some(command) => self.handle(command),
+                    None => break,
+                },
                 result = program.readable(), if !self.hung_up && !self.behind => {
                     self.readable(result);
                 }
@@ -260,14 +271,6 @@ impl SessionTask {
                     self.has_turn = true;
                     self.work_in_turn();
                 }
-                command = commands.recv() => match command {
-                    Some(command) => self.handle(command),
-                    None => break,
-                },
-                result = program.writable(), if self.input.wants_to_write() && !self.hung_up => {
-                    self.writable(result);
-                }
-                status = program.exited(), if self.exited.is_none() => self.program_exited(status),
                 () = yield_now(), if self.looks_at_once() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
             }

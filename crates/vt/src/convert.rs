@@ -69,11 +69,18 @@ pub(crate) fn row_hash(cells: &[EmulatorCell]) -> u64 {
 /// A cell that nothing was printed to, or that looks the same.
 #[inline]
 fn is_blank(cell: &EmulatorCell) -> bool {
-    character(cell) == ' '
-        && shown_flags(cell).is_empty()
-        && color_code(cell.fg) == DEFAULT_COLOR
-        && color_code(cell.bg) == DEFAULT_COLOR
-        && !has_extra(cell)
+    // Every look at a screen asks this of thousands of cells, most of which nothing was printed to.
+    let is_untouched = cell.c == ' '
+        && cell.flags.is_empty()
+        && matches!(cell.fg, EmulatorColor::Named(NamedColor::Foreground))
+        && matches!(cell.bg, EmulatorColor::Named(NamedColor::Background))
+        && cell.extra.is_none();
+    is_untouched
+        || (character(cell) == ' '
+            && shown_flags(cell).is_empty()
+            && color_code(cell.fg) == DEFAULT_COLOR
+            && color_code(cell.bg) == DEFAULT_COLOR
+            && !has_extra(cell))
 }
 
 #[inline]

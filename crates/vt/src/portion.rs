@@ -4,19 +4,21 @@
 //! that output takes. On a screen of usual size, a few bytes are little work whatever they are. Elsewhere output is
 //! weighed by the cells that it touches at most: an estimate from above, made without following the stream.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 use crate::emulator::Size;
 use crate::queries::MAX_REPEAT;
 use crate::scanner::sequence_len;
 
-/// Cells of the largest screen on which output is not weighed, and bytes of a portion there.
+/// Cells of the largest screen on which output is not weighed, and bytes of a portion there that has sequences.
 const USUAL_CELLS: usize = 12 * 1024;
 const USUAL_BYTES: usize = 256;
 /// Begins a synchronized update.
 const BEGIN_UPDATE: &[u8] = b"\x1b[?2026h";
 /// Cells that a portion touches, unless a single sequence touches more.
 const PORTION_CELLS: usize = 1 << 17;
+/// Cells that a portion without sequences may touch on a usual screen; most of it touches far fewer.
+const TEXT_CELLS: usize = 1 << 20;
 /// Longest portion.
 const PORTION_BYTES: usize = 4096;
 /// Printing a character takes as long as clearing so many cells.
@@ -29,10 +31,14 @@ const TABS: usize = 1 << 16;
 pub(crate) fn portion_len(bytes: &[u8], size: Size, insert: bool) -> usize {
     let bytes = &bytes[..bytes.len().min(PORTION_BYTES)];
     let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
-    let first = &bytes[..bytes.len().min(USUAL_BYTES)];
-    // An update that is fed whole need not be hidden. Hiding costs a copy of the screen.
-    if cols * rows <= USUAL_CELLS && memmem::find(first, BEGIN_UPDATE).is_none() {
-        return first.len();
+    if cols * rows <= USUAL_CELLS {
+        let text = memchr(0x1b, bytes).unwrap_or(bytes.len());
+        let first = &bytes[..bytes.len().min(USUAL_BYTES)];
+        // An update that is fed whole need not be hidden. Hiding costs a copy of the screen.
+        if text >= first.len() || memmem::find(&first[text..], BEGIN_UPDATE).is_none() {
+            // A byte of text touches a row and moves the others at most.
+            return text.min(TEXT_CELLS / (cols + rows)).max(first.len());
+        }
     }
     let printed = PRINTED_CELLS + if insert { cols } else { 0 };
     let (mut at, mut touched) = (0, 0);
@@ -100,9 +106,20 @@ mod tests {
     }
 
     #[test]
-    fn on_a_usual_screen_portions_are_short_whatever_they_are() {
-        for output in ["\x1b[2J", "x\x1b[2147483647b", "text ", "\n"] {
+    fn on_a_usual_screen_portions_with_sequences_are_short() {
+        for output in ["\x1b[2J", "x\x1b[2147483647b", "text\x1b[m"] {
             assert_eq!(repeats(output, USUAL), USUAL_BYTES / output.len(), "{output:?}");
+        }
+    }
+
+    #[test]
+    fn text_is_fed_at_once_unless_rows_are_long_or_many() {
+        let output = "text\n".repeat(2000);
+        assert_eq!(portion_len(output.as_bytes(), USUAL, false), PORTION_BYTES);
+        let mixed = format!("{}\x1b[2J", "text\n".repeat(200));
+        assert_eq!(portion_len(mixed.repeat(9).as_bytes(), USUAL, false), 1000);
+        for size in [Size { cols: 12_000, rows: 1 }, Size { cols: 1, rows: 12_000 }] {
+            assert_eq!(portion_len(output.as_bytes(), size, true), USUAL_BYTES);
         }
     }
 

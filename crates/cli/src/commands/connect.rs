@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: McpArguments) -> Result<ExitCode> {
 
 async fn relay(link: ServerLink) -> Result<ExitCode> {
     let mut signals = EndingSignals::catch()?;
-    let (reader, writer) = termbridge_mcp::stdio().context("no thread for stdin and stdout")?;
+    let (reader, writer) = termbridge_mcp::stdio().context(super::NO_THREADS)?;
     tokio::select! {
         end = shim::relay(reader, writer, link) => match end {
             ShimEnd::ClientLeft => Ok(ExitCode::SUCCESS),

@@ -55,7 +55,7 @@ async fn serve(config: &Config) -> Result<ExitCode> {
         drop(tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders));
     });
     let mut signals = EndingSignals::catch()?;
-    let (reader, writer) = termbridge_mcp::stdio().context("no thread for stdin and stdout")?;
+    let (reader, writer) = termbridge_mcp::stdio().context(super::NO_THREADS)?;
     let outcome = tokio::select! {
         served = server.serve(reader, writer) => {
             served.map(|()| ExitCode::SUCCESS).map_err(anyhow::Error::from)
