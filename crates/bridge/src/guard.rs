@@ -116,6 +116,23 @@ impl Guard {
         Ok(())
     }
 
+    /// The same, or `None` where it takes a look at the file system.
+    pub(crate) fn command_at_once(
+        &self,
+        command: &str,
+        dialect: Dialect,
+        cwd: &Path,
+        caller: &Caller,
+    ) -> Option<Result<(), BridgeError>> {
+        if !self.allowed_directories().is_empty() || !self.folder_limits(caller, cwd).is_empty() {
+            return None;
+        }
+        let text = command_text(command);
+        let decision =
+            self.policy.check_command_at_once(&text, dialect, cwd, self.home(caller))?;
+        Some(conclude(decision, command, caller))
+    }
+
     /// Whether a program may be started there.
     pub(crate) fn program(
         &self,

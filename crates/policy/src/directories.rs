@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Component, Path, PathBuf, Prefix};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Most links followed for one path, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -26,6 +27,23 @@ pub struct FileSystem;
 impl ReadLink for FileSystem {
     fn read_link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         if path.symlink_metadata()?.is_symlink() { path.read_link().map(Some) } else { Ok(None) }
+    }
+}
+
+/// Links that are not read; only whether one should have been is noted.
+#[derive(Debug, Default)]
+pub(crate) struct NoLooks(AtomicBool);
+
+impl NoLooks {
+    pub(crate) fn was_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl ReadLink for NoLooks {
+    fn read_link(&self, _: &Path) -> io::Result<Option<PathBuf>> {
+        self.0.store(true, Ordering::Relaxed);
+        Ok(None)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::allow::AllowList;
 use crate::config::{ConfigError, PolicyConfig, RateLimit};
 use crate::decision::{Decision, Explanation};
 use crate::dialect::Dialect;
-use crate::directories::{self, FileSystem, ReadLink};
+use crate::directories::{self, FileSystem, NoLooks, ReadLink};
 use crate::judge::Judge;
 use crate::parse::{MAX_NESTING, MAX_PARTS};
 use crate::pattern::Pattern;
@@ -82,10 +82,26 @@ impl Policy {
         cwd: &Path,
         home: &Path,
     ) -> Decision {
+        self.decide(command, Scene { dialect, cwd, home, links: &*self.links })
+    }
+
+    /// The same decision, or `None` where it takes a look at the file system.
+    pub fn check_command_at_once(
+        &self,
+        command: &str,
+        dialect: Dialect,
+        cwd: &Path,
+        home: &Path,
+    ) -> Option<Decision> {
+        let links = NoLooks::default();
+        let decision = self.decide(command, Scene { dialect, cwd, home, links: &links });
+        (!links.was_asked()).then_some(decision)
+    }
+
+    fn decide(&self, command: &str, scene: Scene<'_>) -> Decision {
         if let Some(refusal) = too_long(command) {
             return refusal;
         }
-        let scene = Scene { dialect, cwd, home, links: &*self.links };
         let findings = walk::walk(self.judge(), Subject::Line(command), scene, Purpose::Decide);
         self.conclude(command, &findings)
     }

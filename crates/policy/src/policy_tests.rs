@@ -337,3 +337,18 @@ fn an_explanation_decides_as_a_check_does() {
 fn every_path_is_allowed_without_directories() {
     assert!(policy("").check_path(Path::new("/etc/passwd")).is_allowed());
 }
+
+#[test]
+fn a_decision_is_made_at_once_unless_it_takes_a_look_at_the_file_system() {
+    let policy = policy("");
+    let at_once = |command| {
+        policy.check_command_at_once(command, Dialect::Bash, Path::new(CWD), Path::new(HOME))
+    };
+    for command in ["echo hi", "rm -rf /", "make && ./run", "if true; then cat x; fi"] {
+        let decision = at_once(command).map(|decision| decision.is_allowed());
+        assert_eq!(decision, Some(runs(&policy, command)), "{command}");
+    }
+    for command in ["cd build && rm -rf *", "c\\d /slow; ls", "pushd sub"] {
+        assert_eq!(at_once(command), None, "{command}");
+    }
+}

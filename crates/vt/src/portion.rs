@@ -4,21 +4,21 @@
 //! that output takes. On a screen of usual size, a few bytes are little work whatever they are. Elsewhere output is
 //! weighed by the cells that it touches at most: an estimate from above, made without following the stream.
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memmem, memrchr};
 
 use crate::emulator::Size;
 use crate::queries::MAX_REPEAT;
 use crate::scanner::sequence_len;
 
-/// Cells of the largest screen on which output is not weighed, and bytes of a portion there that has sequences.
+/// Cells of the largest screen on which output is not weighed, and cells that a portion touches there at most.
 const USUAL_CELLS: usize = 12 * 1024;
-const USUAL_BYTES: usize = 256;
+const USUAL_WORK: usize = 1 << 20;
+/// Begins a sequence.
+const ESC: u8 = 0x1b;
 /// Begins a synchronized update.
 const BEGIN_UPDATE: &[u8] = b"\x1b[?2026h";
 /// Cells that a portion touches, unless a single sequence touches more.
 const PORTION_CELLS: usize = 1 << 17;
-/// Cells that a portion without sequences may touch on a usual screen; most of it touches far fewer.
-const TEXT_CELLS: usize = 1 << 20;
 /// Longest portion.
 const PORTION_BYTES: usize = 4096;
 /// Printing a character takes as long as clearing so many cells.
@@ -32,19 +32,25 @@ pub(crate) fn portion_len(bytes: &[u8], size: Size, insert: bool) -> usize {
     let bytes = &bytes[..bytes.len().min(PORTION_BYTES)];
     let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
     if cols * rows <= USUAL_CELLS {
-        let text = memchr(0x1b, bytes).unwrap_or(bytes.len());
-        let first = &bytes[..bytes.len().min(USUAL_BYTES)];
+        let text = memchr(ESC, bytes).unwrap_or(bytes.len());
+        // A sequence has three bytes or more and touches every cell at most. A byte of text touches a row and moves
+        // the others at most.
+        let most = (3 * USUAL_WORK / (cols * rows)).max(text.min(USUAL_WORK / (cols + rows)));
+        let len = match bytes.get(..most) {
+            // A sequence that is cut has to be put together again.
+            Some(first) => memrchr(ESC, first).filter(|at| *at > 0).unwrap_or(most),
+            None => bytes.len(),
+        };
         // An update that is fed whole need not be hidden. Hiding costs a copy of the screen.
-        if text >= first.len() || memmem::find(&first[text..], BEGIN_UPDATE).is_none() {
-            // A byte of text touches a row and moves the others at most.
-            return text.min(TEXT_CELLS / (cols + rows)).max(first.len());
+        if text >= len || memmem::find(&bytes[text..len], BEGIN_UPDATE).is_none() {
+            return len;
         }
     }
     let printed = PRINTED_CELLS + if insert { cols } else { 0 };
     let (mut at, mut touched) = (0, 0);
     while at < bytes.len() {
         let (len, cells) = match bytes[at] {
-            0x1b => {
+            ESC => {
                 let len = sequence_len(&bytes[at..]);
                 (len, sequence_cells(&bytes[at..at + len], cols, rows))
             }
@@ -106,21 +112,33 @@ mod tests {
     }
 
     #[test]
-    fn on_a_usual_screen_portions_with_sequences_are_short() {
-        for output in ["\x1b[2J", "x\x1b[2147483647b", "text\x1b[m"] {
-            assert_eq!(repeats(output, USUAL), USUAL_BYTES / output.len(), "{output:?}");
+    fn on_a_usual_screen_a_portion_touches_no_more_than_its_bound() {
+        for size in [USUAL, Size { cols: 12_000, rows: 1 }, Size { cols: 1, rows: 12_000 }] {
+            let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
+            for (output, cells) in
+                [("\x1b[J", cols * rows), ("\x1b[2J", cols * rows), ("\n", cols + rows)]
+            {
+                let most = USUAL_WORK / cells;
+                let repeats = repeats(output, size);
+                assert!(
+                    (most / 2..=most.max(PORTION_BYTES)).contains(&repeats),
+                    "{output:?}: {repeats}"
+                );
+            }
         }
     }
 
     #[test]
-    fn text_is_fed_at_once_unless_rows_are_long_or_many() {
-        let output = "text\n".repeat(2000);
-        assert_eq!(portion_len(output.as_bytes(), USUAL, false), PORTION_BYTES);
-        let mixed = format!("{}\x1b[2J", "text\n".repeat(200));
-        assert_eq!(portion_len(mixed.repeat(9).as_bytes(), USUAL, false), 1000);
-        for size in [Size { cols: 12_000, rows: 1 }, Size { cols: 1, rows: 12_000 }] {
-            assert_eq!(portion_len(output.as_bytes(), size, true), USUAL_BYTES);
+    fn a_portion_does_not_end_within_a_sequence() {
+        for text in 1..40 {
+            let output = format!("{}\x1b[38;5;208m", "x".repeat(text)).repeat(500);
+            let len = portion_len(output.as_bytes(), USUAL, false);
+            assert_eq!(output.as_bytes()[len], ESC);
         }
+        let text = "text\n".repeat(2000);
+        assert_eq!(portion_len(text.as_bytes(), USUAL, false), PORTION_BYTES, "there is none");
+        let unfinished = format!("\x1b]0;{text}");
+        assert_eq!(portion_len(unfinished.as_bytes(), USUAL, false), 3 * USUAL_WORK / 4800);
     }
 
     #[test]
