@@ -452,16 +452,19 @@ impl Agents {
     ) -> Pattern {
         let name = needs.name.as_deref();
         let left = self.left(&needs.caller, name).filter(|_| name.is_some() || current.is_none());
-        let left = left.as_ref().map(|left| left.cwd.as_path());
+        let (left, left_shell) = left.map(|left| (left.cwd, left.shell)).unzip();
+        let left_shell = left_shell.flatten();
         let table = self.lock();
         let held = current.and_then(|info| table.held.iter().find(|held| held.id == info.id));
         let like = |asked: Option<&String>, is: Option<&String>, default: &String| {
             asked.or(is).unwrap_or(default).clone()
         };
         let model = held.filter(|_| needs.pick == Pick::Own);
-        let shell = like(needs.shell.as_ref(), model.map(|held| &held.shell), &settings.shell);
+        let is = left_shell.as_ref().or(model.map(|held| &held.shell));
+        let shell = like(needs.shell.as_ref(), is, &settings.shell);
         let env = needs.env.clone().or_else(|| model.map(|held| held.env.clone()));
-        let cwd = needs.cwd.as_deref().or(left).or(current.map(SessionInfo::own_directory));
+        let cwd = needs.cwd.as_deref().or(left.as_deref());
+        let cwd = cwd.or(current.map(SessionInfo::own_directory));
         Pattern {
             at: needs.at.or(held.map(|held| held.at)).unwrap_or_default(),
             shell,

@@ -47,7 +47,7 @@ pub struct Execute {
     pub session: Option<SessionId>,
     /// The directory. The shell returns afterwards, unless the caller addressed it by id or name.
     pub cwd: Option<PathBuf>,
-    /// Variables of this command, or of a new session with a name.
+    /// Variables of this command.
     pub env: Option<BTreeMap<String, String>>,
     /// Which session is picked.
     pub pick: Pick,
@@ -278,9 +278,8 @@ impl Bridge {
     ) -> Result<Started, BridgeError> {
         let shared = &*self.shared;
         let at = current.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
-        let is_setup = request.name.is_none()
-            && request.pick == Pick::Own
-            && self.backends().get(at.unwrap_or_default()).takes_setups();
+        let is_setup =
+            request.pick == Pick::Own && self.backends().get(at.unwrap_or_default()).takes_setups();
         let start = shared.settings.start_folder(&request.caller);
         // A shell may not start outside of the allowed directories.
         let start = match &place.asked {
@@ -289,7 +288,7 @@ impl Bridge {
         };
         let mut needs = Needs {
             caller: request.caller.clone(),
-            cwd: place.asked.clone().filter(|_| !is_setup),
+            cwd: place.asked.clone().filter(|_| !is_setup || request.name.is_some()),
             env: request.env.clone().filter(|_| !is_setup),
             shell: request.shell.clone(),
             name: request.name.clone(),
@@ -375,10 +374,7 @@ impl Bridge {
             _ => None,
         };
         let mut setup = CommandSetup { stays: place.stays, ..CommandSetup::default() };
-        let env = request.env.as_ref().filter(|env| {
-            // A session with a name, or one picked because it is alike, was started with them.
-            !env.is_empty() && request.name.is_none() && request.pick == Pick::Own
-        });
+        let env = request.env.as_ref().filter(|env| !env.is_empty());
         if backend.takes_setups() {
             setup.cwd = elsewhere.map(|cwd| cwd.to_string_lossy().into_owned());
             setup.env = env.cloned().unwrap_or_default();

@@ -128,8 +128,7 @@ impl Guard {
             return None;
         }
         let text = command_text(command);
-        let decision =
-            self.policy.check_command_at_once(&text, dialect, cwd, self.home(caller))?;
+        let decision = self.policy.check_command_at_once(&text, dialect, cwd, self.home(caller))?;
         Some(conclude(decision, command, caller))
     }
 

@@ -223,9 +223,9 @@ impl From<BridgeError> for ToolError {
             ),
             BridgeError::NameBusy { .. } => (
                 Code::Busy,
-                "Wait for it with get_terminal_output (its session_id, until \"end\", wait_ms), or use another \
-                 `name`.",
-                &["get_terminal_output"],
+                "Wait for it with get_terminal_output (its session_id, until \"end\", wait_ms), answer it with \
+                 send_keys if it waits for input, or use another `name`.",
+                &["get_terminal_output", "send_keys"],
             ),
             BridgeError::NameTaken { .. } => (
                 Code::InvalidInput,

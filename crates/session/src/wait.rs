@@ -27,7 +27,7 @@ pub struct Wait {
     pub idle: Option<Duration>,
     /// The screen changed, since `after` or else since the wait began.
     pub change: bool,
-    /// The program ended.
+    /// The program ended, or the `command`.
     pub exit: bool,
     /// A shell waits at its prompt.
     pub prompt: bool,
@@ -211,7 +211,7 @@ pub enum Fired {
     Idle,
     /// The screen changed.
     Change,
-    /// The program ended.
+    /// The program ended, or the command that was waited for.
     Exit,
     /// A shell waits at its prompt.
     Prompt,

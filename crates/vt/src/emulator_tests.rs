@@ -103,6 +103,11 @@ fn a_flood_of_combining_marks_stays_bounded() {
 }
 
 #[test]
+fn the_column_mode_clears_nothing() {
+    assert_eq!(text(&fed("keep\x1b[?3l\x1b[?3h")), "keep");
+}
+
+#[test]
 fn alternate_screens_hide_and_restore_the_primary() {
     for (enter, leave) in
         [("\x1b[?1049h", "\x1b[?1049l"), ("\x1b[?47h", "\x1b[?47l"), ("\x1b[?1047h", "\x1b[?1047l")]

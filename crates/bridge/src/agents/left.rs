@@ -10,11 +10,12 @@ use crate::caller::Caller;
 /// Ended sessions whose directories are remembered.
 const MAX_LEFT: usize = 1000;
 
-/// A session that has ended, and where it was.
+/// A session that has ended, where it was, and its shell if it had one.
 #[derive(Debug, Clone)]
 pub(crate) struct Left {
     pub(crate) session: SessionId,
     pub(crate) cwd: PathBuf,
+    pub(crate) shell: Option<String>,
 }
 
 impl Agents {
@@ -28,13 +29,14 @@ impl Agents {
         self.lock().left.remove(&(caller.key(), name.map(str::to_owned)));
     }
 
-    /// The session has ended; one that replaces it starts where it was.
+    /// The session has ended; one that replaces it starts where it was, with the same shell.
     pub(super) fn forget_ended(&self, info: &SessionInfo) {
-        let left = Left { session: info.id.clone(), cwd: info.own_directory().to_owned() };
         let mut table = self.lock();
         let current = table.current.iter().filter(|(_, current)| **current == info.id);
         let mut keys: Vec<_> = current.map(|(key, _)| (key.clone(), None)).collect();
         let held = table.held.iter().find(|held| held.id == info.id);
+        let shell = held.map(|held| held.shell.clone());
+        let left = Left { session: info.id.clone(), cwd: info.own_directory().to_owned(), shell };
         let named = held.and_then(|held| Some((held.key.clone(), Some(held.name.clone()?))));
         keys.extend(named);
         for key in keys {

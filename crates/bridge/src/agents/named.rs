@@ -82,12 +82,8 @@ impl Agents {
                 Owner::Session(held) => held,
             };
             let Some(info) = self.living(backends, &held.id).await? else { continue };
-            let other_shell = needs.shell.as_ref().filter(|shell| **shell != held.shell);
-            let other_env = needs.env.as_ref().filter(|env| **env != held.env);
-            if other_shell.is_some() || other_env.is_some() {
-                let with = if other_shell.is_some() { "shell" } else { "env" };
-                let message = format!("it was started with another `{with}`");
-                return Err(taken(name, &held.id, &message));
+            if needs.shell.as_ref().is_some_and(|shell| *shell != held.shell) {
+                return Err(taken(name, &held.id, "it was started with another `shell`"));
             }
             if !info.is_idle_shell() {
                 return Err(busy(doing(backends, &info).await));

@@ -171,3 +171,15 @@ fn what_replaces_an_ended_shell_is_where_that_was_and_says_so() {
     );
     assert!(replaced.text.contains(&note), "{}", replaced.text);
 }
+
+#[test]
+fn a_named_session_that_ended_comes_back_with_its_shell() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let named = |command: &str| json!({"command": command, "name": "n"});
+    server.ok("execute_command", json!({"command": "true"}));
+    server.ok("create_session", json!({"shell": "dash", "name": "n"}));
+    server.ok("execute_command", named("exit 4"));
+    let answer = server.ok("execute_command", named("echo $0")).structured;
+    assert_eq!(answer["output"], "dash\n");
+}

@@ -286,3 +286,19 @@ fn a_command_cannot_pass_for_a_setup() {
     own.is_in(&own.home.clone());
     assert!(!own.home.join("forged").exists());
 }
+
+#[test]
+fn variables_hold_for_one_command_of_a_named_session_too() {
+    let environment = TestEnvironment::new();
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    let mut prints = |command: &str, env: Value, output: &str| {
+        let arguments = json!({"command": command, "name": "n", "env": env});
+        let answer = server.ok("execute_command", arguments).structured;
+        assert_eq!(answer["output"], output, "{command} {env}");
+    };
+    prints("echo $A", json!({"A": "1"}), "1\n");
+    prints("echo $A; export A=own", json!({}), "\n");
+    prints("echo $A", json!({"A": "1"}), "1\n");
+    prints("echo $A", json!({"A": "2"}), "2\n");
+    prints("echo $A", json!({}), "own\n");
+}

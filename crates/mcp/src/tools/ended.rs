@@ -81,6 +81,15 @@ impl Running {
         Ok(told.map(|told| Self { session, told, is_over }))
     }
 
+    pub(super) fn command(&self) -> u64 {
+        self.told.command
+    }
+
+    /// The command, unless it had ended when it was looked for.
+    pub(super) fn open(&self) -> Option<u64> {
+        (!self.is_over).then_some(self.told.command)
+    }
+
     /// How it ended, if it did. If it goes on, what was shown of the screen counts as told where it is all
     /// that came.
     pub(super) async fn ended(

@@ -247,7 +247,9 @@ impl Tool for SendKeys {
         let seen = context.told.seen(session.id());
         let (sent, wait, view, waited) = match wait {
             Some(wait) => {
-                let wait = Wait { look: view.look(seen), ..wait };
+                // In a shell, the end of the program is that of its command.
+                let command = running.as_ref().filter(|_| wait.exit).and_then(Running::open);
+                let wait = Wait { look: view.look(seen), command, ..wait };
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;

@@ -88,12 +88,14 @@ impl Tool for WaitFor {
         let mut waiting = Vec::new();
         for session in sessions.iter().cloned() {
             check_prompt(&session, &wait).await?;
-            let running = match wait.prompt {
+            let running = match wait.prompt || wait.exit {
                 true => Running::of(context, &session).await?,
                 false => None,
             };
             let look = arguments.view.look(context.told.seen(session.id()));
-            let wait = Wait { look, ..wait.clone() };
+            // In a shell, the end of the program is that of its command.
+            let command = running.as_ref().filter(|_| wait.exit).map(Running::command);
+            let wait = Wait { look, command, ..wait.clone() };
             let context = context.quiet();
             waiting.push(Box::pin(async move {
                 let waited = context.wait(&session, wait).await;
@@ -124,7 +126,8 @@ impl Tool for WaitFor {
             outcome.note = Some("all sessions have ended".to_owned());
         }
         let view = View::after(&waited, &session, arguments.view)?;
-        let command = match running.filter(|_| waited.fired == Some(Fired::Prompt)) {
+        let is_end = matches!(waited.fired, Some(Fired::Prompt | Fired::Exit));
+        let command = match running.filter(|_| is_end) {
             Some(running) => running.ended(context, Some(&waited), view.as_ref()).await?,
             None => None,
         };

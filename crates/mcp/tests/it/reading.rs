@@ -101,3 +101,18 @@ async fn no_line_of_a_background_job_is_lost_between_commands() {
         (1..=200).map(|it| (it, count(it))).filter(|(_, found)| *found != 1).collect();
     assert_eq!(wrong, [], "{all}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_end_of_a_command_is_an_exit() {
+    let server = TestServer::new();
+    run(&server, "read code; (exit $code)").await;
+    let keys = json!({"session_id": "s", "keys": "4<Enter>", "wait": {"exit": true}});
+    let answer = server.call("send_keys", keys).await;
+    assert_eq!(field(&answer, "wait")["fired"], "exit", "{}", text(&answer));
+    assert_eq!(field(&answer, "command")["exit_code"], 4, "{}", text(&answer));
+    let slow = json!({"command": "sleep 0.2; (exit 5)", "name": "s", "timeout_ms": 0});
+    assert_eq!(field(&server.call("execute_command", slow).await, "state"), "running");
+    let answer = server.call("wait_for", json!({"session_id": "s", "exit": true})).await;
+    assert_eq!(field(&answer, "fired"), "exit", "{}", text(&answer));
+    assert_eq!(field(&answer, "command")["exit_code"], 5, "{}", text(&answer));
+}

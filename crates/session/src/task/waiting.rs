@@ -261,7 +261,7 @@ impl SessionTask {
             return Some(Fired::Exit);
         }
         if wait.command.is_some_and(|id| self.is_command_over(id)) {
-            return Some(Fired::Command);
+            return Some(if wait.exit { Fired::Exit } else { Fired::Command });
         }
         if wait.free && self.shell_is_free() {
             return Some(Fired::Free);

@@ -51,12 +51,6 @@ impl Page {
                     self.moved(0, 0);
                 }
             }
-            NamedPrivateMode::ColumnMode => {
-                self.set_scrolling_region(1, None);
-                if !self.alternate {
-                    self.erase_rows(0..self.rows);
-                }
-            }
             _ => {}
         }
     }
@@ -187,8 +181,8 @@ impl Handler for Page {
                 self.screen[row].erase(col..self.grid.cols, &self.grid);
                 self.erase_rows(row + 1..self.rows);
             }
-            // In the emulator it goes to the scrollback; but what a program clears is not to stay.
-            ClearMode::All => self.erase_rows(0..self.rows),
+            // It goes to the scrollback.
+            ClearMode::All => self.clear(),
             // What scrolled off is handed out.
             ClearMode::Saved => {}
         }
@@ -310,7 +304,7 @@ impl Handler for Page {
     }
 
     fn reset_state(&mut self) {
-        self.erase_rows(0..self.rows);
+        self.clear();
         (self.cursor, self.saved) = (Cursor::default(), Cursor::default());
         self.active_charset = CharsetIndex::G0;
         self.region = 0..self.rows;

@@ -276,6 +276,18 @@ impl Page {
         }
     }
 
+    /// Clears the screen. What stands there has been printed all the same.
+    pub(super) fn clear(&mut self) {
+        let text = self.pending();
+        let goes_on = if text.is_empty() { self.joins } else { !text.ends_with('\n') };
+        self.done.push_str(&text);
+        if goes_on {
+            self.done.push('\n');
+        }
+        self.joins = false;
+        self.erase_rows(0..self.rows);
+    }
+
     /// Blanks rows.
     pub(super) fn erase_rows(&mut self, rows: Range<usize>) {
         self.screen.range_mut(rows).for_each(Row::reset);

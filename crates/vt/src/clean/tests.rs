@@ -11,7 +11,7 @@ fn clean(bytes: impl AsRef<[u8]>) -> String {
 
 #[test]
 fn text_stays_as_printed() {
-    let table: [(&[u8], &str); 46] = [
+    let table: [(&[u8], &str); 49] = [
         (b"", ""),
         (b"hi\r\n", "hi\n"),
         (b"no newline", "no newline"),
@@ -29,7 +29,10 @@ fn text_stays_as_printed() {
         (b"one\r\ntwo\r\n\x1b[2A\x1b[2KONE\r\n\x1b[2KTWO\r\n", "ONE\nTWO\n"),
         (b"x\x1b[5Cy", "x     y"),
         (b"abcdef\x1b[3G\x1b[2P", "abef"),
-        (b"gone\r\nalso\r\n\x1b[H\x1b[2Jleft", "left"),
+        (b"one\r\ntwo\r\n\x1b[H\x1b[2Jthree", "one\ntwo\nthree"),
+        (b"one\x1b[2J\rtwo\x1b[2J\x1b[2J\r\nthree", "one\ntwo\nthree"),
+        (b"one\r\ntwo\r\n\x1b[2J\x1b[Hthree\r\n", "one\ntwo\nthree\n"),
+        (b"one\x1b[?3l\r\ntwo", "one\ntwo"),
         (b"gone\r\n\x1b[H\x1b[Jleft\r\n\r\n", "left\n\n"),
         ("漢字\rab\r\n".as_bytes(), "ab字\n"),
         ("e\u{301}x\r\n".as_bytes(), "e\u{301}x\n"),
@@ -40,7 +43,7 @@ fn text_stays_as_printed() {
         (b"a\x1b(Bb\x1b=c", "abc"),
         (b"before\r\n\x1b[?1049h\x1b[2Jeditor\x1b[?1049lafter\r\n", "before\nafter\n"),
         (b"half\x1b[", "half"),
-        (b"gone\r\n\x1bcleft", "left"),
+        (b"one\r\n\x1bctwo", "one\ntwo"),
         // Zero-width characters are overwritten with the cell they belong to.
         ("\u{26a0}\u{fe0f} 10%\r\u{26a0}\u{fe0f} 40%\r\n".as_bytes(), "\u{26a0}\u{fe0f} 40%\n"),
         ("e\u{301}\re\u{301}\rx".as_bytes(), "x"),

@@ -203,7 +203,8 @@ impl Screens {
             PrivateMode::Named(NamedPrivateMode::SwapScreenAndSetRestoreCursor) => {
                 return self.show_alternate(on);
             }
-            PrivateMode::Named(NamedPrivateMode::ColumnMode) => self.note_region(1, None),
+            // The size is not the program's to change; xterm ignores it too, with the clearing that goes with it.
+            PrivateMode::Named(NamedPrivateMode::ColumnMode) => return,
             _ => {}
         }
         if on { self.term.set_private_mode(mode) } else { self.term.unset_private_mode(mode) }
