@@ -51,8 +51,7 @@ const WORKERS: usize = 2;
 const BLOCKING: usize = 2 * termbridge_foreign_files::MAX_THREADS;
 
 /// Why there are too few threads.
-const NO_THREADS: &str =
-    "cannot start its threads: the limit of processes (`ulimit -u`, a container's pids limit) is reached";
+const NO_THREADS: &str = "cannot start its threads: the limit of processes (`ulimit -u`, a container's pids limit) is reached";
 
 /// A runtime that goes on where the system refuses further threads, because a program has used up the
 /// user's or the container's processes: its first blocking thread is started here and stays.
