@@ -11,7 +11,7 @@ use termbridge_session::{Look, Snapshot, SnapshotRequest, State, Waited};
 use unicode_width::UnicodeWidthChar as _;
 
 use self::rows::{changes, is_block, without_blank_end};
-pub(crate) use self::rows::{told_once, with_blank_lines_counted};
+pub(crate) use self::rows::{told_once, with_blank_lines_counted, without_padding};
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
 use crate::schema::AnyObject;
