@@ -55,7 +55,7 @@ class Client:
 
     def call(self, tool, **arguments):
         """Calls a tool, shows call and answer, and returns the structured part."""
-        shown = {name: value for name, value in arguments.items() if name != "session_id"}
+        shown = {**arguments, "session_id": "SESSION"} if "session_id" in arguments else arguments
         print(self.shown(f"> {tool} {json.dumps(shown)}"))
         result = self.request("tools/call", {"name": tool, "arguments": arguments})
         text = result["content"][0]["text"]

@@ -8,12 +8,12 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 /// A longer time than this is a mistake: 100 years.
 const LONGEST_MILLIS: u64 = 36_500 * 86_400_000;
 
-/// Reads `30m`, `1h`, `45s`, `500ms`; a number alone is seconds.
+/// Reads `30d`, `1h`, `30m`, `45s`, `500ms`; a number alone is seconds.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let wrong = || format!("{text:?} is not a duration: write 30m, 1h, 45s, 500ms or 0");
+    let wrong = || format!("{text:?} is not a duration: write 30d, 1h, 30m, 45s, 500ms or 0");
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let millis = match unit.trim() {
         "ms" => 1,
@@ -76,6 +76,10 @@ mod tests {
         let wrong = ["", "m", "1 year", "-5s", "99999999999999999999h", "18446744073709551615h"];
         for text in wrong.into_iter().chain(["36501d"]) {
             assert!(parse_duration(text).is_err(), "{text}");
+        }
+        let listed = parse_duration("tomorrow").expect_err("not a duration");
+        for unit in ["30d", "1h", "30m", "45s", "500ms"] {
+            assert!(listed.contains(unit), "{listed}");
         }
     }
 }

@@ -21,7 +21,7 @@ const SIGNAL: &str = "signal";
 /// A name that models use, and ours.
 const ALIAS: (&str, &str) = ("args", "arguments");
 /// Arguments that hold a session's id.
-const SESSIONS: [&str; 3] = ["session_id", "sessionId", "session_ids"];
+pub(crate) const SESSIONS: [&str; 3] = ["session_id", "sessionId", "session_ids"];
 
 /// Fills in a required argument that models leave out.
 pub(crate) fn fill_in(tool: &str, arguments: &mut JsonObject) {
@@ -96,6 +96,7 @@ fn accept_value(schema: &Value, value: &mut Value) {
         // As a shell splits it.
         ("array", Some(text)) if items.is_some_and(is_text) => shlex::split(text).map(Value::from),
         ("array", Some(text)) => serde_json::from_str(text).ok().map(Value::Array),
+        ("object", Some(text)) => serde_json::from_str(text).ok().map(Value::Object),
         _ => None,
     };
     if let Some(read) = read {

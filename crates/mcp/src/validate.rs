@@ -52,9 +52,13 @@ fn object(schema: &JsonObject, value: &JsonObject, path: &str) -> Result<(), Too
     for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
         let name = name.as_str().unwrap_or_default();
         if value.get(name).is_none_or(Value::is_null) {
+            let mut hint = properties.get(name).map(takes).unwrap_or_default();
+            if name == "session_id" {
+                hint.push_str(" list_sessions has the ids.");
+            }
             return Err(ToolError::invalid(
                 format!("argument `{}` is missing", join(path, name)),
-                properties.get(name).map(takes).unwrap_or_default(),
+                hint,
             ));
         }
     }

@@ -11,7 +11,7 @@ use termbridge_session::{Look, Snapshot, SnapshotRequest, State, Waited};
 use unicode_width::UnicodeWidthChar as _;
 
 use self::rows::{changes, is_block, without_blank_end};
-pub(crate) use self::rows::{told_once, with_blank_lines_counted};
+pub(crate) use self::rows::{told_once, with_blank_lines_counted, without_padding};
 use crate::bound::{DEFAULT_MAX_BYTES, bound};
 use crate::error::ToolError;
 use crate::schema::AnyObject;
@@ -174,6 +174,8 @@ pub(crate) struct View {
     /// `running` or how it ended.
     state: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     changed_rows: Option<Vec<u16>>,
     /// Rows that it scrolled up.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,6 +310,7 @@ impl View {
                 .map(|found| HighlightedText { row: found.row, col: found.col, text: found.text })
                 .collect(),
             state: state_text(&snapshot.state),
+            exit_code: snapshot.state.exit_code(),
             changed_rows: snapshot.changed.clone(),
             scrolled: Some(snapshot.scrolled).filter(|rows| *rows > 0),
             came_back: snapshot.came_back,

@@ -80,6 +80,16 @@ pub enum State {
     Exited(Ended),
 }
 
+impl State {
+    /// The exit code, if it exited.
+    pub fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Running => None,
+            Self::Exited(ended) => ended.exit_code(),
+        }
+    }
+}
+
 /// A session's row in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionInfo {

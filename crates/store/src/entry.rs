@@ -28,6 +28,9 @@ impl State {
     }
 }
 
+/// Bytes of a command line that lists show.
+const MAX_SHOWN: usize = 300;
+
 /// A command, when and where it ran, and how it ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
@@ -63,6 +66,24 @@ impl Run {
     /// It ended with a non-zero exit code or by a signal.
     pub fn failed(&self) -> bool {
         self.exit_code.is_some_and(|code| code != 0) || self.signal.is_some()
+    }
+
+    /// How it ended, or its state if that is not known: `exit 130 (SIGINT)`, `ended by SIGHUP`, `running`.
+    pub fn end(&self) -> String {
+        match (self.exit_code, &self.signal) {
+            (Some(code), Some(signal)) => format!("exit {code} ({signal})"),
+            (Some(code), None) => format!("exit {code}"),
+            (None, Some(signal)) => format!("ended by {signal}"),
+            (None, None) => self.state.as_str().to_owned(),
+        }
+    }
+
+    /// The beginning of the command line, as lists show it.
+    pub fn short_command(&self) -> String {
+        let command = self.command.trim_end();
+        let most = command.floor_char_boundary(MAX_SHOWN);
+        let cut = if most < command.len() { "…" } else { "" };
+        format!("{}{cut}", &command[..most])
     }
 }
 

@@ -91,14 +91,15 @@ fn show(history: &History, id: &str, json: bool, style: Style) -> Result<ExitCod
         return print(&format!("{}\n", as_json(&entry.run, Some(&output))));
     }
     let newline = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    print(&format!("{}{output}{newline}", head(&entry.run, style)))
+    print(&format!("{}{output}{newline}", head(&entry.run, entry.run.command.trim_end(), style)))
 }
 
 fn as_text(hit: &Hit, style: Style) -> String {
-    let mut text = head(&hit.run, style);
+    let command = hit.run.short_command();
+    let mut text = head(&hit.run, &command, style);
     // The command itself shows its own match.
     if let Some(snippet) = &hit.snippet
-        && !hit.run.command.contains(&plain(&snippet.text, &style.markers()))
+        && !command.contains(&plain(&snippet.text, &style.markers()))
     {
         text.push_str(&format!("    {}\n", snippet.text));
     }
@@ -109,19 +110,13 @@ fn plain(text: &str, markers: &Markers) -> String {
     text.replace(&markers.open, "").replace(&markers.close, "")
 }
 
-fn head(run: &Run, style: Style) -> String {
-    let end = match (run.exit_code, &run.signal) {
-        (Some(code), Some(signal)) => format!("exit {code} ({signal})"),
-        (Some(code), None) => format!("exit {code}"),
-        (None, Some(signal)) => format!("ended by {signal}"),
-        (None, None) => run.state.as_str().to_owned(),
-    };
-    let end = if run.failed() { style.red(&end) } else { end };
+fn head(run: &Run, command: &str, style: Style) -> String {
+    let end = if run.failed() { style.red(&run.end()) } else { run.end() };
     let took = run.duration_ms.map(|ms| format!(", {}", seconds(ms))).unwrap_or_default();
     let agent = run.agent.as_ref().map(|agent| format!(", {agent}")).unwrap_or_default();
     let when = time::format(run.started_ms);
     // An agent's text must not reach the terminal's controls.
-    let command = printable(run.command.trim_end()).replace('\n', "\n    ");
+    let command = printable(command).replace('\n', "\n    ");
     format!(
         "{}\n  {} {command}\n",
         style.dim(&format!("{when}  {}  {end}{took}{agent}  {}", run.id, run.cwd)),

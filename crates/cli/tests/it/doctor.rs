@@ -120,7 +120,7 @@ fn the_shape_of_its_json_stays() {
 #[test]
 fn nothing_is_changed_and_nothing_stays() {
     let environment = TestEnvironment::new();
-    let mut command = doctor(&environment, &["sh", "bash", "dash"]);
+    let mut command = doctor(&environment, &["sh", "bash", "dash", "ksh"]);
     cursor(&environment, TERMBRIDGE, &["mcp", "--connect"]);
     let temporary = environment.path().join("tmp");
     std::fs::create_dir(&temporary).expect("a folder");

@@ -83,8 +83,10 @@ fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
     }
     assert_eq!(rows[1]["signal"], "SIGKILL", "{failed}");
     let mut server = bash(&environment);
-    let entry = server.ok("search_history", json!({"query": "kill"})).structured;
-    let entry = &entry["entries"][0];
+    let found = server.ok("search_history", json!({"query": "kill"}));
+    let entry = &found.structured["entries"][0];
+    assert_eq!(entry["signal"], "SIGKILL", "{entry}");
+    assert!(found.text.contains("[ended by SIGKILL]"), "{}", found.text);
     let read = json!({"session_id": entry["session_id"], "command_id": entry["command_id"]});
     let read = server.ok("get_terminal_output", read);
     assert_eq!(read.structured["output"], "started\n");
@@ -156,6 +158,23 @@ fn what_was_found_can_be_read_whole() {
     assert_eq!(output(json!({"grep": "^mang"})), "501:mango\n");
     let (code, _) = server.error("get_terminal_output", part(json!({"command_id": 99})));
     assert_eq!(code, "SESSION_NOT_FOUND");
+}
+
+#[test]
+fn people_see_the_beginning_of_a_long_command() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let long = format!("true mango {} END", "x".repeat(5000));
+    server.ok("execute_command", json!({"command": long}));
+    server.close();
+    let (list, _) = people(&environment, &["mango"]);
+    assert!(list.contains("$ true mango xx") && list.contains("x…\n"), "{list}");
+    assert!(list.len() < 1000, "{list}");
+    let (json, _) = people(&environment, &["mango", "--json"]);
+    let row: Value = serde_json::from_str(json.trim()).expect("one object a line");
+    assert_eq!(row["command"], long);
+    let (shown, _) = people(&environment, &["show", row["id"].as_str().expect("an id")]);
+    assert!(shown.contains("x END\n"), "{shown}");
 }
 
 #[test]

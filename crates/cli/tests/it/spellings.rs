@@ -79,6 +79,8 @@ fn values_that_mean_a_text_are_accepted_and_null_is_named() {
     let ran = json!({"command": "echo $PORT $X", "env": env});
     let ran = server.ok("execute_command", ran).structured;
     assert_eq!(ran["output"], "3000 true\n");
+    let as_text = json!({"command": "echo $PORT $X", "env": "{\"PORT\": 3000, \"X\": \"6\"}"});
+    assert_eq!(server.ok("execute_command", as_text).structured["output"], "3000 6\n");
     let number = format!("#{}", ran["command_id"]);
     let read = server.ok("get_terminal_output", json!({"command_id": number})).structured;
     assert_eq!(read["output"], ran["output"]);
@@ -98,6 +100,8 @@ fn values_that_mean_a_text_are_accepted_and_null_is_named() {
         ("search_history", json!({"q": "x"}), "Did you mean `query`?"),
         ("send_keys", json!({"session_id": cat, "enter": true}), "Did you mean `keys`?"),
         ("run_steps", json!({"steps": [step]}), "Did you mean `steps[0].arguments`?"),
+        ("send_keys", json!({"keys": "x"}), "list_sessions has the ids"),
+        ("view_screen", json!({}), "list_sessions has the ids"),
     ] {
         let (code, text) = server.error(tool, arguments);
         assert_eq!(code, "INVALID_INPUT", "{tool}: {text}");

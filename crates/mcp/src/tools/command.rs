@@ -14,7 +14,7 @@ use super::standing::Standing;
 use crate::again::NamedCall;
 use crate::error::{Code, ToolError};
 use crate::tool::Context;
-use crate::view::{View, ViewRequest, told_once, with_blank_lines_counted};
+use crate::view::{View, ViewRequest, told_once, with_blank_lines_counted, without_padding};
 
 /// What came of a command.
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -288,7 +288,12 @@ impl Run {
     pub(crate) fn text(&self) -> String {
         let mut text = errors_first(self.errors.as_deref());
         if !(self.is_full_screen && self.screen_has_output) {
-            text.push_str(&with_blank_lines_counted(&self.output));
+            let output = with_blank_lines_counted(&self.output);
+            text.push_str(&match self.standing.state {
+                // Such as top, which draws on the main screen.
+                "interactive" => without_padding(&output),
+                _ => output,
+            });
         }
         // Elsewhere the screen shows the output once more.
         if let Some(screen) = self.screen.as_deref().filter(|_| self.is_full_screen) {

@@ -148,6 +148,8 @@ pub(crate) struct Outcome {
     timed_out: bool,
     /// `running`, `needs_input`, `interactive`, or how it ended.
     state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
     seq: u64,
     elapsed_ms: u64,
     /// When input is needed; off: a password.
@@ -200,6 +202,7 @@ impl Outcome {
                 }
                 _ => state_text(&waited.state),
             },
+            exit_code: waited.state.exit_code(),
             fired: waited.fired.as_ref().map(Fired::name),
             found,
             timed_out: timed_out && !cut_short,

@@ -1,5 +1,8 @@
 //! `run_steps`: several tool calls in one request, each of which may use what an earlier one gave.
 
+mod references;
+mod waiting;
+
 use std::time::Instant;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
@@ -7,6 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use self::references::{fill, mentions, references};
+use self::waiting::WaitingCommand;
+use super::execute_command::ExecuteCommand;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool, agent_of};
 
@@ -51,6 +57,9 @@ pub(crate) struct Answer {
     success: bool,
     /// Steps that did not run.
     skipped: usize,
+    /// Why they did not run, where no step's result says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -84,12 +93,26 @@ impl Tool for RunSteps {
         }
         check(&arguments.steps, context)?;
         let mut saved = JsonObject::new();
-        let mut steps = Vec::new();
+        let mut steps: Vec<Done> = Vec::new();
+        let mut waiting: Vec<WaitingCommand> = Vec::new();
+        let mut note = None;
         let mut room = MAX_TEXT;
         for (index, step) in arguments.steps.into_iter().enumerate() {
             let began = Instant::now();
             context.note_done(|| how_far(index, count, &step.tool));
-            let result = one(&step, &saved, context).await;
+            let mut input = Value::Object(step.arguments.clone());
+            let filled = fill(&mut input, &saved);
+            if let Some(command) = waiting::in_the_way(&mut waiting, index, &input, context).await {
+                steps[command.step].ok = false;
+                if arguments.stop_on_error {
+                    note = Some(command.note(context).await);
+                    break;
+                }
+            }
+            let result = match filled {
+                Ok(()) => one(&step.tool, input, context).await,
+                Err(error) => error.into_result(),
+            };
             if context.cancelled.is_cancelled() {
                 return Err(ToolError::cancelled());
             }
@@ -97,6 +120,9 @@ impl Tool for RunSteps {
             let timeout = step.arguments.get("timeout_ms");
             let in_background = timeout.is_some_and(|timeout| *timeout == 0 || *timeout == "0");
             let ok = !result.is_error.unwrap_or(false) && (in_background || succeeded(&value));
+            if step.tool == ExecuteCommand::NAME && !in_background {
+                waiting.extend(WaitingCommand::of(index, &value));
+            }
             if let Some(name) = step.save_as {
                 saved.insert(name, value.clone());
             }
@@ -128,12 +154,13 @@ impl Tool for RunSteps {
                 )
             })
             .collect();
+        let why = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
         match skipped {
             0 => {}
-            1 => lines.push("[1 step did not run]".to_owned()),
-            _ => lines.push(format!("[{skipped} steps did not run]")),
+            1 => lines.push(format!("[1 step did not run{why}]")),
+            _ => lines.push(format!("[{skipped} steps did not run{why}]")),
         }
-        Ok(Reply { text: lines.join("\n"), answer: Answer { steps, success, skipped } })
+        Ok(Reply { text: lines.join("\n"), answer: Answer { steps, success, skipped, note } })
     }
 
     fn is_failure(answer: &Answer) -> bool {
@@ -192,26 +219,25 @@ fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Nothing in an answer says that it failed: no exit code, no time-out, no entry of several.
+/// Fields of an answer that hold what came of a wait, a command or a program, with an `exit_code` of its own.
+const PARTS: [&str; 3] = ["wait", "command", "view"];
+
+/// Nothing in an answer says that it failed: no exit code, no time-out, no part of it.
 fn succeeded(answer: &Value) -> bool {
     let flag = |name: &str| answer.get(name).and_then(Value::as_bool);
     let exited = answer.get("exit_code").and_then(Value::as_i64).is_none_or(|code| code == 0);
-    let waited = answer.get("wait").is_none_or(succeeded);
+    let mut parts = PARTS.iter().filter_map(|part| answer.get(part));
     let ended = answer.get("state").and_then(Value::as_str) != Some("running")
         || answer.get("command_id").is_none();
     let each = answer.get("results").and_then(Value::as_array).into_iter().flatten();
     let mut each = each.map(|entry| {
         entry.get("ok") == Some(&Value::Bool(true)) && entry.get("result").is_none_or(succeeded)
     });
-    exited && waited && ended && flag("timed_out") != Some(true) && each.all(|ok| ok)
+    exited && ended && flag("timed_out") != Some(true) && parts.all(succeeded) && each.all(|ok| ok)
 }
 
-async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResult {
-    let mut arguments = Value::Object(step.arguments.clone());
-    if let Err(error) = fill(&mut arguments, saved) {
-        return error.into_result();
-    }
-    let entry = context.tools.find(&step.tool);
+async fn one(tool: &str, arguments: Value, context: &Context) -> CallToolResult {
+    let entry = context.tools.find(tool);
     if let Err(refused) = {
         let agent = arguments.as_object().and_then(agent_of);
         context.bridge.admit(&context.caller.for_agent(agent))
@@ -221,7 +247,7 @@ async fn one(step: &Step, saved: &JsonObject, context: &Context) -> CallToolResu
     match (entry, arguments) {
         // Boxed, since a tool may call tools.
         (Some(entry), Value::Object(arguments)) => entry.call(arguments, context.nameless()).await,
-        _ => ToolError::invalid(format!("unknown tool {:?}", step.tool), "").into_result(),
+        _ => ToolError::invalid(format!("unknown tool {tool:?}"), "").into_result(),
     }
 }
 
@@ -261,162 +287,4 @@ fn shorten(value: &mut Value) {
 fn text_of(result: &CallToolResult) -> String {
     let texts = result.content.iter().filter_map(ContentBlock::as_text);
     texts.map(|text| text.text.as_str()).collect::<Vec<_>>().join("\n")
-}
-
-/// Whether a text in a value has this, and not as a literal.
-fn mentions(value: &Value, what: &str) -> bool {
-    match value {
-        Value::String(text) => text.match_indices(what).any(|(at, _)| !text[..at].ends_with('$')),
-        Value::Array(items) => items.iter().any(|item| mentions(item, what)),
-        Value::Object(fields) => fields.values().any(|field| mentions(field, what)),
-        _ => false,
-    }
-}
-
-/// Names that `${name.field}` in the texts of a value refers to.
-fn references(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => parts(text)
-            .into_iter()
-            .filter_map(|part| match part {
-                Part::Reference(path) => Some(path.split('.').next().unwrap_or(path).to_owned()),
-                Part::Text(_) => None,
-            })
-            .collect(),
-        Value::Array(items) => items.iter().flat_map(references).collect(),
-        Value::Object(fields) => fields.values().flat_map(references).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Puts what was saved in place of `${name.field}`; a text that is nothing else becomes the value.
-/// Newlines at the end are left out, as the shell's `$(…)` does it.
-fn fill(value: &mut Value, saved: &JsonObject) -> Result<(), ToolError> {
-    match value {
-        Value::String(text) => {
-            let parts = parts(text);
-            let filled = match parts.as_slice() {
-                [Part::Reference(path)] => match look_up(path, saved)? {
-                    Value::String(text) => text.trim_end_matches('\n').into(),
-                    other => other.clone(),
-                },
-                parts => {
-                    let mut filled = String::new();
-                    for part in parts {
-                        match part {
-                            Part::Text(text) => filled.push_str(text),
-                            Part::Reference(path) => match look_up(path, saved)? {
-                                Value::String(text) => {
-                                    filled.push_str(text.trim_end_matches('\n'));
-                                }
-                                other => filled.push_str(&other.to_string()),
-                            },
-                        }
-                    }
-                    Value::String(filled)
-                }
-            };
-            *value = filled;
-            Ok(())
-        }
-        Value::Array(items) => items.iter_mut().try_for_each(|item| fill(item, saved)),
-        Value::Object(fields) => fields.values_mut().try_for_each(|field| fill(field, saved)),
-        _ => Ok(()),
-    }
-}
-
-fn look_up<'a>(path: &str, saved: &'a JsonObject) -> Result<&'a Value, ToolError> {
-    let (name, fields) = path.split_once('.').unwrap_or((path, ""));
-    let field = |value: &'a Value, name: &str| match value {
-        Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-        value => value.get(name),
-    };
-    let found = saved.get(name).and_then(|value| fields.split('.').try_fold(value, field));
-    found.ok_or_else(|| {
-        let fields = saved.get(name).and_then(Value::as_object).into_iter().flatten();
-        let fields: Vec<&str> = fields.map(|(field, _)| field.as_str()).collect();
-        ToolError::invalid(
-            format!("${{{path}}} names nothing that an earlier step returned"),
-            format!("{name} has: {}.", fields.join(", ")),
-        )
-    })
-}
-
-enum Part<'a> {
-    Text(&'a str),
-    Reference(&'a str),
-}
-
-/// Cuts a text at `${path}`; a path is letters, digits, `_`, `-` and dots, anything else is text, so
-/// that a shell's own `${VAR:-x}` stays. `$${` is a literal `${`, whatever follows it.
-fn parts(text: &str) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    let (mut rest, mut from) = (text, 0);
-    while let Some(at) = rest[from..].find("${").map(|at| at + from) {
-        if rest[..at].ends_with('$') {
-            parts.push(Part::Text(&rest[..at]));
-            rest = &rest[at + 1..];
-            from = 1;
-            continue;
-        }
-        let path = rest[at + 2..].find('}').map(|end| &rest[at + 2..at + 2 + end]);
-        let plain = |path: &&str| {
-            path.contains('.')
-                && path.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c))
-        };
-        match path.filter(plain) {
-            Some(path) => {
-                if at > 0 {
-                    parts.push(Part::Text(&rest[..at]));
-                }
-                parts.push(Part::Reference(path));
-                rest = &rest[at + path.len() + 3..];
-                from = 0;
-            }
-            None => from = at + 2,
-        }
-    }
-    if !rest.is_empty() || parts.is_empty() {
-        parts.push(Part::Text(rest));
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{fill, references};
-
-    #[test]
-    fn references_are_filled_and_other_braces_stay() {
-        let saved = json!({"made": {"session_id": "s1", "rows": [{"n": 7}], "ok": true}});
-        let saved = saved.as_object().expect("an object");
-        let mut value = json!({
-            "id": "${made.session_id}", "n": "${made.rows.0.n}", "ok": "${made.ok}",
-            "text": "a ${made.session_id}-${made.rows.0.n} b ${HOME} ${X:-y} ${} ${made.}",
-            "nested": [{"deep": "${made.session_id}"}],
-        });
-        assert_eq!(references(&value).len(), 7);
-        value["text"] = "a ${made.session_id}-${made.rows.0.n} b ${HOME} ${X:-y} $${a.b} $".into();
-        fill(&mut value, saved).expect("all are known");
-        assert_eq!(
-            value,
-            json!({
-                "id": "s1", "n": 7, "ok": true, "text": "a s1-7 b ${HOME} ${X:-y} ${a.b} $",
-                "nested": [{"deep": "s1"}],
-            })
-        );
-        let saved = json!({"ran": {"output": "one\n\ntwo\n\n"}});
-        let saved = saved.as_object().expect("an object");
-        let mut value = json!(["${ran.output}", "<${ran.output}>"]);
-        fill(&mut value, saved).expect("known");
-        assert_eq!(value, json!(["one\n\ntwo", "<one\n\ntwo>"]));
-        assert!(fill(&mut json!("${made.none}"), saved).is_err());
-        let mut value = json!(["echo $${HOME}", "$${X:-y} $${ran.output} $${", "$$${a.b}", "$$"]);
-        assert_eq!(references(&value), [""; 0]);
-        fill(&mut value, saved).expect("nothing to fill in");
-        assert_eq!(value, json!(["echo ${HOME}", "${X:-y} ${ran.output} ${", "$${a.b}", "$$"]));
-        assert!(fill(&mut json!("x ${made.rows.9} y"), saved).is_err());
-    }
 }

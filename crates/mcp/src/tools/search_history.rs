@@ -59,6 +59,8 @@ pub(crate) struct Row {
     command: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<String>,
     /// `done`, `running` or `lost`.
     state: &'static str,
     cwd: String,
@@ -75,17 +77,20 @@ pub(crate) struct Row {
     agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     snippet: Option<String>,
+    /// What the text shows of the command and its end.
+    #[serde(skip)]
+    shown: (String, String),
 }
-
-/// Longest command shown, in bytes; the whole stands in the structured answer.
-const MAX_SHOWN: usize = 300;
 
 impl Row {
     fn of(hit: Hit) -> Self {
-        let Run { id, command, exit_code, state, cwd, session, project, agent, .. } = hit.run;
+        let shown = (hit.run.short_command(), hit.run.end());
+        let Run { id, command, exit_code, signal, state, cwd, session, project, agent, .. } =
+            hit.run;
         Self {
             command,
             exit_code,
+            signal,
             state: state.as_str(),
             cwd,
             time: time::format(hit.run.started_ms),
@@ -95,20 +100,16 @@ impl Row {
             project,
             agent,
             snippet: hit.snippet.map(|snippet| snippet.text),
+            shown,
         }
     }
 
     fn text(&self) -> String {
-        let end = match self.exit_code {
-            Some(code) => format!("exit {code}"),
-            None => self.state.to_owned(),
-        };
-        let most = self.command.floor_char_boundary(MAX_SHOWN);
-        let cut = if most < self.command.len() { "…" } else { "" };
-        let command = self.command[..most].replace('\n', "\n  ");
+        let (command, end) = &self.shown;
+        let command = command.replace('\n', "\n  ");
         let number = self.command_id.map(|id| format!(" #{id}")).unwrap_or_default();
         let place = format!("{} | {}{number}", in_one_line(&self.cwd), self.session_id);
-        let mut text = format!("{} [{end}] {place}\n  $ {command}{cut}", self.time);
+        let mut text = format!("{} [{end}] {place}\n  $ {command}", self.time);
         if let Some(snippet) = &self.snippet {
             text.push_str(&format!("\n  {snippet}"));
         }

@@ -38,6 +38,13 @@ pub(crate) fn with_blank_lines_counted(output: &str) -> String {
     text.collect()
 }
 
+/// Rows without the blanks that a program pads them with. The last one may be a prompt and stays.
+pub(crate) fn without_padding(output: &str) -> String {
+    let (rows, last) = output.split_at(output.rfind('\n').map_or(0, |end| end + 1));
+    let rows = rows.split_terminator('\n').map(|row| format!("{}\n", row.trim_end_matches(' ')));
+    rows.collect::<String>() + last
+}
+
 /// Rows up to the last that shows something: what a program wiped when it ended says nothing.
 pub(super) fn without_blank_end<'a, 'b>(rows: &'a [(u16, &'b Row)]) -> &'a [(u16, &'b Row)] {
     let last = rows.iter().rposition(|(_, cells)| !cells.text().is_empty());
@@ -71,7 +78,16 @@ pub(super) fn changes(rows: &[(u16, &Row)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{told_once, with_blank_lines_counted};
+    use super::{told_once, with_blank_lines_counted, without_padding};
+
+    #[test]
+    fn padding_goes_and_a_prompt_stays() {
+        assert_eq!(without_padding("a  \n  b \n   \n> "), "a\n  b\n\n> ");
+        for same in ["", "> ", "a\n", "a\n\n b\n"] {
+            assert_eq!(without_padding(same), same);
+        }
+        assert_eq!(without_padding("a  \n"), "a\n");
+    }
 
     #[test]
     fn long_runs_of_blank_lines_are_counted() {

@@ -12,6 +12,7 @@ mod hints;
 mod people;
 mod reading;
 mod socket;
+mod steps;
 mod support;
 mod typewriter;
 mod worlds;

@@ -48,6 +48,16 @@ async fn a_line_that_grows_is_read_on_where_the_last_answer_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_an_interactive_program_pads_are_shown_without_it() {
+    let server = TestServer::new();
+    let drawn = run(&server, "printf 'name     \\nvalue    \\n> '; read -n 1").await;
+    assert_eq!(field(&drawn, "state"), "interactive");
+    assert!(text(&drawn).starts_with("name\nvalue\n> \n["), "{}", text(&drawn));
+    assert_eq!(field(&drawn, "output"), "name     \nvalue    \n> ");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_that_a_session_does_not_show_any_more_are_named() {
     let server = TestServer::new();
     for number in 1..=52 {

@@ -90,7 +90,11 @@ __termbridge_more=$(printf '\033]633;F\007')
 __termbridge_install() {
     unset -f command
     __termbridge_prompts
-    [ -n @KEEP_HISTORY@ ] || unset HISTFILE
+    if [ -z @KEEP_HISTORY@ ]; then
+        unset HISTFILE
+        # Without the variable, ksh writes to ~/.sh_history.
+        HISTFILE=/dev/null
+    fi
 }
 # Before the user's file, which may end here by a syntax error, and after it.
 __termbridge_install
