@@ -27,13 +27,14 @@ pub(crate) mod tools;
 pub(crate) mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
+use std::mem::ManuallyDrop;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use serde::Serialize;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::{McpServer, Offer, Toolset};
@@ -58,19 +59,25 @@ const NO_THREADS: &str = "cannot start its threads: the limit of processes (`uli
 fn runtime() -> anyhow::Result<Runtime> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING).thread_keep_alive(Duration::MAX);
-    // Tokio panics where its first thread is refused.
+    let start = || -> io::Result<Runtime> {
+        // Dropped, it would wait for threads that never came.
+        let runtime = ManuallyDrop::new(runtime.enable_all().build()?);
+        drop(runtime.spawn_blocking(|| ()));
+        let has_all = own_threads().is_none_or(|threads| threads > WORKERS + 1);
+        has_all.then(|| ManuallyDrop::into_inner(runtime)).ok_or(io::ErrorKind::WouldBlock.into())
+    };
+    // Where a thread is refused, tokio panics or goes on without it.
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| ()));
-    let built = panic::catch_unwind(AssertUnwindSafe(|| runtime.enable_all().build()));
+    let started = panic::catch_unwind(AssertUnwindSafe(start));
     panic::set_hook(hook);
-    let runtime = built.map_err(|_| anyhow!(NO_THREADS))?.context("cannot start the runtime")?;
-    drop(runtime.spawn_blocking(|| ()));
-    // Where another one is refused, tokio goes on without it.
-    if own_threads().is_some_and(|threads| threads < 1 + WORKERS + 1) {
-        runtime.shutdown_background();
-        bail!(NO_THREADS);
+    match started {
+        Ok(Ok(runtime)) => Ok(runtime),
+        Ok(Err(error)) if error.kind() != io::ErrorKind::WouldBlock => {
+            Err(error).context("cannot start the runtime")
+        }
+        _ => bail!(NO_THREADS),
     }
-    Ok(runtime)
 }
 
 /// How many threads this process has, where the system says so.

@@ -61,8 +61,7 @@ pub(crate) struct MouseArguments {
     action: Action,
     row: Option<u16>,
     col: Option<u16>,
-    #[serde(default)]
-    button: Button,
+    button: Option<Button>,
     text: Option<String>,
     /// End of a drag
     to_row: Option<u16>,
@@ -87,10 +86,9 @@ pub(crate) enum Action {
     ScrollRight,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Button {
-    #[default]
     Left,
     Middle,
     Right,
@@ -130,12 +128,14 @@ impl MouseArguments {
             }
         };
         let button = match self.button {
-            Button::Left => MouseButton::Left,
-            Button::Middle => MouseButton::Middle,
-            Button::Right => MouseButton::Right,
-            Button::Back => MouseButton::Back,
-            Button::Forward => MouseButton::Forward,
-            Button::None => MouseButton::None,
+            // A move with a button is a drag.
+            None if action == MouseAction::Move => MouseButton::None,
+            None | Some(Button::Left) => MouseButton::Left,
+            Some(Button::Middle) => MouseButton::Middle,
+            Some(Button::Right) => MouseButton::Right,
+            Some(Button::Back) => MouseButton::Back,
+            Some(Button::Forward) => MouseButton::Forward,
+            Some(Button::None) => MouseButton::None,
         };
         let modifiers = match self.modifiers.as_deref() {
             None | Some("") => Modifiers::empty(),
@@ -189,6 +189,9 @@ pub(crate) struct Answer {
     queued: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wait: Option<Outcome>,
+    /// That the program is still at work, or reads a hidden line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     /// Of the shell's command that ended by this.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<AnyObject>")]
@@ -279,9 +282,11 @@ impl Tool for SendKeys {
         let view = view.filter(|_| !(is_diff && is_told));
         context.note_view(&session, view.as_ref());
         let mut facts = wait.as_ref().map(Outcome::words).unwrap_or_default();
-        if let Some(waited) = waited.as_ref().filter(|_| wait.is_none() && !is_told) {
-            facts.extend(standing_of(context, session.id(), waited).await);
-        }
+        let note = match waited.as_ref().filter(|_| wait.is_none() && !is_told) {
+            Some(waited) => standing_of(context, session.id(), waited).await,
+            None => None,
+        };
+        facts.extend(note.clone());
         let mut text = match (&command, &view, &wait) {
             (Some(command), Some(view), _) if command.was_over => {
                 command.text_before(&view.text_with(facts))
@@ -301,7 +306,7 @@ impl Tool for SendKeys {
             text = format!("{text}\n{note}");
         }
         let queued = Some(sent.queued).filter(|queued| *queued > 0);
-        Ok(Reply { text, answer: Answer { success: true, queued, wait, command, view } })
+        Ok(Reply { text, answer: Answer { success: true, queued, wait, note, command, view } })
     }
 }
 

@@ -158,8 +158,8 @@ fn screen() -> Vec<Case> {
             .prints("a\nc\n"),
         case("colours", r"printf '\033[1;31mred\033[0m \033[38;5;9mx\033[m\n'").prints("red x\n"),
         case("a title", r"printf '\033]0;title\007text\n'").prints("text\n"),
-        case("a cleared screen", r"printf 'gone\n\033[H\033[2Jleft\n'").prints("left\n"),
-        case("clear", "echo gone; clear; echo left").prints("left\n"),
+        case("a cleared screen", r"printf 'one\n\033[H\033[2Jtwo\n'").prints("one\ntwo\n"),
+        case("clear", "echo one; clear; echo two").prints("one\ntwo\n"),
         case("tput", "tput bold; echo x; tput sgr0").prints("x\n"),
         case("a reset", r"printf 'gone\n\033cleft\n'").prints("left\n"),
         case("a full-screen program", r"printf '\033[?1049h\033[Hfull\033[?1049l'; echo after")
