@@ -129,6 +129,11 @@ impl Client {
         let _ = tokio::time::timeout(limit, exchange).await;
     }
 
+    /// Fails every request, and those to come.
+    pub(crate) fn close(&self, reason: &str) {
+        self.requests.close(reason, RequestError::Closed);
+    }
+
     /// Answers a reverse request.
     pub(crate) async fn respond(&self, seq: i64, command: &str, result: Result<Value, String>) {
         let number = self.requests.number();

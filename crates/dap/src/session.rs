@@ -28,6 +28,7 @@ mod foresight;
 mod inspect;
 mod placing;
 mod pump;
+mod reverse;
 mod save;
 mod signals;
 mod source;
@@ -39,7 +40,7 @@ mod tree;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 pub use self::control::{Resume, Ticket};
 pub use self::evaluate::EvaluateContext;
@@ -76,6 +77,8 @@ pub(crate) struct Inner {
     printed: AtomicUsize,
     /// The sessions that are stopped with this one.
     companions: OnceLock<Vec<Weak<Inner>>>,
+    /// Places for connections to child processes.
+    children: Arc<Semaphore>,
 }
 
 /// Where a session is.
@@ -146,6 +149,7 @@ impl DebugSession {
             workspace: OnceLock::new(),
             printed: AtomicUsize::new(0),
             companions: OnceLock::new(),
+            children: Arc::new(Semaphore::new(child::MAX_CHILDREN)),
         };
         Self { inner: Arc::new(inner) }
     }

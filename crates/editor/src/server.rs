@@ -6,7 +6,7 @@
 //!
 //! Who is trusted: processes of this user. A browser's page reaches loopback too, but it says so by its `Origin`, and a
 //! page that gave its own name our address is betrayed by its `Host`. Where the user of a connection is another, or not
-//! known (other systems than Linux, other network namespaces), a token is needed: in a window's `hello`, or in any
+//! known (other systems than Linux, other network namespaces, a socket that is closed already), a token is needed: in a window's `hello`, or in any
 //! peer's handshake as `Authorization: Bearer`.
 //!
 //! A port that is taken is reported with its holder ([`ListenError::Taken`]); no other is tried, since no editor would look
@@ -193,6 +193,10 @@ async fn why(port: u16, error: io::Error) -> ListenError {
 async fn peer_user(stream: &TcpStream, remote: SocketAddr) -> PeerUser {
     let Ok(local) = stream.local_addr() else { return PeerUser::Unknown };
     let user = tokio::task::spawn_blocking(move || user_of(remote, local)).await;
+    // A connection that was reset has no peer, and its port may be another process's by now.
+    if stream.peer_addr().is_err() {
+        return PeerUser::Unknown;
+    }
     user.unwrap_or(PeerUser::Unknown)
 }
 
@@ -300,7 +304,26 @@ fn is_own(host: &str, port: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_own;
+    use super::*;
+
+    /// A connection that was reset keeps its bytes, while its port is free for a process of another user.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_connection_that_was_reset_is_not_its_successor() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let first = TcpStream::connect(address).await.expect("connects");
+        let port = first.local_addr().expect("an address");
+        let (accepted, remote) = listener.accept().await.expect("accepts");
+        assert_eq!(peer_user(&accepted, remote).await, PeerUser::Own);
+        first.set_zero_linger().expect("a reset at the end");
+        drop(first);
+        let second = tokio::net::TcpSocket::new_v4().expect("a socket");
+        second.set_reuseaddr(true).expect("the same port");
+        second.bind(port).expect("the same port");
+        let _second = second.connect(address).await.expect("connects");
+        assert_eq!(peer_user(&accepted, remote).await, PeerUser::Unknown);
+    }
 
     #[test]
     fn only_the_names_of_loopback_with_our_port_are_ours() {

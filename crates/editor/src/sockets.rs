@@ -14,6 +14,10 @@ const MAX_PROCESSES: usize = 65_536;
 const MAX_DESCRIPTORS: usize = 4096;
 /// The state "listens" in `/proc/net/tcp`.
 const LISTENS: &str = "0A";
+/// The state "established" in `/proc/net/tcp`.
+const ESTABLISHED: &str = "01";
+/// The inode of a socket that no process holds any more.
+const NO_INODE: &str = "0";
 /// The tables of sockets.
 const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
 
@@ -46,11 +50,12 @@ pub(crate) enum PeerUser {
     Own,
     /// Another.
     Other,
-    /// The socket is not in our tables: another system, or another network namespace.
+    /// No live socket is in our tables: another system, another network namespace, or already closed.
     Unknown,
 }
 
-/// Who is at `remote`, the other end of a connection to `local` on this machine.
+/// Who is at `remote`, the other end of a connection to `local` on this machine. Says it of whoever has that address
+/// now: the caller makes sure that its connection was not reset meanwhile.
 pub(crate) fn user_of(remote: SocketAddr, local: SocketAddr) -> PeerUser {
     let tables = TABLES.iter().filter_map(|path| fs::read_to_string(path).ok());
     let found = { tables }.find_map(|table| user_in(&table, remote, local));
@@ -72,15 +77,19 @@ fn own_user() -> Option<u32> {
     None
 }
 
-/// The user of the socket in a table whose own address is `remote` and whose peer is `local`.
+/// The user of the live socket in a table whose own address is `remote` and whose peer is `local`.
+///
+/// Only an established socket that a process holds counts: the kernel writes user 0, which is root's, for every other.
 fn user_in(table: &str, remote: SocketAddr, local: SocketAddr) -> Option<u32> {
     // A socket of the IPv6 family that is connected over IPv4 is in the other table, with mapped addresses.
     let (remote, local) = (written(remote), written(local));
     table.lines().skip(1).find_map(|line| {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        let (own, peer, user) = (fields.get(1)?, fields.get(2)?, fields.get(7)?);
+        let (own, peer, state) = (fields.get(1)?, fields.get(2)?, fields.get(3)?);
+        let (user, inode) = (fields.get(7)?, fields.get(9)?);
         let fits = remote.iter().any(|at| own == at) && local.iter().any(|at| peer == at);
-        if fits { user.parse().ok() } else { None }
+        let is_live = *state == ESTABLISHED && *inode != NO_INODE;
+        if fits && is_live { user.parse().ok() } else { None }
     })
 }
 
@@ -154,5 +163,48 @@ mod tests {
         assert_eq!(user_in(table, at("127.0.0.1:54321"), local), Some(1007));
         assert_eq!(user_in(table, at("127.0.0.1:54322"), local), None);
         assert_eq!(user_in(table, at("[::1]:54321"), local), None);
+    }
+
+    /// A dead socket has no user: the kernel writes 0, which is root's.
+    #[test]
+    fn a_closed_socket_has_no_user() {
+        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0100007F:0BB8 0100007F:D431 08 00000000:00001000 00:00000000 00000000     0 0 12 1\n\
+            1: 0100007F:D431 0100007F:0BB8 05 00000000:00000000 02:00000F00 00000000     0 0 0 2\n\
+            2: 0100007F:D432 0100007F:0BB8 06 00000000:00000000 03:00001770 00000000     0 0 0 3\n\
+            3: 0100007F:D433 0100007F:0BB8 04 00000001:00000000 01:00000014 00000000     0 0 0 1\n\
+            4: 0100007F:D434 0100007F:0BB8 01 00000000:00000000 00:00000000 00000000     0 0 0 1\n\
+            5: 0100007F:D435 0100007F:0BB8 02 00000001:00000000 01:00000064 00000000     0 0 14 2\n\
+            6: 0100007F:D436 0100007F:0BB8 06 00000000:00000000 03:00001770 00000000     0 0 0 3\n\
+            7: 0100007F:D436 0100007F:0BB8 01 00000000:00000000 00:00000000 00000000  1007 0 15 1\n\
+            8: 0100007F:D437 0100007F:0BB8 01 00000000:00000000 00:00000000 00000000\n";
+        let local = "127.0.0.1:3000".parse().expect("an address");
+        let user = |port| user_in(table, SocketAddr::from(([127, 0, 0, 1], port)), local);
+        for port in 0xD431..=0xD435 {
+            assert_eq!(user(port), None, "{port:X}");
+        }
+        assert_eq!(user(0xD436), Some(1007), "a live socket took the port over");
+        assert_eq!(user(0xD437), None, "a row that is cut");
+    }
+
+    #[test]
+    fn a_mapped_address_is_found_in_the_other_table() {
+        let table = "  sl  local_address                         remote_address                        st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
+            0: 0000000000000000FFFF00000100007F:D431 0000000000000000FFFF00000100007F:0BB8 01 00000000:00000000 00:00000000 00000000  1007 0 13 1\n\
+            1: 0000000000000000FFFF00000100007F:D432 0000000000000000FFFF00000100007F:0BB8 06 00000000:00000000 03:00001770 00000000     0 0 0 3\n";
+        let at = |text: &str| text.parse().expect("an address");
+        let local = at("127.0.0.1:3000");
+        assert_eq!(user_in(table, at("127.0.0.1:54321"), local), Some(1007));
+        assert_eq!(user_in(table, at("127.0.0.1:54322"), local), None);
+    }
+
+    #[test]
+    fn who_has_closed_the_connection_is_not_known() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        drop(TcpStream::connect(address).expect("connects"));
+        let (accepted, remote) = listener.accept().expect("accepts");
+        let local = accepted.local_addr().expect("an address");
+        assert_eq!(user_of(remote, local), PeerUser::Unknown);
     }
 }

@@ -16,6 +16,7 @@ use termbridge_mcp::{Identity, Proof};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tracing::Instrument;
 
+use crate::connections::Place;
 use crate::principals::{Admission, Refusal};
 use crate::server::Shared;
 use crate::tokens::Token;
@@ -63,6 +64,14 @@ pub(crate) async fn gate(
         Ok(token) => token,
         Err(response) => return *response,
     };
+    let place = request.extensions().get::<Arc<Place>>();
+    if !place.is_some_and(|place| place.keep()) {
+        // The connection is about to be closed: nothing is begun whose answer could not be sent.
+        return refusal(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the connection is closed for a newer one",
+        );
+    }
     let admission = match shared.principals.admit(&token.id) {
         Ok(admission) => admission,
         Err(Refusal::Rate(after)) => {

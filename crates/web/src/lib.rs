@@ -8,6 +8,7 @@
 //! answers it. Who is trusted: nobody without a token, not on loopback either, since a page in a browser and other
 //! users' programs are there too. Everything a peer can make grow has a bound in [`Limits`].
 
+mod connections;
 mod gate;
 mod hosts;
 mod limits;

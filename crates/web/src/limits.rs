@@ -18,7 +18,8 @@ pub struct Limits {
     pub body_time: Duration,
     /// How long a TLS handshake may take.
     pub handshake_time: Duration,
-    /// Connections at once; further ones wait.
+    /// Connections at once. A further one takes the place of the oldest that has not shown a valid token, or waits
+    /// where there is none.
     pub max_connections: usize,
     /// Requests, streams and WebSocket connections of one token at once.
     pub max_per_token: usize,

@@ -66,7 +66,7 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> impl IntoRespo
     {
         let _ = writeln!(text, "{name}{{reason=\"{reason}\"}} {}", counter.get());
     }
-    let open = shared.limits.max_connections - shared.room.available_permits();
+    let open = shared.places.open();
     for (name, kind, help, value) in [
         ("termbridge_http_connections", "gauge", "Connections that are open", open as u64),
         (

@@ -15,18 +15,20 @@ use axum::http::{StatusCode, header};
 use axum::response::Response;
 use axum::routing::{any, get};
 use axum::{Extension, middleware};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use termbridge_bridge::editor::holder_of;
 use termbridge_mcp::http::Endpoint;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::connections::{Connections, Place};
 use crate::gate::{Admitted, HEALTH, gate, refusal};
 use crate::hosts::Hosts;
 use crate::limits::Limits;
@@ -98,7 +100,7 @@ pub(crate) struct Shared {
     pub(crate) started: Instant,
     /// Of all connections, those included that were upgraded.
     pub(crate) connections: TaskTracker,
-    pub(crate) room: Arc<Semaphore>,
+    pub(crate) places: Arc<Connections>,
     /// Ends everything.
     pub(crate) stop: CancellationToken,
 }
@@ -167,7 +169,7 @@ impl WebServer {
             counters: Counters::default(),
             started: Instant::now(),
             connections: TaskTracker::new(),
-            room: Arc::new(Semaphore::new(limits.max_connections)),
+            places: Connections::new(limits.max_connections),
             limits,
             stop,
         };
@@ -193,15 +195,15 @@ impl WebServer {
         let watching = tokio::spawn(watch_tokens(Arc::clone(&shared)));
         loop {
             let next = async {
-                let place = Arc::clone(&shared.room).acquire_owned().await;
-                (place, listener.accept().await)
+                let (stream, _) = listener.accept().await?;
+                io::Result::Ok((stream, shared.places.place().await))
             };
-            let (place, stream) = tokio::select! {
+            let next = tokio::select! {
                 next = next => next,
                 () = shared.stop.cancelled() => break,
             };
-            let stream = match stream {
-                Ok((stream, _)) => stream,
+            let (stream, place) = match next {
+                Ok((stream, place)) => (stream, Arc::new(place)),
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
@@ -211,8 +213,10 @@ impl WebServer {
             shared.counters.connections.add();
             let (tls, service, all) = (tls.clone(), service.clone(), Arc::clone(&shared));
             shared.connections.spawn(async move {
-                let _place = place;
-                serve_one(stream, tls, service, &all, grace).await;
+                tokio::select! {
+                    () = serve_one(stream, tls, service, &all, &place, grace) => {}
+                    () = place.evicted() => tracing::debug!("closed for a newer connection"),
+                }
             });
         }
         drop(listener);
@@ -292,15 +296,16 @@ async fn serve_one(
     tls: Option<TlsAcceptor>,
     service: TowerToHyperService<Router>,
     shared: &Shared,
+    place: &Arc<Place>,
     grace: Duration,
 ) {
     // Without it, a streamed answer waits 40 ms for the peer's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "no TCP_NODELAY");
     }
-    let Some(tls) = tls else { return serve_http(stream, service, shared, grace).await };
+    let Some(tls) = tls else { return serve_http(stream, service, shared, place, grace).await };
     match tokio::time::timeout(shared.limits.handshake_time, tls.accept(stream)).await {
-        Ok(Ok(stream)) => serve_http(stream, service, shared, grace).await,
+        Ok(Ok(stream)) => serve_http(stream, service, shared, place, grace).await,
         Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
         Err(_) => tracing::debug!("a TLS handshake took too long"),
     }
@@ -310,8 +315,14 @@ async fn serve_http(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     service: TowerToHyperService<Router>,
     shared: &Shared,
+    place: &Arc<Place>,
     grace: Duration,
 ) {
+    let place = Arc::clone(place);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&place));
+        service.call(request)
+    });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(shared.limits.header_time)

@@ -12,7 +12,6 @@ use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
-use axum::http::StatusCode;
 use axum::response::Response;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -21,7 +20,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use crate::gate::{Admitted, refusal};
+use crate::connections::Place;
+use crate::gate::Admitted;
 use crate::limits::Limits;
 use crate::server::Shared;
 
@@ -33,12 +33,9 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 pub(crate) async fn upgrade(
     State(shared): State<Arc<Shared>>,
     Extension(admitted): Extension<Admitted>,
+    Extension(place): Extension<Arc<Place>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
-    // That of the request ends with the upgrade.
-    let Ok(place) = Arc::clone(&shared.room).try_acquire_owned() else {
-        return refusal(StatusCode::SERVICE_UNAVAILABLE, "too many connections: try again later");
-    };
     let most = shared.limits.max_body;
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(most).max_frame_size(most);
     // What does not fit into a peer that has stopped reading.
@@ -48,6 +45,7 @@ pub(crate) async fn upgrade(
     upgrade.on_upgrade(move |socket| {
         let talking = async move {
             talk(&shared, admitted, socket).await;
+            // The connection's place would else end with the upgrade.
             drop((tracked, place));
         };
         talking.instrument(span)

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::Instant;
 
 use super::Inner;
@@ -18,6 +18,8 @@ use crate::transport::{Stream, dial, forward};
 
 /// Pieces of a program's output waiting to be taken.
 const OUTPUT_QUEUE: usize = 64;
+/// Connections to child processes at once, those that are being made included.
+pub(super) const MAX_CHILDREN: usize = 256;
 
 impl Inner {
     /// `runInTerminal`: in the caller's terminal, or as a plain child.
@@ -90,10 +92,7 @@ impl Inner {
         let Some((host, port)) = address else {
             return Err("the adapter is no server that takes another connection".to_owned());
         };
-        let inner = Arc::clone(self);
-        tokio::spawn(async move {
-            inner.connect_child(parent, host, port, wanted.request, wanted.configuration).await;
-        });
+        self.connect_child(parent, (host, port), wanted.request, wanted.configuration)?;
         Ok(json!({}))
     }
 
@@ -101,38 +100,46 @@ impl Inner {
     pub(super) fn attach_child(self: &Arc<Self>, parent: u32, configuration: Value) {
         let Value::Object(configuration) = configuration else { return };
         let Some((host, port)) = address_in(&configuration) else { return };
-        let inner = Arc::clone(self);
-        tokio::spawn(async move {
-            inner.connect_child(parent, host, port, "attach".to_owned(), configuration).await;
-        });
+        let connecting =
+            self.connect_child(parent, (host, port), "attach".to_owned(), configuration);
+        if let Err(error) = connecting {
+            tracing::warn!(session = %self.id, error, "a child process is not debugged");
+        }
     }
 
-    async fn connect_child(
-        self: Arc<Self>,
+    /// Connects beside the caller.
+    fn connect_child(
+        self: &Arc<Self>,
         parent: u32,
-        host: String,
-        port: u16,
+        (host, port): (String, u16),
         request: String,
         configuration: Map<String, Value>,
-    ) {
+    ) -> Result<(), String> {
+        let place = Arc::clone(&self.children).try_acquire_owned();
+        let place = place
+            .map_err(|_| format!("a debug session has at most {MAX_CHILDREN} child sessions"))?;
         let name = configuration.get("name").and_then(Value::as_str).unwrap_or("child").to_owned();
-        if let Err(error) =
-            self.try_child(parent, &host, port, &request, &name, configuration).await
-        {
-            let text = format!("the child session {name} cannot be debugged: {error}\n");
-            self.record("output", json!({"category": "important", "output": text}));
-            self.notify();
-        }
+        let inner = Arc::clone(self);
+        tokio::spawn(async move {
+            let connecting =
+                inner.try_child(parent, (&host, port), &request, &name, configuration, place);
+            if let Err(error) = connecting.await {
+                let text = format!("the child session {name} cannot be debugged: {error}\n");
+                inner.record("output", json!({"category": "important", "output": text}));
+                inner.notify();
+            }
+        });
+        Ok(())
     }
 
     async fn try_child(
         self: &Arc<Self>,
         parent: u32,
-        host: &str,
-        port: u16,
+        (host, port): (&str, u16),
         request: &str,
         name: &str,
         configuration: Map<String, Value>,
+        place: OwnedSemaphorePermit,
     ) -> Result<(), DebugError> {
         let timeout = self.context.settings.request_timeout;
         let deadline = Instant::now() + self.context.settings.launch_timeout;
@@ -144,7 +151,11 @@ impl Inner {
             }
             state.add_link(client.clone(), name.to_owned(), Some(parent))
         };
-        tokio::spawn(pump(Arc::downgrade(self), link, incoming));
+        let pumping = pump(Arc::downgrade(self), link, incoming);
+        tokio::spawn(async move {
+            pumping.await;
+            drop(place);
+        });
         let shaken = self.handshake(link, &client, request, configuration, deadline).await;
         if shaken.is_err() {
             self.lock().remove_child(link);

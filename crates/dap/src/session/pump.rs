@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 
 use super::Inner;
 use super::control::Resume;
+use super::reverse::{MAX_WAITING, ReverseRequest, answer_requests};
 use super::state::{Effect, Phase, State};
 use crate::client::Incoming;
 use crate::report::EndReason;
@@ -18,6 +19,8 @@ const PROLOGUE: Duration = Duration::from_secs(2);
 
 /// Takes in everything that comes over a connection, in order.
 pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Receiver<Incoming>) {
+    let (requests, waiting) = mpsc::channel(MAX_WAITING);
+    tokio::spawn(answer_requests(session.clone(), link, waiting));
     while let Some(message) = incoming.recv().await {
         let Some(inner) = session.upgrade() else { return };
         match message {
@@ -28,7 +31,10 @@ pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Re
                 inner.event(link, &event, body);
             }
             Incoming::Request { seq, command, arguments } => {
-                inner.reverse_request(link, seq, command, arguments);
+                // Whoever answers may have given the connection up: then nothing more is read of it.
+                if requests.send(ReverseRequest { seq, command, arguments }).await.is_err() {
+                    return;
+                }
             }
             Incoming::Closed { reason } => inner.closed(link, reason),
             // Whoever waits may have given up.
@@ -208,7 +214,7 @@ impl Inner {
             && matches!(body["category"].as_str(), Some("stdout" | "stderr"))
     }
 
-    fn closed(self: &Arc<Self>, link: u32, reason: String) {
+    pub(super) fn closed(self: &Arc<Self>, link: u32, reason: String) {
         let lost = {
             let mut state = self.lock();
             if state.is_root(link) {
@@ -226,22 +232,5 @@ impl Inner {
             self.finish_soon(EndReason::AdapterLost(reason));
         }
         self.notify();
-    }
-
-    /// Answers a request of the adapter, beside the pump.
-    fn reverse_request(self: &Arc<Self>, link: u32, seq: i64, command: String, arguments: Value) {
-        let Some(client) = self.lock().links.get(&link).map(|link| link.client.clone()) else {
-            return;
-        };
-        let inner = Arc::clone(self);
-        tokio::spawn(async move {
-            inner.record(&format!("request:{command}"), arguments.clone());
-            let result = match command.as_str() {
-                "runInTerminal" => inner.run_in_terminal(&arguments).await,
-                "startDebugging" => inner.start_debugging(link, &arguments),
-                other => Err(format!("{other} is not supported")),
-            };
-            client.respond(seq, &command, result).await;
-        });
     }
 }

@@ -67,6 +67,8 @@ pub(crate) struct State {
     pub(crate) readers: Vec<JoinHandle<()>>,
     /// The adapter and what it started.
     pub(crate) processes: Vec<ProcessTree>,
+    /// Terminals that adapters of this run asked for.
+    pub(crate) terminals: usize,
     /// The folder of what the adapter built for the run or leaves behind; dropping it removes it.
     pub(crate) files: Option<PrivateFolder>,
     /// What was found of conditions that cannot be evaluated; how many of it were told.
@@ -178,6 +180,7 @@ impl State {
             reported_link: None,
             readers: Vec::new(),
             processes: Vec::new(),
+            terminals: 0,
             files: None,
             condition_failures: Vec::new(),
             told_failures: 0,
@@ -196,6 +199,7 @@ impl State {
         self.bound.clear();
         (self.pid, self.exit_code, self.signal) = (None, None, None);
         self.reported = 0;
+        self.terminals = 0;
         (self.refusing, self.refused) = (false, false);
     }
 

@@ -126,6 +126,11 @@ impl FakeLink {
         self.stream.write_all(bytes).await.expect("writes");
     }
 
+    /// Writes to a client that may be gone.
+    pub(crate) async fn try_raw(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.stream.write_all(bytes).await
+    }
+
     /// The whole handshake, in the order of debugpy: the answer to the attach comes last.
     pub(crate) async fn shake_hands(&mut self, capabilities: Value) {
         self.answer("initialize", capabilities).await;

@@ -1,12 +1,16 @@
 //! Races, late and broken messages, time-outs: with an adapter that does them on purpose.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use termbridge_dap::{
-    Breakpoint, BreakpointPlace, BreakpointState, DebugError, Debugger, EndReason, EvaluateContext,
-    Halt, Page, Resume, SessionState, Settings, StopReport, VariableFilter,
+    BoxFuture, Breakpoint, BreakpointPlace, BreakpointState, DebugError, Debugger, EndReason,
+    EvaluateContext, Halt, Hooks, Page, Resume, SessionState, Settings, StopReport,
+    TerminalLauncher, TerminalProcess, TerminalRequest, VariableFilter,
 };
+use tokio::sync::Notify;
 
 use crate::fake::Fake;
 use crate::support::{LIMIT, SHORT, debugger, limited};
@@ -674,4 +678,89 @@ async fn one_bad_field_does_not_blank_a_stop() {
         }
     };
     limited("the continue to be taken in", running).await;
+}
+
+fn terminal_request() -> Value {
+    json!({"type": "request", "command": "runInTerminal",
+        "arguments": {"cwd": "/", "args": ["true"], "padding": "x".repeat(20_000)}})
+}
+
+#[tokio::test]
+async fn a_session_has_so_many_terminals() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let (session, mut link) = fake.running(&debugger).await;
+    for number in 0..40 {
+        link.send(terminal_request()).await;
+        let answer = link.receive().await;
+        assert_eq!(answer["success"], number < 16, "{number}: {answer}");
+        if number >= 16 {
+            assert_eq!(answer["message"], "a debug session has at most 16 terminals");
+        }
+    }
+    assert_eq!(session.info().state, SessionState::Running);
+}
+
+/// Holds every launch until it is let go, and knows how many there are at once.
+#[derive(Default)]
+struct SlowTerminal {
+    at_once: AtomicUsize,
+    let_go: Notify,
+}
+
+impl TerminalLauncher for SlowTerminal {
+    fn launch(&self, _: TerminalRequest) -> BoxFuture<'_, Result<TerminalProcess, String>> {
+        Box::pin(async {
+            self.at_once.fetch_add(1, Ordering::SeqCst);
+            self.let_go.notified().await;
+            Ok(TerminalProcess { pid: 1 })
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_adapter_whose_requests_wait_is_not_read() {
+    let terminal = Arc::new(SlowTerminal::default());
+    let launcher: Arc<dyn TerminalLauncher> = Arc::clone(&terminal) as _;
+    let hooks = Hooks { terminal: Some(launcher), tasks: None };
+    let debugger = Debugger::with_hooks(Settings::default(), hooks);
+    let fake = Fake::new().await;
+    let (session, mut link) = fake.running(&debugger).await;
+    let flood = async {
+        for _ in 0..3000 {
+            link.send(terminal_request()).await;
+        }
+    };
+    // 60 MB: far more than the queues and the kernel hold.
+    tokio::time::timeout(Duration::from_secs(3), flood).await.expect_err("it is not read");
+    assert_eq!(terminal.at_once.load(Ordering::SeqCst), 1, "one after the other");
+    drop(link);
+    limited("stop", session.stop()).await.expect("ends");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_adapter_that_floods_us_with_requests_loses_its_session() {
+    for command in ["runInTerminal", "startDebugging", "dance"] {
+        let (debugger, fake) = (debugger(), Fake::new().await);
+        let (session, mut link) = fake.running(&debugger).await;
+        let message = json!({"type": "request", "seq": 1, "command": command,
+            "arguments": {"cwd": "/", "args": ["true"], "configuration": {}}});
+        let bytes = termbridge_dap::framing::encode(&message.to_string());
+        let flood = tokio::spawn(async move { while link.try_raw(&bytes).await.is_ok() {} });
+        let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+        let how = end.how();
+        assert!(how.contains("it kept sending requests after 256 were refused"), "{how}");
+        limited("the flood", flood).await.expect("no panic");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flood_of_requests_fails_the_start() {
+    let (debugger, fake) = (debugger(), Fake::new().await);
+    let start = fake.start(&debugger);
+    let mut link = fake.accept().await;
+    let bytes = termbridge_dap::framing::encode(&terminal_request().to_string());
+    let flood = tokio::spawn(async move { while link.try_raw(&bytes).await.is_ok() {} });
+    let error = limited("start", start).await.expect("no panic").expect_err("fails");
+    assert!(error.to_string().contains("after 256 were refused"), "{error}");
+    limited("the flood", flood).await.expect("no panic");
 }

@@ -142,7 +142,8 @@ impl ServerFolder {
 
     /// The right to start a server, held as long as the file is open; `None` while another process has it.
     pub fn claim_start(&self) -> io::Result<Option<File>> {
-        let file = private_file(&self.path.join("start.lock"))?;
+        let path = self.path.join("start.lock");
+        let file = private_file(&path).map_err(|error| named(&path, &error))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
             Err(fs::TryLockError::WouldBlock) => Ok(None),
@@ -152,19 +153,18 @@ impl ServerFolder {
 
     /// Removes what one server leaves to the next, where nothing is left to be taken over; not while there is a server.
     pub fn forget_sessions(&self) -> io::Result<()> {
-        let lock = private_file(&self.lock())?;
+        let lock = private_file(&self.lock()).map_err(|error| named(&self.lock(), &error))?;
         if lock.try_lock().is_err() {
             return Ok(());
         }
-        let files =
-            [self.calls(), self.agents(), self.editor_terminals()].into_iter().map(fs::remove_file);
-        for removed in files.chain([fs::remove_dir_all(self.sessions())]) {
-            match removed {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        let check = |path: &Path, removed: io::Result<()>| match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(named(path, &error)),
+            _ => Ok(()),
+        };
+        for file in [self.calls(), self.agents(), self.editor_terminals()] {
+            check(&file, fs::remove_file(&file))?;
         }
-        Ok(())
+        check(&self.sessions(), fs::remove_dir_all(self.sessions()))
     }
 
     pub(crate) fn lock(&self) -> PathBuf {
@@ -182,6 +182,11 @@ impl ServerFolder {
 /// Opens a file of this user's alone, whatever the umask; made if it is missing.
 pub(crate) fn private_file(path: &Path) -> io::Result<File> {
     open_private_file(OpenOptions::new().read(true).write(true).truncate(false), path)
+}
+
+/// The error with the path that it is about.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 fn io_error(path: &Path, error: io::Error) -> FolderError {

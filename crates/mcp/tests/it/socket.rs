@@ -210,3 +210,16 @@ async fn a_hello_is_answered_and_a_bad_one_is_told_why() {
     assert_eq!(lines.next_line().await.expect("read"), None);
     assert_eq!(metrics.clients(), 0);
 }
+
+#[test]
+fn what_cannot_be_removed_or_opened_is_named() {
+    let runtime = tempfile::tempdir().expect("a folder");
+    let folder = ServerFolder::open(Some(runtime.path()), Path::new("/nowhere")).expect("a folder");
+    std::fs::create_dir(folder.calls()).expect("a folder");
+    let error = folder.forget_sessions().expect_err("a folder is not a file").to_string();
+    assert!(error.starts_with(&format!("{}: ", folder.calls().display())), "{error}");
+    let lock = folder.path().join("start.lock");
+    std::fs::create_dir(&lock).expect("a folder");
+    let error = folder.claim_start().expect_err("a folder is not a file").to_string();
+    assert_eq!(error, format!("{}: not a regular file", lock.display()));
+}

@@ -47,14 +47,29 @@ pub fn make_private_file(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().write(true).create_new(true), path)
 }
 
-/// Opens a file for its owner alone, whatever it was before; made if it is missing. The options say what it is opened
+/// Opens a regular file for its owner alone, whatever it was before; made if it is missing. The options say what it is
+/// opened for. Anything else at the path is [`io::ErrorKind::InvalidInput`], and a pipe without a reader is not waited
 /// for.
 pub fn open_private_file(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    // Before the open, because opening changes the state of some devices.
+    if let Ok(found) = fs::metadata(path) {
+        check_regular(&found)?;
+    }
     private(options.create(true), path)
 }
 
+fn check_regular(found: &Metadata) -> io::Result<()> {
+    if found.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
+}
+
 fn private(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let file = options.mode(0o600).open(path)?;
+    let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = options.mode(0o600).custom_flags(flags).open(path)?;
+    // Again, because the path may lead to another file by now.
+    check_regular(&file.metadata()?)?;
     // The umask may have taken even the owner's bits.
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)
@@ -98,4 +113,24 @@ pub fn path_to_bytes(path: &OsStr) -> Vec<u8> {
 /// The path of these bytes, if there can be one.
 pub fn path_from_bytes(bytes: Vec<u8>) -> Option<OsString> {
     Some(OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipe_or_a_folder_is_not_a_private_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs");
+        assert!(made.success());
+        for path in [pipe.as_path(), folder.path()] {
+            let opened = open_private_file(OpenOptions::new().append(true), path);
+            let error = opened.expect_err("not a file");
+            assert_eq!(error.to_string(), "not a regular file", "{}", path.display());
+        }
+        let error = make_private_file(&pipe).expect_err("it is there");
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+    }
 }

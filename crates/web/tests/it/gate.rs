@@ -7,9 +7,10 @@ use termbridge_bridge::policy::RateLimit;
 use termbridge_mcp::Scope;
 use termbridge_mcp::http::HttpSettings;
 use termbridge_web::{Limits, NewToken, TokenStore, WebError, WebServer, WebSettings};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{Answer, Bed, HttpClient, counter, mcp_server};
+use crate::websocket::WsClient;
 
 const PATHS: [(&str, &str); 5] =
     [("GET", "/mcp"), ("POST", "/mcp"), ("GET", "/ws"), ("GET", "/metrics"), ("GET", "/nothing")];
@@ -203,6 +204,43 @@ async fn a_peer_that_takes_its_time_is_cut_off() {
         assert!([0, 200, 408].contains(&answer.status), "{half:?}: {answer:?}");
     }
     assert_eq!(bed.request("GET", "/healthz", &[], "").await.status, 200);
+    bed.end().await;
+}
+
+/// Connections without a valid token, kept open by requests that are refused, are as many as there are places.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_no_token_keeps_nobody_out() {
+    // Longer than a test waits for an answer: no place comes free by itself.
+    let header_time = Duration::from_mins(5);
+    let bed = Bed::limited(Limits { header_time, max_connections: 4, ..Limits::default() }).await;
+    let token = bed.token(Scope::Write);
+    let bearer = format!("Bearer {token}");
+    let metrics = format!(
+        "GET /metrics HTTP/1.1\r\nHost: {}\r\nAuthorization: {bearer}\r\n\r\n",
+        bed.address
+    );
+    let answered = async |stream: &mut tokio::net::TcpStream, request: &str, status: &str| {
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        let mut answer = vec![0; 64 * 1024];
+        let count = stream.read(&mut answer).await.expect("an answer");
+        let answer = String::from_utf8_lossy(&answer[..count]).into_owned();
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    };
+    let mut known = bed.connect().await;
+    answered(&mut known, &metrics, "200").await;
+    let mut strangers = Vec::new();
+    for request in ["GET /mcp", "GET /healthz", "OPTIONS /mcp"].iter().cycle().take(12) {
+        let mut stream = bed.connect().await;
+        let request = format!("{request} HTTP/1.1\r\nHost: {}\r\n\r\n", bed.address);
+        stream.write_all(request.as_bytes()).await.expect("sent");
+        strangers.push(stream);
+    }
+    let answer = bed.request("GET", "/metrics", &[("Authorization", &bearer)], "").await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let _websocket = WsClient::initialized(&bed, &token).await;
+    // The oldest stranger is gone; who has shown a token stays, however old.
+    assert!([0, 401].contains(&Answer::read(&mut strangers[0]).await.status));
+    answered(&mut known, &metrics, "200").await;
     bed.end().await;
 }
 
