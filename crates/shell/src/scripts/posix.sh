@@ -1,6 +1,6 @@
 # termbridge: marks commands of this shell, which has no line editor to speak to. A command comes
 # through the pipe as one line, escaped for printf's %b. Marks go to the terminal itself; errors and
-# traces (`set -x`) of the hooks go nowhere.
+# traces (`set -x`) of the hooks go nowhere. The hooks need nothing from PATH.
 __termbridge() {
     __termbridge_result=$?
     { __termbridge_take; } 2> /dev/null || return 0
@@ -12,23 +12,27 @@ $__termbridge_text"
 }
 __termbridge_take() {
     # An empty line is the answer to one who waits in vain.
-    { IFS= command read -r __termbridge_text && [ -n "$__termbridge_text" ] && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
+    { IFS= command read -r __termbridge_line && [ -n "$__termbridge_line" ] && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
         return 1
-    # What follows the dot keeps the trailing newlines.
-    __termbridge_text=$(command printf '%b.' "$__termbridge_text")
-    __termbridge_text=${__termbridge_text%.}
+    # The dot keeps the trailing newlines, and shows that the text is complete.
+    __termbridge_text=$(__termbridge_print "$__termbridge_line.")
+    case $__termbridge_text in
+    *.) __termbridge_text=${__termbridge_text%.} ;;
+    *) __termbridge_text=@NOT_DECODED@ ;;
+    esac
     # The end was missed. Where the shell is was reported already: it stays there.
     [ -z "${__termbridge_undo-}" ] || { __termbridge_there= && __termbridge_restore; }
     [ "${#__termbridge_nonce}" = @NONCE_LENGTH@ ] || __termbridge_prepare
     __termbridge_prompts
-    command printf '%s\n' "$__termbridge_text" > /dev/tty
+    __termbridge_print "$__termbridge_line\n" > /dev/tty
 }
 # The command's own directory and variables come behind its nonce. If one cannot be set, the command does not run.
 __termbridge_prepare() {
     __termbridge_setup=${__termbridge_nonce#@NONCE_PATTERN@}
     __termbridge_nonce=${__termbridge_nonce%"$__termbridge_setup"}
     __termbridge_undo=: __termbridge_there=
-    eval "$(command printf '%b' "$__termbridge_setup")" || __termbridge_text=@NOT_PREPARED@
+    __termbridge_setup=$(__termbridge_print "$__termbridge_setup")
+    [ -n "$__termbridge_setup" ] && eval "$__termbridge_setup" || __termbridge_text=@NOT_PREPARED@
     unset __termbridge_setup
 }
 __termbridge_enter() {
@@ -59,7 +63,7 @@ __termbridge_restore() {
     __termbridge_undo= __termbridge_there=
 }
 __termbridge_start() {
-    command printf '\033]633;C\007' > /dev/tty
+    __termbridge_print '\033]633;C\007' > /dev/tty
     # The status of the command before, for this one to ask for.
     case $- in *e*) return 0 ;; esac
     return "$__termbridge_result"
@@ -67,7 +71,7 @@ __termbridge_start() {
 __termbridge_end() {
     __termbridge_result=$?
     [ -z "${__termbridge_undo-}" ] || __termbridge_restore
-    command printf '\033]633;D;%s;%s\007' "$__termbridge_result" "$__termbridge_nonce" > /dev/tty
+    __termbridge_print "\033]633;D;$__termbridge_result;$__termbridge_nonce\007" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
     IFS= command read -r __termbridge_text < @PIPE@ || :
     __termbridge_text= __termbridge_nonce=
@@ -84,9 +88,15 @@ __termbridge_prompts() {
     *) PS2=$__termbridge_more${PS2-> } ;;
     esac
 }
-__termbridge_before=$(printf '\033]633;D;$?\007\033]633;A\007')
-__termbridge_after=$(printf '\033]633;B\007')
-__termbridge_more=$(printf '\033]633;F\007')
+# Prints a text in which backslashes are escapes. mksh has no printf of its own.
+if [ "$(command -v printf)" = printf ]; then
+    __termbridge_print() { command printf %b "$1"; }
+else
+    __termbridge_print() { command print -n -- "$1"; }
+fi
+__termbridge_before=$(__termbridge_print '\033]633;D;$?\007\033]633;A\007')
+__termbridge_after=$(__termbridge_print '\033]633;B\007')
+__termbridge_more=$(__termbridge_print '\033]633;F\007')
 __termbridge_install() {
     unset -f command
     __termbridge_prompts
