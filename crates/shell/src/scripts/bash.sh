@@ -55,13 +55,22 @@ __termbridge_enter() {
     __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
     builtin cd -- "$1" && __termbridge_there=$PWD
 }
+# A variable of a kind that does not take the value as it is cannot be set: what is assigned to an integer is evaluated.
 __termbridge_export() {
+    builtin local __termbridge_kind
+    __termbridge_kind=$(builtin declare -p "$1")
+    __termbridge_kind=${__termbridge_kind#declare -}
+    __termbridge_kind=${__termbridge_kind%%[[:space:]]*}
+    case $__termbridge_kind in
+        *[!xti-]*) builtin return 1 ;;
+        *i*) case ${2#-} in '' | *[!0-9]* | 0?*) builtin return 1 ;; esac ;;
+    esac
     if [[ -z ${!1+set} ]]; then
-        __termbridge_undo+="; builtin unset -v $1"
-    elif [[ ${!1@a} == *x* ]]; then
-        __termbridge_undo+="; builtin export $1=${!1@Q}"
+        __termbridge_undo+="; \\builtin unset -v $1"
+    elif [[ $__termbridge_kind == *x* ]]; then
+        __termbridge_undo+="; \\builtin export $1=${!1@Q}"
     else
-        __termbridge_undo+="; builtin declare -g +x $1=${!1@Q}"
+        __termbridge_undo+="; \\builtin declare -g +x $1=${!1@Q}"
     fi
     builtin export "$1=$2"
 }

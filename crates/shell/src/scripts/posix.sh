@@ -40,16 +40,17 @@ __termbridge_enter() {
     command cd -- "$1" && __termbridge_there=$PWD
 }
 __termbridge_export() {
+    __termbridge_accepts "$1" "$2" || return 1
     if eval "[ -z \"\${$1+set}\" ]"; then
-        __termbridge_undo="$__termbridge_undo; unset $1"
+        __termbridge_undo="$__termbridge_undo; \\unset $1"
     else
         eval "__termbridge_kept_$1=\$$1"
-        __termbridge_undo="$__termbridge_undo; unset $1; $1=\$__termbridge_kept_$1; unset __termbridge_kept_$1"
+        __termbridge_undo="$__termbridge_undo; $__termbridge_unexport $1; $1=\$__termbridge_kept_$1; \\unset __termbridge_kept_$1"
         case "
 $(command export -p)" in
         *"
 export $1="* | *"
-typeset -x $1="*) __termbridge_undo="$__termbridge_undo; export $1" ;;
+typeset -x $1="*) __termbridge_undo="$__termbridge_undo; \\export $1" ;;
         esac
     fi
     command export "$1=$2"
@@ -88,6 +89,27 @@ __termbridge_prompts() {
     *) PS2=$__termbridge_more${PS2-> } ;;
     esac
 }
+# Whether a variable can have a value; how it stops being exported. ksh and mksh evaluate what is assigned to an integer:
+# only a number may be, and to unset it would make it an ordinary variable. An array is more than one value.
+__termbridge_accepts() {
+    __termbridge_unexport='\unset'
+    [ -n "$__termbridge_typeset" ] || return 0
+    case "
+LINENO HISTSIZE $(command typeset -i)
+" in
+    *[!A-Za-z0-9_]"$1"[!A-Za-z0-9_]*)
+        case ${2#-} in '' | *[!0-9]* | 0?*) return 1 ;; esac
+        __termbridge_unexport=$__termbridge_typeset
+        ;;
+    *) eval "[ -z \"\${$1+set}\" ] || [ \"\${#$1[*]}\" -lt 2 ]" ;;
+    esac
+}
+# Without -g, it would be a variable of the function in all but ksh93.
+case $(command -v typeset)${KSH_VERSION-} in
+typesetVersion*) __termbridge_typeset='\command typeset +x' ;;
+typeset*) __termbridge_typeset='\command typeset -g +x' ;;
+*) __termbridge_typeset= ;;
+esac
 # Prints a text in which backslashes are escapes. mksh has no printf of its own.
 if [ "$(command -v printf)" = printf ]; then
     __termbridge_print() { command printf %b "$1"; }

@@ -35,8 +35,12 @@ __termbridge_export() {
     case ${(tP)1} in
         # To set it would end more than the function.
         (*(readonly|array|association)*) return 1 ;;
+        # What is assigned to a number is evaluated.
+        (*(integer|float)*) case ${2#-} in (''|*[^0-9]*|0?*) return 1 ;; esac ;;
+    esac
+    case ${(tP)1} in
         ('') __termbridge_undo+="; unset $1" ;;
-        (*export*) __termbridge_undo+="; builtin export $1=${(qq)${(P)1}}" ;;
+        (*export*) __termbridge_undo+="; \\builtin export $1=${(qq)${(P)1}}" ;;
         (*) __termbridge_undo+="; typeset -g +x $1=${(qq)${(P)1}}" ;;
     esac
     builtin export "$1=$2"

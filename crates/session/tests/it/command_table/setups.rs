@@ -63,3 +63,95 @@ async fn a_shell_needs_no_programs_to_take_a_command() {
         sessions.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_value_of_a_variable_is_never_run() {
+    const NUMBERS: [&str; 20] = [
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "HISTCMD",
+        "OPTIND",
+        "COLUMNS",
+        "LINES",
+        "HISTSIZE",
+        "SAVEHIST",
+        "TMOUT",
+        "KEYTIMEOUT",
+        "SHLVL",
+        "MAILCHECK",
+        "LISTMAX",
+        "SRANDOM",
+        "PERIOD",
+        "LOGCHECK",
+        "ERRNO",
+        "OWN",
+        "UNSET",
+    ];
+    for program in installed(&PROGRAMS) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        let declare = match program {
+            "bash" | "zsh" | "ksh" => "typeset -i OWN=5 UNSET",
+            // A command runs in a function there.
+            "mksh" => "typeset -g -i OWN=5 UNSET",
+            _ => "true",
+        };
+        assert_eq!(run(&session, declare).await.state, done(0), "{program}");
+        let mark = home.path().join("ran");
+        for name in NUMBERS {
+            let value = format!("a[$(touch {})]", mark.display());
+            let report = run_with(&session, "echo out", None, &[(name, &value)]).await;
+            assert!(!mark.exists(), "{program}: {name}");
+            let ran = report.output == "out\n" && report.state == done(0);
+            let refused = report.output.starts_with("termbridge: ") && report.state == done(126);
+            assert!(ran || refused, "{program}: {name}: {report:?}");
+        }
+        // fish sets the size of the terminal itself.
+        if program != "fish" {
+            let report = run_with(&session, "printenv COLUMNS", None, &[("COLUMNS", "123")]).await;
+            assert_eq!(report.output, "123\n", "{program}");
+        }
+        if declare != "true" {
+            let report = run_with(&session, "printenv OWN", None, &[("OWN", "7")]).await;
+            assert_eq!(report.output, "7\n", "{program}");
+            let report = run_with(&session, "printenv OWN", None, &[("OWN", "abc")]).await;
+            assert_eq!(report.state, done(126), "{program}");
+            assert_eq!(run(&session, "echo \"$OWN\"").await.output, "5\n", "{program}");
+        }
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn variables_of_the_shell_itself_are_refused() {
+    for (program, names) in [
+        ("bash", &["PS0", "PROMPT_COMMAND", "FUNCNEST", "UID"][..]),
+        ("zsh", &["UID", "EUID", "GID", "EGID", "USERNAME", "FUNCNEST"]),
+        ("fish", &[]),
+        ("dash", &[]),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        for name in names.iter().chain(&["__termbridge_undo", "__termbridge"]) {
+            let refused = try_with(&session, "echo out", None, &[(name, "echo ran")]).await;
+            let Err(SessionError::Invalid(why)) = refused else { panic!("{program}: {refused:?}") };
+            assert!(why.contains(name), "{program}: {why}");
+        }
+        assert_eq!(run(&session, "echo next").await.output, "next\n", "{program}");
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_array_is_not_replaced_by_a_variable() {
+    for program in installed(&["bash", "zsh", "ksh", "mksh"]) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        run(&session, "FILES=(a b c)").await;
+        let report = run_with(&session, "printenv FILES", None, &[("FILES", "x")]).await;
+        assert_eq!(report.state, done(126), "{program}: {report:?}");
+        assert_eq!(run(&session, "echo \"${FILES[*]}\"").await.output, "a b c\n", "{program}");
+        sessions.shutdown().await;
+    }
+}
