@@ -2,10 +2,12 @@
 # theirs is read into them. Builtins are asked for as such, and marks go to the terminal itself: neither
 # a function of the same name nor a redirection of the shell's output may stand in the way. Errors,
 # traces (`set -x`) and what a DEBUG trap prints of the hooks go nowhere. Variables have names of their
-# own: what a command made read-only cannot be made local either.
+# own: what a command made read-only cannot be made local either. With `set -k`, what `local` is to set would be a
+# variable for `local` itself: the option is off in hooks.
 #
 # A call copies the function's body, so what is rarely needed stands in functions of its own.
 __termbridge_take() {
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     builtin local __termbridge_command=
     # Asks whether there is something first: a limit on each byte would cost more.
     if {
@@ -52,13 +54,13 @@ __termbridge_prepare() {
     builtin eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
-    __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
+    __termbridge_home=${PWD:-$(\builtin pwd)} __termbridge_old=${OLDPWD-}
     builtin cd -- "$1" && __termbridge_there=$PWD
 }
 # A variable of a kind that does not take the value as it is cannot be set: what is assigned to an integer is evaluated.
 __termbridge_export() {
     builtin local __termbridge_kind
-    __termbridge_kind=$(builtin declare -p "$1")
+    __termbridge_kind=$(\builtin declare -p "$1")
     __termbridge_kind=${__termbridge_kind#declare -}
     __termbridge_kind=${__termbridge_kind%%[[:space:]]*}
     case $__termbridge_kind in
@@ -91,7 +93,9 @@ __termbridge_rehook() {
     fi
 }
 __termbridge_end() {
-    builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
+    __termbridge_status=${1-$?}
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
+    builtin local __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
     # Before it waits, where Ctrl+C may end it: the next end is not this command's.
     if [[ -n $__termbridge_mark ]]; then
         __termbridge_nonce=
@@ -108,7 +112,8 @@ __termbridge_end() {
 }
 # The last hook has the last word on the prompt.
 __termbridge_prompt() {
-    builtin local __termbridge_status="$?"
+    __termbridge_status=$?
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
     __termbridge_marks
 }
@@ -147,6 +152,7 @@ __termbridge_hook() {
     __termbridge_hooks="${PROMPT_COMMAND[*]}"
 }
 __termbridge_install() {
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     builtin local __termbridge_map
     # `!` is a character.
     builtin set +o histexpand || builtin :

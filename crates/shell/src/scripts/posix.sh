@@ -36,7 +36,7 @@ __termbridge_prepare() {
     unset __termbridge_setup
 }
 __termbridge_enter() {
-    __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
+    __termbridge_home=${PWD:-$(\command pwd)} __termbridge_old=${OLDPWD-}
     command cd -- "$1" && __termbridge_there=$PWD
 }
 __termbridge_export() {
@@ -47,7 +47,7 @@ __termbridge_export() {
         eval "__termbridge_kept_$1=\$$1"
         __termbridge_undo="$__termbridge_undo; $__termbridge_unexport $1; $1=\$__termbridge_kept_$1; \\unset __termbridge_kept_$1"
         case "
-$(command export -p)" in
+$(\command export -p)" in
         *"
 export $1="* | *"
 typeset -x $1="*) __termbridge_undo="$__termbridge_undo; \\export $1" ;;
@@ -95,7 +95,7 @@ __termbridge_accepts() {
     __termbridge_unexport='\unset'
     [ -n "$__termbridge_typeset" ] || return 0
     case "
-LINENO HISTSIZE $(command typeset -i)
+LINENO HISTSIZE $(\command typeset -i)
 " in
     *[!A-Za-z0-9_]"$1"[!A-Za-z0-9_]*)
         case ${2#-} in '' | *[!0-9]* | 0?*) return 1 ;; esac

@@ -155,3 +155,30 @@ async fn an_array_is_not_replaced_by_a_variable() {
         sessions.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn options_and_aliases_of_the_shell_do_not_keep_a_setup_away() {
+    for (program, before) in [
+        ("bash", "set -k"),
+        ("bash", "alias builtin='echo aliased'"),
+        ("bash", "unset PWD"),
+        ("zsh", "alias builtin='echo aliased'"),
+        ("dash", "alias command='echo aliased' unset='echo aliased' export='echo aliased'"),
+        ("dash", "unset PWD"),
+    ] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        run(&session, before).await;
+        for _ in 0..2 {
+            let report = run_with(&session, "pwd; printenv QQ", Some("/usr"), &[("QQ", "1")]).await;
+            assert_eq!(report.output, "/usr\n1\n", "{program}: {before}");
+            let report = run(&session, "pwd; echo \"[$QQ]\"; false").await;
+            let expected = format!("{}\n[]\n", home.path().display());
+            assert_eq!((report.output, report.state), (expected, done(1)), "{program}: {before}");
+        }
+        if before == "set -k" {
+            assert_eq!(run(&session, "printenv X X=kept").await.output, "kept\n", "still set");
+        }
+        sessions.shutdown().await;
+    }
+}
