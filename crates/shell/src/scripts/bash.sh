@@ -117,11 +117,17 @@ __termbridge_prompt() {
     [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
     __termbridge_marks
 }
-# The status stands in the prompt as well, for a command that took the hooks away.
+# The status stands in the prompt as well, for a command that took the hooks away. What others have put around the
+# prompt since (`(venv) `) comes between the marks.
 __termbridge_marks() {
     [[ ${PS0-} == *'633;C\a' ]] || __termbridge_fixed PS0 || PS0='\e]633;E\a'${PS0-}'\e]633;C\a'
     [[ ${PS2-} == *'633;F'* ]] || __termbridge_fixed PS2 || PS2='\[\e]633;F\a\]'${PS2-}
-    [[ ${PS1-} == *'633;B'* ]] || __termbridge_fixed PS1 || PS1='\[\e]633;D;$?\a\e]633;A\a\]'${PS1-}'\[\e]633;B\a\]'
+    builtin local __termbridge_before='\[\e]633;D;$?\a\e]633;A\a\]' __termbridge_after='\[\e]633;B\a\]'
+    [[ ${PS1-} == "$__termbridge_before"*"$__termbridge_after" ]] || __termbridge_fixed PS1 || {
+        PS1=${PS1-}
+        PS1=${PS1//"$__termbridge_before"/}
+        PS1=$__termbridge_before${PS1//"$__termbridge_after"/}$__termbridge_after
+    }
 }
 # A variable that must not be changed: an attempt would end more than the function.
 __termbridge_fixed() {

@@ -76,13 +76,27 @@ __termbridge_end() {
     # The server believes the mark when the kernel shows this shell waiting here.
     IFS= command read -r __termbridge_text < @PIPE@ || :
     __termbridge_text= __termbridge_nonce=
+    __termbridge_prompts
+}
+__termbridge_strip() {
+    while :; do
+        case $PS1 in
+        *"$1"*) PS1=${PS1%%"$1"*}${PS1#*"$1"} ;;
+        *) return 0 ;;
+        esac
+    done
 }
 # The status stands in the prompt as well, for a command that never came back: a syntax error, an
-# interrupt.
+# interrupt. What others have put around the prompt since (`(venv) `) comes between the marks.
 __termbridge_prompts() {
     case ${PS1-} in
-    *'633;B'*) ;;
-    *) PS1=$__termbridge_before${PS1-\$ }$__termbridge_after ;;
+    "$__termbridge_before"*"$__termbridge_after") ;;
+    *)
+        PS1=${PS1-\$ }
+        __termbridge_strip "$__termbridge_before"
+        __termbridge_strip "$__termbridge_after"
+        PS1=$__termbridge_before$PS1$__termbridge_after
+        ;;
     esac
     case ${PS2-} in
     *'633;F'*) ;;

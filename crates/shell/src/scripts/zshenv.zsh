@@ -84,12 +84,16 @@ __termbridge_start() {
     } 2> /dev/null
 }
 # The last hook has the last word on the prompt. The status stands in the prompt as well, for a command
-# that took the hooks away.
+# that took the hooks away. What others have put around the prompt since (`(venv) `) comes between the marks.
 __termbridge_prompt() {
     {
         # `emulate -R zsh` brings these back.
         setopt no_prompt_sp no_prompt_cr
-        [[ ${PS1-} == *'633;B'* ]] || PS1=$'%{\e]633;D;%?\a\e]633;A\a%}'${PS1-}$'%{\e]633;B\a%}'
+        local __termbridge_before=$'%{\e]633;D;%?\a\e]633;A\a%}' __termbridge_after=$'%{\e]633;B\a%}'
+        if [[ ${PS1-} != "$__termbridge_before"*"$__termbridge_after" ]]; then
+            local __termbridge_own=${${PS1-}//"$__termbridge_before"/}
+            PS1=$__termbridge_before${__termbridge_own//"$__termbridge_after"/}$__termbridge_after
+        fi
         [[ ${PS2-} == *'633;F'* ]] || PS2=$'%{\e]633;F\a%}'${PS2-}
         return 0
     } 2> /dev/null

@@ -7,7 +7,7 @@ use termbridge_session::{
 };
 
 use super::{home, launch_program, over, ready, run};
-use crate::support::{LIMIT, limited, sessions};
+use crate::support::{A_WHILE, LIMIT, limited, sessions};
 
 /// Every shell that has an integration.
 const PROGRAMS: [&str; 6] = ["bash", "zsh", "fish", "dash", "ksh", "mksh"];
@@ -179,6 +179,27 @@ async fn options_and_aliases_of_the_shell_do_not_keep_a_setup_away() {
         if before == "set -k" {
             assert_eq!(run(&session, "printenv X X=kept").await.output, "kept\n", "still set");
         }
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_that_a_command_changed_is_no_output() {
+    for program in installed(&["bash", "zsh", "dash", "ksh", "mksh"]) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        for change in
+            ["PS1=\"(venv) $PS1\"; export PS1", "PS1=\"$PS1 after \"", "PS1=\"1\n2 $PS1\""]
+        {
+            for command in [change, "echo hi"] {
+                let id = run(&session, command).await.id;
+                tokio::time::sleep(A_WHILE).await;
+                let report = session.command(id, 0, 100).await.expect("there").expect("known");
+                assert_eq!(report.background_bytes, 0, "{program}: {change}");
+            }
+        }
+        let screen = session.screen().await.expect("a screen").text();
+        assert!(screen.contains("(venv)") && screen.contains("after"), "{program}:\n{screen}");
         sessions.shutdown().await;
     }
 }
