@@ -203,3 +203,18 @@ async fn a_prompt_that_a_command_changed_is_no_output() {
         sessions.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handlers_of_fish_print_nothing_into_a_command() {
+    let (sessions, home) = (sessions(), home());
+    let session = ready(&sessions, launch_program("fish", home.path())).await;
+    run(&session, "function __h --on-variable PWD; echo HOOK; end").await;
+    run(&session, "function __i --on-variable QQ; sh -c 'echo HOOK'; end").await;
+    for _ in 0..3 {
+        let report = run_with(&session, "echo out; false", Some("/usr"), &[("QQ", "1")]).await;
+        assert_eq!((&*report.output, report.state), ("out\n", done(1)));
+        assert_eq!(report.cwd.as_deref(), Some(home.path()));
+    }
+    assert_eq!(run(&session, "cd /usr").await.output, "HOOK\n", "its own");
+    sessions.shutdown().await;
+}
