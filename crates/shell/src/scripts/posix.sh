@@ -53,7 +53,23 @@ export $1="* | *"
 typeset -x $1="*) __termbridge_undo="$__termbridge_undo; \\export $1" ;;
         esac
     fi
+    case $__termbridge_typeset$1 in
+    ?*EDITOR | ?*VISUAL) __termbridge_keep_editor ;;
+    esac
     command export "$1=$2"
+}
+# ksh and mksh choose their line editor when these variables are set.
+__termbridge_keep_editor() {
+    __termbridge_undo="$__termbridge_undo; \\set +o vi; \\set +o emacs; \\set +o gmacs"
+    for __termbridge_editor in vi emacs gmacs; do
+        # A table: `emacs      on`.
+        __termbridge_option="
+$(\set -o)"
+        __termbridge_option=${__termbridge_option#*[!a-z-]"$__termbridge_editor" }
+        case ${__termbridge_option#"${__termbridge_option%%[! ]*}"} in
+        on*) __termbridge_undo="$__termbridge_undo; \\set -o $__termbridge_editor" ;;
+        esac
+    done
 }
 # The shell returns, unless the command changed directory itself.
 __termbridge_restore() {

@@ -218,3 +218,20 @@ async fn handlers_of_fish_print_nothing_into_a_command() {
     assert_eq!(run(&session, "cd /usr").await.output, "HOOK\n", "its own");
     sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_editor_for_one_command_does_not_change_the_shell_of_ksh() {
+    for program in installed(&["ksh", "mksh"]) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        let options = run(&session, "set -o").await.output;
+        assert!(options.contains("emacs"), "{program}: {options}");
+        for name in ["EDITOR", "VISUAL"] {
+            let command = format!("printenv {name}");
+            let report = run_with(&session, &command, None, &[(name, "vi")]).await;
+            assert_eq!(report.output, "vi\n", "{program}");
+            assert_eq!(run(&session, "set -o").await.output, options, "{program}: {name}");
+        }
+        sessions.shutdown().await;
+    }
+}
