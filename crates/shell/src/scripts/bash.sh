@@ -54,6 +54,8 @@ __termbridge_prepare() {
     builtin eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
+    # Where they are read-only, `cd` fails after it has changed directory.
+    (\builtin unset -v PWD OLDPWD) || builtin return 1
     __termbridge_home=${PWD:-$(\builtin pwd)} __termbridge_old=${OLDPWD-}
     builtin cd -- "$1" && __termbridge_there=$PWD
 }

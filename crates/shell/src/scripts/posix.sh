@@ -36,6 +36,8 @@ __termbridge_prepare() {
     unset __termbridge_setup
 }
 __termbridge_enter() {
+    # Where they are read-only, `cd` fails after it has changed directory.
+    (unset PWD OLDPWD) || return 1
     __termbridge_home=${PWD:-$(\command pwd)} __termbridge_old=${OLDPWD-}
     command cd -- "$1" && __termbridge_there=$PWD
 }

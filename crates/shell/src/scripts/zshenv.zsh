@@ -27,6 +27,8 @@ __termbridge_prepare() {
     eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
+    # Where they are read-only, the shell could not come back.
+    [[ ${(t)PWD}${(t)OLDPWD} != *readonly* ]] || return 1
     typeset -g __termbridge_home=$PWD __termbridge_old=$OLDPWD
     # Without hooks: the shell comes back.
     builtin cd -q -- "$1" && typeset -g __termbridge_there=$PWD

@@ -235,3 +235,18 @@ async fn an_editor_for_one_command_does_not_change_the_shell_of_ksh() {
         sessions.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_with_a_read_only_directory_stays_where_it_is() {
+    let all = installed(&["bash", "zsh", "dash", "ksh", "mksh"]);
+    for (program, name) in all.iter().flat_map(|program| [(program, "PWD"), (program, "OLDPWD")]) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        run(&session, &format!("readonly {name}")).await;
+        let report = run_with(&session, "/bin/pwd", Some("/usr"), &[]).await;
+        assert_eq!(report.state, done(126), "{program}, {name}: {report:?}");
+        let report = run(&session, "/bin/pwd").await;
+        assert_eq!(report.output, format!("{}\n", home.path().display()), "{program}, {name}");
+        sessions.shutdown().await;
+    }
+}
