@@ -51,7 +51,11 @@ __termbridge_prepare() {
     builtin local __termbridge_setup="${__termbridge_nonce:@NONCE_LENGTH@}"
     __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@}
     __termbridge_undo=:
-    builtin eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
+    # In one list: `set -e` would end the shell.
+    builtin eval "$__termbridge_setup || __termbridge_refuse"
+}
+__termbridge_refuse() {
+    __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
     # Where they are read-only, `cd` fails after it has changed directory.

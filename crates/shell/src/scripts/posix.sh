@@ -32,8 +32,12 @@ __termbridge_prepare() {
     __termbridge_nonce=${__termbridge_nonce%"$__termbridge_setup"}
     __termbridge_undo=: __termbridge_there=
     __termbridge_setup=$(__termbridge_print "$__termbridge_setup")
-    [ -n "$__termbridge_setup" ] && eval "$__termbridge_setup" || __termbridge_text=@NOT_PREPARED@
+    # In one list: `set -e` would end the shell.
+    eval "${__termbridge_setup:-false} || __termbridge_refuse"
     unset __termbridge_setup
+}
+__termbridge_refuse() {
+    __termbridge_text=@NOT_PREPARED@
 }
 __termbridge_enter() {
     # Where they are read-only, `cd` fails after it has changed directory.

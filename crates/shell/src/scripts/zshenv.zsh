@@ -24,7 +24,11 @@ __termbridge_take() {
 __termbridge_prepare() {
     local __termbridge_setup=${__termbridge_nonce:@NONCE_LENGTH@}
     typeset -g __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@} __termbridge_undo=:
-    eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
+    # In one list: `set -e` would end the shell.
+    eval "$__termbridge_setup || __termbridge_refuse"
+}
+__termbridge_refuse() {
+    __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
     # Where they are read-only, the shell could not come back.

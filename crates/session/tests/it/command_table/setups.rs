@@ -160,6 +160,9 @@ async fn an_array_is_not_replaced_by_a_variable() {
 async fn options_and_aliases_of_the_shell_do_not_keep_a_setup_away() {
     for (program, before) in [
         ("bash", "set -k"),
+        ("bash", "set -e"),
+        ("zsh", "set -e"),
+        ("dash", "set -e"),
         ("bash", "alias builtin='echo aliased'"),
         ("bash", "unset PWD"),
         ("zsh", "alias builtin='echo aliased'"),
@@ -172,9 +175,14 @@ async fn options_and_aliases_of_the_shell_do_not_keep_a_setup_away() {
         for _ in 0..2 {
             let report = run_with(&session, "pwd; printenv QQ", Some("/usr"), &[("QQ", "1")]).await;
             assert_eq!(report.output, "/usr\n1\n", "{program}: {before}");
-            let report = run(&session, "pwd; echo \"[$QQ]\"; false").await;
+            let (last, code) = if before == "set -e" { ("true", 0) } else { ("false", 1) };
+            let report = run(&session, &format!("pwd; echo \"[$QQ]\"; {last}")).await;
             let expected = format!("{}\n[]\n", home.path().display());
-            assert_eq!((report.output, report.state), (expected, done(1)), "{program}: {before}");
+            assert_eq!(
+                (report.output, report.state),
+                (expected, done(code)),
+                "{program}: {before}"
+            );
         }
         if before == "set -k" {
             assert_eq!(run(&session, "printenv X X=kept").await.output, "kept\n", "still set");
