@@ -41,9 +41,10 @@ pub enum StartUpFiles {
 /// Characters of a nonce.
 pub const NONCE_LENGTH: usize = 12;
 
-/// What runs in place of a command whose directory cannot be entered or whose variables cannot be set.
-const NOT_PREPARED: &str = "echo 'termbridge: the shell cannot change to `cwd`, or a variable of `env` is \
-    read-only; the command did not run' >&2; sh -c 'exit 126'";
+/// Why a command does not run whose directory cannot be entered or whose variables cannot be set.
+const NOT_PREPARED: &str = "the shell cannot change to `cwd`, or a variable of `env` cannot be set";
+/// Why a command does not run that the shell cannot read.
+const NOT_DECODED: &str = "the shell cannot decode it";
 
 /// What a session says about the shell to be started.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +142,12 @@ impl Shell {
         if self == Self::Posix { b"\n" } else { b"\0" }
     }
 
+    /// The text that runs in place of a command that cannot run. It works without `PATH`, where the shell can.
+    fn refusal(self, why: &str) -> String {
+        let exit = if self == Self::Fish { "sh -c 'exit 126'" } else { "(exit 126)" };
+        format!("echo 'termbridge: the command did not run: {why}' >&2; {exit}")
+    }
+
     /// What to start it with.
     pub fn integration(self, setup: &Setup<'_>) -> Integration {
         let folder = setup.folder.display().to_string();
@@ -151,7 +158,8 @@ impl Shell {
                 .replace("@ENV@", &quoted(setup.env.unwrap_or_default()))
                 .replace("@NONCE_LENGTH@", &NONCE_LENGTH.to_string())
                 .replace("@NONCE_PATTERN@", &"?".repeat(NONCE_LENGTH))
-                .replace("@NOT_PREPARED@", &quoted(NOT_PREPARED))
+                .replace("@NOT_PREPARED@", &quoted(&self.refusal(NOT_PREPARED)))
+                .replace("@NOT_DECODED@", &quoted(&self.refusal(NOT_DECODED)))
                 .replace("@KEEP_HISTORY@", if setup.keep_history { "'1'" } else { "''" })
                 .replace("@START_UP_FILES@", if read { "'1'" } else { "''" })
         };

@@ -13,6 +13,18 @@ use crate::Shell;
 /// Separates the parts of a message to fish. A command that begins with it is sent with an empty setup.
 const FISH_MARKER: char = '\u{1}';
 
+/// How the names of the scripts begin.
+const OWN_PREFIX: &str = "__termbridge";
+
+/// Variables by which a shell itself works: its hooks, its limits, its user.
+const OWN_VARIABLES: [(Shell, &[&str]); 2] = [
+    (
+        Shell::Bash,
+        &["PS0", "PROMPT_COMMAND", "FUNCNEST", "UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS"],
+    ),
+    (Shell::Zsh, &["UID", "EUID", "GID", "EGID", "USERNAME", "FUNCNEST"]),
+];
+
 /// The directory and variables of a command that are not its shell's.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -27,31 +39,45 @@ pub struct CommandSetup {
 }
 
 impl CommandSetup {
-    /// Whether every shell can set a variable of this name.
+    /// Whether every shell can set a variable of this name. Names of the scripts are theirs.
     pub fn is_variable_name(name: &str) -> bool {
         let mut characters = name.chars();
         let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
-        characters.next().is_some_and(is_first)
+        !name.starts_with(OWN_PREFIX)
+            && characters.next().is_some_and(is_first)
             && characters.all(|c| is_first(c) || c.is_ascii_digit())
+    }
+
+    /// The first variable that a command in this shell cannot have.
+    pub fn refused_variable(&self, shell: Shell) -> Option<&str> {
+        self.env.keys().map(String::as_str).find(|name| !shell.takes_variable(name))
     }
 
     /// The line that the scripts run before the command; empty when there is nothing to do.
     fn line(&self, shell: Shell) -> String {
         let enter = match shell {
             _ if !self.stays => "__termbridge_enter",
-            Shell::Posix => "command cd --",
-            _ => "builtin cd --",
+            Shell::Posix => r"\command cd --",
+            Shell::Bash | Shell::Zsh => r"\builtin cd --",
+            Shell::Fish => "builtin cd --",
         };
         let cwd = self.cwd.iter().map(|cwd| format!("{enter} {}", shell.quoted(cwd)));
-        // A name becomes shell text here.
-        let env = self.env.iter().filter(|(name, _)| Self::is_variable_name(name));
-        let env =
-            env.map(|(name, value)| format!("__termbridge_export {name} {}", shell.quoted(value)));
+        let env = self.env.iter().map(|(name, value)| match shell.takes_variable(name) {
+            true => format!("__termbridge_export {name} {}", shell.quoted(value)),
+            // The name would become shell text: the command does not run.
+            false => "false".to_owned(),
+        });
         cwd.chain(env).collect::<Vec<_>>().join(" && ")
     }
 }
 
 impl Shell {
+    /// Whether a command can have a variable of this name while the shell keeps working.
+    fn takes_variable(self, name: &str) -> bool {
+        let is_own = |(shell, names): &(Self, &[&str])| *shell == self && names.contains(&name);
+        CommandSetup::is_variable_name(name) && !OWN_VARIABLES.iter().any(is_own)
+    }
+
     /// What goes through the pipe for a command; `nonce` has [`NONCE_LENGTH`](crate::NONCE_LENGTH) characters.
     pub fn message(self, text: &str, nonce: &str, setup: &CommandSetup) -> Vec<u8> {
         let line = setup.line(self);
@@ -135,5 +161,22 @@ mod tests {
         {
             assert_eq!(CommandSetup::is_variable_name(name), is_one, "{name:?}");
         }
+    }
+
+    #[test]
+    fn variables_of_the_shell_and_of_the_scripts_are_refused() {
+        let refused = |shell, name: &str| {
+            let env = BTreeMap::from([(name.to_owned(), "1".to_owned())]);
+            let setup = CommandSetup { env, ..CommandSetup::default() };
+            let line = setup.line(shell);
+            assert_eq!(line == "false", !line.contains(name), "{line}");
+            setup.refused_variable(shell).is_some()
+        };
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Posix] {
+            assert!(refused(shell, "__termbridge_undo"), "{shell:?}");
+            assert!(!refused(shell, "PATH"), "{shell:?}");
+        }
+        assert!(refused(Shell::Bash, "PROMPT_COMMAND") && !refused(Shell::Zsh, "PROMPT_COMMAND"));
+        assert!(refused(Shell::Zsh, "GID") && !refused(Shell::Bash, "GID"));
     }
 }

@@ -11,6 +11,7 @@ mod forged;
 mod history;
 mod hostile;
 mod replaced;
+mod setups;
 mod start_up;
 mod volume;
 
@@ -184,7 +185,11 @@ impl Case {
 
 /// A shell with a home of its own.
 pub(crate) fn launch(kind: Kind, home: &Path) -> Launch {
-    Launch::shell(kind.program())
+    launch_program(kind.program(), home)
+}
+
+fn launch_program(program: &str, home: &Path) -> Launch {
+    Launch::shell(program)
         .cwd(home)
         .env("HOME", home)
         .env("ZDOTDIR", home)

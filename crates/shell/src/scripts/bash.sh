@@ -2,10 +2,12 @@
 # theirs is read into them. Builtins are asked for as such, and marks go to the terminal itself: neither
 # a function of the same name nor a redirection of the shell's output may stand in the way. Errors,
 # traces (`set -x`) and what a DEBUG trap prints of the hooks go nowhere. Variables have names of their
-# own: what a command made read-only cannot be made local either.
+# own: what a command made read-only cannot be made local either. With `set -k`, what `local` is to set would be a
+# variable for `local` itself: the option is off in hooks.
 #
 # A call copies the function's body, so what is rarely needed stands in functions of its own.
 __termbridge_take() {
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     builtin local __termbridge_command=
     # Asks whether there is something first: a limit on each byte would cost more.
     if {
@@ -49,19 +51,34 @@ __termbridge_prepare() {
     builtin local __termbridge_setup="${__termbridge_nonce:@NONCE_LENGTH@}"
     __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@}
     __termbridge_undo=:
-    builtin eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
+    # In one list: `set -e` would end the shell.
+    builtin eval "$__termbridge_setup || __termbridge_refuse"
+}
+__termbridge_refuse() {
+    __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
-    __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
+    # Where they are read-only, `cd` fails after it has changed directory.
+    (\builtin unset -v PWD OLDPWD) || builtin return 1
+    __termbridge_home=${PWD:-$(\builtin pwd)} __termbridge_old=${OLDPWD-}
     builtin cd -- "$1" && __termbridge_there=$PWD
 }
+# A variable of a kind that does not take the value as it is cannot be set: what is assigned to an integer is evaluated.
 __termbridge_export() {
+    builtin local __termbridge_kind
+    __termbridge_kind=$(\builtin declare -p "$1")
+    __termbridge_kind=${__termbridge_kind#declare -}
+    __termbridge_kind=${__termbridge_kind%%[[:space:]]*}
+    case $__termbridge_kind in
+        *[!xti-]*) builtin return 1 ;;
+        *i*) case ${2#-} in '' | *[!0-9]* | 0?*) builtin return 1 ;; esac ;;
+    esac
     if [[ -z ${!1+set} ]]; then
-        __termbridge_undo+="; builtin unset -v $1"
-    elif [[ ${!1@a} == *x* ]]; then
-        __termbridge_undo+="; builtin export $1=${!1@Q}"
+        __termbridge_undo+="; \\builtin unset -v $1"
+    elif [[ $__termbridge_kind == *x* ]]; then
+        __termbridge_undo+="; \\builtin export $1=${!1@Q}"
     else
-        __termbridge_undo+="; builtin declare -g +x $1=${!1@Q}"
+        __termbridge_undo+="; \\builtin declare -g +x $1=${!1@Q}"
     fi
     builtin export "$1=$2"
 }
@@ -82,7 +99,9 @@ __termbridge_rehook() {
     fi
 }
 __termbridge_end() {
-    builtin local __termbridge_status="${1-$?}" __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
+    __termbridge_status=${1-$?}
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
+    builtin local __termbridge_mark="${__termbridge_nonce-}" __termbridge_answer
     # Before it waits, where Ctrl+C may end it: the next end is not this command's.
     if [[ -n $__termbridge_mark ]]; then
         __termbridge_nonce=
@@ -99,15 +118,22 @@ __termbridge_end() {
 }
 # The last hook has the last word on the prompt.
 __termbridge_prompt() {
-    builtin local __termbridge_status="$?"
+    __termbridge_status=$?
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
     __termbridge_marks
 }
-# The status stands in the prompt as well, for a command that took the hooks away.
+# The status stands in the prompt as well, for a command that took the hooks away. What others have put around the
+# prompt since (`(venv) `) comes between the marks.
 __termbridge_marks() {
     [[ ${PS0-} == *'633;C\a' ]] || __termbridge_fixed PS0 || PS0='\e]633;E\a'${PS0-}'\e]633;C\a'
     [[ ${PS2-} == *'633;F'* ]] || __termbridge_fixed PS2 || PS2='\[\e]633;F\a\]'${PS2-}
-    [[ ${PS1-} == *'633;B'* ]] || __termbridge_fixed PS1 || PS1='\[\e]633;D;$?\a\e]633;A\a\]'${PS1-}'\[\e]633;B\a\]'
+    builtin local __termbridge_before='\[\e]633;D;$?\a\e]633;A\a\]' __termbridge_after='\[\e]633;B\a\]'
+    [[ ${PS1-} == "$__termbridge_before"*"$__termbridge_after" ]] || __termbridge_fixed PS1 || {
+        PS1=${PS1-}
+        PS1=${PS1//"$__termbridge_before"/}
+        PS1=$__termbridge_before${PS1//"$__termbridge_after"/}$__termbridge_after
+    }
 }
 # A variable that must not be changed: an attempt would end more than the function.
 __termbridge_fixed() {
@@ -138,6 +164,7 @@ __termbridge_hook() {
     __termbridge_hooks="${PROMPT_COMMAND[*]}"
 }
 __termbridge_install() {
+    [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     builtin local __termbridge_map
     # `!` is a character.
     builtin set +o histexpand || builtin :

@@ -74,7 +74,6 @@ function __termbridge_restore
         eval $undo
     end
     if set -q __termbridge_there; and test "$PWD" = "$__termbridge_there"
-        # What its own directory or a handler of PWD prints is not the command's.
         builtin cd -- $__termbridge_home > /dev/null 2>&1
     end
     set -e __termbridge_undo __termbridge_there
@@ -90,9 +89,10 @@ function __termbridge_end --on-event fish_postexec
         set result $__termbridge_unrun
         set -e __termbridge_unrun
     end
+    builtin printf '\e]633;D;%s;%s\a' $result "$nonce" > /dev/tty
+    # After the mark: what handlers of PWD or of a variable print cannot be redirected, and is not the command's.
     set -q __termbridge_undo
     and __termbridge_restore
-    builtin printf '\e]633;D;%s;%s\a' $result "$nonce" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
     if test -n "$nonce"
         builtin read -z nonce < @PIPE@

@@ -1,6 +1,6 @@
 # termbridge: marks commands of this shell, which has no line editor to speak to. A command comes
 # through the pipe as one line, escaped for printf's %b. Marks go to the terminal itself; errors and
-# traces (`set -x`) of the hooks go nowhere.
+# traces (`set -x`) of the hooks go nowhere. The hooks need nothing from PATH.
 __termbridge() {
     __termbridge_result=$?
     { __termbridge_take; } 2> /dev/null || return 0
@@ -12,43 +12,70 @@ $__termbridge_text"
 }
 __termbridge_take() {
     # An empty line is the answer to one who waits in vain.
-    { IFS= command read -r __termbridge_text && [ -n "$__termbridge_text" ] && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
+    { IFS= command read -r __termbridge_line && [ -n "$__termbridge_line" ] && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
         return 1
-    # What follows the dot keeps the trailing newlines.
-    __termbridge_text=$(command printf '%b.' "$__termbridge_text")
-    __termbridge_text=${__termbridge_text%.}
+    # The dot keeps the trailing newlines, and shows that the text is complete.
+    __termbridge_text=$(__termbridge_print "$__termbridge_line.")
+    case $__termbridge_text in
+    *.) __termbridge_text=${__termbridge_text%.} ;;
+    *) __termbridge_text=@NOT_DECODED@ ;;
+    esac
     # The end was missed. Where the shell is was reported already: it stays there.
     [ -z "${__termbridge_undo-}" ] || { __termbridge_there= && __termbridge_restore; }
     [ "${#__termbridge_nonce}" = @NONCE_LENGTH@ ] || __termbridge_prepare
     __termbridge_prompts
-    command printf '%s\n' "$__termbridge_text" > /dev/tty
+    __termbridge_print "$__termbridge_line\n" > /dev/tty
 }
 # The command's own directory and variables come behind its nonce. If one cannot be set, the command does not run.
 __termbridge_prepare() {
     __termbridge_setup=${__termbridge_nonce#@NONCE_PATTERN@}
     __termbridge_nonce=${__termbridge_nonce%"$__termbridge_setup"}
     __termbridge_undo=: __termbridge_there=
-    eval "$(command printf '%b' "$__termbridge_setup")" || __termbridge_text=@NOT_PREPARED@
+    __termbridge_setup=$(__termbridge_print "$__termbridge_setup")
+    # In one list: `set -e` would end the shell.
+    eval "${__termbridge_setup:-false} || __termbridge_refuse"
     unset __termbridge_setup
 }
+__termbridge_refuse() {
+    __termbridge_text=@NOT_PREPARED@
+}
 __termbridge_enter() {
-    __termbridge_home=${PWD-} __termbridge_old=${OLDPWD-}
+    # Where they are read-only, `cd` fails after it has changed directory.
+    (unset PWD OLDPWD) || return 1
+    __termbridge_home=${PWD:-$(\command pwd)} __termbridge_old=${OLDPWD-}
     command cd -- "$1" && __termbridge_there=$PWD
 }
 __termbridge_export() {
+    __termbridge_accepts "$1" "$2" || return 1
     if eval "[ -z \"\${$1+set}\" ]"; then
-        __termbridge_undo="$__termbridge_undo; unset $1"
+        __termbridge_undo="$__termbridge_undo; \\unset $1"
     else
         eval "__termbridge_kept_$1=\$$1"
-        __termbridge_undo="$__termbridge_undo; unset $1; $1=\$__termbridge_kept_$1; unset __termbridge_kept_$1"
+        __termbridge_undo="$__termbridge_undo; $__termbridge_unexport $1; $1=\$__termbridge_kept_$1; \\unset __termbridge_kept_$1"
         case "
-$(command export -p)" in
+$(\command export -p)" in
         *"
 export $1="* | *"
-typeset -x $1="*) __termbridge_undo="$__termbridge_undo; export $1" ;;
+typeset -x $1="*) __termbridge_undo="$__termbridge_undo; \\export $1" ;;
         esac
     fi
+    case $__termbridge_typeset$1 in
+    ?*EDITOR | ?*VISUAL) __termbridge_keep_editor ;;
+    esac
     command export "$1=$2"
+}
+# ksh and mksh choose their line editor when these variables are set.
+__termbridge_keep_editor() {
+    __termbridge_undo="$__termbridge_undo; \\set +o vi; \\set +o emacs; \\set +o gmacs"
+    for __termbridge_editor in vi emacs gmacs; do
+        # A table: `emacs      on`.
+        __termbridge_option="
+$(\set -o)"
+        __termbridge_option=${__termbridge_option#*[!a-z-]"$__termbridge_editor" }
+        case ${__termbridge_option#"${__termbridge_option%%[! ]*}"} in
+        on*) __termbridge_undo="$__termbridge_undo; \\set -o $__termbridge_editor" ;;
+        esac
+    done
 }
 # The shell returns, unless the command changed directory itself.
 __termbridge_restore() {
@@ -59,7 +86,7 @@ __termbridge_restore() {
     __termbridge_undo= __termbridge_there=
 }
 __termbridge_start() {
-    command printf '\033]633;C\007' > /dev/tty
+    __termbridge_print '\033]633;C\007' > /dev/tty
     # The status of the command before, for this one to ask for.
     case $- in *e*) return 0 ;; esac
     return "$__termbridge_result"
@@ -67,26 +94,67 @@ __termbridge_start() {
 __termbridge_end() {
     __termbridge_result=$?
     [ -z "${__termbridge_undo-}" ] || __termbridge_restore
-    command printf '\033]633;D;%s;%s\007' "$__termbridge_result" "$__termbridge_nonce" > /dev/tty
+    __termbridge_print "\033]633;D;$__termbridge_result;$__termbridge_nonce\007" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
     IFS= command read -r __termbridge_text < @PIPE@ || :
     __termbridge_text= __termbridge_nonce=
+    __termbridge_prompts
+}
+__termbridge_strip() {
+    while :; do
+        case $PS1 in
+        *"$1"*) PS1=${PS1%%"$1"*}${PS1#*"$1"} ;;
+        *) return 0 ;;
+        esac
+    done
 }
 # The status stands in the prompt as well, for a command that never came back: a syntax error, an
-# interrupt.
+# interrupt. What others have put around the prompt since (`(venv) `) comes between the marks.
 __termbridge_prompts() {
     case ${PS1-} in
-    *'633;B'*) ;;
-    *) PS1=$__termbridge_before${PS1-\$ }$__termbridge_after ;;
+    "$__termbridge_before"*"$__termbridge_after") ;;
+    *)
+        PS1=${PS1-\$ }
+        __termbridge_strip "$__termbridge_before"
+        __termbridge_strip "$__termbridge_after"
+        PS1=$__termbridge_before$PS1$__termbridge_after
+        ;;
     esac
     case ${PS2-} in
     *'633;F'*) ;;
     *) PS2=$__termbridge_more${PS2-> } ;;
     esac
 }
-__termbridge_before=$(printf '\033]633;D;$?\007\033]633;A\007')
-__termbridge_after=$(printf '\033]633;B\007')
-__termbridge_more=$(printf '\033]633;F\007')
+# Whether a variable can have a value; how it stops being exported. ksh and mksh evaluate what is assigned to an integer:
+# only a number may be, and to unset it would make it an ordinary variable. An array is more than one value.
+__termbridge_accepts() {
+    __termbridge_unexport='\unset'
+    [ -n "$__termbridge_typeset" ] || return 0
+    case "
+LINENO HISTSIZE $(\command typeset -i)
+" in
+    *[!A-Za-z0-9_]"$1"[!A-Za-z0-9_]*)
+        case ${2#-} in '' | *[!0-9]* | 0?*) return 1 ;; esac
+        __termbridge_unexport=$__termbridge_typeset
+        ;;
+    *) eval "[ -z \"\${$1+set}\" ] || [ \"\${#$1[*]}\" -lt 2 ]" ;;
+    esac
+}
+# Without -g, it would be a variable of the function in all but ksh93.
+case $(command -v typeset)${KSH_VERSION-} in
+typesetVersion*) __termbridge_typeset='\command typeset +x' ;;
+typeset*) __termbridge_typeset='\command typeset -g +x' ;;
+*) __termbridge_typeset= ;;
+esac
+# Prints a text in which backslashes are escapes. mksh has no printf of its own.
+if [ "$(command -v printf)" = printf ]; then
+    __termbridge_print() { command printf %b "$1"; }
+else
+    __termbridge_print() { command print -n -- "$1"; }
+fi
+__termbridge_before=$(__termbridge_print '\033]633;D;$?\007\033]633;A\007')
+__termbridge_after=$(__termbridge_print '\033]633;B\007')
+__termbridge_more=$(__termbridge_print '\033]633;F\007')
 __termbridge_install() {
     unset -f command
     __termbridge_prompts

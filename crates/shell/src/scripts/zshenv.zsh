@@ -24,9 +24,15 @@ __termbridge_take() {
 __termbridge_prepare() {
     local __termbridge_setup=${__termbridge_nonce:@NONCE_LENGTH@}
     typeset -g __termbridge_nonce=${__termbridge_nonce:0:@NONCE_LENGTH@} __termbridge_undo=:
-    eval "$__termbridge_setup" || __termbridge_command=@NOT_PREPARED@
+    # In one list: `set -e` would end the shell.
+    eval "$__termbridge_setup || __termbridge_refuse"
+}
+__termbridge_refuse() {
+    __termbridge_command=@NOT_PREPARED@
 }
 __termbridge_enter() {
+    # Where they are read-only, the shell could not come back.
+    [[ ${(t)PWD}${(t)OLDPWD} != *readonly* ]] || return 1
     typeset -g __termbridge_home=$PWD __termbridge_old=$OLDPWD
     # Without hooks: the shell comes back.
     builtin cd -q -- "$1" && typeset -g __termbridge_there=$PWD
@@ -35,8 +41,12 @@ __termbridge_export() {
     case ${(tP)1} in
         # To set it would end more than the function.
         (*(readonly|array|association)*) return 1 ;;
+        # What is assigned to a number is evaluated.
+        (*(integer|float)*) case ${2#-} in (''|*[^0-9]*|0?*) return 1 ;; esac ;;
+    esac
+    case ${(tP)1} in
         ('') __termbridge_undo+="; unset $1" ;;
-        (*export*) __termbridge_undo+="; builtin export $1=${(qq)${(P)1}}" ;;
+        (*export*) __termbridge_undo+="; \\builtin export $1=${(qq)${(P)1}}" ;;
         (*) __termbridge_undo+="; typeset -g +x $1=${(qq)${(P)1}}" ;;
     esac
     builtin export "$1=$2"
@@ -80,12 +90,16 @@ __termbridge_start() {
     } 2> /dev/null
 }
 # The last hook has the last word on the prompt. The status stands in the prompt as well, for a command
-# that took the hooks away.
+# that took the hooks away. What others have put around the prompt since (`(venv) `) comes between the marks.
 __termbridge_prompt() {
     {
         # `emulate -R zsh` brings these back.
         setopt no_prompt_sp no_prompt_cr
-        [[ ${PS1-} == *'633;B'* ]] || PS1=$'%{\e]633;D;%?\a\e]633;A\a%}'${PS1-}$'%{\e]633;B\a%}'
+        local __termbridge_before=$'%{\e]633;D;%?\a\e]633;A\a%}' __termbridge_after=$'%{\e]633;B\a%}'
+        if [[ ${PS1-} != "$__termbridge_before"*"$__termbridge_after" ]]; then
+            local __termbridge_own=${${PS1-}//"$__termbridge_before"/}
+            PS1=$__termbridge_before${__termbridge_own//"$__termbridge_after"/}$__termbridge_after
+        fi
         [[ ${PS2-} == *'633;F'* ]] || PS2=$'%{\e]633;F\a%}'${PS2-}
         return 0
     } 2> /dev/null

@@ -189,7 +189,11 @@ impl SessionTask {
         let fish = shell.link.shell == Shell::Fish;
         match shell.open() {
             // fish marks `exit` too: the prompt shows that it goes on.
-            Some(run) if fish => run.said = Some(state),
+            Some(run) if fish => {
+                // What was printed since is of handlers, which ran when the directory or a variable changed back.
+                drop(run.take_suspended());
+                run.said = Some(state);
+            }
             Some(run) => {
                 // The shell has printed nothing since.
                 let printed = run.take_suspended();

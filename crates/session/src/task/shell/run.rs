@@ -396,6 +396,13 @@ pub(super) fn message(
         let what = "a command, its directory and its variables cannot hold a NUL";
         return Err(SessionError::Invalid(what.into()));
     }
+    if let Some(name) = setup.refused_variable(shell) {
+        let what = format!(
+            "`env` cannot set {name} in this shell, which uses it itself: set it for the program alone, with \
+             `env '{name}=value' program`"
+        );
+        return Err(SessionError::Invalid(what));
+    }
     Ok(shell.message(&command_text(command), nonce, setup))
 }
 
