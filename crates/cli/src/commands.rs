@@ -28,13 +28,13 @@ pub(crate) mod uninstall;
 
 use std::io::{self, IsTerminal, Write};
 use std::mem::ManuallyDrop;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, ensure};
 use serde::Serialize;
 use termbridge_bridge::{Bridge, NativeBackend};
 use termbridge_mcp::{McpServer, Offer, Toolset};
@@ -59,25 +59,19 @@ const NO_THREADS: &str = "cannot start its threads: the limit of processes (`uli
 fn runtime() -> anyhow::Result<Runtime> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(WORKERS).max_blocking_threads(BLOCKING).thread_keep_alive(Duration::MAX);
-    let start = || -> io::Result<Runtime> {
-        // Dropped, it would wait for threads that never came.
-        let runtime = ManuallyDrop::new(runtime.enable_all().build()?);
-        drop(runtime.spawn_blocking(|| ()));
-        let has_all = own_threads().is_none_or(|threads| threads > WORKERS + 1);
-        has_all.then(|| ManuallyDrop::into_inner(runtime)).ok_or(io::ErrorKind::WouldBlock.into())
-    };
-    // Where a thread is refused, tokio panics or goes on without it.
+    // Where a thread is refused, tokio panics, and unwinding would wait for the threads that it has.
     let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| ()));
-    let started = panic::catch_unwind(AssertUnwindSafe(start));
+    panic::set_hook(Box::new(|_| {
+        eprintln!("termbridge: {NO_THREADS}");
+        std::process::exit(1);
+    }));
+    let runtime =
+        ManuallyDrop::new(runtime.enable_all().build().context("cannot start the runtime")?);
+    drop(runtime.spawn_blocking(|| ()));
     panic::set_hook(hook);
-    match started {
-        Ok(Ok(runtime)) => Ok(runtime),
-        Ok(Err(error)) if error.kind() != io::ErrorKind::WouldBlock => {
-            Err(error).context("cannot start the runtime")
-        }
-        _ => bail!(NO_THREADS),
-    }
+    // Or it goes on without that thread.
+    ensure!(own_threads().is_none_or(|threads| threads > WORKERS + 1), NO_THREADS);
+    Ok(ManuallyDrop::into_inner(runtime))
 }
 
 /// How many threads this process has, where the system says so.

@@ -161,7 +161,7 @@ fn screen() -> Vec<Case> {
         case("a cleared screen", r"printf 'one\n\033[H\033[2Jtwo\n'").prints("one\ntwo\n"),
         case("clear", "echo one; clear; echo two").prints("one\ntwo\n"),
         case("tput", "tput bold; echo x; tput sgr0").prints("x\n"),
-        case("a reset", r"printf 'gone\n\033cleft\n'").prints("left\n"),
+        case("a reset", r"printf 'one\n\033ctwo\n'").prints("one\ntwo\n"),
         case("a full-screen program", r"printf '\033[?1049h\033[Hfull\033[?1049l'; echo after")
             .prints("after\n")
             .full_screen(),
