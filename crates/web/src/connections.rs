@@ -1,10 +1,12 @@
-//! [`Connections`]: places for connections, of which those without a valid token can be taken away.
+//! [`Connections`]: places for connections, of which those that do nothing for a valid token can be taken away.
 //!
-//! A connection is a newcomer until a request of it has shown a valid token. Where all places are taken, the oldest
-//! newcomer is closed for the next connection, so whoever has no token cannot keep out who has one. Where no newcomer
-//! is left, the next connection waits.
+//! A connection keeps its place while a request with a valid token is under way. Where all places are taken, another
+//! one is closed for the next connection: the oldest that never showed a token, or else the one whose last such request
+//! is longest ago. So whoever has no valid token, or no longer, cannot keep out who has one. Where all connections keep
+//! theirs, the next one waits.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -15,30 +17,39 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Connections {
     places: Arc<Semaphore>,
     most: usize,
-    newcomers: Mutex<Newcomers>,
+    idle: Mutex<Idle>,
 }
 
 #[derive(Debug, Default)]
-struct Newcomers {
+struct Idle {
     next: u64,
-    /// By age, the oldest first.
+    /// In the order in which they are closed.
     evictions: BTreeMap<u64, CancellationToken>,
 }
+
+/// Set in the numbers of connections that have shown a valid token: they come after all others.
+const HAS_SHOWN: u64 = 1 << 63;
 
 /// A connection's place, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Place {
     connections: Arc<Connections>,
-    number: u64,
+    /// Its number among the idle ones, and its requests with a valid token. Changed under the lock of `idle` only.
+    number: AtomicU64,
+    requests: AtomicUsize,
     /// Cancelled when another connection gets the place.
     evicted: CancellationToken,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
+/// A request with a valid token: until it is dropped, no other connection gets the place.
+#[derive(Debug)]
+pub(crate) struct Kept(Arc<Place>);
+
 impl Connections {
     pub(crate) fn new(most: usize) -> Arc<Self> {
         let places = Arc::new(Semaphore::new(most));
-        Arc::new(Self { places, most, newcomers: Mutex::default() })
+        Arc::new(Self { places, most, idle: Mutex::default() })
     }
 
     /// How many are open.
@@ -46,36 +57,51 @@ impl Connections {
         self.most - self.places.available_permits()
     }
 
-    /// A place for a newcomer.
+    /// A place for a new connection.
     pub(crate) async fn place(self: &Arc<Self>) -> Place {
         if self.places.available_permits() == 0 {
-            let mut newcomers = self.lock();
-            if let Some((_, evicted)) = newcomers.evictions.pop_first() {
+            let mut idle = self.lock();
+            if let Some((_, evicted)) = idle.evictions.pop_first() {
                 // Under the lock: `keep` sees either both or neither.
                 evicted.cancel();
             }
         }
         // The semaphore is never closed.
         let permit = Arc::clone(&self.places).acquire_owned().await.ok();
-        let evicted = CancellationToken::new();
-        let mut newcomers = self.lock();
-        let number = newcomers.next;
-        newcomers.next += 1;
-        newcomers.evictions.insert(number, evicted.clone());
-        drop(newcomers);
-        Place { connections: Arc::clone(self), number, evicted, _permit: permit }
+        let place = Place {
+            connections: Arc::clone(self),
+            number: AtomicU64::new(0),
+            requests: AtomicUsize::new(0),
+            evicted: CancellationToken::new(),
+            _permit: permit,
+        };
+        place.become_idle(&mut self.lock(), 0);
+        place
     }
 
-    fn lock(&self) -> MutexGuard<'_, Newcomers> {
-        self.newcomers.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Place {
-    /// A valid token was shown: no other connection gets the place. False when one got it already.
-    pub(crate) fn keep(&self) -> bool {
-        self.connections.lock().evictions.remove(&self.number);
-        !self.evicted.is_cancelled()
+    /// A valid token was shown: no other connection gets the place meanwhile. `None` when one got it already.
+    pub(crate) fn keep(self: &Arc<Self>) -> Option<Kept> {
+        let mut idle = self.connections.lock();
+        if self.evicted.is_cancelled() {
+            return None;
+        }
+        idle.evictions.remove(&self.number.load(Ordering::Relaxed));
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        drop(idle);
+        Some(Kept(Arc::clone(self)))
+    }
+
+    fn become_idle(&self, idle: &mut Idle, standing: u64) {
+        let number = idle.next | standing;
+        self.number.store(number, Ordering::Relaxed);
+        idle.evictions.insert(number, self.evicted.clone());
+        idle.next += 1;
     }
 
     /// Waits until another connection is to have the place.
@@ -84,8 +110,18 @@ impl Place {
     }
 }
 
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let Self(place) = self;
+        let mut idle = place.connections.lock();
+        if place.requests.fetch_sub(1, Ordering::Relaxed) == 1 {
+            place.become_idle(&mut idle, HAS_SHOWN);
+        }
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
-        self.keep();
+        self.connections.lock().evictions.remove(&self.number.load(Ordering::Relaxed));
     }
 }

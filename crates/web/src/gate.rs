@@ -16,7 +16,7 @@ use termbridge_mcp::{Identity, Proof};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tracing::Instrument;
 
-use crate::connections::Place;
+use crate::connections::{Kept, Place};
 use crate::principals::{Admission, Refusal};
 use crate::server::Shared;
 use crate::tokens::Token;
@@ -64,14 +64,14 @@ pub(crate) async fn gate(
         Ok(token) => token,
         Err(response) => return *response,
     };
-    let place = request.extensions().get::<Arc<Place>>();
-    if !place.is_some_and(|place| place.keep()) {
+    let Some(kept) = request.extensions().get::<Arc<Place>>().and_then(Place::keep) else {
         // The connection is about to be closed: nothing is begun whose answer could not be sent.
         return refusal(
             StatusCode::SERVICE_UNAVAILABLE,
             "the connection is closed for a newer one",
         );
-    }
+    };
+    let kept = Arc::new(kept);
     let admission = match shared.principals.admit(&token.id) {
         Ok(admission) => admission,
         Err(Refusal::Rate(after)) => {
@@ -95,8 +95,9 @@ pub(crate) async fn gate(
         mcp_session,
     );
     request.extensions_mut().insert(admitted.clone());
+    request.extensions_mut().insert(Arc::clone(&kept));
     let response = next.run(request).instrument(span).await;
-    response.map(|body| Body::new(Held::new(body, admitted.admission)))
+    response.map(|body| Body::new(Held::new(body, admitted.admission, kept)))
 }
 
 fn is_for_us(shared: &Shared, request: &Request) -> bool {
@@ -170,17 +171,18 @@ fn options() -> Response {
     response
 }
 
-/// A body that takes its principal's place until it ends, and ends with its principal.
+/// A body that takes its principal's place until it ends, keeps its connection's, and ends with its principal.
 struct Held {
     body: Body,
     _admission: Admission,
+    _kept: Arc<Kept>,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl Held {
-    fn new(body: Body, admission: Admission) -> Self {
+    fn new(body: Body, admission: Admission, kept: Arc<Kept>) -> Self {
         let ended = Box::pin(admission.ended.clone().cancelled_owned());
-        Self { body, _admission: admission, ended }
+        Self { body, _admission: admission, _kept: kept, ended }
     }
 }
 

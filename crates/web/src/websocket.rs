@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use crate::connections::Place;
+use crate::connections::Kept;
 use crate::gate::Admitted;
 use crate::limits::Limits;
 use crate::server::Shared;
@@ -33,7 +33,7 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 pub(crate) async fn upgrade(
     State(shared): State<Arc<Shared>>,
     Extension(admitted): Extension<Admitted>,
-    Extension(place): Extension<Arc<Place>>,
+    Extension(kept): Extension<Arc<Kept>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     let most = shared.limits.max_body;
@@ -46,7 +46,7 @@ pub(crate) async fn upgrade(
         let talking = async move {
             talk(&shared, admitted, socket).await;
             // The connection's place would else end with the upgrade.
-            drop((tracked, place));
+            drop((tracked, kept));
         };
         talking.instrument(span)
     })

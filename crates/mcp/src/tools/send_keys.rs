@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use termbridge_session::vt::input::{
     InputItem, KeyPress, Modifiers, MouseAction, MouseButton, parse_keys,
 };
-use termbridge_session::{Input, Mouse, MouseTarget, SessionId, Wait, Waited};
+use termbridge_session::{Input, Mouse, MouseTarget, Session, SessionId, Wait, Waited};
 
 use super::condition::{Condition, Outcome, check_prompt};
 use super::ended::{Ended, Running};
@@ -250,9 +250,13 @@ impl Tool for SendKeys {
         let seen = context.told.seen(session.id());
         let (sent, wait, view, waited) = match wait {
             Some(wait) => {
-                // In a shell, the end of the program is that of its command.
+                // In a shell, the end of the program is that of its command, or of the line that is typed.
                 let command = running.as_ref().filter(|_| wait.exit).and_then(Running::open);
-                let wait = Wait { look: view.look(seen), command, ..wait };
+                let is_line = wait.exit
+                    && command.is_none()
+                    && session.own().is_some_and(Session::runs_commands);
+                let prompt = wait.prompt || is_line;
+                let wait = Wait { look: view.look(seen), command, prompt, ..wait };
                 let (mut sent, waited, cut_short) =
                     context.send_then_wait(&session, input, wait).await?;
                 sent.queued = waited.queued;

@@ -126,3 +126,20 @@ async fn the_end_of_a_command_is_an_exit() {
     assert_eq!(field(&answer, "fired"), "exit", "{}", text(&answer));
     assert_eq!(field(&answer, "command")["exit_code"], 5, "{}", text(&answer));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_typed_before_the_prompt_waits_for_it() {
+    let server = TestServer::new();
+    run(&server, "PROMPT_COMMAND='sleep 0.2'").await;
+    run(&server, "echo first").await;
+    let keys = "sh -c 'echo T''YPED; exit 7'<Enter>";
+    let keys = |wait: Value| json!({"session_id": "s", "keys": keys, "wait": wait});
+    for wait in [json!({"prompt": true}), json!({"text": "TYPED"}), json!({"exit": true})] {
+        let answer = server.call("send_keys", keys(wait.clone())).await;
+        assert!(text(&answer).contains("\nTYPED\n"), "{wait}: {}", text(&answer));
+        assert_eq!(field(&answer, "wait")["timed_out"], false, "{wait}");
+        server.call("wait_for", json!({"session_id": "s", "prompt": true})).await;
+        let next = run(&server, "echo status $?").await;
+        assert_eq!(field(&next, "output"), "status 7\n", "{wait}");
+    }
+}

@@ -74,6 +74,9 @@ impl SessionTask {
             self.input.drop_answers();
         }
         self.typed_at_prompt();
+        if self.shell_awaits_prompt() && self.input.held_until.is_none() {
+            self.input.held_until = Some(Instant::now() + BEGIN_LIMIT);
+        }
         if self.shell_is_reading_command() || self.input.held_until.is_some() {
             self.input.held.extend(pieces);
             self.release_if_begun(Instant::now());
@@ -105,17 +108,18 @@ impl SessionTask {
             self.program.foreground_group() != Some(self.program.pid())
                 && self.program.foreground_name() != self.program.name()
         };
+        let begun = || self.shell_has_shown_prompt() || begun();
         if self.input.held_until.is_some_and(|until| now >= until || begun()) {
             self.release_input();
         }
     }
 
-    /// What is typed is held until a command that has begun has the terminal.
+    /// What is typed is held until a command that has begun has the terminal, or the shell has shown its prompt.
     pub(super) fn expects_begin(&self) -> bool {
         self.input.held_until.is_some()
     }
 
-    /// Something typed waits for a command that has begun.
+    /// Something typed waits for a command that has begun, or for the prompt.
     pub(super) fn holds_input(&self) -> bool {
         self.input.held_until.is_some() && self.input.holds()
     }
@@ -130,6 +134,7 @@ impl SessionTask {
         if !held.is_empty() {
             held.into_iter().for_each(|piece| self.input.push(piece));
             self.last_input = Instant::now();
+            self.at_prompt = false;
             self.write_some();
         }
     }

@@ -519,6 +519,19 @@ impl SessionTask {
         self.shell.as_ref().is_some_and(ShellState::is_free)
     }
 
+    /// A command is over, and the shell is on its way to its prompt. The terminal would echo what is typed now, before
+    /// the line editor does.
+    pub(super) fn shell_awaits_prompt(&self) -> bool {
+        let is_free = |shell: &&ShellState| shell.ready && !self.runs_command();
+        self.shell.as_ref().filter(is_free).is_some_and(|shell| shell.place == Place::Ended)
+    }
+
+    /// The shell has shown its prompt and runs nothing.
+    pub(super) fn shell_has_shown_prompt(&self) -> bool {
+        self.shell.as_ref().is_some_and(|shell| shell.place == Place::Prompt)
+            && !self.runs_command()
+    }
+
     /// Its program is a shell, with or without our hooks.
     pub(super) fn is_shell(&self) -> bool {
         self.shell.is_some() || self.program.name().is_some_and(|name| is_shell_name(&name))

@@ -4,9 +4,13 @@
 __termbridge() {
     __termbridge_result=$?
     { __termbridge_take; } 2> /dev/null || return 0
-    # By `command`, a syntax error does not end this function: there is something to restore.
-    ${__termbridge_undo:+command} eval "{ __termbridge_start; } 2> /dev/null
+    __termbridge_text="{ __termbridge_start; } 2> /dev/null
 $__termbridge_text"
+    case ${__termbridge_undo-} in
+    '') eval "$__termbridge_text" ;;
+    # By `command`, a syntax error does not end this function: there is something to restore.
+    *) command eval "$__termbridge_text" ;;
+    esac
     { __termbridge_end; } 2> /dev/null
     return "$__termbridge_result"
 }

@@ -241,6 +241,15 @@ async fn who_has_no_token_keeps_nobody_out() {
     // The oldest stranger is gone; who has shown a token stays, however old.
     assert!([0, 401].contains(&Answer::read(&mut strangers[0]).await.status));
     answered(&mut known, &metrics, "200").await;
+    // Places that tokens were shown for are not kept for ever.
+    let mut known = Vec::new();
+    for _ in 0..4 {
+        let mut stream = bed.connect().await;
+        answered(&mut stream, &metrics, "200").await;
+        known.push(stream);
+    }
+    let answer = bed.request("GET", "/metrics", &[("Authorization", &bearer)], "").await;
+    assert_eq!(answer.status, 200, "{answer:?}");
     bed.end().await;
 }
 

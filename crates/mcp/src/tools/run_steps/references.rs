@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use crate::error::ToolError;
 
+/// Bytes that references may put into the arguments of a step.
+const MAX_FILLED: usize = 1024 * 1024;
+
 /// Whether a text in a value has this, and not as a literal.
 pub(super) fn mentions(value: &Value, what: &str) -> bool {
     match value {
@@ -34,20 +37,35 @@ pub(super) fn references(value: &Value) -> Vec<String> {
 /// Puts what was saved in place of `${name.field}`; a text that is nothing else becomes the value.
 /// Newlines at the end are left out, as the shell's `$(…)` does it.
 pub(super) fn fill(value: &mut Value, saved: &JsonObject) -> Result<(), ToolError> {
+    fill_within(value, saved, &mut { MAX_FILLED })
+}
+
+/// The same, with so many bytes of room.
+fn fill_within(value: &mut Value, saved: &JsonObject, room: &mut usize) -> Result<(), ToolError> {
+    let mut take = |path: &str| -> Result<Value, ToolError> {
+        let found = look_up(path, saved)?;
+        let bytes = found.as_str().map_or_else(|| found.to_string().len(), str::len);
+        *room = room.checked_sub(bytes).ok_or_else(|| {
+            let message =
+                format!("the values of a step's references have more than {MAX_FILLED} bytes");
+            ToolError::invalid(message, "Write long output to a file and name that.")
+        })?;
+        Ok(found.clone())
+    };
     match value {
         Value::String(text) => {
             let parts = parts(text);
             let filled = match parts.as_slice() {
-                [Part::Reference(path)] => match look_up(path, saved)? {
+                [Part::Reference(path)] => match take(path)? {
                     Value::String(text) => text.trim_end_matches('\n').into(),
-                    other => other.clone(),
+                    other => other,
                 },
                 parts => {
                     let mut filled = String::new();
                     for part in parts {
                         match part {
                             Part::Text(text) => filled.push_str(text),
-                            Part::Reference(path) => match look_up(path, saved)? {
+                            Part::Reference(path) => match take(path)? {
                                 Value::String(text) => {
                                     filled.push_str(text.trim_end_matches('\n'));
                                 }
@@ -61,8 +79,10 @@ pub(super) fn fill(value: &mut Value, saved: &JsonObject) -> Result<(), ToolErro
             *value = filled;
             Ok(())
         }
-        Value::Array(items) => items.iter_mut().try_for_each(|item| fill(item, saved)),
-        Value::Object(fields) => fields.values_mut().try_for_each(|field| fill(field, saved)),
+        Value::Array(items) => items.iter_mut().try_for_each(|item| fill_within(item, saved, room)),
+        Value::Object(fields) => {
+            fields.values_mut().try_for_each(|field| fill_within(field, saved, room))
+        }
         _ => Ok(()),
     }
 }
@@ -129,6 +149,16 @@ mod tests {
     use serde_json::json;
 
     use super::{fill, references};
+
+    #[test]
+    fn references_do_not_multiply_without_bound() {
+        let saved = json!({"a": {"output": "x".repeat(40_000)}});
+        let saved = saved.as_object().expect("an object");
+        let many = |count| json!({"command": "${a.output}".repeat(count), "cwd": "${a.output}"});
+        fill(&mut many(20), saved).expect("there is room");
+        assert!(fill(&mut many(100_000), saved).is_err());
+        assert!(fill(&mut json!(vec!["${a.output}"; 100]), saved).is_err());
+    }
 
     #[test]
     fn references_are_filled_and_other_braces_stay() {
