@@ -252,12 +252,9 @@ impl SessionTask {
             }
             let mut turn = None;
             tokio::select! {
-                // In this order: input and requests are not held up by a flood of output. A timer comes last, because
-                // setting one wakes the thread that waits for events.
+                // In this order: requests are not held up by a flood of output. A timer comes last, because setting one
+                // wakes the thread that waits for events.
                 biased;
-                result = program.writable(), if self.input.wants_to_write() && !self.hung_up => {
-                    self.writable(result);
-                }
                 status = program.exited(), if self.exited.is_none() => self.program_exited(status),
                 command = commands.recv() => match command {
                     Some(command) => self.handle(command),
@@ -270,6 +267,9 @@ impl SessionTask {
                     turn = permit;
                     self.has_turn = true;
                     self.work_in_turn();
+                }
+                result = program.writable(), if self.input.wants_to_write() && !self.hung_up => {
+                    self.writable(result);
                 }
                 () = yield_now(), if self.looks_at_once() => {}
                 () = async { match deadline { Some(at) => sleep_until(at).await, None => pending().await } } => {}
@@ -432,6 +432,8 @@ impl SessionTask {
 
     fn work_in_turn(&mut self) {
         self.resize_as_asked();
+        // A flood of output does not hold up Ctrl+C.
+        self.writable(Ok(()));
         if self.behind {
             self.readable(Ok(()));
         }

@@ -354,7 +354,7 @@ fn a_server_that_is_restarted_by_hand_is_found_again() {
 #[test]
 fn where_no_server_can_be_every_request_is_told_so() {
     for (in_the_way, expected) in
-        [("termbridge", "not a folder"), ("termbridge/server.lock", "directory")]
+        [("termbridge", "not a folder"), ("termbridge/server.lock", "not a regular file")]
     {
         let runtime = Runtime::new();
         let mut command = runtime.command(&["mcp", "--connect"]);

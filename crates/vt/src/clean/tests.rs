@@ -30,7 +30,7 @@ fn text_stays_as_printed() {
         (b"x\x1b[5Cy", "x     y"),
         (b"abcdef\x1b[3G\x1b[2P", "abef"),
         (b"one\r\ntwo\r\n\x1b[H\x1b[2Jthree", "one\ntwo\nthree"),
-        (b"one\x1b[2J\rtwo\x1b[2J\x1b[2J\r\nthree", "one\ntwo\nthree"),
+        (b"one\x1b[2J\rtwo\x1b[2J\x1b[2J\rthree", "one\ntwo\nthree"),
         (b"one\r\ntwo\r\n\x1b[2J\x1b[Hthree\r\n", "one\ntwo\nthree\n"),
         (b"one\x1b[?3l\r\ntwo", "one\ntwo"),
         (b"gone\r\n\x1b[H\x1b[Jleft\r\n\r\n", "left\n\n"),
