@@ -136,7 +136,13 @@ async fn what_is_typed_before_the_prompt_waits_for_it() {
     let keys = |wait: Value| json!({"session_id": "s", "keys": keys, "wait": wait});
     for wait in [json!({"prompt": true}), json!({"text": "TYPED"}), json!({"exit": true})] {
         let answer = server.call("send_keys", keys(wait.clone())).await;
-        assert!(text(&answer).contains("\nTYPED\n"), "{wait}: {}", text(&answer));
+        let shown = text(&answer);
+        assert!(shown.contains("\nTYPED\n"), "{wait}: {shown}");
+        assert_eq!(
+            shown.matches("T''YPED").count(),
+            1,
+            "{wait}: the terminal echoed it too: {shown}"
+        );
         assert_eq!(field(&answer, "wait")["timed_out"], false, "{wait}");
         server.call("wait_for", json!({"session_id": "s", "prompt": true})).await;
         let next = run(&server, "echo status $?").await;

@@ -108,7 +108,11 @@ impl SessionTask {
             self.program.foreground_group() != Some(self.program.pid())
                 && self.program.foreground_name() != self.program.name()
         };
-        let begun = || self.shell_has_shown_prompt() || begun();
+        // What hooks run before the prompt has the terminal, too.
+        let begun = || match self.shell_awaits_prompt() {
+            true => false,
+            false => self.shell_has_shown_prompt() || begun(),
+        };
         if self.input.held_until.is_some_and(|until| now >= until || begun()) {
             self.release_input();
         }
