@@ -172,7 +172,7 @@ impl Bridge {
                 // The shell is outside. It is brought back first, because its own `cd` may be any function.
                 let refused =
                     BridgeError::SessionOutside { session: info.id.clone(), path, reason };
-                let Some(inside) = directory_of_cd(command) else { return Err(refused) };
+                let Some(inside) = directories::of_cd(command) else { return Err(refused) };
                 let inside = self.directory(caller, inside, None, at).await?;
                 stays = true;
                 asked.insert(judge(inside).await.map_err(|_| refused)?).clone()
@@ -324,7 +324,7 @@ impl Bridge {
                 Err(BridgeError::Session(SessionError::Spawn(SpawnError::BadCwd {
                     path, ..
                 }))) if needs.cwd.is_none() && moved.is_none() => {
-                    let gone = without_mark(path);
+                    let gone = directories::without_mark(path);
                     let (shared, caller) = (Arc::clone(&self.shared), request.caller.clone());
                     let is_allowed =
                         move |path: &Path| shared.guard.directory(path, &caller).is_ok();
@@ -496,66 +496,4 @@ pub(crate) fn ended(
     entry.run.duration_ms = Some(report.duration.as_millis() as u64);
     entry.output = output;
     entry
-}
-
-/// The path of a removed directory without the mark that Linux appends to it.
-fn without_mark(path: &Path) -> PathBuf {
-    let text = path.to_string_lossy();
-    text.strip_suffix(" (deleted)").map_or_else(|| path.to_owned(), PathBuf::from)
-}
-
-/// The directory of a command that is only a plain `cd`, to an absolute path or home.
-fn directory_of_cd(command: &str) -> Option<&Path> {
-    let words = command.trim();
-    let (cd, rest) = words.split_once([' ', '\t']).unwrap_or((words, ""));
-    let rest = rest.trim();
-    let rest = rest.strip_prefix("-- ").unwrap_or(rest).trim_start();
-    let in_quotes = |quote: char| rest.strip_prefix(quote)?.strip_suffix(quote);
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@%,:=".contains(c);
-    let directory = match in_quotes('\'').or_else(|| in_quotes('"')) {
-        Some(path) => path
-            .starts_with('/')
-            .then_some(path)
-            .filter(|path| path.chars().all(|c| is_plain(c) || c == ' '))?,
-        None if rest.is_empty() => "~",
-        None => {
-            let path = rest.strip_prefix('~').unwrap_or(rest);
-            let is_one = (path.is_empty() || path.starts_with('/')) && path.chars().all(is_plain);
-            is_one.then_some(rest)?
-        }
-    };
-    (cd == "cd").then_some(Path::new(directory))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::directory_of_cd;
-
-    #[test]
-    fn a_plain_cd_is_recognised_and_nothing_else() {
-        for (command, directory) in [
-            ("cd /a/b", Some("/a/b")),
-            ("  cd\t-- /a-b\n", Some("/a-b")),
-            ("cd '/a b'", Some("/a b")),
-            ("cd \"/a\"", Some("/a")),
-            ("cd ~/x", Some("~/x")),
-            ("cd", Some("~")),
-            ("cd ..", None),
-            ("cd a", None),
-            ("cd -", None),
-            ("cd /a; ls", None),
-            ("cd /a && rm -rf x", None),
-            ("cd /$x", None),
-            ("cd /a\nls", None),
-            ("cd '/a' '/b'", None),
-            ("cd '~/x'", None),
-            ("cd ~user", None),
-            ("cdx /a", None),
-            ("ls /a", None),
-        ] {
-            assert_eq!(directory_of_cd(command), directory.map(Path::new), "{command:?}");
-        }
-    }
 }

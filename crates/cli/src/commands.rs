@@ -69,7 +69,7 @@ fn runtime() -> anyhow::Result<Runtime> {
         ManuallyDrop::new(runtime.enable_all().build().context("cannot start the runtime")?);
     drop(runtime.spawn_blocking(|| ()));
     panic::set_hook(hook);
-    // Or it goes on without that thread.
+    // Or it runs without that thread.
     ensure!(own_threads().is_none_or(|threads| threads > WORKERS + 1), NO_THREADS);
     Ok(ManuallyDrop::into_inner(runtime))
 }

@@ -54,8 +54,8 @@ pub(crate) enum PeerUser {
     Unknown,
 }
 
-/// Who is at `remote`, the other end of a connection to `local` on this machine. Says it of whoever has that address
-/// now: the caller makes sure that its connection was not reset meanwhile.
+/// Who is at `remote`, the other end of a connection to `local` on this machine. The answer is about the
+/// process that has that address now: the caller makes sure that its connection was not reset meanwhile.
 pub(crate) fn user_of(remote: SocketAddr, local: SocketAddr) -> PeerUser {
     let tables = TABLES.iter().filter_map(|path| fs::read_to_string(path).ok());
     let found = { tables }.find_map(|table| user_in(&table, remote, local));

@@ -430,15 +430,6 @@ impl SessionTask {
         let _ = reply.send(Ok(sent));
     }
 
-    fn work_in_turn(&mut self) {
-        self.resize_as_asked();
-        // A flood of output does not hold up Ctrl+C.
-        self.writable(Ok(()));
-        if self.behind {
-            self.readable(Ok(()));
-        }
-    }
-
     /// Does what has become due, then judges the waits.
     fn settle(&mut self) {
         self.confirm_end();

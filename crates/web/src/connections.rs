@@ -2,7 +2,7 @@
 //!
 //! A connection keeps its place while a request with a valid token is under way. Where all places are taken, another
 //! one is closed for the next connection: the oldest that never showed a token, or else the one whose last such request
-//! is longest ago. So whoever has no valid token, or no longer, cannot keep out who has one. Where all connections keep
+//! is longest ago. So clients without a valid token cannot keep out clients with one. Where all connections keep
 //! theirs, the next one waits.
 
 use std::collections::BTreeMap;

@@ -31,7 +31,7 @@ pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Re
                 inner.event(link, &event, body);
             }
             Incoming::Request { seq, command, arguments } => {
-                // Whoever answers may have given the connection up: then nothing more is read of it.
+                // The connection may have been given up: then nothing more is read from it.
                 if requests.send(ReverseRequest { seq, command, arguments }).await.is_err() {
                     return;
                 }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! While the queue is full the pump waits, and so nothing more is read from the adapter. A run gets [`MAX_TERMINALS`]
-//! terminals; an adapter that goes on after [`MAX_REFUSED`] refusals, or does not read its answers within
+//! terminals; an adapter that keeps asking after [`MAX_REFUSED`] refusals, or does not read its answers within
 //! [`ANSWER_LIMIT`], loses its connection.
 
 use std::sync::{Arc, Weak};

@@ -46,7 +46,7 @@ async fn steps_stop_behind_a_command_that_waits_for_input() {
         run(&server, json!([twice, types_line(session), command("echo no")])).await;
     assert_eq!(data["skipped"], 1, "{}", text(&answer));
     assert_eq!(data["steps"][0]["ok"], false, "{}", text(&answer));
-    // Whoever ignores errors goes on, and is told.
+    // With `stop_on_error: false` the rest runs, and the answer says so.
     let all = json!({"steps": [asks, command("echo elsewhere")], "stop_on_error": false});
     let answer = server.call("run_steps", all).await;
     let data = answer.structured_content.clone().expect("structured content");

@@ -31,6 +31,16 @@ impl SessionTask {
         self.read_output();
     }
 
+    /// Does what may take long: it is this session's turn.
+    pub(super) fn work_in_turn(&mut self) {
+        self.resize_as_asked();
+        // A flood of output does not hold up Ctrl+C.
+        self.writable(Ok(()));
+        if self.behind {
+            self.readable(Ok(()));
+        }
+    }
+
     /// Reads what is there, up to a batch, and feeds it; true when nothing is left to read.
     pub(super) fn read_output(&mut self) -> bool {
         let mut drained = false;
