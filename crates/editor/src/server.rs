@@ -13,11 +13,12 @@
 //! there. Bounds: [`MAX_CONNECTIONS`] for this user, as many for all others together, and [`HANDSHAKE_LIMIT`].
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -30,7 +31,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::channel::{MAX_MESSAGE, websocket};
 use crate::connection::{Admission, EditorService, serve};
-use crate::sockets::{PeerUser, holder_of, user_of};
+use crate::sockets::{PeerUser, holder_of, users_of};
 
 /// Where editors look for the server.
 pub const DEFAULT_PORT: u16 = 3000;
@@ -38,6 +39,8 @@ pub const DEFAULT_PORT: u16 = 3000;
 pub const MAX_CONNECTIONS: usize = 32;
 /// How long TLS and the handshake may take.
 pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+/// Connections whose users are found together.
+const MAX_LOOKUPS: usize = 256;
 /// How long to wait where the system refuses a connection for want of descriptors.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
 /// The first byte of a TLS connection: a handshake record.
@@ -135,37 +138,62 @@ impl EditorListener {
         let other_places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         loop {
             let accepted = tokio::select! {
-                accepted = self.first.accept() => accepted,
-                accepted = accept_if_any(self.second.as_ref()) => accepted,
+                accepted = self.accept_waiting() => accepted,
                 () = stop.cancelled() => break,
             };
-            let (stream, remote) = match accepted {
-                Ok(accepted) => accepted,
+            let streams = match accepted {
+                Ok(streams) => streams,
                 Err(error) => {
                     tracing::warn!(%error, "an editor's connection could not be accepted");
                     tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
                     continue;
                 }
             };
-            let user = peer_user(&stream, remote).await;
-            let places = if user == PeerUser::Own { &own_places } else { &other_places };
-            let Ok(place) = Arc::clone(places).try_acquire_owned() else {
-                tracing::warn!(%remote, ?user, "there are {MAX_CONNECTIONS} connections already");
-                continue;
-            };
-            let (settings, service) = (settings.clone(), service.clone());
-            let (port, stop) = (self.port, stop.clone());
-            connections.spawn(async move {
-                let _place = place;
-                tokio::select! {
-                    () = welcome(stream, user, port, settings, &service, &stop) => {}
-                    () = ended_long_ago(&stop) => {}
-                }
-            });
+            for (stream, user) in with_users(streams).await {
+                let places = if user == PeerUser::Own { &own_places } else { &other_places };
+                let Ok(place) = Arc::clone(places).try_acquire_owned() else {
+                    tracing::warn!(?user, "there are {MAX_CONNECTIONS} connections already");
+                    continue;
+                };
+                let (settings, service) = (settings.clone(), service.clone());
+                let (port, stop) = (self.port, stop.clone());
+                connections.spawn(async move {
+                    let _place = place;
+                    tokio::select! {
+                        () = welcome(stream, user, port, settings, &service, &stop) => {}
+                        () = ended_long_ago(&stop) => {}
+                    }
+                });
+            }
         }
         drop(self);
         connections.close();
         connections.wait().await;
+    }
+
+    /// Waits for a connection; gives all that wait by then, up to [`MAX_LOOKUPS`]. Cancel safe: the first await is the last.
+    async fn accept_waiting(&self) -> io::Result<Vec<TcpStream>> {
+        let mut streams = vec![self.accept().await?];
+        while streams.len() < MAX_LOOKUPS {
+            // An error that lasts is seen by the next call.
+            let Some(Ok(stream)) = self.accept().now_or_never() else { break };
+            streams.push(stream);
+        }
+        Ok(streams)
+    }
+
+    async fn accept(&self) -> io::Result<TcpStream> {
+        let second = async {
+            match &self.second {
+                Some(listener) => listener.accept().await,
+                None => std::future::pending().await,
+            }
+        };
+        let (stream, _) = tokio::select! {
+            accepted = self.first.accept() => accepted?,
+            accepted = second => accepted?,
+        };
+        Ok(stream)
     }
 }
 
@@ -173,13 +201,6 @@ impl EditorListener {
 async fn ended_long_ago(stop: &CancellationToken) {
     stop.cancelled().await;
     tokio::time::sleep(2 * crate::connection::GOODBYE).await;
-}
-
-async fn accept_if_any(listener: Option<&TcpListener>) -> io::Result<(TcpStream, SocketAddr)> {
-    match listener {
-        Some(listener) => listener.accept().await,
-        None => std::future::pending().await,
-    }
 }
 
 async fn why(port: u16, error: io::Error) -> ListenError {
@@ -190,14 +211,18 @@ async fn why(port: u16, error: io::Error) -> ListenError {
     ListenError::Taken { port, holder }
 }
 
-async fn peer_user(stream: &TcpStream, remote: SocketAddr) -> PeerUser {
-    let Ok(local) = stream.local_addr() else { return PeerUser::Unknown };
-    let user = tokio::task::spawn_blocking(move || user_of(remote, local)).await;
-    // A connection that was reset has no peer, and its port may be another process's by now.
-    if stream.peer_addr().is_err() {
-        return PeerUser::Unknown;
-    }
-    user.unwrap_or(PeerUser::Unknown)
+/// Finds the users of connections. One look at the system's tables serves all: they are long after a flood of connections.
+async fn with_users(streams: Vec<TcpStream>) -> Vec<(TcpStream, PeerUser)> {
+    let ends = |stream: &TcpStream| Some((stream.peer_addr().ok()?, stream.local_addr().ok()?));
+    let ends: Vec<_> = streams.iter().map(ends).collect();
+    let users = tokio::task::spawn_blocking(move || users_of(&ends)).await.unwrap_or_default();
+    let users = users.into_iter().chain(std::iter::repeat(PeerUser::Unknown));
+    let users = streams.into_iter().zip(users).map(|(stream, user)| match stream.peer_addr() {
+        Ok(_) => (stream, user),
+        // It was reset, and its peer's port may be another process's by now.
+        Err(_) => (stream, PeerUser::Unknown),
+    });
+    users.collect()
 }
 
 /// A connection from its first byte on.
@@ -314,15 +339,34 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let first = TcpStream::connect(address).await.expect("connects");
         let port = first.local_addr().expect("an address");
-        let (accepted, remote) = listener.accept().await.expect("accepts");
-        assert_eq!(peer_user(&accepted, remote).await, PeerUser::Own);
+        let (accepted, _) = listener.accept().await.expect("accepts");
+        let (accepted, user) = with_users(vec![accepted]).await.remove(0);
+        assert_eq!(user, PeerUser::Own);
         first.set_zero_linger().expect("a reset at the end");
         drop(first);
         let second = tokio::net::TcpSocket::new_v4().expect("a socket");
         second.set_reuseaddr(true).expect("the same port");
         second.bind(port).expect("the same port");
         let _second = second.connect(address).await.expect("connects");
-        assert_eq!(peer_user(&accepted, remote).await, PeerUser::Unknown);
+        assert_eq!(with_users(vec![accepted]).await[0].1, PeerUser::Unknown);
+    }
+
+    /// Another user who opens and closes connections must not hold up this user's: each would wait for a look at tables that
+    /// the flood has made long.
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn connections_that_wait_are_accepted_together() {
+        let listener = EditorListener::bind(0).await.expect("a port");
+        let mut clients = Vec::new();
+        for _ in 0..20 {
+            let client = TcpStream::connect((Ipv4Addr::LOCALHOST, listener.port())).await;
+            clients.push(client.expect("connects"));
+        }
+        drop(clients.drain(3..6));
+        let accepted = listener.accept_waiting().await.expect("accepts");
+        let users: Vec<_> = with_users(accepted).await.into_iter().map(|(_, user)| user).collect();
+        let own = users.iter().filter(|user| **user == PeerUser::Own).count();
+        assert_eq!((own, users.len()), (17, 20));
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Whose socket that is: the process that listens on a port, and the user at the other end of a connection.
 //!
 //! Linux: `/proc/net/tcp` and `tcp6` give a socket's user and inode, a process's descriptors give the socket. On other
-//! systems nothing is known: [`holder_of`] is `None`, [`user_of`] is [`PeerUser::Unknown`]. Reads files: call it off the
+//! systems nothing is known: [`holder_of`] is `None`, [`users_of`] gives [`PeerUser::Unknown`]. Reads files: call it off the
 //! runtime's threads. Bounds: [`MAX_PROCESSES`] processes, [`MAX_DESCRIPTORS`] descriptors of each.
 
+use std::collections::HashMap;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -54,16 +55,20 @@ pub(crate) enum PeerUser {
     Unknown,
 }
 
-/// Who is at `remote`, the other end of a connection to `local` on this machine. The answer is about the
-/// process that has that address now: the caller makes sure that its connection was not reset meanwhile.
-pub(crate) fn user_of(remote: SocketAddr, local: SocketAddr) -> PeerUser {
+/// The two ends of a connection on this machine: the peer's, ours.
+type Ends = (SocketAddr, SocketAddr);
+
+/// Who is at the other end of each connection; `None` is one whose ends are not known. The answer is about the process
+/// that has the address now: the caller makes sure that its connection was not reset meanwhile.
+pub(crate) fn users_of(connections: &[Option<Ends>]) -> Vec<PeerUser> {
     let tables = TABLES.iter().filter_map(|path| fs::read_to_string(path).ok());
-    let found = { tables }.find_map(|table| user_in(&table, remote, local));
-    match (found, own_user()) {
-        (Some(user), Some(own)) if user == own => PeerUser::Own,
+    let found: HashMap<_, _> = tables.flat_map(|table| users_in(&table, connections)).collect();
+    let user_of = |ends| match (found.get(&ends), own_user()) {
+        (Some(user), Some(own)) if *user == own => PeerUser::Own,
         (Some(_), Some(_)) => PeerUser::Other,
         _ => PeerUser::Unknown,
-    }
+    };
+    connections.iter().map(|ends| ends.map_or(PeerUser::Unknown, user_of)).collect()
 }
 
 #[cfg(unix)]
@@ -77,20 +82,29 @@ fn own_user() -> Option<u32> {
     None
 }
 
-/// The user of the live socket in a table whose own address is `remote` and whose peer is `local`.
+/// The users of the live sockets in a table that are the other ends of these connections.
 ///
 /// Only an established socket that a process holds counts: the kernel writes user 0, which is root's, for every other.
-fn user_in(table: &str, remote: SocketAddr, local: SocketAddr) -> Option<u32> {
+fn users_in(table: &str, connections: &[Option<Ends>]) -> Vec<(Ends, u32)> {
     // A socket of the IPv6 family that is connected over IPv4 is in the other table, with mapped addresses.
-    let (remote, local) = (written(remote), written(local));
-    table.lines().skip(1).find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let (own, peer, state) = (fields.get(1)?, fields.get(2)?, fields.get(3)?);
-        let (user, inode) = (fields.get(7)?, fields.get(9)?);
-        let fits = remote.iter().any(|at| own == at) && local.iter().any(|at| peer == at);
-        let is_live = *state == ESTABLISHED && *inode != NO_INODE;
-        if fits && is_live { user.parse().ok() } else { None }
-    })
+    let rows_of = |ends: &Ends| written(ends.0).into_iter().zip(written(ends.1));
+    let wanted: HashMap<_, _> = connections
+        .iter()
+        .flatten()
+        .flat_map(|ends| rows_of(ends).map(move |row| (row, *ends)))
+        .collect();
+    let row = |line: &str| {
+        let mut fields = line.split_whitespace().skip(1);
+        let (own, peer, state) = (fields.next()?, fields.next()?, fields.next()?);
+        if state != ESTABLISHED {
+            return None;
+        }
+        let ends = wanted.get(&(own.to_owned(), peer.to_owned()))?;
+        let (user, inode) = (fields.nth(3)?, fields.nth(1)?);
+        let is_held = inode != NO_INODE;
+        Some((*ends, user.parse().ok().filter(|_| is_held)?))
+    };
+    table.lines().skip(1).filter_map(row).collect()
 }
 
 /// An address as the tables write it: words in the machine's own order.
@@ -129,6 +143,10 @@ mod tests {
 
     use super::*;
 
+    fn user_in(table: &str, remote: SocketAddr, local: SocketAddr) -> Option<u32> {
+        users_in(table, &[None, Some((remote, local))]).first().map(|(_, user)| *user)
+    }
+
     #[test]
     fn who_listens_is_found() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -148,7 +166,7 @@ mod tests {
             let _client = TcpStream::connect(address).expect("connects");
             let (accepted, remote) = listener.accept().expect("accepts");
             let local = accepted.local_addr().expect("an address");
-            assert_eq!(user_of(remote, local), PeerUser::Own, "{host}");
+            assert_eq!(users_of(&[Some((remote, local))])[0], PeerUser::Own, "{host}");
         }
     }
 
@@ -205,6 +223,6 @@ mod tests {
         drop(TcpStream::connect(address).expect("connects"));
         let (accepted, remote) = listener.accept().expect("accepts");
         let local = accepted.local_addr().expect("an address");
-        assert_eq!(user_of(remote, local), PeerUser::Unknown);
+        assert_eq!(users_of(&[Some((remote, local))])[0], PeerUser::Unknown);
     }
 }
