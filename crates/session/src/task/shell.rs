@@ -332,7 +332,7 @@ impl SessionTask {
         }
         let place = shell.place;
         match place {
-            Place::Prompt => self.trigger(),
+            Place::Prompt => self.trigger_behind_typed(),
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
@@ -354,6 +354,16 @@ impl SessionTask {
         let Some(shell) = &self.shell else { return false };
         shell.is_away(&self.program)
             || (shell.reads_for_person(&self.program) && !self.is_other_program())
+    }
+
+    /// The same once the shell has read what somebody typed: the marks of those lines would be taken for the command's.
+    fn trigger_behind_typed(&mut self) {
+        let is_typed = self.shell.as_ref().is_some_and(|shell| shell.typed_since);
+        if is_typed {
+            self.survey_soon();
+        } else {
+            self.trigger();
+        }
     }
 
     /// Presses the keys that make the shell take the command from its pipe.

@@ -147,3 +147,24 @@ async fn answers_that_nobody_read_do_not_hold_up_the_next_command() {
     }
     sessions.shutdown().await;
 }
+
+/// The marks of typed lines are not those of a command that is given while they run.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_behind_typed_lines_has_its_own_output() {
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        for typed in ["echo typed<Enter>", "echo one<Enter>echo two<Enter>", "echo a; :<Enter>tr"] {
+            for delay in [0, 1, 3, 10] {
+                session.send_keys(typed).await.expect("sent");
+                tokio::time::sleep(Duration::from_millis(delay)).await;
+                let report = session.execute("echo given; sh -c 'exit 3'", PATIENCE, 1000).await;
+                let report = report.expect("it runs");
+                let shown = format!("{program}, {typed}, {delay} ms");
+                assert_eq!(report.output, "given\n", "{shown}");
+                assert_eq!(report.state, CommandState::Done { exit_code: 3 }, "{shown}");
+            }
+        }
+    }
+    sessions.shutdown().await;
+}

@@ -1,20 +1,12 @@
 # termbridge: marks commands of this shell, which has no line editor to speak to. A command comes
 # through the pipe as one line, escaped for printf's %b. Marks go to the terminal itself; errors and
 # traces (`set -x`) of the hooks go nowhere. The hooks need nothing from PATH.
-__termbridge() {
-    __termbridge_result=$?
-    { __termbridge_take; } 2> /dev/null || return 0
-    __termbridge_text="{ __termbridge_start; } 2> /dev/null
-$__termbridge_text"
-    case ${__termbridge_undo-} in
-    '') eval "$__termbridge_text" ;;
-    # By `command`, a syntax error does not end this function: there is something to restore.
-    *) command eval "$__termbridge_text" ;;
-    esac
-    { __termbridge_end; } 2> /dev/null
-    return "$__termbridge_result"
-}
+__termbridge_steps='{ __termbridge_take; } 2> /dev/null && \eval "$__termbridge_text"; { __termbridge_end; } 2> /dev/null'
+__termbridge() { eval "$__termbridge_steps"; }
 __termbridge_take() {
+    __termbridge_result=$? __termbridge_nonce=
+    # The end was missed: an interrupt, `return`, an error of the shell.
+    [ -z "${__termbridge_undo-}" ] || __termbridge_restore
     # An empty line is the answer to one who waits in vain.
     { IFS= command read -r __termbridge_line && [ -n "$__termbridge_line" ] && IFS= command read -r __termbridge_nonce; } < @PIPE@ ||
         return 1
@@ -24,9 +16,9 @@ __termbridge_take() {
     *.) __termbridge_text=${__termbridge_text%.} ;;
     *) __termbridge_text=@NOT_DECODED@ ;;
     esac
-    # The end was missed. Where the shell is was reported already: it stays there.
-    [ -z "${__termbridge_undo-}" ] || { __termbridge_there= && __termbridge_restore; }
     [ "${#__termbridge_nonce}" = @NONCE_LENGTH@ ] || __termbridge_prepare
+    __termbridge_text="{ __termbridge_start; } 2> /dev/null
+$__termbridge_text"
     __termbridge_prompts
     __termbridge_print "$__termbridge_line\n" > /dev/tty
 }
@@ -96,13 +88,17 @@ __termbridge_start() {
     return "$__termbridge_result"
 }
 __termbridge_end() {
-    __termbridge_result=$?
+    __termbridge_status=$?
+    # Nothing was taken.
+    [ -n "${__termbridge_nonce-}" ] || return "$__termbridge_result"
+    __termbridge_result=$__termbridge_status
     [ -z "${__termbridge_undo-}" ] || __termbridge_restore
     __termbridge_print "\033]633;D;$__termbridge_result;$__termbridge_nonce\007" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
     IFS= command read -r __termbridge_text < @PIPE@ || :
     __termbridge_text= __termbridge_nonce=
     __termbridge_prompts
+    return "$__termbridge_result"
 }
 __termbridge_strip() {
     while :; do
@@ -162,6 +158,8 @@ __termbridge_more=$(__termbridge_print '\033]633;F\007')
 __termbridge_install() {
     unset -f command
     __termbridge_prompts
+    # Without a function around it: what a command declares would be the function's.
+    case $__termbridge_typeset in *-g*) alias __termbridge='\eval "$__termbridge_steps"' ;; esac
     if [ -z @KEEP_HISTORY@ ]; then
         unset HISTFILE
         # Without the variable, ksh writes to ~/.sh_history.

@@ -92,7 +92,7 @@ impl SessionTask {
         } else if run.prompted && at_prompt && (known.is_some() || !is_fish || run.hook_ran) {
             // fish's `read` uses the line editor too.
             let state = lost(run);
-            self.close(state, false);
+            self.end_without_mark(state);
         } else if run.prompted {
             // What reads is the command (`read`, say), and the marks were not the shell's.
             run.doubt_was_idle();
@@ -135,6 +135,16 @@ impl SessionTask {
         } else if run.output_began && known == Some(true) {
             // It is at its prompt again, and no hook has printed a mark.
             let state = lost(run);
+            self.end_without_mark(state);
+        }
+    }
+
+    /// The open command is over, and its own mark did not come.
+    fn end_without_mark(&mut self, state: CommandState) {
+        let open = self.shell.as_mut().and_then(|shell| shell.open());
+        if open.is_some_and(|run| run.makes_up_for_end(&state)) {
+            self.trigger();
+        } else {
             self.close(state, false);
         }
     }

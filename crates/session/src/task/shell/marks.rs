@@ -70,11 +70,15 @@ impl SessionTask {
         let first = !std::mem::replace(&mut shell.ready, true);
         shell.respawns = 0;
         shell.place = Place::Prompt;
+        let unread = shell.link.pipe.unread().unwrap_or_default();
         if let Some(run) = shell.open() {
             run.note_prompt_end();
         }
         match shell.open() {
-            Some(run) if run.triggers == 0 || run.awaits_prompt => self.trigger(),
+            Some(run) if run.awaits_prompt => self.trigger(),
+            Some(run) if run.triggers == 0 => self.trigger_behind_typed(),
+            // mksh draws its prompt once more.
+            Some(run) if run.said.is_some() && run.is_untaken(unread) => {}
             Some(Run { said: Some(state), .. }) => {
                 let state = state.clone();
                 self.close(state, true);
@@ -124,7 +128,8 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         shell.place = Place::Away;
         let Some(run) = shell.open() else { return shell.between.leave() };
-        if run.begin_output() {
+        // Before it is given to the shell, the mark is of a line that somebody typed.
+        if run.triggers > 0 && run.begin_output() {
             self.release_input_soon();
         }
     }

@@ -29,6 +29,8 @@ pub(super) struct Run {
     pub(super) key: Option<String>,
     /// Its directory and variables, until it is in the pipe.
     setup: CommandSetup,
+    /// It has a directory or variables that the shell leaves at its end.
+    has_setup: bool,
     /// Where the shell returns at its end.
     pub(super) returns_to: Option<PathBuf>,
     /// What goes through the pipe, until it is put there.
@@ -98,6 +100,7 @@ impl Run {
             command,
             nonce,
             key: None,
+            has_setup: !setup.env.is_empty() || (setup.cwd.is_some() && !setup.stays),
             setup,
             returns_to: None,
             message_len: message.len() as u64,
@@ -141,6 +144,20 @@ impl Run {
             self.message_len = message.len() as u64;
             self.message = Some(message);
         }
+    }
+
+    /// It is over, and the shell did not get to what follows a command: it is told to. Only POSIX shells are, since the others
+    /// have hooks at their prompt.
+    pub(super) fn makes_up_for_end(&mut self, state: &CommandState) -> bool {
+        let makes_up = self.shell == Shell::Posix && std::mem::take(&mut self.has_setup);
+        if makes_up {
+            drop(self.take_suspended());
+            self.said = Some(state.clone());
+            let answer = self.shell.answer();
+            self.message_len = answer.len() as u64;
+            self.message = Some(answer.to_vec());
+        }
+        makes_up
     }
 
     /// What goes through the pipe; once.

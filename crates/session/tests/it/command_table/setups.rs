@@ -7,7 +7,7 @@ use termbridge_session::{
 };
 
 use super::{home, launch_program, over, ready, run};
-use crate::support::{A_WHILE, LIMIT, limited, sessions};
+use crate::support::{A_WHILE, LIMIT, limited, sessions, until};
 
 /// Every shell that has an integration.
 const PROGRAMS: [&str; 6] = ["bash", "zsh", "fish", "dash", "ksh", "mksh"];
@@ -255,6 +255,67 @@ async fn a_shell_with_a_read_only_directory_stays_where_it_is() {
         assert_eq!(report.state, done(126), "{program}, {name}: {report:?}");
         let report = run(&session, "/bin/pwd").await;
         assert_eq!(report.output, format!("{}\n", home.path().display()), "{program}, {name}");
+        sessions.shutdown().await;
+    }
+}
+
+/// The shell returns however its command ends.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shell_returns_from_the_directory_of_a_command_that_was_cut_short() {
+    for program in installed(&PROGRAMS) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        let read = |path: &Path| std::fs::read_to_string(path).expect("text");
+        let back = format!("{} []\n", home.path().display());
+        let is_posix = matches!(program, "dash" | "ksh" | "mksh");
+        let setup = CommandSetup {
+            cwd: Some("/usr".into()),
+            env: [("QQ".into(), "1".into())].into(),
+            ..CommandSetup::default()
+        };
+        // At the top level, mksh ends by it.
+        let leaves = ["return 3", "sh -c 'exit 3'"][usize::from(program == "mksh" || !is_posix)];
+        for (text, code) in [("echo began; sleep 60", 130), (leaves, 3), ("cd /nowhere/x", 1)] {
+            let command =
+                NewCommand { text: text.into(), setup: setup.clone(), ..NewCommand::default() };
+            let id = session.submit_new(command, LIMIT).await.expect(text);
+            if code == 130 {
+                assert!(session.interrupt(id).await.expect("there"), "{program}");
+            }
+            let report = limited(text, over(&session, id)).await;
+            assert_eq!(report.cwd.as_deref(), Some(home.path()), "{program}: {text}");
+            let code = match (program, code) {
+                // They count in their own way.
+                ("dash" | "mksh", 1) => 2,
+                ("ksh", 130) => 258,
+                _ => code,
+            };
+            assert_eq!(report.state, done(code), "{program}: {text}");
+            // What somebody types runs there too.
+            session.send_keys("echo $PWD \"[$QQ]\" > typed<Enter>").await.expect("sent");
+            let typed = home.path().join("typed");
+            until("the line", || async { typed.exists() && !read(&typed).is_empty() }).await;
+            assert_eq!(read(&typed), back, "{program}");
+            std::fs::remove_file(&typed).expect("there");
+            let report = run(&session, "echo $PWD \"[$QQ]\"").await;
+            assert_eq!(report.output, back, "{program}: {text}");
+        }
+        sessions.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_command_declares_is_there_for_the_next() {
+    for program in installed(&["bash", "zsh", "ksh", "mksh"]) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        let report = run(&session, "typeset -i n=2+3; typeset t=text; (exit 4)").await;
+        assert_eq!(report.state, done(4), "{program}");
+        assert_eq!(run(&session, "echo $? $n $t").await.output, "4 5 text\n", "{program}");
+        let report = run_with(&session, "typeset u=$PWD; echo $QQ", Some("/usr"), &[("QQ", "1")]);
+        assert_eq!(report.await.output, "1\n", "{program}");
+        let report = run(&session, "echo $u \"[$QQ]\"").await;
+        assert_eq!(report.output, "/usr []\n", "{program}");
         sessions.shutdown().await;
     }
 }
