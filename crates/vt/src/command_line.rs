@@ -3,9 +3,48 @@
 //! From the end of the prompt (`B`) to the beginning of the output (`C`), what is shown is the line
 //! itself: an echo, however the shell's editor drew it. Lines are counted with the history above them.
 
+use std::collections::VecDeque;
+
 use crate::codec::{DumpError, Reader, Writer};
 use crate::screen::Screen;
 use crate::search::CellRange;
+
+/// Lines that are remembered once their output has begun.
+const MAX_ENTERED: usize = 32;
+
+/// Lines whose output has begun, each with what it showed then. Where a row shows something else by now, it is no echo.
+#[derive(Debug, Default)]
+pub(crate) struct EnteredLines(VecDeque<(CommandLine, String)>);
+
+impl EnteredLines {
+    pub(crate) fn push(&mut self, line: CommandLine, shown: String) {
+        if self.0.len() == MAX_ENTERED {
+            self.0.pop_front();
+        }
+        self.0.push_back((line, shown));
+    }
+
+    /// The cells of all that are visible.
+    pub(crate) fn cells(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
+        let (rows, columns) = screen_size(screen);
+        let mut cells = Vec::new();
+        for (line, shown) in &self.0 {
+            let visible = line.cells(rows, columns, history);
+            let text: String =
+                visible.iter().map(|range| range.text(&screen.rows[range.row()])).collect();
+            // Its first rows may have scrolled off.
+            if !text.is_empty() && shown.ends_with(&text) {
+                cells.extend(visible);
+            }
+        }
+        cells
+    }
+}
+
+/// The rows and columns of a screen.
+pub(crate) fn screen_size(screen: &Screen) -> (usize, usize) {
+    (screen.rows.len(), screen.rows.first().map_or(0, |row| row.cells.len()))
+}
 
 /// The line that was edited last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,30 +64,30 @@ impl CommandLine {
         Self { start: (history + row, col), end: None, history, given }
     }
 
-    /// The output begins in this row and column.
-    pub(crate) fn end(&mut self, history: usize, row: usize, col: usize) {
-        self.end.get_or_insert((history + row, col));
+    /// The output begins in this row and column; false if it did before.
+    pub(crate) fn end(&mut self, history: usize, row: usize, col: usize) -> bool {
         self.given = false;
+        self.end.replace(self.end.unwrap_or((history + row, col))).is_none()
     }
 
-    /// The cells of the line that are visible.
-    pub(crate) fn cells(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
+    /// The cells of the line that are visible on a screen of so many rows and columns.
+    pub(crate) fn cells(&self, rows: usize, columns: usize, history: usize) -> Vec<CellRange> {
         let end = match self.end {
             Some(end) => end,
-            None if self.given => (history + screen.rows.len(), 0),
+            None if self.given => (history + rows, 0),
             None => return Vec::new(),
         };
         if history < self.history {
             return Vec::new();
         }
-        let rows = self.start.0.max(history)..=end.0;
-        rows.filter_map(|line| {
-            let row = screen.rows.get(line - history)?;
-            let from = if line == self.start.0 { self.start.1 } else { 0 };
-            let to = if line == end.0 { end.1 } else { row.cells.len() };
-            (from < to).then(|| CellRange::new(line - history, from, to))
-        })
-        .collect()
+        let lines = (self.start.0.max(history)..=end.0).take_while(|line| line - history < rows);
+        lines
+            .filter_map(|line| {
+                let from = if line == self.start.0 { self.start.1 } else { 0 };
+                let to = if line == end.0 { end.1 } else { columns };
+                (from < to).then(|| CellRange::new(line - history, from, to))
+            })
+            .collect()
     }
 
     pub(crate) fn write(&self, writer: &mut Writer) {

@@ -27,6 +27,7 @@ use alacritty_terminal::vte::ansi::CursorShape as EmulatorShape;
 
 use self::core::Core;
 use crate::changes::{Changes, Frame, RowHash, Seq, Since};
+use crate::command_line::screen_size;
 use crate::convert;
 use crate::event::{Event, Tapped};
 use crate::input::InputModes;
@@ -296,9 +297,11 @@ impl Terminal {
         let screen = self.screen();
         let history = self.history_len();
         let mut echo = self.typings.echo(&screen, history);
-        let line = self.core.command_line.filter(|_| history < self.core.history_limit());
-        if let Some(line) = line.filter(|_| !screen.alternate) {
-            echo.extend(line.cells(&screen, history));
+        if history < self.core.history_limit() && !screen.alternate {
+            let (rows, columns) = screen_size(&screen);
+            let line = self.core.command_line.iter();
+            echo.extend(line.flat_map(|line| line.cells(rows, columns, history)));
+            echo.extend(self.core.entered_lines.cells(&screen, history));
         }
         Haystack::new(&screen, &echo)
     }

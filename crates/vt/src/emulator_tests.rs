@@ -406,6 +406,24 @@ fn the_echo_of_an_entered_line_is_not_found() {
 }
 
 #[test]
+fn the_echoes_of_earlier_commands_are_not_found() {
+    const PROMPT: &str = "\x1b]633;A\x07$ \x1b]633;B\x07";
+    let line = |command: &str, output: &str| {
+        format!("{PROMPT}{command}\r\n\x1b]633;C\x07{output}\x1b]633;D;0\x07")
+    };
+    let mut terminal = fed(line("echo DONE a command that wraps", "out\r\n"));
+    terminal.feed(line("echo DONE again", "").as_bytes());
+    terminal.feed(line("sleep 3; echo DONE", "").as_bytes());
+    assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+    // The first row scrolls off, and the rest moves.
+    terminal.feed(b"1\r\n2");
+    assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+    // Output in a row that showed a line before.
+    terminal.feed(b"\x1b[H\x1b[J\r\nDONE");
+    assert!(terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+}
+
+#[test]
 fn the_echo_is_followed_as_it_scrolls_wraps_and_repeats() {
     // Typed without a prompt and answered by the same text: `cat`.
     let mut terminal = fed("");

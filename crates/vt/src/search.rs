@@ -100,6 +100,18 @@ impl CellRange {
         Self { row, start, end }
     }
 
+    pub(crate) fn row(&self) -> usize {
+        self.row
+    }
+
+    /// What the cells show in their row.
+    pub(crate) fn text(&self, row: &Row) -> String {
+        let mut text = String::new();
+        let cells = row.cells.iter().skip(self.start).take(self.end - self.start);
+        cells.for_each(|cell| cell.push_text(&mut text));
+        text
+    }
+
     fn contains(&self, row: usize, col: usize) -> bool {
         row == self.row && (self.start..self.end).contains(&col)
     }

@@ -12,7 +12,7 @@ use unicode_width::UnicodeWidthChar;
 use super::memory::Extras;
 use super::screens::Screens;
 use super::{Options, Size};
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, EnteredLines};
 use crate::convert::{self, MAX_MARKS};
 use crate::event::{Event, Mark, Tapped};
 use crate::listener::Listener;
@@ -20,6 +20,7 @@ use crate::modes::{CELL_PIXELS, ExtraModes};
 use crate::queries::{self, Csi, MAX_REPEAT};
 use crate::scanner::{Sink, cut_character_len};
 use crate::screen::Screen;
+use crate::search::CellRange;
 use crate::sgr;
 use crate::style::Palette;
 
@@ -63,6 +64,8 @@ pub(super) struct Core {
     pub(super) marks_printed: usize,
     /// Where the shell's command line stands.
     pub(super) command_line: Option<CommandLine>,
+    /// Where those before it stand.
+    pub(super) entered_lines: EnteredLines,
 }
 
 impl Core {
@@ -89,6 +92,7 @@ impl Core {
             titles: Vec::new(),
             marks_printed: 0,
             command_line: None,
+            entered_lines: EnteredLines::default(),
         }
     }
 
@@ -96,7 +100,13 @@ impl Core {
         self.end_synchronized();
         self.term.resize(size);
         self.packed = None;
+        self.forget_command_lines();
+    }
+
+    /// Lines can no longer be counted from where they began.
+    pub(super) fn forget_command_lines(&mut self) {
         self.command_line = None;
+        self.entered_lines = EnteredLines::default();
     }
 
     pub(super) fn end_synchronized(&mut self) {
@@ -122,8 +132,7 @@ impl Core {
     /// Sets how many lines are kept; more than that are dropped.
     pub(super) fn set_history_limit(&mut self, limit: usize) {
         self.term.set_options(config(limit.min(self.scrollback_lines)));
-        // Lines can no longer be counted from where it began.
-        self.command_line = None;
+        self.forget_command_lines();
         // Setting options repeats the title, which is no event.
         drop(self.listener.take());
     }
@@ -197,7 +206,16 @@ impl Core {
                 let given = self.command_line.is_some_and(|line| line.given);
                 self.command_line = countable.then(|| CommandLine::begin(history, row, col, given));
             }
-            (Mark::OutputStart(_), Some(line)) if countable => line.end(history, row, col),
+            (Mark::OutputStart(_), Some(line)) if countable => {
+                if line.end(history, row, col) {
+                    let (rows, columns) = (self.term.screen_lines(), self.term.columns());
+                    let cells = line.cells(rows, columns, history);
+                    let grid = self.term.grid();
+                    let row = |range: &CellRange| convert::row(&grid[Line(range.row() as i32)][..]);
+                    let shown = cells.iter().map(|range| range.text(&row(range))).collect();
+                    self.entered_lines.push(*line, shown);
+                }
+            }
             (Mark::OutputStart(_), line) => *line = None,
             _ => {}
         }

@@ -170,7 +170,7 @@ impl Terminal {
         self.typings = Typings::read(reader)?;
         if history != core.primary_history_len() {
             // The oldest lines are not there: what is counted from the first is somewhere else.
-            core.command_line = None;
+            core.forget_command_lines();
             self.typings.positions_lost();
         }
         Ok(())
