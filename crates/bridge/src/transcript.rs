@@ -1,7 +1,7 @@
 //! Reading what a session printed: the last lines, only what is new, or what matches.
 //!
 //! A shell session's text is that of its commands, each under a line `$ command`, and what background
-//! jobs printed between them, under a line `[background]`; one command's text is its output alone. A
+//! jobs printed between them, under a line `[background or typed]`; one command's text is its output alone. A
 //! cursor is `COMMAND:BYTE`, the place behind the last byte that was returned, or `COMMAND:hLINE` within
 //! its header (`COMMANDb` for the jobs after it); it stays valid as long as the command is kept. A running
 //! command can still redraw its last lines: then the cursor is `COMMAND:BYTE:FINAL:HASH`, with a hash of

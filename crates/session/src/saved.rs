@@ -218,6 +218,7 @@ pub(crate) enum SavedStage {
     /// Fresh once more.
     Redrawn,
     Idle,
+    Typed,
 }
 
 /// What is known of the command that runs, but for its output.

@@ -9,7 +9,7 @@ use crate::error::BridgeError;
 use crate::hub::Bridge;
 
 /// The line above what background jobs printed.
-pub(super) const BACKGROUND: &str = "[background]\n";
+pub(super) const BACKGROUND: &str = "[background or typed]\n";
 
 /// Whose output: a command's own, or that of background jobs after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -77,13 +77,13 @@ fn jobs_are_read_apart(shell: &str) {
     this.tell("two");
     // New behind the cursor, under its own line.
     let page = this.read(json!({"since": before}));
-    assert_eq!(text(&page), "[background]\njob: one\njob: two\n", "{shell}: {page}");
+    assert_eq!(text(&page), "[background or typed]\njob: one\njob: two\n", "{shell}: {page}");
     let cursor = page["cursor"].clone();
     let page = this.read(json!({"since": cursor}));
     assert_eq!(text(&page), "", "{shell}: {page}");
     this.tell("three");
     let page = this.read(json!({"since": cursor, "wait_ms": PATIENCE_MS}));
-    assert_eq!(text(&page), "[background]\njob: three\n", "{shell}: {page}");
+    assert_eq!(text(&page), "[background or typed]\njob: three\n", "{shell}: {page}");
     // A command's own is its own.
     let own = this.run("echo own");
     assert_eq!(own["output"], "own\n", "{shell}: {own}");
@@ -91,15 +91,23 @@ fn jobs_are_read_apart(shell: &str) {
     let page = this.read(json!({"command_id": own["command_id"]}));
     assert_eq!(text(&page), "own\n", "{shell}: {page}");
     let page = this.read(json!({"since": page["cursor"]}));
-    assert_eq!(text(&page), "[background]\njob: four\n", "{shell}: {page}");
+    assert_eq!(text(&page), "[background or typed]\njob: four\n", "{shell}: {page}");
     let page = this.read(json!({"lines": 4}));
-    assert_eq!(text(&page), "$ echo own\nown\n[background]\njob: four\n", "{shell}: {page}");
+    assert_eq!(
+        text(&page),
+        "$ echo own\nown\n[background or typed]\njob: four\n",
+        "{shell}: {page}"
+    );
     let page = this.read(json!({"lines": 1}));
-    assert_eq!(text(&page), "[background]\njob: four\n", "{shell}: {page}");
+    assert_eq!(text(&page), "[background or typed]\njob: four\n", "{shell}: {page}");
     let page = this.read(json!({"grep": "^job: t"}));
     let found: Vec<&str> =
         text(&page).lines().map(|line| line.split_once(':').expect("a number").1).collect();
-    assert_eq!(found, ["[background] job: two", "[background] job: three"], "{shell}: {page}");
+    assert_eq!(
+        found,
+        ["[background or typed] job: two", "[background or typed] job: three"],
+        "{shell}: {page}"
+    );
     // Neither a new size nor typed lines are a job's.
     let end = this.read(json!({}))["cursor"].clone();
     for cols in [100, 60] {
@@ -117,7 +125,7 @@ fn jobs_are_read_apart(shell: &str) {
     assert_eq!(text(&page), "", "{shell}, after typing: {page}");
     this.tell("five");
     let page = this.read(json!({"since": end, "wait_ms": PATIENCE_MS}));
-    assert_eq!(text(&page), "[background]\njob: five\n", "{shell}: {page}");
+    assert_eq!(text(&page), "[background or typed]\njob: five\n", "{shell}: {page}");
     // The next command is as clean as ever.
     let next = this.run("echo next");
     assert_eq!(next["output"], "next\n", "{shell}: {next}");

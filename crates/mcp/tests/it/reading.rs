@@ -96,6 +96,22 @@ async fn a_line_that_was_typed_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_typed_line_prints_is_read() {
+    let server = TestServer::new();
+    run(&server, "echo before").await;
+    press(&server, "echo first; sleep 0.3; echo sec''ond; seq 3<Enter>").await;
+    let end = read(&server, json!({"until": "end", "wait_ms": 20_000})).await;
+    assert!(text(&end).contains("before\n"), "{}", text(&end));
+    let grep = read(&server, json!({"grep": "second"})).await;
+    assert!(text(&grep).contains("second"), "{}", text(&grep));
+    let since = field(&grep, "cursor").clone();
+    press(&server, "sleep 0.3; echo thi''rd<Enter>").await;
+    let new = read(&server, json!({"since": since, "wait_ms": 20_000})).await;
+    assert_eq!(field(&new, "output"), "[background or typed]\nthird\n", "{}", text(&new));
+    assert_eq!(field(&run(&server, "echo after").await, "output"), "after\n");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_line_of_a_background_job_is_lost_between_commands() {
     let server = TestServer::new();
     run(&server, "for i in {1..200}; do echo log-$i-; sleep 0.003; done &").await;

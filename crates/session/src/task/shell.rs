@@ -14,7 +14,8 @@
 //!
 //! `marks` follows the marks, `doubt` asks the kernel where it says nothing, `run` is one
 //! command. A command that is given while the shell is on its way to its prompt waits for that; one
-//! that is given before the first prompt waits up to the launch's start limit.
+//! that is given before the first prompt waits up to the launch's start limit. One that comes behind typed lines
+//! waits until the kernel shows that they are read: their marks and their input are not the command's.
 //!
 //! What other processes print while a command is open (a job of an earlier one) is part of its
 //! output: the terminal is one stream. What jobs print between commands is kept apart (`background`).
@@ -54,6 +55,8 @@ use crate::info::{ShellInfo, is_shell_name};
 
 /// Commands whose output can still be read.
 const KEPT_COMMANDS: usize = 50;
+/// How long a command waits for the end of lines that were typed before it.
+const TYPED_LIMIT: Duration = Duration::from_secs(1);
 /// Rows of the screen that an error shows.
 const SHOWN_ROWS: usize = 8;
 
@@ -88,7 +91,7 @@ pub(super) struct ShellState {
     place: Place,
     /// The program that took the shell's place, by `exec`.
     replaced: Option<String>,
-    /// A command that waits for the first prompt.
+    /// A command that waits for the first prompt, or for the end of what was typed before it.
     parked: Option<Parked>,
     commands: VecDeque<Run>,
     next_id: u64,
@@ -262,16 +265,18 @@ impl ShellState {
 }
 
 impl SessionTask {
-    /// Gives the shell a command, now or when it shows its first prompt.
+    /// Gives the shell a command: now, or when it shows its first prompt, or when it has read what was typed.
     pub(super) fn submit(&mut self, command: NewCommand, patience: Duration, reply: SubmitReply) {
-        let limit = self.launch.start_limit.min(patience);
+        let starts = self.shell.as_ref().is_some_and(|shell| !shell.ready);
+        let limit = if starts { self.launch.start_limit } else { TYPED_LIMIT }.min(patience);
         // Whoever asked may have gone; the command must not run then.
         if reply.is_closed() {
             return;
         }
         match &mut self.shell {
             Some(shell)
-                if (!shell.ready || shell.first_prompt.is_some())
+                if (!shell.ready || shell.first_prompt.is_some() || shell.typed_since)
+                    && (!shell.ready || shell.is_free())
                     && shell.is_unclaimed()
                     && shell.replaced.is_none()
                     && self.ended.is_none()
@@ -314,6 +319,8 @@ impl SessionTask {
         if message.len() > most {
             return Err(SessionError::CommandTooLong { bytes: text.len(), most });
         }
+        // What was typed before is not for this command.
+        self.release_input();
         let gap = self.end_background();
         let Some(shell) = &mut self.shell else { return Err(SessionError::Gone) };
         let id = shell.next_id;
@@ -332,7 +339,7 @@ impl SessionTask {
         }
         let place = shell.place;
         match place {
-            Place::Prompt => self.trigger_behind_typed(),
+            Place::Prompt => self.trigger(),
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
@@ -356,7 +363,7 @@ impl SessionTask {
             || (shell.reads_for_person(&self.program) && !self.is_other_program())
     }
 
-    /// The same once the shell has read what somebody typed: the marks of those lines would be taken for the command's.
+    /// As [`SessionTask::trigger`], once the shell has read all that somebody typed.
     fn trigger_behind_typed(&mut self) {
         let is_typed = self.shell.as_ref().is_some_and(|shell| shell.typed_since);
         if is_typed {

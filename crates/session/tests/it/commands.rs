@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use termbridge_session::{CommandState, Launch, Session, Sessions, Settings, Wait};
+use termbridge_session::{CommandState, Launch, Session, SessionError, Sessions, Settings, Wait};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -154,7 +154,7 @@ async fn a_command_behind_typed_lines_has_its_own_output() {
     let sessions = Sessions::new(Settings::default());
     for program in ["bash", "zsh", "fish", "dash"] {
         let session = shell(&sessions, program).await;
-        for typed in ["echo typed<Enter>", "echo one<Enter>echo two<Enter>", "echo a; :<Enter>tr"] {
+        for typed in ["echo typed<Enter>", "echo one<Enter>echo two<Enter>", "sleep 0.1<Enter>"] {
             for delay in [0, 1, 3, 10] {
                 session.send_keys(typed).await.expect("sent");
                 tokio::time::sleep(Duration::from_millis(delay)).await;
@@ -165,6 +165,27 @@ async fn a_command_behind_typed_lines_has_its_own_output() {
                 assert_eq!(report.state, CommandState::Done { exit_code: 3 }, "{shown}");
             }
         }
+    }
+    sessions.shutdown().await;
+}
+
+/// Nor is it a program's input that a typed line has started.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_behind_a_typed_program_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        let (input, ran) = (folder.path().join("input"), folder.path().join("ran"));
+        session.send_keys(&format!("cat > {}<Enter>", input.display())).await.expect("sent");
+        let command = format!("echo ran > {}", ran.display());
+        let refused = session.execute(&command, PATIENCE, 1000).await;
+        assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{program}: {refused:?}");
+        session.send_keys("<C-d>").await.expect("sent");
+        let report = session.execute("echo next", PATIENCE, 1000).await.expect("it runs");
+        assert_eq!(report.output, "next\n", "{program}");
+        assert_eq!(std::fs::read_to_string(&input).expect("there"), "", "{program}");
+        assert!(!ran.exists(), "{program}");
     }
     sessions.shutdown().await;
 }

@@ -1,10 +1,11 @@
-//! What background jobs print between commands.
+//! What background jobs and typed lines print between commands.
 //!
 //! While no command is open, what comes is the shell's own (hooks, the prompt, its line editor, the echo
-//! of what is typed) or a job's. The terminal does not say whose, so it is judged by when it comes:
+//! of what is typed), a typed line's or a job's. The terminal does not say whose, so it is judged by when it comes:
 //!
 //! ```text
-//! D ── Gap ── A ── Prompt ── B ── Fresh ── (the shell waits) ── Idle ── typed, or the next command
+//! D ── Gap ── A ── Prompt ── B ── Fresh ── (the shell waits) ── Idle ── the next command
+//!                                                                 └── typed ── C ── Typed ── D
 //! ```
 //!
 //! - Gap: hooks and jobs. Kept, unless it is what was printed there the time before: a hook's.
@@ -12,6 +13,7 @@
 //! - Fresh: until the kernel shows the shell waiting, zsh and fish still draw.
 //! - Idle: a job's. Where the shell ran meanwhile (a job's end, reported at once), whole lines are kept
 //!   and the unfinished one is its prompt.
+//! - Typed: from the mark of its output to that of its end, which POSIX shells do not print.
 //! - After something was typed, and after a resize until the shell waits again: nothing is kept.
 //!
 //! The text belongs to the command before it and goes with it. What a job prints while a command is open
@@ -98,6 +100,8 @@ enum Stage {
     /// A command runs, or something was typed.
     #[default]
     Away,
+    /// A line runs that was typed.
+    Typed,
     Gap,
     Prompt,
     /// When it is looked whether the shell waits, how long that was put off, and whether it draws its
@@ -128,9 +132,15 @@ impl Between {
 
     /// A command is over that was typed.
     pub(super) fn typed_command_ended(&mut self) {
-        if self.stage == Stage::Away {
+        if matches!(self.stage, Stage::Away | Stage::Typed) {
             self.begin(Vec::new());
         }
+    }
+
+    /// A line that was typed begins to print.
+    pub(super) fn typed_command_began(&mut self) {
+        self.leave();
+        self.stage = Stage::Typed;
     }
 
     /// Something was typed, or a command runs.
@@ -231,6 +241,7 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         match shell.between.stage {
             Stage::Away | Stage::Prompt => {}
+            Stage::Typed => self.keep_background(bytes),
             Stage::Gap | Stage::Fresh { .. } => {
                 let held = &mut shell.between.held;
                 // Hooks and line editors print less than this.

@@ -63,6 +63,12 @@ impl SessionTask {
         if (in_front && self.adopts_shell(waiting)) || self.leaves_start_up_files(survey, waiting) {
             return;
         }
+        let reads = if in_front { waiting } else { survey.waiting };
+        let is_typed = self.queued_input() == 0 && all_is_read;
+        if is_typed && reads.is_for_input() && self.waits_behind_typed() {
+            // Who reads has read it.
+            return self.unpark();
+        }
         if !in_front || !waiting.is_for_input() || self.is_replaced() || !all_is_read {
             return;
         }
@@ -149,6 +155,14 @@ impl SessionTask {
         }
     }
 
+    /// A command waits until the lines are read that were typed before it.
+    fn waits_behind_typed(&self) -> bool {
+        let shell = self.shell.as_ref();
+        shell.is_some_and(|shell| {
+            shell.ready && shell.first_prompt.is_none() && shell.parked.is_some()
+        })
+    }
+
     /// The shell waits for the answer to the mark of a command's end.
     fn shell_asks_for_answer(&self) -> bool {
         let Some(shell) = &self.shell else { return false };
@@ -219,6 +233,10 @@ impl SessionTask {
     pub(in crate::task) fn give_up_parked(&mut self, now: Instant) {
         if self.parked_deadline().is_none_or(|until| now < until) {
             return;
+        }
+        if self.waits_behind_typed() {
+            // It may be refused.
+            return self.unpark();
         }
         let screen = self.shown();
         if let Some(Parked { reply, limit, .. }) =

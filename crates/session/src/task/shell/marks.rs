@@ -127,7 +127,7 @@ impl SessionTask {
     fn output_began(&mut self) {
         let Some(shell) = &mut self.shell else { return };
         shell.place = Place::Away;
-        let Some(run) = shell.open() else { return shell.between.leave() };
+        let Some(run) = shell.open() else { return shell.between.typed_command_began() };
         // Before it is given to the shell, the mark is of a line that somebody typed.
         if run.triggers > 0 && run.begin_output() {
             self.release_input_soon();

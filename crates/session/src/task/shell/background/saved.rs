@@ -40,6 +40,7 @@ impl Between {
             Stage::Fresh { again: false, .. } => SavedStage::Fresh,
             Stage::Fresh { again: true, .. } => SavedStage::Redrawn,
             Stage::Idle { .. } => SavedStage::Idle,
+            Stage::Typed => SavedStage::Typed,
         }
     }
 
@@ -61,6 +62,7 @@ impl Between {
             SavedStage::Fresh => fresh(false),
             SavedStage::Redrawn => fresh(true),
             SavedStage::Idle => Stage::Idle { switches },
+            SavedStage::Typed => Stage::Typed,
         };
         Self { stage, held: text.held.into_vec(), gap: text.gap }
     }
