@@ -9,9 +9,10 @@
 //! the named pipe with the command and changes with every command. After that mark the shell reads its
 //! pipe until it is answered ([`Shell::answer`]): the kernel shows that it waits there, so a mark that
 //! another process printed is not believed, whatever it knows. A `D` without nonce stands in every
-//! prompt, for a command that took the hooks away.
+//! prompt, for a command that took the hooks away. All other marks end in a key ([`mark_key`]), in place of the nonce.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::setup::quoted;
@@ -153,7 +154,8 @@ impl Shell {
         let folder = setup.folder.display().to_string();
         let read = setup.start_up_files == StartUpFiles::Read;
         let script = |text: &str| {
-            text.replace("@PIPE@", &quoted(&setup.pipe.display().to_string()))
+            text.replace("@KEY@", &mark_key(setup.folder))
+                .replace("@PIPE@", &quoted(&setup.pipe.display().to_string()))
                 .replace("@ZDOTDIR@", &quoted(setup.zdotdir.unwrap_or_default()))
                 .replace("@ENV@", &quoted(setup.env.unwrap_or_default()))
                 .replace("@NONCE_LENGTH@", &NONCE_LENGTH.to_string())
@@ -196,6 +198,11 @@ impl Shell {
             },
         }
     }
+}
+
+/// The last field of a shell's marks, by which they are told from those that programs print: the name of its folder.
+pub fn mark_key(folder: &Path) -> Cow<'_, str> {
+    folder.file_name().map(OsStr::to_string_lossy).unwrap_or_default()
 }
 
 /// What runs in place of a text with nothing to run: shells disagree on what that means.

@@ -20,7 +20,7 @@ __termbridge_take() {
         ((${#__termbridge_nonce} == @NONCE_LENGTH@)) || __termbridge_prepare
         [[ -n @KEEP_HISTORY@ ]] || __termbridge_forget
         # Without a terminal to write to, the line editor and PS0 are silent.
-        [[ -t 3 ]] || builtin printf '\e]633;C\a' >| /dev/tty || builtin :
+        [[ -t 3 ]] || builtin printf '\e]633;C;@KEY@\a' >| /dev/tty || builtin :
     else
         __termbridge_command=
     fi
@@ -108,8 +108,8 @@ __termbridge_end() {
         [[ -n @KEEP_HISTORY@ || ${HISTIGNORE-} != '*' ]] || __termbridge_remember
         [[ -z ${__termbridge_undo-} ]] || __termbridge_restore
     fi
-    builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >| /dev/tty ||
-        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "$__termbridge_mark" >&3 || builtin :
+    builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "${__termbridge_mark:-@KEY@}" >| /dev/tty ||
+        builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "${__termbridge_mark:-@KEY@}" >&3 || builtin :
     # The server believes the mark when the kernel shows this shell waiting here.
     [[ -z $__termbridge_mark ]] || builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@ || builtin :
     if ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] < 501)) && [[ $- != *e* ]]; then
@@ -126,9 +126,9 @@ __termbridge_prompt() {
 # The status stands in the prompt as well, for a command that took the hooks away. What others have put around the
 # prompt since (`(venv) `) comes between the marks.
 __termbridge_marks() {
-    [[ ${PS0-} == *'633;C\a' ]] || __termbridge_fixed PS0 || PS0='\e]633;E\a'${PS0-}'\e]633;C\a'
-    [[ ${PS2-} == *'633;F'* ]] || __termbridge_fixed PS2 || PS2='\[\e]633;F\a\]'${PS2-}
-    builtin local __termbridge_before='\[\e]633;D;$?\a\e]633;A\a\]' __termbridge_after='\[\e]633;B\a\]'
+    [[ ${PS0-} == *'633;C;@KEY@\a' ]] || __termbridge_fixed PS0 || PS0='\e]633;E;;@KEY@\a'${PS0-}'\e]633;C;@KEY@\a'
+    [[ ${PS2-} == *'633;F;@KEY@'* ]] || __termbridge_fixed PS2 || PS2='\[\e]633;F;@KEY@\a\]'${PS2-}
+    builtin local __termbridge_before='\[\e]633;D;$?;@KEY@\a\e]633;A;@KEY@\a\]' __termbridge_after='\[\e]633;B;@KEY@\a\]'
     [[ ${PS1-} == "$__termbridge_before"*"$__termbridge_after" ]] || __termbridge_fixed PS1 || {
         PS1=${PS1-}
         PS1=${PS1//"$__termbridge_before"/}

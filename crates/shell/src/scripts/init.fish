@@ -33,17 +33,17 @@ function __termbridge_take
             return
         case 2
             # The text is not a whole command: say so, and run nothing.
-            builtin printf '\r\n\e]633;C\a' > /dev/tty
+            builtin printf '\r\n\e]633;C;@KEY@\a' > /dev/tty
             set -g __termbridge_unrun incomplete
         case '*'
             # fish would not run it and keep it in the line: let it say why.
-            builtin printf '\r\n\e]633;C\a' > /dev/tty
+            builtin printf '\r\n\e]633;C;@KEY@\a' > /dev/tty
             set -l fish (builtin status fish-path)
             command $fish --no-config --no-execute -c $taken
             set -g __termbridge_unrun 123
     end
     __termbridge_end
-    builtin printf '\e]633;B\a' > /dev/tty
+    builtin printf '\e]633;B;@KEY@\a' > /dev/tty
     builtin commandline -r ''
     builtin commandline -f repaint
 end
@@ -79,7 +79,7 @@ function __termbridge_restore
     set -e __termbridge_undo __termbridge_there
 end
 function __termbridge_start --on-event fish_preexec
-    builtin printf '\e]633;C\a' > /dev/tty
+    builtin printf '\e]633;C;@KEY@\a' > /dev/tty
 end
 function __termbridge_end --on-event fish_postexec
     set -l result $status
@@ -89,7 +89,8 @@ function __termbridge_end --on-event fish_postexec
         set result $__termbridge_unrun
         set -e __termbridge_unrun
     end
-    builtin printf '\e]633;D;%s;%s\a' $result "$nonce" > /dev/tty
+    set -l mark $nonce @KEY@
+    builtin printf '\e]633;D;%s;%s\a' $result $mark[1] > /dev/tty
     # After the mark: what handlers of PWD or of a variable print cannot be redirected, and is not the command's.
     set -q __termbridge_undo
     and __termbridge_restore
@@ -103,7 +104,7 @@ function __termbridge_prompt --on-event fish_prompt
     if builtin functions -q __termbridge_install
         __termbridge_install
     end
-    builtin printf '\e]633;D;%s\a\e]633;A\a\e]633;B\a' $result > /dev/tty
+    builtin printf '\e]633;D;%s;@KEY@\a\e]633;A;@KEY@\a\e]633;B;@KEY@\a' $result > /dev/tty
 end
 function __termbridge_install
     builtin functions -e __termbridge_install

@@ -1,10 +1,10 @@
 # termbridge: marks commands of this shell, which has no line editor to speak to. A command comes
 # through the pipe as one line, escaped for printf's %b. Marks go to the terminal itself; errors and
 # traces (`set -x`) of the hooks go nowhere. The hooks need nothing from PATH.
-__termbridge_steps='{ __termbridge_take; } 2> /dev/null && \eval "$__termbridge_text"; { __termbridge_end; } 2> /dev/null'
+__termbridge_steps='{ __termbridge_take "$?"; } 2> /dev/null && \eval "$__termbridge_text"; { __termbridge_end "$?"; } 2> /dev/null'
 __termbridge() { eval "$__termbridge_steps"; }
 __termbridge_take() {
-    __termbridge_result=$? __termbridge_nonce=
+    __termbridge_result=$1 __termbridge_nonce=
     # The end was missed: an interrupt, `return`, an error of the shell.
     [ -z "${__termbridge_undo-}" ] || __termbridge_restore
     # An empty line is the answer to one who waits in vain.
@@ -82,16 +82,15 @@ __termbridge_restore() {
     __termbridge_undo= __termbridge_there=
 }
 __termbridge_start() {
-    __termbridge_print '\033]633;C\007' > /dev/tty
+    __termbridge_print '\033]633;C;@KEY@\007' > /dev/tty
     # The status of the command before, for this one to ask for.
     case $- in *e*) return 0 ;; esac
     return "$__termbridge_result"
 }
 __termbridge_end() {
-    __termbridge_status=$?
     # Nothing was taken.
     [ -n "${__termbridge_nonce-}" ] || return "$__termbridge_result"
-    __termbridge_result=$__termbridge_status
+    __termbridge_result=$1
     [ -z "${__termbridge_undo-}" ] || __termbridge_restore
     __termbridge_print "\033]633;D;$__termbridge_result;$__termbridge_nonce\007" > /dev/tty
     # The server believes the mark when the kernel shows this shell waiting here.
@@ -121,7 +120,7 @@ __termbridge_prompts() {
         ;;
     esac
     case ${PS2-} in
-    *'633;F'*) ;;
+    *'633;F;@KEY@'*) ;;
     *) PS2=$__termbridge_more${PS2-> } ;;
     esac
 }
@@ -142,7 +141,11 @@ LINENO HISTSIZE $(\command typeset -i)
 }
 # Without -g, it would be a variable of the function in all but ksh93.
 case $(command -v typeset)${KSH_VERSION-} in
-typesetVersion*) __termbridge_typeset='\command typeset +x' ;;
+typesetVersion*)
+    __termbridge_typeset='\command typeset +x'
+    # In braces, a DEBUG trap would change the status.
+    __termbridge_steps=${__termbridge_steps%\{*}'__termbridge_end "$?" 2> /dev/null'
+    ;;
 typeset*) __termbridge_typeset='\command typeset -g +x' ;;
 *) __termbridge_typeset= ;;
 esac
@@ -152,9 +155,9 @@ if [ "$(command -v printf)" = printf ]; then
 else
     __termbridge_print() { command print -n -- "$1"; }
 fi
-__termbridge_before=$(__termbridge_print '\033]633;D;$?\007\033]633;A\007')
-__termbridge_after=$(__termbridge_print '\033]633;B\007')
-__termbridge_more=$(__termbridge_print '\033]633;F\007')
+__termbridge_before=$(__termbridge_print '\033]633;D;$?;@KEY@\007\033]633;A;@KEY@\007')
+__termbridge_after=$(__termbridge_print '\033]633;B;@KEY@\007')
+__termbridge_more=$(__termbridge_print '\033]633;F;@KEY@\007')
 __termbridge_install() {
     unset -f command
     __termbridge_prompts

@@ -74,8 +74,8 @@ __termbridge_end() {
             [[ -n $__termbridge_ran ]] || __termbridge_result=1
             [[ -z ${__termbridge_undo-} ]] || __termbridge_restore
         fi
-        builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "$__termbridge_mark" >| /dev/tty ||
-            builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "$__termbridge_mark"
+        builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "${__termbridge_mark:-@KEY@}" >| /dev/tty ||
+            builtin printf '\e]633;D;%s;%s\a' $__termbridge_result "${__termbridge_mark:-@KEY@}"
         # The server believes the mark when the kernel shows this shell waiting here.
         [[ -z $__termbridge_mark ]] || IFS= builtin read -r -d '' -t 5 __termbridge_answer < @PIPE@
         (( __termbridge_fatal )) || return $__termbridge_result
@@ -85,7 +85,7 @@ __termbridge_end() {
 __termbridge_start() {
     {
         typeset -g __termbridge_ran=1
-        builtin printf '\e]633;C\a' >| /dev/tty || builtin printf '\e]633;C\a'
+        builtin printf '\e]633;C;@KEY@\a' >| /dev/tty || builtin printf '\e]633;C;@KEY@\a'
         return 0
     } 2> /dev/null
 }
@@ -95,12 +95,12 @@ __termbridge_prompt() {
     {
         # `emulate -R zsh` brings these back.
         setopt no_prompt_sp no_prompt_cr
-        local __termbridge_before=$'%{\e]633;D;%?\a\e]633;A\a%}' __termbridge_after=$'%{\e]633;B\a%}'
+        local __termbridge_before=$'%{\e]633;D;%?;@KEY@\a\e]633;A;@KEY@\a%}' __termbridge_after=$'%{\e]633;B;@KEY@\a%}'
         if [[ ${PS1-} != "$__termbridge_before"*"$__termbridge_after" ]]; then
             local __termbridge_own=${${PS1-}//"$__termbridge_before"/}
             PS1=$__termbridge_before${__termbridge_own//"$__termbridge_after"/}$__termbridge_after
         fi
-        [[ ${PS2-} == *'633;F'* ]] || PS2=$'%{\e]633;F\a%}'${PS2-}
+        [[ ${PS2-} == *'633;F;@KEY@'* ]] || PS2=$'%{\e]633;F;@KEY@\a%}'${PS2-}
         return 0
     } 2> /dev/null
 }

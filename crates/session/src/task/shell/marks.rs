@@ -1,7 +1,7 @@
 //! What the shell says of itself: the marks in its output.
 
 use termbridge_pty::Waiting;
-use termbridge_shell::Shell;
+use termbridge_shell::{Shell, mark_key};
 use termbridge_vt::{Event, Mark, Tapped};
 use tokio::time::Instant;
 
@@ -54,14 +54,22 @@ impl SessionTask {
     }
 
     fn shell_mark(&mut self, mark: &Mark) {
+        let is_own = |rest: &str| {
+            let folder = self.shell.as_ref().map(|shell| shell.link.folder.path());
+            folder.is_some_and(|folder| rest.rsplit(';').next() == Some(&*mark_key(folder)))
+        };
         match mark {
-            Mark::CommandStart(_) => self.prompt_shown(),
-            Mark::OutputStart(_) => self.output_began(),
-            Mark::CommandLine(_) => self.line_announced(),
-            Mark::CommandEnd(rest) => self.command_ended(rest),
-            Mark::Continuation(_) => self.more_is_asked(),
-            Mark::PromptStart(_) => self.prompt_begins(),
-            Mark::Property(_) => {}
+            Mark::CommandStart(rest) if is_own(rest) => self.prompt_shown(),
+            Mark::OutputStart(rest) if is_own(rest) => self.output_began(),
+            Mark::CommandLine(rest) if is_own(rest) => self.line_announced(),
+            Mark::CommandEnd(rest) => {
+                let (status, nonce) = rest.split_once(';').unwrap_or((rest, ""));
+                let nonce = (!is_own(rest)).then_some(nonce);
+                self.command_ended(status, nonce);
+            }
+            Mark::Continuation(rest) if is_own(rest) => self.more_is_asked(),
+            Mark::PromptStart(rest) if is_own(rest) => self.prompt_begins(),
+            _ => {}
         }
     }
 
@@ -134,16 +142,19 @@ impl SessionTask {
         }
     }
 
-    fn command_ended(&mut self, rest: &str) {
+    /// The mark of an end came: with a nonce, or with the shell's key.
+    fn command_ended(&mut self, status: &str, nonce: Option<&str>) {
         let Some(shell) = &mut self.shell else { return };
-        let (status, nonce) = rest.split_once(';').unwrap_or((rest, ""));
         let state = match status.parse() {
             Ok(exit_code) => CommandState::Done { exit_code },
             // fish would keep it in its line.
             Err(_) if status == "incomplete" => CommandState::Incomplete,
             Err(_) => return,
         };
-        if !nonce.is_empty() && shell.commands.back().is_some_and(|run| run.nonce == nonce) {
+        if let Some(nonce) = nonce {
+            if shell.commands.back().is_none_or(|run| run.nonce != nonce) {
+                return;
+            }
             if let Some(run) = shell.open()
                 && run.interrupts == 0
             {
@@ -158,7 +169,7 @@ impl SessionTask {
         let is_claimed = shell.claimed_end.is_some();
         match shell.open() {
             Some(run) if !is_claimed => {
-                if let (CommandState::Done { exit_code }, "") = (state, nonce) {
+                if let CommandState::Done { exit_code } = state {
                     run.unconfirmed = Some(exit_code);
                     run.suspend();
                 }

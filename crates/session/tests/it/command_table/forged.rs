@@ -3,7 +3,8 @@
 use termbridge_session::{CommandState, SessionError, Wait};
 
 use super::folder::folder_of;
-use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
+use super::setups::{PROGRAMS, installed};
+use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, launch_program, over, ready, run};
 use crate::support::{limited, see, sessions, start, stays_away};
 
 /// Prints an end and a prompt with the nonce that it is given, goes on, and fails.
@@ -292,4 +293,48 @@ async fn names_that_a_command_fixed_change_nothing() {
         assert_eq!(end, (CommandState::Done { exit_code: 7 }, true), "{name}");
     }
     sessions.shutdown().await;
+}
+
+/// Marks come at any moment, also while the shell takes a command.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn marks_that_a_job_prints_all_the_time_are_none() {
+    const JOB: &str = r#"
+import os, time
+marks = ["\33]633;%s\7" % mark for mark in ["C", "B", "F", "E", "A", "D;0", "D;0;", "C;x", "B;x"]]
+while not os.path.exists("stop"):
+    for mark in marks:
+        os.write(1, mark.encode())
+        time.sleep(0.001)
+"#;
+    for program in installed(&PROGRAMS) {
+        let (sessions, home) = (sessions(), home());
+        std::fs::write(home.path().join("job.py"), JOB).expect("written");
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        run(&session, "python3 job.py &").await;
+        for number in 1..=40 {
+            let text = format!("echo {number} >> ran; echo out {number}; sh -c 'exit {number}'");
+            let report = run(&session, &text).await;
+            let expected = (CommandState::Done { exit_code: number }, format!("out {number}\n"));
+            assert_eq!((report.state, report.output), expected, "{program}");
+        }
+        let ran = std::fs::read_to_string(home.path().join("ran")).expect("there");
+        assert_eq!(ran.lines().count(), 40, "{program}: {ran}");
+        std::fs::write(home.path().join("stop"), "").expect("written");
+        sessions.shutdown().await;
+    }
+}
+
+/// A trap runs before each command of the hooks too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trap_does_not_change_the_exit_code() {
+    for program in installed(&["bash", "zsh", "ksh"]) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        run(&session, "trap true DEBUG").await;
+        for exit_code in [7, 1, 0] {
+            let report = run(&session, &format!("sh -c 'exit {exit_code}'")).await;
+            assert_eq!(report.state, CommandState::Done { exit_code }, "{program}");
+        }
+        sessions.shutdown().await;
+    }
 }

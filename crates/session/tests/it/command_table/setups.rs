@@ -10,10 +10,10 @@ use super::{home, launch_program, over, ready, run};
 use crate::support::{A_WHILE, LIMIT, limited, sessions, until};
 
 /// Every shell that has an integration.
-const PROGRAMS: [&str; 6] = ["bash", "zsh", "fish", "dash", "ksh", "mksh"];
+pub(super) const PROGRAMS: [&str; 6] = ["bash", "zsh", "fish", "dash", "ksh", "mksh"];
 
 /// Those of them on this machine; ksh and mksh may be missing.
-fn installed(programs: &[&'static str]) -> Vec<&'static str> {
+pub(super) fn installed(programs: &[&'static str]) -> Vec<&'static str> {
     let is_there = |program: &&&str| {
         !matches!(**program, "ksh" | "mksh")
             || ["/bin", "/usr/bin"].iter().any(|folder| Path::new(folder).join(program).exists())
