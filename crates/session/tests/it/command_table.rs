@@ -188,7 +188,7 @@ pub(crate) fn launch(kind: Kind, home: &Path) -> Launch {
     launch_program(kind.program(), home)
 }
 
-fn launch_program(program: &str, home: &Path) -> Launch {
+pub(crate) fn launch_program(program: &str, home: &Path) -> Launch {
     Launch::shell(program)
         .cwd(home)
         .env("HOME", home)

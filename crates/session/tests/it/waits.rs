@@ -8,6 +8,7 @@ use termbridge_session::vt::input::parse_keys;
 use termbridge_session::{ExitStatus, Fired, Input, Launch, Look, State, Wait};
 use tokio::task::JoinSet;
 
+use crate::command_table::{home, launch_program, ready};
 use crate::support::{
     A_WHILE, LIMIT, end, exit_code, fires, limited, python, script, see, sessions, sh, start,
     state, stays_away, text, wait,
@@ -439,5 +440,22 @@ async fn text_that_only_scrolled_is_not_new() {
         std::fs::write(&fifo, "").expect("written");
         let fired = fires(&session, Wait::text("BUILD OK").after(before)).await;
         assert!(matches!(fired, Fired::Text(_)), "{fired:?}");
+    }
+}
+
+/// Not at the prompt between them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_prompt_comes_behind_all_lines_that_were_typed() {
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        for number in 1..=10 {
+            let keys = "echo a >> typed<Enter>echo b >> typed<Enter>";
+            session.send_keys(keys).await.expect("sent");
+            fires(&session, prompt()).await;
+            let typed = std::fs::read_to_string(home.path().join("typed")).expect("there");
+            assert_eq!(typed.lines().count(), 2 * number, "{program}: {typed}");
+        }
+        sessions.shutdown().await;
     }
 }

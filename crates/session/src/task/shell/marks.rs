@@ -99,7 +99,7 @@ impl SessionTask {
             // One that the line editor shows once more, with the command behind it.
             Some(_) => {}
             None if first => shell.first_prompt = Some(Looks::begin()),
-            None => {}
+            None => self.survey_soon(),
         }
         if let Some(shell) = &mut self.shell
             && shell.open().is_none()
