@@ -217,3 +217,27 @@ async fn refusals_say_what_is_the_case() {
     assert!(stopped.ends_with("[1 step did not run]"), "{stopped}");
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hint_for_a_program_on_the_alternate_screen_shows_its_screen() {
+    let server = TestServer::new();
+    let draws = r"printf '\033[?1049hclock'; while sleep 0.1; do printf .; done";
+    let begun = json!({"command": draws, "timeout_ms": 1000});
+    let begun = server.call("execute_command", begun).await;
+    let told = text(&begun);
+    assert!(told.contains("still running; read on: view_screen {"), "{told}");
+    let shown = server.call("view_screen", named_call(&told, "view_screen")).await;
+    assert!(text(&shown).contains("clock."), "{}", text(&shown));
+    // Its output does not change, so the wait is short.
+    let read = json!({"session_id": data(&begun)["session_id"], "until": "end", "wait_ms": 30_000});
+    let read =
+        tokio::time::timeout(Duration::from_secs(10), server.call("get_terminal_output", read));
+    let read = text(&read.await.expect("the wait is short"));
+    assert!(read.contains("full-screen program runs: view_screen shows it"), "{read}");
+    // Back on the main screen, output is what it prints.
+    let then = r"printf '\033[?1049h\033[?1049lback\n'; sleep 100";
+    let then =
+        text(&server.call("execute_command", json!({"command": then, "timeout_ms": 1000})).await);
+    assert!(then.contains("still running; read on: get_terminal_output {"), "{then}");
+    server.sessions.shutdown().await;
+}
