@@ -200,9 +200,14 @@ impl From<BridgeError> for ToolError {
             BridgeError::RateLimited(_) => {
                 (Code::RateLimited, "Wait that long, then try again.", &[])
             }
-            BridgeError::Forbidden(_) => (
+            BridgeError::Forbidden { has_agent_id, .. } => (
                 Code::Forbidden,
-                "Use a session of your own: list_sessions with your agent_id shows them.",
+                match has_agent_id {
+                    true => {
+                        "Use a session of your own: list_sessions with your agent_id shows them."
+                    }
+                    false => "Use a session of your own: list_sessions shows them.",
+                },
                 &["list_sessions", "create_session"],
             ),
             BridgeError::MissingScope(_) => (
