@@ -100,6 +100,11 @@ impl Table {
         self.left.remove(&(key.clone(), None));
         self.current.insert(key, id);
     }
+
+    /// Whether it is an agent's current session.
+    fn is_current(&self, id: &SessionId) -> bool {
+        self.current.values().any(|current| current == id)
+    }
 }
 
 /// A session that was made here, and what it was made with.
