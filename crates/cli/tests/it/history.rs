@@ -241,3 +241,17 @@ fn a_damaged_history_is_set_aside_and_the_server_runs() {
         .collect();
     assert!(names.iter().any(|name| name.starts_with("history.db.")), "set aside: {names:?}");
 }
+
+#[test]
+fn a_command_that_matches_is_shown_once() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "echo pine apple; echo printed: papaya"}));
+    let long = format!("true {} mango", "x".repeat(400));
+    server.ok("execute_command", json!({"command": long}));
+    let mut found = |query: &str| server.ok("search_history", json!({"query": query})).text;
+    let command = found("apple");
+    assert!(command.ends_with("  $ echo pine apple; echo printed: papaya"), "{command}");
+    assert!(found("printed papaya").contains("papaya"));
+    assert!(found("mango").ends_with(" **mango**"), "what the list cuts off is shown");
+}
