@@ -134,10 +134,7 @@ pub(crate) async fn run(
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
-        run.standing.also(
-            "returned after 50 s because the client would give up; a progress token makes it wait longer"
-                .into(),
-        );
+        run.standing.also("returned after 50 s because the client would give up".into());
     }
     Ok(run)
 }

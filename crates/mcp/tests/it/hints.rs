@@ -211,6 +211,20 @@ async fn refusals_say_what_is_the_case() {
     let server = TestServer::new();
     let refused = text(&server.call("create_session", json!({"shell": "tcsh"})).await);
     assert!(refused.contains("\"tcsh\" is not a supported shell"), "{refused}");
+    let unknown = json!({"steps": [{"tool": "nope"}]});
+    let unknown = text(&server.call("run_steps", unknown).await);
+    assert!(
+        unknown.contains("execute_command, ") && unknown.contains("list_sessions, "),
+        "{unknown}"
+    );
+    assert!(!unknown.contains("run_steps"), "{unknown}");
+    let named = json!({"steps": [{"name": "list_sessions", "arguments": {}}]});
+    let named = text(&server.call("run_steps", named).await);
+    assert!(named.contains("Did you mean `steps[0].tool`?"), "{named}");
+    let launched = launch(&server, "echo hi; sleep 100").await;
+    let bogus = json!({"session_id": data(&launched)["session_id"], "since": "bogus"});
+    let bogus = text(&server.call("get_terminal_output", bogus).await);
+    assert!(bogus.ends_with("leave `since` out to start at the end"), "{bogus}");
     let steps = json!({"steps": [{"tool": "execute_command", "arguments": {"command": "false"}},
         {"tool": "list_sessions"}]});
     let stopped = text(&server.call("run_steps", steps).await);
