@@ -201,6 +201,9 @@ async fn the_next_tools_of_an_error_fit_its_hint() {
     server.call("execute_command", busy.clone()).await;
     let refused = text(&server.call("execute_command", busy).await);
     assert!(refused.starts_with("[BUSY]") && !refused.contains("Next:"), "{refused}");
+    let open = json!({"command": "if true; then"});
+    let refused = text(&server.call("execute_command", open).await);
+    assert!(refused.ends_with("\nClose what is open and send it again."), "{refused}");
     let refused = text(&server.call("debug_continue", json!({})).await);
     assert!(refused.ends_with("\nStart one with debug_start"), "{refused}");
     server.sessions.shutdown().await;
