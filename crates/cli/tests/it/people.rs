@@ -144,7 +144,8 @@ fn keys_are_sent_and_what_they_did_is_shown() {
     assert_eq!(shown["session_id"], *id, "{shown}");
     people.call("wait_for", json!({"session_id": id, "exit": true}));
     let (code, _, said) = people.run(&["send", "dev", "x"]);
-    assert_eq!(code, Some(1), "{said}");
+    let ended = format!("session {id} has ended; `termbridge logs {id}` shows what it printed");
+    assert!(code == Some(1) && said.contains(&ended), "{said}");
     let (code, _, said) = people.run(&["logs", "nobody"]);
     assert!(code == Some(1) && said.contains("ls --all"), "{said}");
 }
