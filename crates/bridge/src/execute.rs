@@ -499,7 +499,11 @@ pub(crate) fn ended(
     entry.run.exit_code = report.exit_code();
     entry.run.signal = of_shell.or_else(|| report.signal());
     let is_known = entry.run.exit_code.is_some() || entry.run.signal.is_some();
-    entry.run.state = if is_known { State::Done } else { State::Lost };
+    entry.run.state = match report.state {
+        _ if is_known => State::Done,
+        CommandState::Incomplete => State::Incomplete,
+        _ => State::Lost,
+    };
     entry.run.duration_ms = Some(report.duration.as_millis() as u64);
     entry.output = output;
     entry

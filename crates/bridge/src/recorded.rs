@@ -32,6 +32,7 @@ impl Recorded {
         let state = match (run.state, run.exit_code, &run.signal) {
             (State::Done, Some(exit_code), _) => CommandState::Done { exit_code },
             (State::Done, None, Some(_)) => CommandState::SessionEnded { exit_code: None },
+            (State::Incomplete, ..) => CommandState::Incomplete,
             _ => CommandState::Lost,
         };
         let notice = run.signal.as_ref().map(|signal| format!("ended by {signal}"));

@@ -94,6 +94,26 @@ fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
 }
 
 #[test]
+fn a_command_that_did_not_run_is_not_lost() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let open = "echo first\nif true; then";
+    assert_eq!(server.error("execute_command", json!({"command": open})).0, "INVALID_INPUT");
+    let found = server.ok("search_history", json!({"query": "first"}));
+    assert!(found.text.contains(" [incomplete] "), "{}", found.text);
+    let entry = &found.structured["entries"][0];
+    assert_eq!(entry["state"], "incomplete", "{entry}");
+    let read = json!({"session_id": entry["session_id"], "command_id": entry["command_id"]});
+    assert_eq!(server.close(), Some(0));
+    let (listed, _) = people(&environment, &[]);
+    assert!(listed.contains("incomplete"), "{listed}");
+    let mut server = bash(&environment);
+    let read = server.ok("get_terminal_output", read);
+    assert_eq!(read.structured["output"], "first\n");
+    assert!(read.text.contains("not a whole command"), "{}", read.text);
+}
+
+#[test]
 fn long_output_of_an_earlier_server_keeps_its_line_numbers() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);
