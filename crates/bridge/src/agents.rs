@@ -100,6 +100,11 @@ impl Table {
         self.left.remove(&(key.clone(), None));
         self.current.insert(key, id);
     }
+
+    /// Whether it is an agent's current session.
+    fn is_current(&self, id: &SessionId) -> bool {
+        self.current.values().any(|current| current == id)
+    }
 }
 
 /// A session that was made here, and what it was made with.
@@ -452,8 +457,7 @@ impl Agents {
     ) -> Pattern {
         let name = needs.name.as_deref();
         let left = self.left(&needs.caller, name).filter(|_| name.is_some() || current.is_none());
-        let (left, left_shell) = left.map(|left| (left.cwd, left.shell)).unzip();
-        let left_shell = left_shell.flatten();
+        let (left, left_shell) = left.map(|left| (left.cwd, left.shell)).unwrap_or_default();
         let table = self.lock();
         let held = current.and_then(|info| table.held.iter().find(|held| held.id == info.id));
         let like = |asked: Option<&String>, is: Option<&String>, default: &String| {

@@ -58,8 +58,13 @@ pub enum BridgeError {
     #[error(transparent)]
     RateLimited(#[from] RateLimited),
     /// The session is another agent's.
-    #[error("session {0} belongs to another agent")]
-    Forbidden(SessionId),
+    #[error("session {session} belongs to another agent")]
+    Forbidden {
+        /// The session.
+        session: SessionId,
+        /// The caller gave an `agent_id`.
+        has_agent_id: bool,
+    },
     /// The client was not given the right to it.
     #[error("this takes the scope `{0}`, which the client does not have")]
     MissingScope(Scope),

@@ -147,7 +147,7 @@ impl Bridge {
             None => self.usable_left(caller).await,
             Some(_) => None,
         };
-        let left = left.as_ref().map(|left| left.cwd.as_path());
+        let left = left.as_ref().and_then(|left| left.cwd.as_deref());
         let base = known.as_ref().map(SessionInfo::own_directory).or(left);
         let at = known.as_ref().map(|info| self.backends().index_of(&info.id)).or(wanted);
         let at = at.unwrap_or_default();
@@ -223,11 +223,13 @@ impl Bridge {
     /// Where the caller's ended session was, if it may start another one there; forgotten if not.
     async fn usable_left(&self, caller: &Caller) -> Option<Left> {
         let left = self.shared.agents.left(caller, None)?;
-        if self.check_directory(&left.cwd, caller).await.is_ok() {
-            return Some(left);
+        if let Some(cwd) = &left.cwd
+            && self.check_directory(cwd, caller).await.is_err()
+        {
+            self.shared.agents.forget_left(caller, None);
+            return None;
         }
-        self.shared.agents.forget_left(caller, None);
-        None
+        Some(left)
     }
 
     /// Whether a shell may run a command there. Long ones take turns.
@@ -497,7 +499,11 @@ pub(crate) fn ended(
     entry.run.exit_code = report.exit_code();
     entry.run.signal = of_shell.or_else(|| report.signal());
     let is_known = entry.run.exit_code.is_some() || entry.run.signal.is_some();
-    entry.run.state = if is_known { State::Done } else { State::Lost };
+    entry.run.state = match report.state {
+        _ if is_known => State::Done,
+        CommandState::Incomplete => State::Incomplete,
+        _ => State::Lost,
+    };
     entry.run.duration_ms = Some(report.duration.as_millis() as u64);
     entry.output = output;
     entry

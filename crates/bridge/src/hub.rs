@@ -444,7 +444,10 @@ impl Bridge {
 fn check_access(caller: &Caller, id: &SessionId, owner: &Owner) -> Result<(), BridgeError> {
     match caller.access(owner) {
         Access::Own => Ok(()),
-        Access::Others => Err(BridgeError::Forbidden(id.clone())),
+        Access::Others => {
+            let (session, has_agent_id) = (id.clone(), caller.agent().is_some());
+            Err(BridgeError::Forbidden { session, has_agent_id })
+        }
         Access::None => Err(SessionError::NotFound(id.clone()).into()),
     }
 }

@@ -11,7 +11,7 @@ use termbridge_store::{Cut, Entry, State};
 use crate::caller::Caller;
 use crate::error::BridgeError;
 use crate::hub::Bridge;
-use crate::transcript::{Gathered, OutputPage, ReadFrom, Select, text_page};
+use crate::transcript::{Gathered, OutputPage, ReadFrom, Select, not_a_cursor, text_page};
 
 /// A command's name in the history.
 pub(crate) fn entry_id(session: &SessionId, command: u64) -> String {
@@ -32,6 +32,7 @@ impl Recorded {
         let state = match (run.state, run.exit_code, &run.signal) {
             (State::Done, Some(exit_code), _) => CommandState::Done { exit_code },
             (State::Done, None, Some(_)) => CommandState::SessionEnded { exit_code: None },
+            (State::Incomplete, ..) => CommandState::Incomplete,
             _ => CommandState::Lost,
         };
         let notice = run.signal.as_ref().map(|signal| format!("ended by {signal}"));
@@ -65,9 +66,7 @@ fn page_with_gap(text: &str, cut: Cut, select: Select<'_>) -> Result<OutputPage,
         ReadFrom::Line(line) => (*line).min(total),
         ReadFrom::Cursor(cursor) => {
             let number = cursor.strip_prefix("line:").and_then(|number| number.parse().ok());
-            number.ok_or_else(|| {
-                BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
-            })?
+            number.ok_or_else(|| not_a_cursor(cursor))?
         }
     };
     let keep_last = matches!(select.from, ReadFrom::Tail | ReadFrom::Last(_));

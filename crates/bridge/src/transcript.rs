@@ -273,6 +273,12 @@ impl Bridge {
     }
 }
 
+/// The error for a text that is not a cursor.
+pub(crate) fn not_a_cursor(text: &str) -> BridgeError {
+    let next = "leave `since` out to start at the end";
+    BridgeError::Invalid(format!("{text:?} is not a cursor of this session; {next}"))
+}
+
 /// The lines of a text.
 pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, BridgeError> {
     let text = text.trim_end_matches('\n');
@@ -285,9 +291,7 @@ pub(crate) fn text_page(text: &str, select: Select<'_>) -> Result<OutputPage, Br
         ReadFrom::Last(count) => total.saturating_sub(*count),
         ReadFrom::Line(line) => *line,
         ReadFrom::Cursor(cursor) => {
-            let found = terminal::at_cursor(&lines, cursor).ok_or_else(|| {
-                BridgeError::Invalid(format!("{cursor:?} is no cursor of this session"))
-            })?;
+            let found = terminal::at_cursor(&lines, cursor).ok_or_else(|| not_a_cursor(cursor))?;
             continues = found.1;
             found.0
         }

@@ -57,7 +57,11 @@ fn main() -> ExitCode {
 
 /// What the command line and the environment say; a mistake or a call for help ends the process.
 fn arguments() -> Arguments {
-    let words: Vec<_> = std::env::args_os().collect();
+    let mut words: Vec<_> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "help") {
+        // The parser would take it for a command.
+        words.retain(|word| word != "--help" && word != "-h");
+    }
     if let Some(arguments) = mcp_arguments(&words) {
         return arguments;
     }

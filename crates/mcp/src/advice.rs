@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use termbridge_bridge::{Bounded, ScreenHandle};
-use termbridge_session::{CommandReport, SessionId};
+use termbridge_session::{CommandReport, SessionId, SessionInfo};
 
 use crate::bound::DEFAULT_MAX_BYTES;
 use crate::error::hint;
@@ -29,6 +29,13 @@ impl Context {
         let call = json!({"session_id": session.as_str(), "since": since, "until": "end",
             "wait_ms": 30_000});
         Some(format!("get_terminal_output {call}"))
+    }
+
+    /// Whether a command runs in a session and shows the alternate screen: its output does not change.
+    pub(crate) async fn is_full_screen(&self, session: &SessionInfo) -> bool {
+        let is_running = session.shell.is_some_and(|shell| shell.running.is_some());
+        let Ok(screen) = self.session(session.id.as_str()) else { return false };
+        is_running && screen.screen().await.is_ok_and(|screen| screen.screen.alternate)
     }
 
     /// The note on a program that is still at work, with the call that waits until it reads on or ends.

@@ -118,13 +118,14 @@ impl ToolError {
         Self::new(Code::ServerRestarted, message, hint, &["list_sessions", "view_screen"])
     }
 
-    /// The error as a client can use it that has only some of the tools.
-    pub(crate) fn for_tools(mut self, offered: impl Fn(&str) -> bool) -> Self {
+    /// The error of a tool as a client can use it that has only some of the tools. The tool itself is no next one.
+    pub(crate) fn for_tools(mut self, tool: &str, offered: impl Fn(&str) -> bool) -> Self {
         let usable = |name: &'static str| {
             let other = COMPAT_NAMES.iter().find(|(own, _)| *own == name).map(|(_, other)| *other);
             [Some(name), other].into_iter().flatten().find(|name| offered(name))
         };
         self.next_tools = self.next_tools.into_iter().filter_map(&usable).collect();
+        self.next_tools.retain(|next| *next != tool);
         self.hint = hint::for_tools(&self.hint, &hint::NAMES, usable);
         self
     }
@@ -200,9 +201,14 @@ impl From<BridgeError> for ToolError {
             BridgeError::RateLimited(_) => {
                 (Code::RateLimited, "Wait that long, then try again.", &[])
             }
-            BridgeError::Forbidden(_) => (
+            BridgeError::Forbidden { has_agent_id, .. } => (
                 Code::Forbidden,
-                "Use a session of your own: list_sessions with your agent_id shows them.",
+                match has_agent_id {
+                    true => {
+                        "Use a session of your own: list_sessions with your agent_id shows them."
+                    }
+                    false => "Use a session of your own: list_sessions shows them.",
+                },
                 &["list_sessions", "create_session"],
             ),
             BridgeError::MissingScope(_) => (

@@ -178,7 +178,8 @@ pub(crate) async fn find_named_sessions(arguments: &mut JsonObject, context: &Co
     }
 }
 
-/// The session of a name that is not an id. The agent's own come before others', running ones before ended ones.
+/// The session of a name that is not an id. The agent's own come before others', running ones before ended ones, and the
+/// newest of those. Of two that run, neither is meant.
 async fn session_named(name: &str, context: &Context) -> Option<SessionId> {
     if name.is_empty() || context.session(name).is_ok() {
         return None;
@@ -187,9 +188,11 @@ async fn session_named(name: &str, context: &Context) -> Option<SessionId> {
     let is_own = |info: &SessionInfo| info.owner.agent.as_deref() == context.caller.agent();
     let rank = |info: &SessionInfo| (is_own(info), info.state == State::Running);
     let named = || listed.sessions.iter().filter(|info| info.name.as_deref() == Some(name));
-    let best = named().map(rank).max()?;
-    let mut named = named().filter(|info| rank(info) == best);
-    let found = named.next().filter(|_| named.next().is_none())?;
+    let found = named().max_by_key(|info| (rank(info), info.created))?;
+    let equals = named().filter(|info| rank(info) == rank(found)).count();
+    if equals > 1 && found.state == State::Running {
+        return None;
+    }
     let is_id = listed.sessions.iter().any(|info| info.id.as_str() == name);
     (!is_id).then(|| found.id.clone())
 }

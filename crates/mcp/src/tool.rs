@@ -522,7 +522,9 @@ fn call<T: Tool>(schema: Arc<JsonObject>, arguments: JsonObject, context: Contex
                 result.structured_content = serde_json::to_value(reply.answer).ok();
                 result
             }
-            Err(error) => error.for_tools(|name| context.tools.find(name).is_some()).into_result(),
+            Err(error) => {
+                error.for_tools(T::NAME, |name| context.tools.find(name).is_some()).into_result()
+            }
         }
     })
 }

@@ -172,7 +172,7 @@ const MEANT: [(&str, &[&str]); 34] = [
     ("path", &["cwd"]),
     ("tail", &["lines"]),
     ("file", &["path", "program"]),
-    ("name", &["session_id", "sessionId"]),
+    ("name", &["session_id", "sessionId", "tool"]),
     ("id", &["session_id", "sessionId"]),
     ("arguments", &["args"]),
     ("command", &["arguments"]),

@@ -15,6 +15,8 @@ pub enum State {
     Done,
     /// How it ended is not known: its server was gone before it, or its shell did not tell.
     Lost,
+    /// The text was not a whole command: its unfinished part did not run.
+    Incomplete,
 }
 
 impl State {
@@ -24,6 +26,7 @@ impl State {
             Self::Running => "running",
             Self::Done => "done",
             Self::Lost => "lost",
+            Self::Incomplete => "incomplete",
         }
     }
 }

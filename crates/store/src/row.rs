@@ -36,6 +36,7 @@ pub(crate) fn state_number(state: State) -> i64 {
         State::Running => 0,
         State::Done => 1,
         State::Lost => 2,
+        State::Incomplete => 3,
     }
 }
 
@@ -64,6 +65,7 @@ fn state(number: i64) -> State {
     match number {
         0 => State::Running,
         1 => State::Done,
+        3 => State::Incomplete,
         _ => State::Lost,
     }
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use termbridge_session::files::replace_private_file;
-use termbridge_session::{SessionInfo, State};
+use termbridge_session::{SessionId, SessionInfo, State};
 
-use super::{Agents, Held, Table};
+use super::{Agents, Held, Left, Table};
 use crate::backends::Backends;
 use crate::caller::Key;
 
@@ -79,6 +79,15 @@ impl Agents {
                 addressed: made.addressed,
                 broken: made.broken,
             });
+        }
+        // Those that have ended meanwhile: their agents learn it with the next command.
+        for KeptCurrent { of, session } in current {
+            if !table.current.contains_key(&of) {
+                let shell = shells.iter().find(|shell| shell.session == session);
+                let shell = shell.map(|shell| shell.shell.clone());
+                let session = SessionId::from_text(&session);
+                table.left.insert((of, None), Left { session, cwd: None, shell });
+            }
         }
         let _ = self.file.set(file);
         self.keep(&table);

@@ -10,11 +10,11 @@ use crate::caller::Caller;
 /// Ended sessions whose directories are remembered.
 const MAX_LEFT: usize = 1000;
 
-/// A session that has ended, where it was, and its shell if it had one.
+/// A session that has ended, where it was if that is known, and its shell if it had one.
 #[derive(Debug, Clone)]
 pub(crate) struct Left {
     pub(crate) session: SessionId,
-    pub(crate) cwd: PathBuf,
+    pub(crate) cwd: Option<PathBuf>,
     pub(crate) shell: Option<String>,
 }
 
@@ -36,7 +36,8 @@ impl Agents {
         let mut keys: Vec<_> = current.map(|(key, _)| (key.clone(), None)).collect();
         let held = table.held.iter().find(|held| held.id == info.id);
         let shell = held.map(|held| held.shell.clone());
-        let left = Left { session: info.id.clone(), cwd: info.own_directory().to_owned(), shell };
+        let cwd = Some(info.own_directory().to_owned());
+        let left = Left { session: info.id.clone(), cwd, shell };
         let named = held.and_then(|held| Some((held.key.clone(), Some(held.name.clone()?))));
         keys.extend(named);
         for key in keys {

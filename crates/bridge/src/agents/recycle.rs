@@ -2,10 +2,11 @@
 //!
 //! An agent keeps at most [`SPARES`] idle spare sessions; the one used least recently goes first.
 //! When every place is taken, an idle session that was made automatically is ended, whoever's it is:
-//! spare ones first, then those that an agent has used as its current one or by its id. If all of
-//! them are busy, a request waits while one of them begins a command or has just begun one. So many short commands at
-//! once take turns, and nobody waits for a long one. Sessions with a name, those of `create_session`, and
-//! shells in which a background job runs are never ended.
+//! spare ones first, then those that an agent has used by its id. If all of them are busy, a request waits while one
+//! of them begins a command or has just begun one. So many short commands at once take turns, and nobody waits for a
+//! long one. An agent's current session is ended only after [`ABANDONED`] without use: agents that are gone must not
+//! lock others out. Sessions with a name, those of `create_session`, and shells in which a background job runs are
+//! never ended.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
@@ -20,6 +21,8 @@ use crate::caller::Caller;
 
 /// Idle spare sessions of one agent.
 const SPARES: usize = 4;
+/// A current session that was not used for this long may make room: its agent is probably gone.
+const ABANDONED: Duration = Duration::from_mins(30);
 /// Nobody waits for a command that has run longer than this.
 const SHORT_COMMAND: Duration = Duration::from_secs(1);
 /// How long a request waits for a place: clients give up after a minute.
@@ -71,9 +74,18 @@ impl<'a> Room<'a> {
 
 /// An idle session that may be ended.
 struct Idle {
+    /// An agent's current session.
+    is_current: bool,
     is_spare: bool,
     used: SystemTime,
     id: SessionId,
+}
+
+impl Idle {
+    /// Whether it may make room at this time.
+    fn may_end(&self, now: SystemTime) -> bool {
+        !self.is_current || now.duration_since(self.used).is_ok_and(|unused| unused >= ABANDONED)
+    }
 }
 
 impl Agents {
@@ -95,7 +107,9 @@ impl Agents {
     /// Ends one idle session of a backend; false when there is none.
     async fn make_place(&self, backends: &Backends, at: BackendIndex) -> bool {
         let mut idle = self.idle(backends, |held| held.at == at).await;
-        idle.sort_by_key(|idle| (!idle.is_spare, idle.used));
+        let now = SystemTime::now();
+        idle.retain(|idle| idle.may_end(now));
+        idle.sort_by_key(|idle| (idle.is_current, !idle.is_spare, idle.used));
         for Idle { id, .. } in idle {
             if self.end(backends, &id).await {
                 return true;
@@ -113,6 +127,7 @@ impl Agents {
         let automatic: Vec<(SessionId, bool)> = {
             let table = self.lock();
             let automatic = table.held.iter().filter(|held| held.automatic && held.at == at);
+            let automatic = automatic.filter(|held| !table.is_current(&held.id));
             automatic.map(|held| (held.id.clone(), held.reserved)).collect()
         };
         for (id, is_reserved) in automatic {
@@ -135,19 +150,22 @@ impl Agents {
 
     /// The idle sessions that were made automatically, of those that count. Forgets ended ones.
     async fn idle(&self, backends: &Backends, counts: impl Fn(&Held) -> bool) -> Vec<Idle> {
-        let automatic: Vec<(SessionId, bool)> = {
+        let automatic: Vec<(SessionId, bool, bool)> = {
             let table = self.lock();
             let asked = table.held.iter().filter(|held| counts(held));
             let free = asked.filter(|held| held.automatic && !held.reserved);
-            let spare = |id: &SessionId| !table.current.values().any(|current| current == id);
-            free.map(|held| (held.id.clone(), !held.addressed && spare(&held.id))).collect()
+            let described = |held: &Held| {
+                let is_current = table.is_current(&held.id);
+                (held.id.clone(), is_current, !is_current && !held.addressed)
+            };
+            free.map(described).collect()
         };
         let mut idle = Vec::new();
-        for (id, is_spare) in automatic {
+        for (id, is_current, is_spare) in automatic {
             match backends.of(&id).session(&id).await {
                 Ok(info) if info.state != State::Running => self.forget_ended(&info),
                 Ok(info) if info.takes_commands() => {
-                    idle.push(Idle { is_spare, used: info.last_active, id });
+                    idle.push(Idle { is_current, is_spare, used: info.last_active, id });
                 }
                 Ok(_) => {}
                 Err(_) => self.forget(&id),
@@ -167,5 +185,20 @@ impl Agents {
             }
         }
         ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_current_session_makes_room_only_when_it_is_abandoned() {
+        let used = SystemTime::UNIX_EPOCH;
+        let idle =
+            |is_current| Idle { is_current, is_spare: false, used, id: SessionId::from_text("x") };
+        assert!(idle(false).may_end(used));
+        assert!(!idle(true).may_end(used + ABANDONED - Duration::from_secs(1)));
+        assert!(idle(true).may_end(used + ABANDONED));
     }
 }

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use termbridge_session::{CommandReport, SessionId};
 
-use super::CHUNK;
+use super::{CHUNK, not_a_cursor};
 use crate::error::BridgeError;
 use crate::hub::Bridge;
 
@@ -162,11 +162,7 @@ impl Bridge {
         segments: &[Segment],
         cursor: &str,
     ) -> Result<Place, BridgeError> {
-        let bad = || {
-            BridgeError::Invalid(format!(
-                "{cursor:?} is no cursor of this session; leave `since` out to start at the end"
-            ))
-        };
+        let bad = || not_a_cursor(cursor);
         if cursor.starts_with("line:") {
             // From before the first command.
             return Ok(Place { segment: 0, byte: None, header: 0, line: 0 });

@@ -89,6 +89,12 @@ fn of_agent(agent: &str, text: &str) -> Execute {
     Execute { caller: Caller::default().for_agent(Some(agent)), ..command(text) }
 }
 
+/// A command for which a shell is made that is not the agent's current one.
+fn spare_of(agent: &str, number: u32, text: &str) -> Execute {
+    let env = BTreeMap::from([("NUMBER".to_owned(), number.to_string())]);
+    Execute { env: Some(env), pick: Pick::Alike, ..of_agent(agent, text) }
+}
+
 fn in_folder(folder: &Path, text: &str) -> Execute {
     Execute { cwd: Some(folder.to_owned()), ..command(text) }
 }
@@ -149,31 +155,39 @@ async fn a_named_session_changes_to_the_directory() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn at_the_limit_idle_shells_make_room_but_those_with_jobs_do_not() {
-    let hub = Hub::new(3);
+async fn at_the_limit_spare_shells_make_room_but_current_ones_and_those_with_jobs_do_not() {
+    let hub = Hub::new(4);
+    let (current, _) = hub.run(of_agent("a", "export KEPT=1")).await;
     let jobs = "sleep 1000 & echo $!";
-    let (working, pid) = hub.run(of_agent("a", jobs)).await;
+    let (working, pid) = hub.run(spare_of("a", 0, jobs)).await;
     let named = Execute { name: Some("mine".into()), ..of_agent("b", "true") };
     let (named, _) = hub.run(named).await;
-    for number in 0..4 {
+    for number in 1..5 {
         // Each takes the place of the one before.
-        hub.run(of_agent(&format!("c{number}"), "true")).await;
+        hub.run(spare_of("a", number, "true")).await;
     }
     let app = hub
         .bridge
         .launch(&Caller::default(), Launch::new("cat"))
         .await
-        .expect("an idle shell makes room");
+        .expect("a spare shell makes room");
     let live = hub.live().await;
-    assert_eq!(live, HashSet::from([working, named, app.id().clone()]));
+    assert_eq!(live, HashSet::from([current.clone(), working, named, app.id().clone()]));
     // The shell announces the job in a line before.
     let pid = pid.lines().last().expect("a pid");
     assert!(Path::new(&format!("/proc/{pid}")).exists(), "the job goes on");
-    let refused = hub.bridge.start(of_agent("d", "true"), Duration::from_millis(100)).await;
-    assert!(
-        matches!(refused, Err(BridgeError::Session(SessionError::TooManySessions { limit: 3 }))),
-        "{refused:?}"
-    );
+    for agent in ["a", "d"] {
+        let app = hub.bridge.launch(&of_agent(agent, "").caller, Launch::new("cat")).await;
+        let refused = app.map(|app| app.id().clone());
+        assert!(
+            matches!(
+                &refused,
+                Err(BridgeError::Session(SessionError::TooManySessions { limit: 4 }))
+            ),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(hub.run(of_agent("a", "echo $KEPT")).await, (current, "1\n".into()));
     hub.sessions.shutdown().await;
 }
 
@@ -192,23 +206,22 @@ async fn at_the_limit_nobody_waits_for_a_command_that_runs_long() {
     assert!(same.is_err_and(limit), "the same agent's");
     hub.bridge.wait(&begun, LIMIT).await.expect("ends");
     begun.answered();
-    hub.run(of_agent("b", "true")).await;
+    hub.run(of_agent("a", "true")).await;
     hub.sessions.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_recycled_session_printed_can_still_be_read() {
-    let hub = Hub::new(1);
-    let mut started = hub.bridge.start(of_agent("a", "echo kept"), LIMIT).await.expect("starts");
+    let hub = Hub::new(2);
+    hub.run(of_agent("a", "true")).await;
+    let kept = spare_of("a", 0, "echo kept");
+    let mut started = hub.bridge.start(kept.clone(), LIMIT).await.expect("starts");
     hub.bridge.wait(&started, LIMIT).await.expect("waits");
     started.answered();
     hub.run(of_agent("b", "true")).await;
     assert!(!hub.live().await.contains(&started.session));
     let read = hub.bridge.output(&started.session, started.command, 4096).await.expect("readable");
     assert_eq!(read.1.head, "kept\n");
-    // The agent gets a new one.
-    let (session, _) = hub.run(of_agent("a", "true")).await;
-    assert_ne!(session, started.session);
     hub.sessions.shutdown().await;
 }
 

@@ -87,7 +87,10 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
     }
     match arguments.json {
         true => print_json(&as_json(task, &jobs, &refused, &not_found, &consent))?,
-        false => print(&summary(task, &jobs, &refused, &not_found, &consent, &environment))?,
+        false => {
+            let not_found = (not_found.as_slice(), arguments.scope);
+            print(&summary(task, &jobs, &refused, not_found, &consent, &environment))?
+        }
     };
     match consent {
         Consent::Missing => tell(&format!(
@@ -183,7 +186,7 @@ fn nothing_found(arguments: &EditArguments, task: &Task, not_found: &[Client]) -
             task.verb
         ),
         ScopeName::Project => format!(
-            "termbridge: no client has files in this folder; name the one that is to have: \
+            "termbridge: no client has files in this folder; name the one that should have it: \
              `termbridge {} claude-code --scope project`",
             task.verb
         ),
@@ -268,7 +271,7 @@ fn summary(
     task: &Task,
     jobs: &[Job],
     refused: &[(Client, Error)],
-    not_found: &[Client],
+    (not_found, scope): (&[Client], ScopeName),
     consent: &Consent,
     environment: &Environment,
 ) -> String {
@@ -310,7 +313,11 @@ fn summary(
     }
     if !not_found.is_empty() {
         let names: Vec<&str> = not_found.iter().map(|client| client.name()).collect();
-        text.push_str(&format!("Not found: {}\n", names.join(", ")));
+        let found = match scope {
+            ScopeName::User => "Not found",
+            ScopeName::Project => "Not in this folder",
+        };
+        text.push_str(&format!("{found}: {}\n", names.join(", ")));
     }
     text
 }

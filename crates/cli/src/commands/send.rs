@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use serde_json::json;
 
 use super::people::{call, connect, find, folder, no_server, sessions};
@@ -13,6 +13,10 @@ pub(crate) fn run(arguments: &SendArguments) -> Result<ExitCode> {
     let folder = folder()?;
     let Some(mut client) = connect(&folder)? else { return Ok(no_server(&folder)) };
     let row = find(&sessions(&mut client)?, &arguments.session)?;
+    if !row.is_running() {
+        let id = &row.session_id;
+        bail!("session {id} has ended; `termbridge logs {id}` shows what it printed");
+    }
     let view = if arguments.show { "plain" } else { "none" };
     let kind = if arguments.text { "text" } else { "keys" };
     let typed = arguments.keys.join(" ");

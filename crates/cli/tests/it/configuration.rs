@@ -261,6 +261,9 @@ fn people_get_help() {
     assert_eq!(code, Some(0));
     assert!(help.contains("Examples:") && help.contains("termbridge demo"), "{help}");
     assert!(!help.contains('\x1b'), "no colour where there is no terminal");
+    for asked in [&["help", "--help"][..], &["help", "-h"]] {
+        assert_eq!(run(&environment, asked), (Some(0), help.clone(), String::new()));
+    }
     let (_, help, _) = run(&environment, &["mcp", "--help"]);
     assert!(help.contains("TERMBRIDGE_MAX_SESSIONS") && help.contains("config.toml"), "{help}");
     let (_, version, _) = run(&environment, &["--version"]);

@@ -94,6 +94,26 @@ fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
 }
 
 #[test]
+fn a_command_that_did_not_run_is_not_lost() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    let open = "echo first\nif true; then";
+    assert_eq!(server.error("execute_command", json!({"command": open})).0, "INVALID_INPUT");
+    let found = server.ok("search_history", json!({"query": "first"}));
+    assert!(found.text.contains(" [incomplete] "), "{}", found.text);
+    let entry = &found.structured["entries"][0];
+    assert_eq!(entry["state"], "incomplete", "{entry}");
+    let read = json!({"session_id": entry["session_id"], "command_id": entry["command_id"]});
+    assert_eq!(server.close(), Some(0));
+    let (listed, _) = people(&environment, &[]);
+    assert!(listed.contains("incomplete"), "{listed}");
+    let mut server = bash(&environment);
+    let read = server.ok("get_terminal_output", read);
+    assert_eq!(read.structured["output"], "first\n");
+    assert!(read.text.contains("not a whole command"), "{}", read.text);
+}
+
+#[test]
 fn long_output_of_an_earlier_server_keeps_its_line_numbers() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);
@@ -240,4 +260,18 @@ fn a_damaged_history_is_set_aside_and_the_server_runs() {
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     assert!(names.iter().any(|name| name.starts_with("history.db.")), "set aside: {names:?}");
+}
+
+#[test]
+fn a_command_that_matches_is_shown_once() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    server.ok("execute_command", json!({"command": "echo pine apple; echo printed: papaya"}));
+    let long = format!("true {} mango", "x".repeat(400));
+    server.ok("execute_command", json!({"command": long}));
+    let mut found = |query: &str| server.ok("search_history", json!({"query": query})).text;
+    let command = found("apple");
+    assert!(command.ends_with("  $ echo pine apple; echo printed: papaya"), "{command}");
+    assert!(found("printed papaya").contains("papaya"));
+    assert!(found("mango").ends_with(" **mango**"), "what the list cuts off is shown");
 }

@@ -161,7 +161,7 @@ fn a_project_of_several_clients() {
     let (code, out, err) = project(&["install"]);
     assert_eq!((code, out.as_str()), (Some(1), ""), "an empty folder is no one's");
     assert!(
-        err.contains("no client has files in this folder")
+        err.contains("no client has files in this folder; name the one that should have it: ")
             && err.contains("`termbridge install claude-code --scope project`"),
         "{err}"
     );
@@ -173,6 +173,8 @@ fn a_project_of_several_clients() {
     assert_eq!(claude["mcpServers"]["tb"], expected, "no path of this machine");
     assert_eq!(parsed(&environment, "project/.vscode/mcp.json")["servers"]["tb"], expected);
     assert!(environment.read("project/.codex/config.toml").contains("[mcp_servers.tb]\n"));
+    let (_, out, _) = project(&["uninstall", "--name", "other"]);
+    assert!(out.contains("\nNot in this folder: Cursor, ") && !out.contains("Not found"), "{out}");
     let (code, _, err) = project(&["uninstall", "--name", "tb", "claude", "code", "codex"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     for file in [".mcp.json", ".vscode/mcp.json", ".codex/config.toml"] {

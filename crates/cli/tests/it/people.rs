@@ -144,7 +144,8 @@ fn keys_are_sent_and_what_they_did_is_shown() {
     assert_eq!(shown["session_id"], *id, "{shown}");
     people.call("wait_for", json!({"session_id": id, "exit": true}));
     let (code, _, said) = people.run(&["send", "dev", "x"]);
-    assert_eq!(code, Some(1), "{said}");
+    let ended = format!("session {id} has ended; `termbridge logs {id}` shows what it printed");
+    assert!(code == Some(1) && said.contains(&ended), "{said}");
     let (code, _, said) = people.run(&["logs", "nobody"]);
     assert!(code == Some(1) && said.contains("ls --all"), "{said}");
 }
@@ -240,6 +241,8 @@ fn sessions_are_ended_one_by_one_or_all_with_the_server() {
     let second = people.launch(json!({"command": "sh", "args": ["-c", polite]}));
     people.call("wait_for", json!({"session_id": second, "text": "ready"}));
     let third = people.launch(json!({"command": "cat"}));
+    let shell = people.call("execute_command", json!({"command": "export KEPT=1; cd /"}));
+    let shell = shell["session_id"].as_str().expect("an id").to_owned();
     let (code, text, said) = people.run(&["stop", "first", "nobody", &second]);
     assert_eq!(code, Some(1), "{text}{said}");
     assert!(said.contains("no session \"nobody\""), "{said}");
@@ -250,12 +253,20 @@ fn sessions_are_ended_one_by_one_or_all_with_the_server() {
     let server = people.runtime.servers()[0];
     let shown = people.json(&["stop", "--all", "--json"]);
     assert_eq!(shown["server"], json!(server), "{shown}");
-    assert_eq!(shown["sessions"][0]["session_id"], *third, "{shown}");
+    let ended = shown["sessions"].as_array().expect("a list");
+    let ended: Vec<&Value> = ended.iter().map(|row| &row["session_id"]).collect();
+    assert!(ended.contains(&&json!(third)) && ended.contains(&&json!(shell)), "{shown}");
     await_end_of(server);
     // The agent's shim is still there and starts another server for its next call.
     let listed = people.call("list_sessions", json!({}));
     assert_eq!(listed["sessions"], json!([]), "{listed}");
     await_that("another server runs", || !people.runtime.servers().is_empty());
+    let mut ran = || people.call("execute_command", json!({"command": "pwd"}));
+    let again = ran();
+    assert_ne!(again["output"], "/\n");
+    let note = format!("{shell} has ended, its exports do not apply here");
+    assert_eq!(again["note"], json!(note), "{again}");
+    assert_eq!(ran()["note"], Value::Null, "once");
 }
 
 #[test]

@@ -361,7 +361,7 @@ fn the_death_of_the_keeper_loses_its_sessions_and_not_the_server() {
         let row = rows.iter().find(|row| row["session_id"] == shell).expect("the shell");
         signal(parent_of(&row["pid"]), "-KILL");
 
-        for (call, next) in [(waiting, "restart_app"), (command, "execute_command")] {
+        for (call, next) in [(waiting, "restart_app"), (command, "then run it again")] {
             let reply = world.shim.reply_or_seen(&json!(call));
             let text = reply["result"]["content"][0]["text"].as_str().expect("text");
             assert_eq!(reply["result"]["isError"], true, "{text}");

@@ -54,6 +54,16 @@ fn a_session_of_a_name_is_found_by_it_where_an_id_is_expected() {
     assert_eq!(both["results"][0]["session_id"], json!(first));
     assert_eq!(both["results"][1]["session_id"], json!(second));
     assert_eq!(server.error("view_screen", json!({"session_id": "third"})).0, "SESSION_NOT_FOUND");
+    // Of several that have ended, the newest.
+    for text in ["one", "two", "three"] {
+        server.launch(
+            json!({"command": "echo", "args": [text], "name": "third", "wait": {"exit": true}}),
+        );
+    }
+    let newest = server.ok("view_screen", json!({"session_id": "third"}));
+    assert!(newest.text.starts_with("three\n"), "{}", newest.text);
+    let stopped = server.ok("stop_app", json!({"session_id": "third"})).structured;
+    assert_eq!(stopped["already_ended"], true, "{stopped}");
 }
 
 #[test]

@@ -152,6 +152,7 @@ impl ServerFolder {
     }
 
     /// Removes what one server leaves to the next, where nothing is left to be taken over; not while there is a server.
+    /// The agents' table stays: the next server tells each agent that its session has ended.
     pub fn forget_sessions(&self) -> io::Result<()> {
         let lock = private_file(&self.lock()).map_err(|error| named(&self.lock(), &error))?;
         if lock.try_lock().is_err() {
@@ -161,7 +162,7 @@ impl ServerFolder {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(named(path, &error)),
             _ => Ok(()),
         };
-        for file in [self.calls(), self.agents(), self.editor_terminals()] {
+        for file in [self.calls(), self.editor_terminals()] {
             check(&file, fs::remove_file(&file))?;
         }
         check(&self.sessions(), fs::remove_dir_all(self.sessions()))

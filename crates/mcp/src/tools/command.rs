@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 use termbridge_bridge::{Execute, Moved, Started, Until};
 use termbridge_session::{CommandState, SessionId, State};
 
@@ -133,10 +134,7 @@ pub(crate) async fn run(
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
-        run.standing.also(
-            "returned after 50 s because the client would give up; a progress token makes it wait longer"
-                .into(),
-        );
+        run.standing.also("returned after 50 s because the client would give up".into());
     }
     Ok(run)
 }
@@ -278,6 +276,10 @@ impl Run {
         if let Ok(session) = context.session(&self.session_id)
             && let Ok(view) = View::take(&session, request).await
         {
+            if view.is_alternate() && context.tools.find("view_screen").is_some() {
+                let call = json!({"session_id": self.session_id});
+                self.read_on = Some(format!("view_screen {call}"));
+            }
             // A dialog drawn on the main screen is what was printed.
             self.screen_has_output = view.has_on_main_screen(self.output.lines().count());
             (self.screen, self.highlighted) = view.into_shown();

@@ -172,10 +172,7 @@ impl Outcome {
         let running = matches!(waited.state, termbridge_session::State::Running);
         let timed_out = waited.fired.is_none() && running;
         let note = if timed_out && cut_short {
-            Some(String::from(
-                "still waiting after 50 s: call wait_for again, or send a progress token to wait \
-                 longer in one call",
-            ))
+            Some("call wait_for to wait longer".into())
         } else if timed_out && waited.seen_before {
             Some("the text is visible, but not in a row that changed: pass after 0".into())
         } else if timed_out {
@@ -253,5 +250,29 @@ impl Outcome {
         let mut words = vec![text];
         words.extend(self.note.clone());
         words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_returns_early_says_how_to_go_on() {
+        let waited = Waited {
+            fired: None,
+            state: State::Running,
+            told: None,
+            seq: Seq(1),
+            elapsed: Duration::from_secs(50),
+            unanswered_query: None,
+            seen_before: false,
+            hidden_line: false,
+            queued: 0,
+            snapshot: None,
+            command: None,
+        };
+        let words = Outcome::of(&waited, true).words();
+        assert_eq!(words, ["not met after 50.0 s", "call wait_for to wait longer"]);
     }
 }

@@ -47,6 +47,9 @@ pub(crate) struct Arguments {
     max_bytes: usize,
 }
 
+/// How long a full-screen program is waited for: long enough to see whether it waits for keys.
+const FULL_SCREEN_WAIT: Duration = Duration::from_secs(1);
+
 fn default_lines() -> u64 {
     100
 }
@@ -117,6 +120,7 @@ impl Tool for GetTerminalOutput {
         let (lines, most) = (arguments.lines.unwrap_or_else(default_lines), arguments.max_bytes);
         let is_all_new =
             arguments.lines.is_none() && !is_search && matches!(from, ReadFrom::Cursor(_));
+        let mut is_full_screen = false;
         let (id, (mut page, until)) = match (recorded, id) {
             (Some(recorded), Some(id)) => {
                 let select = Select { from: &from, lines, grep: grep.as_ref(), most };
@@ -129,9 +133,13 @@ impl Tool for GetTerminalOutput {
                     // As of a program that is no shell.
                     session.shell = None;
                 }
+                is_full_screen = context.is_full_screen(&session).await;
                 let (id, command) = (session.id.clone(), arguments.command_id);
                 let request = OutputRequest { session, command, from, lines, grep, most };
-                let longest = Duration::from_millis(arguments.wait_ms);
+                let mut longest = Duration::from_millis(arguments.wait_ms);
+                if is_full_screen {
+                    longest = longest.min(FULL_SCREEN_WAIT);
+                }
                 let read = match arguments.until {
                     WaitUntil::End if is_all_new => await_end(context, request, longest).await?,
                     WaitUntil::End => {
@@ -151,6 +159,13 @@ impl Tool for GetTerminalOutput {
             Some(report) => Some(Standing::of(context, &id, report, until).await),
             None => None,
         };
+        if let Some(standing) =
+            standing.as_mut().filter(|it| is_full_screen && it.state == "running")
+        {
+            let note = "a full-screen program runs: view_screen shows it; wait_for with exit waits \
+                        for its end";
+            standing.also(context.naming_offered(note));
+        }
         let notice = page.command.as_ref().and_then(|report| report.notice.clone());
         if let (Some(standing), Some(notice)) = (&mut standing, notice)
             && standing.note.as_ref() != Some(&notice)

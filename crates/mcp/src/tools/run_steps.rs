@@ -192,9 +192,11 @@ fn check(steps: &[Step], context: &Context) -> Result<(), ToolError> {
         }
         if context.tools.find(&step.tool).is_none() {
             let more = context.tools.how_to_offer(&step.tool).unwrap_or_default();
+            let names = context.tools.entries().iter().map(|entry| &*entry.definition.name);
+            let names: Vec<&str> = names.filter(|name| *name != RunSteps::NAME).collect();
             return Err(ToolError::invalid(
                 format!("step {number}: unknown tool {:?}{more}", step.tool),
-                "It takes a tool of this server.",
+                format!("It takes one of: {}.", names.join(", ")),
             ));
         }
         let before: Vec<&str> =

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use termbridge_bridge::store::{Filter, Hit, Query, Run, Scope, time};
+use termbridge_bridge::store::{Field, Filter, Hit, Query, Run, Scope, time};
 
 use crate::bound::in_one_line;
 use crate::error::ToolError;
@@ -61,7 +61,7 @@ pub(crate) struct Row {
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
-    /// `done`, `running` or `lost`.
+    /// `done`, `running`, `lost` or `incomplete` (it did not run).
     state: &'static str,
     cwd: String,
     time: String,
@@ -80,11 +80,16 @@ pub(crate) struct Row {
     /// What the text shows of the command and its end.
     #[serde(skip)]
     shown: (String, String),
+    /// The snippet is not in the command as it is shown.
+    #[serde(skip)]
+    shows_snippet: bool,
 }
 
 impl Row {
     fn of(hit: Hit) -> Self {
         let shown = (hit.run.short_command(), hit.run.end());
+        let is_whole = shown.0 == hit.run.command.trim_end();
+        let in_output = hit.snippet.as_ref().is_some_and(|it| it.field == Field::Output);
         let Run { id, command, exit_code, signal, state, cwd, session, project, agent, .. } =
             hit.run;
         Self {
@@ -101,6 +106,7 @@ impl Row {
             agent,
             snippet: hit.snippet.map(|snippet| snippet.text),
             shown,
+            shows_snippet: in_output || !is_whole,
         }
     }
 
@@ -110,7 +116,7 @@ impl Row {
         let number = self.command_id.map(|id| format!(" #{id}")).unwrap_or_default();
         let place = format!("{} | {}{number}", in_one_line(&self.cwd), self.session_id);
         let mut text = format!("{} [{end}] {place}\n  $ {command}", self.time);
-        if let Some(snippet) = &self.snippet {
+        if let Some(snippet) = self.snippet.as_ref().filter(|_| self.shows_snippet) {
             text.push_str(&format!("\n  {snippet}"));
         }
         text

@@ -218,6 +218,8 @@ async fn sessions_are_their_owner_s() {
                 continue;
             }
             assert_eq!(code(&answer).as_deref(), Some(refused), "{tool}: {answer:?}");
+            let told = answer.content[0].as_text().expect("a text").text.contains("your agent_id");
+            assert_eq!(told, refused == "FORBIDDEN" && agent.is_some(), "{tool}: {answer:?}");
             let step = json!({"steps": [{"tool": tool, "arguments": arguments}]});
             let stepped = call(other, RUN_STEPS, &step).await;
             let step = &stepped.structured_content.expect("steps")["steps"][0];

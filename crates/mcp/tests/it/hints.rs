@@ -201,6 +201,9 @@ async fn the_next_tools_of_an_error_fit_its_hint() {
     server.call("execute_command", busy.clone()).await;
     let refused = text(&server.call("execute_command", busy).await);
     assert!(refused.starts_with("[BUSY]") && !refused.contains("Next:"), "{refused}");
+    let open = json!({"command": "if true; then"});
+    let refused = text(&server.call("execute_command", open).await);
+    assert!(refused.ends_with("\nClose what is open and send it again."), "{refused}");
     let refused = text(&server.call("debug_continue", json!({})).await);
     assert!(refused.ends_with("\nStart one with debug_start"), "{refused}");
     server.sessions.shutdown().await;
@@ -211,9 +214,47 @@ async fn refusals_say_what_is_the_case() {
     let server = TestServer::new();
     let refused = text(&server.call("create_session", json!({"shell": "tcsh"})).await);
     assert!(refused.contains("\"tcsh\" is not a supported shell"), "{refused}");
+    let unknown = json!({"steps": [{"tool": "nope"}]});
+    let unknown = text(&server.call("run_steps", unknown).await);
+    assert!(
+        unknown.contains("execute_command, ") && unknown.contains("list_sessions, "),
+        "{unknown}"
+    );
+    assert!(!unknown.contains("run_steps"), "{unknown}");
+    let named = json!({"steps": [{"name": "list_sessions", "arguments": {}}]});
+    let named = text(&server.call("run_steps", named).await);
+    assert!(named.contains("Did you mean `steps[0].tool`?"), "{named}");
+    let launched = launch(&server, "echo hi; sleep 100").await;
+    let bogus = json!({"session_id": data(&launched)["session_id"], "since": "bogus"});
+    let bogus = text(&server.call("get_terminal_output", bogus).await);
+    assert!(bogus.ends_with("leave `since` out to start at the end"), "{bogus}");
     let steps = json!({"steps": [{"tool": "execute_command", "arguments": {"command": "false"}},
         {"tool": "list_sessions"}]});
     let stopped = text(&server.call("run_steps", steps).await);
     assert!(stopped.ends_with("[1 step did not run]"), "{stopped}");
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_hint_for_a_program_on_the_alternate_screen_shows_its_screen() {
+    let server = TestServer::new();
+    let draws = r"printf '\033[?1049hclock'; while sleep 0.1; do printf .; done";
+    let begun = json!({"command": draws, "timeout_ms": 1000});
+    let begun = server.call("execute_command", begun).await;
+    let told = text(&begun);
+    assert!(told.contains("still running; read on: view_screen {"), "{told}");
+    let shown = server.call("view_screen", named_call(&told, "view_screen")).await;
+    assert!(text(&shown).contains("clock."), "{}", text(&shown));
+    // Its output does not change, so the wait is short.
+    let read = json!({"session_id": data(&begun)["session_id"], "until": "end", "wait_ms": 30_000});
+    let read =
+        tokio::time::timeout(Duration::from_secs(10), server.call("get_terminal_output", read));
+    let read = text(&read.await.expect("the wait is short"));
+    assert!(read.contains("full-screen program runs: view_screen shows it"), "{read}");
+    // Back on the main screen, output is what it prints.
+    let then = r"printf '\033[?1049h\033[?1049lback\n'; sleep 100";
+    let then =
+        text(&server.call("execute_command", json!({"command": then, "timeout_ms": 1000})).await);
+    assert!(then.contains("still running; read on: get_terminal_output {"), "{then}");
     server.sessions.shutdown().await;
 }
