@@ -53,12 +53,11 @@ pub(crate) async fn nearest(
 }
 
 /// The root of the work tree that a directory is in, or else the caller's workspace if it is in that.
-pub(crate) async fn project_of(caller: &Caller, cwd: &Path) -> Option<String> {
+pub(crate) async fn project_of(caller: &Caller, cwd: PathBuf) -> Option<String> {
     let workspace = caller.workspace().filter(|workspace| cwd.starts_with(workspace));
     let workspace = workspace.map(|workspace| workspace.display().to_string());
-    let folder = cwd.to_owned();
-    let root = off_worker(cwd, move || {
-        let mut parents = folder.ancestors().take(MAX_PARENTS);
+    let root = off_worker(cwd.clone(), move || {
+        let mut parents = cwd.ancestors().take(MAX_PARENTS);
         let root = parents.find(|folder| folder.join(".git").exists())?;
         Some(root.display().to_string())
     });

@@ -37,8 +37,6 @@ const ATTEMPTS: u32 = 5;
 pub(crate) const HISTORY_BYTES: usize = 64 * 1024;
 /// How long the task that sees to the history waits at a time.
 pub(crate) const FOLLOW: Duration = Duration::from_hours(1);
-/// How long it waits for the end before it looks up what the entry of an open command needs.
-const SHORT_COMMAND: Duration = Duration::from_millis(100);
 
 /// A command to run.
 #[derive(Debug, Clone, Default)]
@@ -461,18 +459,15 @@ impl Bridge {
         self.shared.followers.spawn(async move {
             let session = &session;
             let backend = bridge.backend_of(session);
-            // Most are over before anything is looked up for them.
-            let mut until =
-                backend.wait_command(session, command, Awaited::End, SHORT_COMMAND).await;
             if entry.run.project.is_none() {
-                entry.run.project = directories::project_of(&caller, &cwd).await;
+                entry.run.project = directories::project_of(&caller, cwd).await;
+                if entry.run.project.is_some() {
+                    history.record(entry.clone());
+                }
             }
-            if let Ok(Until::TimedOut) = until {
-                history.record(entry.clone());
-            }
-            while let Ok(Until::TimedOut) = until {
-                until = backend.wait_command(session, command, Awaited::End, FOLLOW).await;
-            }
+            while let Ok(Until::TimedOut) =
+                backend.wait_command(session, command, Awaited::End, FOLLOW).await
+            {}
             let output = bridge.output(session, command, HISTORY_BYTES).await;
             if let Ok((report, output)) = output {
                 let shell = match report.state {

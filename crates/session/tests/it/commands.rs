@@ -189,3 +189,32 @@ async fn a_command_behind_a_typed_program_is_refused() {
     }
     sessions.shutdown().await;
 }
+
+/// The next command is there already when it is printed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_printed_before_the_prompt_is_kept() {
+    let hold =
+        "[ ! -e hold ] || { until [ -e go ]; do sleep 0.01; done; rm hold go; echo a line; }";
+    for (program, hook) in [
+        ("bash", format!("PROMPT_COMMAND=\"sh -c '{hold}'\"")),
+        ("zsh", format!("precmd() {{ {hold}; }}")),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let sessions = Sessions::new(Settings::default());
+        let session = shell(&sessions, program).await;
+        let cd = format!("cd {}", folder.path().display());
+        for command in [cd.as_str(), &hook] {
+            session.execute(command, PATIENCE, 1000).await.expect("it runs");
+        }
+        let first = session.execute("touch hold", PATIENCE, 1000).await.expect("it runs");
+        let second = session.submit("echo two").await.expect("it waits for the prompt");
+        std::fs::write(folder.path().join("go"), "").expect("written");
+        let over = Wait { command: Some(second), ..Wait::default() }.timeout(PATIENCE);
+        assert!(session.wait(over).await.expect("there").fired.is_some(), "{program}");
+        let second = session.command(second, 0, 1000).await.expect("there").expect("known");
+        assert_eq!(second.output, "two\n", "{program}");
+        let between = session.background(first.id, 0, 1000).await.expect("there");
+        assert_eq!(between.expect("kept").output, "a line\n", "{program}");
+        sessions.shutdown().await;
+    }
+}

@@ -18,7 +18,7 @@
 //!
 //! The text belongs to the command before it and goes with it. What a job prints while a command is open
 //! is that command's output. While the shell takes a command, bash draws its prompt again and shows the command:
-//! what comes besides is a job's. In other shells it is lost.
+//! what comes besides is a job's. In other shells it is lost, from the prompt on.
 
 mod saved;
 

@@ -180,10 +180,11 @@ impl Run {
         self.prompt_end = self.before.len();
     }
 
-    /// What came since the last prompt, while the command is not taken: bash draws its prompt again for it.
+    /// What came since the last prompt, while the command is not taken. Once it is given to them, only bash draws its prompt
+    /// again in one piece.
     pub(super) fn since_prompt(&self) -> Option<&[u8]> {
-        let is_bash = self.shell == Shell::Bash;
-        self.before.get(self.prompt_end..).filter(|_| is_bash && !self.output_began)
+        let is_known = self.triggers == 0 || self.shell == Shell::Bash;
+        self.before.get(self.prompt_end..).filter(|_| is_known && !self.output_began)
     }
 
     /// What jobs printed since then, when the shell has shown the command and is about to run it.
