@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 }
 
 /// How long the program may take, by default, to wait for input again.
-const SETTLE_LIMIT: Duration = Duration::from_millis(300);
+pub(super) const SETTLE_LIMIT: Duration = Duration::from_millis(300);
 
 fn once() -> usize {
     1

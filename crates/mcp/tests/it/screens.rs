@@ -32,3 +32,23 @@ async fn a_newline_in_text_is_the_enter_key() {
     }
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_resize_is_answered_when_the_program_has_redrawn() {
+    let server = TestServer::new();
+    let code = "import os, signal, sys, time, tty\n\
+                def redraw(*_):\n    time.sleep(0.1); size = os.get_terminal_size(0)\n    \
+                sys.stdout.write(f'\\x1b[H\\x1b[2J{size.columns} columns'); sys.stdout.flush()\n\
+                signal.signal(signal.SIGWINCH, redraw); tty.setraw(0)\n\
+                sys.stdout.write('\\x1b[?1049h\\x1b[Hready'); sys.stdout.flush()\n\
+                while True: os.read(0, 100)";
+    let id = python(&server, code).await;
+    for cols in [100, 60] {
+        let size = json!({"session_id": id, "cols": cols, "rows": 20});
+        let resized = server.call("resize_terminal", size).await;
+        assert_ne!(resized.is_error, Some(true), "{}", text(&resized));
+        let shown = text(&server.call("view_screen", json!({"session_id": id})).await);
+        assert!(shown.contains(&format!("{cols} columns")), "{shown}");
+    }
+    server.sessions.shutdown().await;
+}
