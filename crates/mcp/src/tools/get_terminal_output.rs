@@ -117,6 +117,10 @@ impl Tool for GetTerminalOutput {
         let (lines, most) = (arguments.lines.unwrap_or_else(default_lines), arguments.max_bytes);
         let is_all_new =
             arguments.lines.is_none() && !is_search && matches!(from, ReadFrom::Cursor(_));
+        // One that waits has its room when it has read.
+        if arguments.wait_ms == 0 {
+            context.room_for_answer(most).await?;
+        }
         let (id, (mut page, until)) = match (recorded, id) {
             (Some(recorded), Some(id)) => {
                 let select = Select { from: &from, lines, grep: grep.as_ref(), most };
@@ -144,6 +148,9 @@ impl Tool for GetTerminalOutput {
                 (id, read)
             }
         };
+        if arguments.wait_ms > 0 {
+            context.room_for_answer(page.text.len()).await?;
+        }
         if as_terminal.is_some() {
             page.cursor.insert_str(0, TERMINAL_LINES);
         }
