@@ -488,7 +488,7 @@ pub(crate) fn ended(
     output: termbridge_store::Output,
 ) -> Entry {
     let of_shell = match (&report.state, shell.map(|shell| shell.state)) {
-        (CommandState::SessionEnded { .. }, Some(Exited(ended))) => ended.signal(),
+        (CommandState::SessionEnded { .. }, Some(Exited(ended))) => ended.command_signal(),
         _ => None,
     };
     entry.run.exit_code = report.exit_code();

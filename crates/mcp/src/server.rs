@@ -29,6 +29,7 @@ use crate::tasks::Tasks;
 use crate::told::Told;
 use crate::tool::{CallFuture, Context, ReadCursors};
 use crate::toolset::{Offer, Toolset, UnknownTool};
+use crate::transport::Load;
 
 /// What an answer ends with where a person has typed in its session.
 const A_PERSON_TYPED: &str = "[a person has typed in this session since your last call]";
@@ -69,6 +70,8 @@ pub struct McpServer {
     calls: Option<Arc<Calls>>,
     /// The client's own, if it does.
     client_calls: Option<ClientCalls>,
+    /// What its client has under way, where that is known by request.
+    load: Option<Arc<Load>>,
     /// Of all clients together.
     metrics: Arc<Metrics>,
     /// Counts the client, where it is one of several.
@@ -105,6 +108,7 @@ impl McpServer {
             left: CancellationToken::new(),
             calls: None,
             client_calls: None,
+            load: None,
             metrics: Arc::default(),
             _connected: None,
         })
@@ -161,6 +165,7 @@ impl McpServer {
             left: self.left.clone(),
             calls: self.calls.clone(),
             client_calls: None,
+            load: None,
             metrics: Arc::clone(&self.metrics),
             _connected: Some(Arc::new(self.metrics.connected())),
         }
@@ -251,6 +256,7 @@ impl McpServer {
             read_cursors: Arc::clone(&self.read_cursors),
             told: self.told.clone(),
             named: None,
+            room: None,
             // Nobody gives up on it after a minute.
             is_task: true,
             began: std::time::Instant::now(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, ProgressToken,
+    CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, ProgressToken, RequestId,
     Tool as Definition, ToolAnnotations,
 };
 use rmcp::service::Peer;
@@ -28,6 +28,7 @@ use crate::debug::DebugTool;
 use crate::error::ToolError;
 use crate::offered::Offered;
 use crate::told::Told;
+use crate::transport::Load;
 use crate::{lenient, schema, validate};
 
 /// Bytes of what is wrong with arguments.
@@ -100,6 +101,8 @@ pub(crate) struct Context {
     pub(crate) told: Told,
     /// The call's name, where its client would come again with it.
     pub(crate) named: Option<NamedCall>,
+    /// Where its answer counts, if that is sent as soon as it is there.
+    pub(crate) room: Option<(Arc<Load>, RequestId)>,
     /// The call is a task that the client polls, so it may take its time.
     pub(crate) is_task: bool,
     /// When the client's request came; its patience counts from there.
@@ -188,6 +191,16 @@ impl Context {
         Ok(self.attend(watched, limit, waiting).await??)
     }
 
+    /// Waits until an answer of at most so many bytes may be built: the client has to read earlier ones first.
+    pub(crate) async fn room_for_answer(&self, bytes: usize) -> Result<(), ToolError> {
+        let Some((load, id)) = &self.room else { return Ok(()) };
+        tokio::select! {
+            biased;
+            () = load.room_for_answer(id, bytes) => Ok(()),
+            () = self.given_up() => Err(self.why_given_up()),
+        }
+    }
+
     pub(crate) fn limit_of(&self, asked: Duration) -> Limit {
         let patience = match self.progress.is_some() || self.is_task {
             true => None,
@@ -205,7 +218,7 @@ impl Context {
 
     /// The same call as a part of another, which has the name.
     pub(crate) fn nameless(&self) -> Self {
-        Self { named: None, ..self.clone() }
+        Self { named: None, room: None, ..self.clone() }
     }
 
     /// The same call without progress reports.

@@ -27,7 +27,8 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::metrics::Metrics;
-use flow::{Admission, Load};
+use flow::Admission;
+pub(crate) use flow::Load;
 
 /// Longest message.
 pub(crate) const MAX_MESSAGE: usize = 16 * 1024 * 1024;
@@ -99,12 +100,13 @@ impl<I: Incoming, O: Outgoing> JsonRpc<I, O> {
         closed: CancellationToken,
         metrics: Arc<Metrics>,
         left: Option<CancellationToken>,
+        load: Arc<Load>,
     ) -> Self {
         Self {
             incoming,
             message: Vec::new(),
             outgoing: Arc::new(Mutex::new(outgoing)),
-            admission: Admission::default(),
+            admission: Admission::new(load),
             refusal: None,
             closed,
             metrics,

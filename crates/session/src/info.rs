@@ -53,6 +53,12 @@ impl Ended {
             _ => None,
         }
     }
+
+    /// The signal that ended a shell's command with the shell. One that closes a session may make a shell exit, as zsh does.
+    pub fn command_signal(&self) -> Option<String> {
+        let is_closed = matches!(self.reason, EndReason::Stopped | EndReason::Idle);
+        self.signal().or_else(|| is_closed.then(|| Signal::HUP.to_string()))
+    }
 }
 
 impl fmt::Display for Ended {

@@ -5,6 +5,7 @@ mod adoption;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     runtime: Mutex<Option<Arc<RuntimeFolder>>>,
     /// Where that is, if sessions outlive the server.
     lasting: Option<PathBuf>,
+    /// Every program is being ended.
+    pub(crate) is_shutting_down: AtomicBool,
 }
 
 struct Entry {
@@ -93,6 +96,7 @@ impl Sessions {
             runtime: Mutex::new(None),
             lasting,
             settings,
+            is_shutting_down: AtomicBool::new(false),
         };
         Self { shared: Arc::new(shared) }
     }
@@ -164,6 +168,7 @@ impl Sessions {
 
     /// Ends every program; returns when all are gone, and the temporary files with them.
     pub async fn shutdown(&self) {
+        self.shared.is_shutting_down.store(true, Ordering::Relaxed);
         self.shared.host.shutdown(SHUTDOWN_GRACE).await;
         let runtime = self.shared.runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(runtime) = runtime {

@@ -3,7 +3,7 @@
 //! A connection keeps its place while a request with a valid token is under way. Where all places are taken, another
 //! one is closed for the next connection: the oldest that never showed a token, or else the one whose last such request
 //! is longest ago. So clients without a valid token cannot keep out clients with one. Where all connections keep
-//! theirs, the next one waits.
+//! theirs, the next one waits for the first that has no request under way.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -25,6 +25,8 @@ struct Idle {
     next: u64,
     /// In the order in which they are closed.
     evictions: BTreeMap<u64, CancellationToken>,
+    /// A connection waits: the next one that becomes idle is closed for it.
+    is_awaited: bool,
 }
 
 /// Set in the numbers of connections that have shown a valid token: they come after all others.
@@ -61,9 +63,10 @@ impl Connections {
     pub(crate) async fn place(self: &Arc<Self>) -> Place {
         if self.places.available_permits() == 0 {
             let mut idle = self.lock();
-            if let Some((_, evicted)) = idle.evictions.pop_first() {
+            match idle.evictions.pop_first() {
                 // Under the lock: `keep` sees either both or neither.
-                evicted.cancel();
+                Some((_, evicted)) => evicted.cancel(),
+                None => idle.is_awaited = true,
             }
         }
         // The semaphore is never closed.
@@ -75,7 +78,10 @@ impl Connections {
             evicted: CancellationToken::new(),
             _permit: permit,
         };
-        place.become_idle(&mut self.lock(), 0);
+        let mut idle = self.lock();
+        idle.is_awaited = false;
+        place.become_idle(&mut idle, 0);
+        drop(idle);
         place
     }
 
@@ -100,8 +106,17 @@ impl Place {
     fn become_idle(&self, idle: &mut Idle, standing: u64) {
         let number = idle.next | standing;
         self.number.store(number, Ordering::Relaxed);
-        idle.evictions.insert(number, self.evicted.clone());
         idle.next += 1;
+        if std::mem::take(&mut idle.is_awaited) {
+            self.evicted.cancel();
+        } else {
+            idle.evictions.insert(number, self.evicted.clone());
+        }
+    }
+
+    /// A valid token was shown on it.
+    pub(crate) fn has_shown_token(&self) -> bool {
+        self.number.load(Ordering::Relaxed) & HAS_SHOWN != 0
     }
 
     /// Waits until another connection is to have the place.

@@ -42,6 +42,8 @@ use crate::websocket::upgrade;
 const TOKEN_CHECK: Duration = Duration::from_secs(1);
 /// How long to wait where the system refuses a connection for want of descriptors.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+/// How long a connection that is closed for a newer one may take to send the rest of its last answer.
+const LAST_BYTES: Duration = Duration::from_secs(1);
 
 /// How the web server is set up.
 #[derive(Debug, Clone, Default)]
@@ -215,7 +217,7 @@ impl WebServer {
             shared.connections.spawn(async move {
                 tokio::select! {
                     () = serve_one(stream, tls, service, &all, &place, grace) => {}
-                    () = place.evicted() => tracing::debug!("closed for a newer connection"),
+                    () = cut_off(&place) => tracing::debug!("closed for a newer connection"),
                 }
             });
         }
@@ -223,6 +225,14 @@ impl WebServer {
         watching.abort();
         shared.connections.close();
         shared.connections.wait().await;
+    }
+}
+
+/// Waits until a connection has to be closed for a newer one, whatever it does.
+async fn cut_off(place: &Place) {
+    place.evicted().await;
+    if place.has_shown_token() {
+        tokio::time::sleep(LAST_BYTES).await;
     }
 }
 
@@ -318,9 +328,9 @@ async fn serve_http(
     place: &Arc<Place>,
     grace: Duration,
 ) {
-    let place = Arc::clone(place);
+    let of_request = Arc::clone(place);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&place));
+        request.extensions_mut().insert(Arc::clone(&of_request));
         service.call(request)
     });
     let mut http = http1::Builder::new();
@@ -331,6 +341,10 @@ async fn serve_http(
     let mut connection = std::pin::pin!(connection);
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
+        () = place.evicted() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
         () = shared.stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             match tokio::time::timeout(grace, connection).await {

@@ -114,6 +114,23 @@ fn a_command_that_did_not_run_is_not_lost() {
 }
 
 #[test]
+fn a_command_cut_off_by_the_end_of_its_client_has_a_signal_in_every_shell() {
+    for shell in ["bash", "zsh", "dash"] {
+        let environment = TestEnvironment::new();
+        let mut server = environment.server(TERMBRIDGE, &["--shell", shell]);
+        server.ok("execute_command", json!({"command": "sleep 33", "timeout_ms": 300}));
+        assert_eq!(server.close(), Some(0));
+        let (row, _) = people(&environment, &["--json"]);
+        let row: Value = serde_json::from_str(&row).expect("one object");
+        assert_eq!(
+            (&row["exit_code"], &row["signal"]),
+            (&Value::Null, &json!("SIGHUP")),
+            "{shell}"
+        );
+    }
+}
+
+#[test]
 fn long_output_of_an_earlier_server_keeps_its_line_numbers() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);

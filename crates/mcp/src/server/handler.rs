@@ -114,6 +114,8 @@ impl ServerHandler for McpServer {
                 read_cursors: Arc::clone(&self.read_cursors),
                 told: self.told.clone(),
                 named: named.clone(),
+                // A task's answer is fetched by another request.
+                room: self.load.clone().filter(|_| !speaks_tasks).map(|load| (load, context.id)),
                 is_task: speaks_tasks,
                 began: started,
                 cancelled,

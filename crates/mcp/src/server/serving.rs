@@ -31,15 +31,16 @@ impl McpServer {
         self.serve_messages(frames.reader, frames.writer).await
     }
 
-    async fn serve_messages<I, O>(self, incoming: I, outgoing: O) -> Result<(), ServeError>
+    async fn serve_messages<I, O>(mut self, incoming: I, outgoing: O) -> Result<(), ServeError>
     where
         I: Incoming,
         O: Outgoing,
     {
         let (closed, subscriptions) = (self.closed.clone(), self.subscriptions.clone());
         let metrics = Arc::clone(&self.metrics);
+        let load = Arc::clone(self.load.insert(Arc::default()));
         let transport =
-            JsonRpc::new(incoming, outgoing, closed.clone(), metrics, self.left_to_next());
+            JsonRpc::new(incoming, outgoing, closed.clone(), metrics, self.left_to_next(), load);
         let running = match ServiceExt::serve(self, transport).await {
             Ok(running) => running,
             // A client that leaves before it said anything is not a failure.

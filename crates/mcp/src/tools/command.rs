@@ -154,6 +154,7 @@ impl Run {
     ) -> Result<Self, ToolError> {
         let Started { session, command, is_known, is_current, cwd, instead_of, replaces, .. } =
             started;
+        context.room_for_answer(max_bytes).await?;
         let (report, output) = context.bridge.output(session, *command, max_bytes).await?;
         let most = context.bridge.max_output_lines(&context.caller, cwd);
         let output = output.within_lines(most.unwrap_or(u64::MAX));

@@ -141,6 +141,8 @@ async fn in_each(
     for (index, id) in ids.iter().enumerate() {
         // One progress report is enough for all.
         let context = if index == 0 { context.clone() } else { context.quiet() };
+        // One that has ended must not keep the room while others run.
+        let context = Context { room: None, ..context };
         let request = Execute { session: Some(SessionId::from_text(id)), ..request.clone() };
         running.spawn(async move { (index, run(&context, request, patience, most).await) });
     }

@@ -121,6 +121,10 @@ impl Tool for GetTerminalOutput {
         let is_all_new =
             arguments.lines.is_none() && !is_search && matches!(from, ReadFrom::Cursor(_));
         let mut is_full_screen = false;
+        // One that waits has its room when it has read.
+        if arguments.wait_ms == 0 {
+            context.room_for_answer(most).await?;
+        }
         let (id, (mut page, until)) = match (recorded, id) {
             (Some(recorded), Some(id)) => {
                 let select = Select { from: &from, lines, grep: grep.as_ref(), most };
@@ -152,6 +156,9 @@ impl Tool for GetTerminalOutput {
                 (id, read)
             }
         };
+        if arguments.wait_ms > 0 {
+            context.room_for_answer(page.text.len()).await?;
+        }
         if as_terminal.is_some() {
             page.cursor.insert_str(0, TERMINAL_LINES);
         }

@@ -2,8 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use termbridge_session::Wait;
 use termbridge_session::vt::Size;
 
+use super::send_keys::SETTLE_LIMIT;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool};
 
@@ -38,6 +40,9 @@ impl Tool for ResizeTerminal {
     async fn call(arguments: Arguments, context: &Context) -> Result<Reply<Answer>, ToolError> {
         let session = context.session(&arguments.session_id)?;
         let size = session.resize(Size { cols: arguments.cols, rows: arguments.rows }).await?;
+        // What it shows next is the program's new screen.
+        let settled = Wait { settled: true, ..Wait::default() }.timeout(SETTLE_LIMIT);
+        context.wait(&session, settled).await?;
         Ok(Reply {
             text: format!("{} cols, {} rows", size.cols, size.rows),
             answer: Answer { success: true, rows: size.rows, cols: size.cols },

@@ -13,15 +13,14 @@ use serde_json::{Value, json};
 use self::references::{fill, mentions, references};
 use self::waiting::WaitingCommand;
 use super::execute_command::ExecuteCommand;
+use crate::bound::bound;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool, agent_of};
 
 /// Bytes of all steps' texts together.
 const MAX_TEXT: usize = 48 * 1024;
-/// Bytes of one step's text that are shown however full the reply is: how it ended is at its end.
+/// Bytes of a text that are shown however full the reply is: how a step ended is at the end of its text.
 const LEAST_TEXT: usize = 800;
-/// Bytes of one text in the structured answer of a step whose text was cut.
-const LEAST_VALUE: usize = 200;
 /// Most steps of one request.
 const MAX_STEPS: usize = 100;
 
@@ -127,11 +126,10 @@ impl Tool for RunSteps {
                 saved.insert(name, value.clone());
             }
             let (mut text, mut result) = (text_of(&result), value);
-            if text.len() > room.max(LEAST_TEXT) {
-                text = cut(&text, room.max(LEAST_TEXT), &result);
-                shorten(&mut result);
+            let (why, mut value_room) = (why_cut(&result), room);
+            if cut(&mut text, &mut room, &why) {
+                shorten(&mut result, &mut value_room, &why);
             }
-            room = room.saturating_sub(text.len());
             let duration_ms = began.elapsed().as_millis() as u64;
             steps.push(Done { tool: step.tool, ok, duration_ms, result, text });
             if !ok && arguments.stop_on_error {
@@ -253,15 +251,8 @@ async fn one(tool: &str, arguments: Value, context: &Context) -> CallToolResult 
     }
 }
 
-/// The beginning and the end of a step's text, and how the rest can be had without running it again.
-fn cut(text: &str, room: usize, result: &Value) -> String {
-    let head = &text[..text.floor_char_boundary(room / 4)];
-    let from = text.len() - room / 2;
-    let from = text[..text.floor_char_boundary(from)].len();
-    let from = text[from..]
-        .find('\n')
-        .filter(|at| from + at + 1 < text.len())
-        .map_or(from, |at| from + at + 1);
+/// Why a step's output was cut, and how the rest can be had without running it again.
+fn why_cut(result: &Value) -> String {
     let rest = match (result.get("session_id"), result.get("command_id")) {
         (Some(session), Some(command)) => {
             let call = json!({"session_id": session, "command_id": command});
@@ -269,20 +260,36 @@ fn cut(text: &str, room: usize, result: &Value) -> String {
         }
         _ => String::new(),
     };
-    let bytes = from - head.len();
-    format!("{head}\n[… {bytes} bytes cut: the reply is full{rest} …]\n{}", &text[from..])
+    format!("the reply is full{rest}")
 }
 
-/// Cuts the long texts in a value.
-fn shorten(value: &mut Value) {
+/// Cuts a text that does not fit to its beginning and end, with room left for later ones. Returns whether it did not.
+fn cut(text: &mut String, room: &mut usize, why: &str) -> bool {
+    let most = LEAST_TEXT.max(*room);
+    let is_long = text.len() > most;
+    if is_long {
+        *text = bound(std::mem::take(text), most * 3 / 4, why).text;
+    }
+    *room = room.saturating_sub(text.len());
+    is_long
+}
+
+/// Cuts the texts in a value that do not fit, marks the objects that hold one, and returns whether there was one.
+fn shorten(value: &mut Value, room: &mut usize, why: &str) -> bool {
     match value {
-        Value::String(text) if text.len() > LEAST_VALUE => {
-            text.truncate(text.floor_char_boundary(LEAST_VALUE));
-            text.push('…');
+        Value::String(text) => cut(text, room, why),
+        Value::Array(items) => {
+            items.iter_mut().fold(false, |is_cut, item| shorten(item, room, why) | is_cut)
         }
-        Value::Array(items) => items.iter_mut().for_each(shorten),
-        Value::Object(fields) => fields.values_mut().for_each(shorten),
-        _ => {}
+        Value::Object(fields) => {
+            let values = fields.values_mut();
+            let is_cut = values.fold(false, |is_cut, value| shorten(value, room, why) | is_cut);
+            if is_cut {
+                fields.insert("truncated".into(), true.into());
+            }
+            is_cut
+        }
+        _ => false,
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
 }
 
 /// How long the program may take, by default, to wait for input again.
-const SETTLE_LIMIT: Duration = Duration::from_millis(300);
+pub(super) const SETTLE_LIMIT: Duration = Duration::from_millis(300);
 
 fn once() -> usize {
     1
@@ -222,7 +222,9 @@ impl Tool for SendKeys {
             (Some(keys), None, None, None) => {
                 Input::Items(parse_keys(&keys).map_err(termbridge_session::SessionError::from)?)
             }
-            (None, Some(text), None, None) => Input::Items(vec![InputItem::Text(text)]),
+            (None, Some(text), None, None) => {
+                Input::Items(vec![InputItem::Text(text.replace("\r\n", "\n"))])
+            }
             (None, None, Some(text), None) => Input::Paste(text),
             (None, None, None, Some(mouse)) => Input::Mouse(mouse.into_mouse()?),
             _ => {

@@ -79,7 +79,7 @@ impl Standing {
                 if let Ok(info) = context.bridge.session(&context.caller, session).await
                     && let State::Exited(ended) = info.state
                 {
-                    standing.signal = ended.signal();
+                    standing.signal = ended.command_signal();
                     standing.is_lost = ended.reason == EndReason::KeeperDied;
                 } else {
                     standing.note.clone_from(&report.notice);

@@ -46,6 +46,7 @@ impl Tool for ViewScreen {
             region: arguments.region,
             max_bytes: arguments.max_bytes,
         };
+        context.room_for_answer(arguments.max_bytes.unwrap_or_default()).await?;
         let view = View::take(&session, request).await?;
         context.note_view(&session, Some(&view));
         Ok(Reply { text: view.text(), answer: view })

@@ -3,16 +3,17 @@
 //! A client that sends and does not read would otherwise fill the memory with requests and answers.
 //! At most [`MAX_UNDER_WAY`] requests are handed on at once; what is read beyond waits here, up to
 //! [`MAX_WAITING_BYTES`], so that cancellations and pings behind it still get through. Then, and while
-//! answers of [`MAX_UNSENT_BYTES`] wait for the client to read them, nothing more is read.
+//! answers of [`MAX_UNSENT_BYTES`] wait for the client to read them, nothing more is read. Large answers are built only
+//! as long as those that are not yet sent have at most [`MAX_LARGE_BYTES`]; small ones pass them.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, RequestId,
     ServerJsonRpcMessage,
 };
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Requests that are handled at once.
 pub(crate) const MAX_UNDER_WAY: usize = 256;
@@ -20,6 +21,11 @@ pub(crate) const MAX_UNDER_WAY: usize = 256;
 const MAX_WAITING_BYTES: usize = 1024 * 1024;
 /// Bytes of answers that wait to be read by the client.
 const MAX_UNSENT_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of large answers that are being built or wait to be read by the client. An answer takes about five times its
+/// bytes: as output, as text, structured, and all of it as JSON.
+const MAX_LARGE_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of an answer that is not large.
+const MAX_SMALL_BYTES: usize = 64 * 1024;
 /// What a message takes at least, however short it is.
 const MESSAGE_COST: usize = 1024;
 
@@ -32,6 +38,10 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
+    pub(crate) fn new(load: Arc<Load>) -> Self {
+        Self { load, ..Self::default() }
+    }
+
     pub(crate) fn load(&self) -> &Arc<Load> {
         &self.load
     }
@@ -101,15 +111,23 @@ impl Admission {
 }
 
 /// What is under way and what is not yet sent.
-#[derive(Default)]
 pub(crate) struct Load {
     counts: Mutex<Counts>,
     eased: Notify,
+    large_bytes: Arc<Semaphore>,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        let large_bytes = Arc::new(Semaphore::new(MAX_LARGE_BYTES));
+        Self { counts: Mutex::default(), eased: Notify::default(), large_bytes }
+    }
 }
 
 #[derive(Default)]
 struct Counts {
-    under_way: HashSet<RequestId>,
+    /// Each with the room for its large answer.
+    under_way: HashMap<RequestId, Option<OwnedSemaphorePermit>>,
     unsent_bytes: usize,
 }
 
@@ -135,13 +153,31 @@ impl Load {
         Unsent { load: Arc::clone(self), answered, bytes }
     }
 
+    /// Waits until the answer to a request may be built, of at most so many bytes. It counts until it is sent.
+    pub(crate) async fn room_for_answer(&self, id: &RequestId, bytes: usize) {
+        if bytes <= MAX_SMALL_BYTES {
+            return;
+        }
+        let bytes = bytes.min(MAX_LARGE_BYTES) as u32;
+        // The semaphore is never closed.
+        let permit = Arc::clone(&self.large_bytes).acquire_many_owned(bytes).await.ok();
+        // Where the request was cancelled meanwhile, nobody would give it back.
+        if let Some(room) = self.counts().under_way.get_mut(id) {
+            *room = permit;
+        }
+    }
+
     /// Counts a request, if there is room. One whose id is in use waits until that is answered: rmcp
     /// answers an id once.
     fn admit(&self, id: &RequestId) -> bool {
         let mut counts = self.counts();
-        counts.unsent_bytes < MAX_UNSENT_BYTES
+        let is_admitted = counts.unsent_bytes < MAX_UNSENT_BYTES
             && counts.under_way.len() < MAX_UNDER_WAY
-            && counts.under_way.insert(id.clone())
+            && !counts.under_way.contains_key(id);
+        if is_admitted {
+            counts.under_way.insert(id.clone(), None);
+        }
+        is_admitted
     }
 
     fn is_unread(&self) -> bool {
@@ -179,6 +215,7 @@ impl Drop for Unsent {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
     use serde_json::{Value, json};
 
     use super::*;
@@ -223,6 +260,27 @@ mod tests {
         drop(unsent);
         assert_eq!(id_of(admission.next()), Some(json!(1000)));
         assert!(admission.next().is_none());
+    }
+
+    #[tokio::test]
+    async fn large_answers_wait_for_those_that_are_not_sent() {
+        let admission = full();
+        let load = Arc::clone(admission.load());
+        let large =
+            |id: i64| load.room_for_answer(&RequestId::Number(id), 1024 * 1024).now_or_never();
+        for id in 0..4 {
+            assert!(large(id).is_some(), "{id}");
+        }
+        assert!(large(4).is_none() && large(5).is_none());
+        let small = load.room_for_answer(&RequestId::Number(6), 16 * 1024);
+        assert!(small.now_or_never().is_some());
+        let unsent = load.sending(&answer(0), 2 * 1024 * 1024);
+        assert!(large(4).is_none(), "not before the answer is written");
+        drop(unsent);
+        assert!(large(4).is_some() && large(5).is_none());
+        load.finished(&RequestId::Number(1));
+        // What nobody waits for keeps no room.
+        assert!(large(1).is_some() && large(5).is_some() && large(7).is_none());
     }
 
     #[test]

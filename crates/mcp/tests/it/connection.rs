@@ -35,12 +35,12 @@ impl Connection {
         client
     }
 
-    async fn send(&mut self, message: &Value) {
+    pub(crate) async fn send(&mut self, message: &Value) {
         let line = format!("{message}\n");
         self.writer.write_all(line.as_bytes()).await.expect("the server reads");
     }
 
-    async fn receive(&mut self) -> Value {
+    pub(crate) async fn receive(&mut self) -> Value {
         let line = tokio::time::timeout(LIMIT, self.reader.next_line()).await;
         let line = line.expect("an answer in time").expect("the server writes");
         serde_json::from_str(&line.expect("the server is still there")).expect("JSON")

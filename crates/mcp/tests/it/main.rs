@@ -11,6 +11,7 @@ mod files;
 mod hints;
 mod people;
 mod reading;
+mod screens;
 mod socket;
 mod steps;
 mod support;

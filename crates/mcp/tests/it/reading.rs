@@ -5,6 +5,7 @@ use std::time::Duration;
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
+use crate::connection::Connection;
 use crate::support::{TestServer, text};
 
 fn field<'a>(answer: &'a CallToolResult, name: &str) -> &'a Value {
@@ -164,4 +165,35 @@ async fn what_is_typed_before_the_prompt_waits_for_it() {
         let next = run(&server, "echo status $?").await;
         assert_eq!(field(&next, "output"), "status 7\n", "{wait}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn large_answers_are_built_as_the_client_reads_them() {
+    let server = TestServer::new();
+    let mut client = Connection::to(server.server.clone()).await;
+    client.call("execute_command", json!({"command": "seq 200000", "max_bytes": 256})).await;
+    let read = json!({"command_id": 1, "lines": 100_000, "max_bytes": 1_048_576});
+    let read = json!({"name": "get_terminal_output", "arguments": read});
+    for id in 1000..1020 {
+        client
+            .send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": read}))
+            .await;
+    }
+    let small = json!({"name": "list_sessions", "arguments": {}});
+    client
+        .send(&json!({"jsonrpc": "2.0", "id": 1020, "method": "tools/call", "params": small}))
+        .await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let metrics = server.server.metrics().prometheus();
+    let sent = metrics.lines().find_map(|line| line.strip_prefix("termbridge_sent_bytes_total "));
+    let sent: usize = sent.expect("counted").parse().expect("a number");
+    assert!(sent < 12_000_000, "{sent} bytes are ready for a client that does not read");
+    let mut answered = Vec::new();
+    while answered.len() < 21 {
+        let answer = client.receive().await;
+        assert_ne!(answer["result"]["isError"], true);
+        answered.extend(answer["id"].as_u64());
+    }
+    assert!(answered[..6].contains(&1020), "{answered:?}");
+    server.sessions.shutdown().await;
 }

@@ -106,3 +106,27 @@ async fn steps_stop_at_an_exit_code_that_any_tool_reports() {
     assert_eq!(data["success"], true, "{}", text(&answer));
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn structured_answers_say_what_was_cut() {
+    let server = TestServer::new();
+    let long = json!({"tool": "execute_command", "arguments":
+        {"command": "head -c 50000 /dev/zero | tr '\\0' x", "max_bytes": 1_048_576}});
+    let (answer, data) = run(
+        &server,
+        json!([long, command("seq 3000"), command("seq 3000"), command("echo short")]),
+    )
+    .await;
+    assert!(text(&answer).len() < 60_000 && data.to_string().len() < 60_000, "{}", text(&answer));
+    for (index, end) in [(0, "xxx"), (2, "2999\n3000\n")] {
+        let result = &data["steps"][index]["result"];
+        let output = result["output"].as_str().expect("output");
+        assert_eq!(result["truncated"], true, "{output}");
+        assert!(output.ends_with(end), "{output}");
+        let rest = json!({"session_id": result["session_id"], "command_id": result["command_id"]});
+        assert!(output.contains(&format!("get_terminal_output {rest} has them")), "{output}");
+    }
+    let result = &data["steps"][3]["result"];
+    assert_eq!((&result["output"], &result["truncated"]), (&json!("short\n"), &json!(false)));
+    server.sessions.shutdown().await;
+}

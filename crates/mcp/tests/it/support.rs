@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 /// A server with all tools and a home of its own.
 pub(crate) struct TestServer {
-    server: McpServer,
+    pub(crate) server: McpServer,
     pub(crate) bridge: Bridge,
     pub(crate) sessions: Sessions,
     home: TempDir,

@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
@@ -65,9 +66,13 @@ impl SessionTask {
         if matches!(self.change, Some(Change::Restarting { .. })) {
             return;
         }
+        let server = self.server.upgrade();
         let reason = match &self.change {
             Some(Change::Stopping { reason, already: false, .. }) => *reason,
             _ if status == ExitStatus::Lost => EndReason::KeeperDied,
+            _ if server.is_some_and(|server| server.is_shutting_down.load(Ordering::Relaxed)) => {
+                EndReason::Stopped
+            }
             _ => EndReason::Itself,
         };
         if reason != EndReason::Itself && self.behind {
@@ -83,7 +88,9 @@ impl SessionTask {
         let ended = Ended { status, reason, at: SystemTime::now() };
         tracing::info!(session = %self.id, %ended, "program ended");
         self.terminal.end_synchronized();
-        self.shell_ended(ended.exit_code());
+        // A shell that was closed did not end its command with the code that it exits with.
+        let is_own = reason == EndReason::Itself;
+        self.shell_ended(ended.exit_code().filter(|_| is_own));
         self.input.clear();
         self.ended = Some(ended);
         self.tell_end();

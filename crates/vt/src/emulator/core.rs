@@ -207,18 +207,24 @@ impl Core {
                 self.command_line = countable.then(|| CommandLine::begin(history, row, col, given));
             }
             (Mark::OutputStart(_), Some(line)) if countable => {
-                if line.end(history, row, col) {
-                    let (rows, columns) = (self.term.screen_lines(), self.term.columns());
-                    let cells = line.cells(rows, columns, history);
-                    let grid = self.term.grid();
-                    let row = |range: &CellRange| convert::row(&grid[Line(range.row() as i32)][..]);
-                    let shown = cells.iter().map(|range| range.text(&row(range))).collect();
-                    self.entered_lines.push(*line, shown);
+                let is_first = line.end(history, row, col);
+                let line = *line;
+                if is_first {
+                    self.keep_entered(line, history);
                 }
             }
             (Mark::OutputStart(_), line) => *line = None,
             _ => {}
         }
+    }
+
+    /// Remembers a line whose output begins, as it stands on the screen.
+    fn keep_entered(&mut self, line: CommandLine, history: usize) {
+        let cells = line.cells(self.term.screen_lines(), self.term.columns(), history);
+        let grid = self.term.grid();
+        let row = |range: &CellRange| convert::row(&grid[Line(range.row() as i32)][..]);
+        let shown = cells.iter().map(|range| range.text(&row(range))).collect();
+        self.entered_lines.push(line, shown);
     }
 
     fn advance(&mut self, bytes: &[u8]) {

@@ -20,22 +20,25 @@ pub fn encode_press(press: &KeyPress, modes: &InputModes) -> Vec<u8> {
 /// The bytes of a sequence of text and presses.
 ///
 /// Text is sent as it is, except where the program wants every key as an escape code: then each
-/// character is a press of its key. Control characters in text are always sent as they are.
+/// character is a press of its key. A line feed in text is a press of Enter; other control characters are always sent
+/// as they are.
 pub fn encode_items(items: &[InputItem], modes: &InputModes) -> Vec<u8> {
+    let all_as_escape = modes.kitty.contains(KittyFlags::ALL_AS_ESCAPE);
     let mut bytes = Vec::new();
     for item in items {
         match item {
             InputItem::Press(press) => bytes.extend(encode_press(press, modes)),
-            InputItem::Text(text) if modes.kitty.contains(KittyFlags::ALL_AS_ESCAPE) => {
+            InputItem::Text(text) => {
                 for character in text.chars() {
-                    if character.is_control() {
-                        bytes.extend(utf8(character));
-                    } else {
-                        bytes.extend(encode_press(&Key::Char(character).into(), modes));
-                    }
+                    bytes.extend(match character {
+                        '\n' => encode_press(&Key::Enter.into(), modes),
+                        _ if all_as_escape && !character.is_control() => {
+                            encode_press(&Key::Char(character).into(), modes)
+                        }
+                        _ => utf8(character),
+                    });
                 }
             }
-            InputItem::Text(text) => bytes.extend(text.as_bytes()),
         }
     }
     bytes

@@ -1,6 +1,6 @@
 //! Bytes of keys under each level of the kitty keyboard protocol.
 
-use super::{InputModes, KeyPress, KittyFlags, encode_items, encode_press, parse_keys};
+use super::{InputItem, InputModes, KeyPress, KittyFlags, encode_items, encode_press, parse_keys};
 
 const ONE: KittyFlags = KittyFlags::DISAMBIGUATE;
 const ALL: KittyFlags = KittyFlags::ALL_AS_ESCAPE;
@@ -190,6 +190,9 @@ fn text_is_pressed_key_by_key_when_all_keys_are_escape_codes() {
     let items = parse_keys("aB\u{3}<Enter>").unwrap();
     assert_eq!(encode_items(&items, &modes(ONE)), b"aB\x03\r");
     assert_eq!(encode_items(&items, &modes(ALL)), b"\x1b[97u\x1b[98;2u\x03\x1b[13u");
+    let text = [InputItem::Text("aB\u{3}\n".into())];
+    assert_eq!(encode_items(&text, &modes(ONE)), b"aB\x03\r");
+    assert_eq!(encode_items(&text, &modes(ALL)), b"\x1b[97u\x1b[98;2u\x03\x1b[13u");
     let with_text = ALL | KittyFlags::ASSOCIATED_TEXT;
     let expected = b"\x1b[97;;97u\x1b[98;2;66u\x03\x1b[13u";
     assert_eq!(encode_items(&items, &modes(with_text)), expected);

@@ -9,7 +9,7 @@ use termbridge_mcp::http::HttpSettings;
 use termbridge_web::{Limits, NewToken, TokenStore, WebError, WebServer, WebSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::support::{Answer, Bed, HttpClient, counter, mcp_server};
+use crate::support::{Answer, Bed, HttpClient, counter, mcp_server, request_text, stateless_call};
 use crate::websocket::WsClient;
 
 const PATHS: [(&str, &str); 5] =
@@ -250,6 +250,30 @@ async fn who_has_no_token_keeps_nobody_out() {
     }
     let answer = bed.request("GET", "/metrics", &[("Authorization", &bearer)], "").await;
     assert_eq!(answer.status, 200, "{answer:?}");
+    bed.end().await;
+}
+
+/// All places are kept when the next connection comes: it gets the first that is idle, after its answer.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_waits_gets_the_place_of_one_that_becomes_idle() {
+    let header_time = Duration::from_mins(5);
+    let bed = Bed::limited(Limits { header_time, max_connections: 1, ..Limits::default() }).await;
+    let bearer = format!("Bearer {}", bed.token(Scope::Write));
+    let long = json!({"command": "sleep 1; seq 100000", "max_bytes": 1_048_576});
+    let (headers, body) = stateless_call("test", "execute_command", &long);
+    let mut headers: Vec<(&str, &str)> =
+        headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    headers.push(("Authorization", &bearer));
+    let call = request_text(bed.address, "POST", "/mcp", &headers, &body);
+    let mut kept = bed.connect().await;
+    let call = call.replace("Connection: close", "Connection: keep-alive");
+    kept.write_all(call.as_bytes()).await.expect("sent");
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let (waited, kept) =
+        tokio::join!(bed.request("GET", "/healthz", &[], ""), Answer::read(&mut kept));
+    assert_eq!((waited.status, kept.status), (200, 200), "{waited:?}");
+    let output = &kept.json()["result"]["structuredContent"]["output"];
+    assert!(output.as_str().is_some_and(|output| output.ends_with("100000\n")), "{output}");
     bed.end().await;
 }
 

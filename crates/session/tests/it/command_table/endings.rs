@@ -1,9 +1,9 @@
 //! Commands that end the shell, and commands that are no whole command.
 
-use termbridge_session::{CommandState, EndReason, State};
+use termbridge_session::{CommandState, EndReason, Signal, State};
 
-use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, ready, run};
-use crate::support::{sessions, state};
+use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
+use crate::support::{LIMIT, limited, see, sessions, state};
 
 /// Runs each command in a shell of its own; the last one ends it.
 async fn ends(kind: Kind, commands: &[&str]) -> (CommandState, String) {
@@ -46,6 +46,22 @@ async fn a_shell_that_is_killed_has_no_exit_code() {
         let kill = if kind == Fish { "kill -KILL $fish_pid" } else { "kill -KILL $$" };
         let (state, _) = ends(kind, &[kill]).await;
         assert_eq!(state, CommandState::SessionEnded { exit_code: None }, "{kind:?}");
+    }
+}
+
+/// zsh exits with 1 when its terminal hangs up: that is not the command's code.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_command_whose_session_is_closed_has_no_exit_code() {
+    for kind in ALL {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        let command = session.submit("echo ready; sleep 1000").await.expect("it begins");
+        see(&session, "ready").await;
+        let stopped = limited("stop", session.stop(Signal::HUP, LIMIT)).await.expect("stops");
+        let state = over(&session, command).await.state;
+        assert_eq!(state, CommandState::SessionEnded { exit_code: None }, "{kind:?}");
+        assert_eq!(stopped.ended.command_signal().as_deref(), Some("SIGHUP"), "{kind:?}");
+        sessions.shutdown().await;
     }
 }
 
