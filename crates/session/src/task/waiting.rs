@@ -406,10 +406,10 @@ impl SessionTask {
 
     /// The program has printed something since its input, and the caller waits for it to settle.
     fn has_answered(&self, now: Instant) -> bool {
-        let is_new = self
-            .survey
-            .started
-            .is_none_or(|started| self.last_output > started && now >= started + SETTLE_INTERVAL);
+        let is_new = self.survey.started.is_none_or(|started| {
+            let is_first = started < self.last_input;
+            self.last_output > started && (is_first || now >= started + SETTLE_INTERVAL)
+        });
         is_new
             && self.last_output > self.last_input
             && self.waits.iter().any(|pending| pending.wait.settled)
