@@ -40,7 +40,7 @@ pub const MAX_CONNECTIONS: usize = 32;
 /// How long TLS and the handshake may take.
 pub const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 /// Connections whose users are found together.
-const MAX_LOOKUPS: usize = 256;
+const MAX_LOOKUPS: usize = 100;
 /// How long to wait where the system refuses a connection for want of descriptors.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
 /// The first byte of a TLS connection: a handshake record.
@@ -171,7 +171,8 @@ impl EditorListener {
         connections.wait().await;
     }
 
-    /// Waits for a connection; gives all that wait by then, up to [`MAX_LOOKUPS`]. Cancel safe: the first await is the last.
+    /// Waits for a connection, then accepts all that are pending, up to [`MAX_LOOKUPS`]. Cancel safe: nothing is awaited after
+    /// the first.
     async fn accept_waiting(&self) -> io::Result<Vec<TcpStream>> {
         let mut streams = vec![self.accept().await?];
         while streams.len() < MAX_LOOKUPS {
@@ -211,7 +212,7 @@ async fn why(port: u16, error: io::Error) -> ListenError {
     ListenError::Taken { port, holder }
 }
 
-/// Finds the users of connections. One look at the system's tables serves all: they are long after a flood of connections.
+/// Finds the user of each connection. The system's tables are read once for all: a flood of connections makes them long.
 async fn with_users(streams: Vec<TcpStream>) -> Vec<(TcpStream, PeerUser)> {
     let ends = |stream: &TcpStream| Some((stream.peer_addr().ok()?, stream.local_addr().ok()?));
     let ends: Vec<_> = streams.iter().map(ends).collect();

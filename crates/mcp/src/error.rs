@@ -118,7 +118,7 @@ impl ToolError {
         Self::new(Code::ServerRestarted, message, hint, &["list_sessions", "view_screen"])
     }
 
-    /// The error of a tool as a client can use it that has only some of the tools. The tool itself is no next one.
+    /// Limits the error to tools that the client has. The tool that failed is not suggested.
     pub(crate) fn for_tools(mut self, tool: &str, offered: impl Fn(&str) -> bool) -> Self {
         let usable = |name: &'static str| {
             let other = COMPAT_NAMES.iter().find(|(own, _)| *own == name).map(|(_, other)| *other);

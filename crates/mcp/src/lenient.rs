@@ -178,8 +178,8 @@ pub(crate) async fn find_named_sessions(arguments: &mut JsonObject, context: &Co
     }
 }
 
-/// The session of a name that is not an id. The agent's own come before others', running ones before ended ones, and the
-/// newest of those. Of two that run, neither is meant.
+/// Finds a session by its name: the agent's own first, then running ones, then the newest that has ended. `None` if two
+/// running sessions have the name.
 async fn session_named(name: &str, context: &Context) -> Option<SessionId> {
     if name.is_empty() || context.session(name).is_ok() {
         return None;

@@ -70,7 +70,7 @@ pub struct McpServer {
     calls: Option<Arc<Calls>>,
     /// The client's own, if it does.
     client_calls: Option<ClientCalls>,
-    /// What its client has under way, where that is known by request.
+    /// The requests and unsent answers of this client, where they are known.
     load: Option<Arc<Load>>,
     /// Of all clients together.
     metrics: Arc<Metrics>,

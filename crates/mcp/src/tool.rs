@@ -101,7 +101,7 @@ pub(crate) struct Context {
     pub(crate) told: Told,
     /// The call's name, where its client would come again with it.
     pub(crate) named: Option<NamedCall>,
-    /// Where its answer counts, if that is sent as soon as it is there.
+    /// The budget that the answer counts against. `None` for tasks and for parts of another call.
     pub(crate) room: Option<(Arc<Load>, RequestId)>,
     /// The call is a task that the client polls, so it may take its time.
     pub(crate) is_task: bool,

@@ -54,7 +54,7 @@ impl Ended {
         }
     }
 
-    /// The signal that ended a shell's command with the shell. One that closes a session may make a shell exit, as zsh does.
+    /// The signal that ended the command of an ended shell. SIGHUP if the session was closed and the shell exited, as zsh does.
     pub fn command_signal(&self) -> Option<String> {
         let is_closed = matches!(self.reason, EndReason::Stopped | EndReason::Idle);
         self.signal().or_else(|| is_closed.then(|| Signal::HUP.to_string()))

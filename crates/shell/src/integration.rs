@@ -200,7 +200,7 @@ impl Shell {
     }
 }
 
-/// The last field of a shell's marks, by which they are told from those that programs print: the name of its folder.
+/// The last field of a shell's marks: the name of its folder. Programs that print marks do not know it.
 pub fn mark_key(folder: &Path) -> Cow<'_, str> {
     folder.file_name().map(OsStr::to_string_lossy).unwrap_or_default()
 }

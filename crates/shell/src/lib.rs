@@ -1,8 +1,8 @@
 //! Shell integration: scripts that mark commands.
 //!
 //! A shell that was started with an [`Integration`] says where a prompt ends, where a command's
-//! output begins and where it ends, with its exit status, by OSC 633 marks. Each ends in a key that only this
-//! shell has, so that marks which programs print are not taken for them. A
+//! output begins and where it ends, with its exit status, by OSC 633 marks. They end in a nonce or
+//! in the shell's key, so that marks which programs print are not taken for them. A
 //! command does not get typed: it goes through a named pipe that the script reads in a widget of the
 //! shell's line editor, so that length, tabs, `!` and completion cannot spoil it.
 //!

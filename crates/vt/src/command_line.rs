@@ -11,17 +11,37 @@ use crate::search::CellRange;
 
 /// Lines that are remembered once their output has begun.
 const MAX_ENTERED: usize = 32;
+/// Longest text of such a line.
+const MAX_SHOWN: usize = 16 * 1024;
 
-/// Lines whose output has begun, each with what it showed then. Where a row shows something else by now, it is no echo.
+/// Lines whose output has begun, each with its text at that time. A line counts as an echo only while it shows that text.
 #[derive(Debug, Default)]
 pub(crate) struct EnteredLines(VecDeque<(CommandLine, String)>);
 
 impl EnteredLines {
     pub(crate) fn push(&mut self, line: CommandLine, shown: String) {
+        if shown.len() > MAX_SHOWN {
+            return;
+        }
         if self.0.len() == MAX_ENTERED {
             self.0.pop_front();
         }
         self.0.push_back((line, shown));
+    }
+
+    pub(crate) fn write(&self, writer: &mut Writer) {
+        writer.list(self.0.iter(), |writer, (line, shown)| {
+            line.write(writer);
+            writer.text(shown);
+        });
+    }
+
+    /// Reads lines of which each begins and ends in one of `lines` lines at most.
+    pub(crate) fn read(reader: &mut Reader<'_>, lines: usize) -> Result<Self, DumpError> {
+        let mut entered = Self::default();
+        let read = reader.list(|reader| Ok((CommandLine::read(reader, lines)?, reader.text()?)))?;
+        read.into_iter().for_each(|(line, shown)| entered.push(line, shown));
+        Ok(entered)
     }
 
     /// The cells of all that are visible.
@@ -68,6 +88,11 @@ impl CommandLine {
     pub(crate) fn end(&mut self, history: usize, row: usize, col: usize) -> bool {
         self.given = false;
         self.end.replace(self.end.unwrap_or((history + row, col))).is_none()
+    }
+
+    /// The output has begun.
+    pub(crate) fn is_entered(&self) -> bool {
+        self.end.is_some()
     }
 
     /// The cells of the line that are visible on a screen of so many rows and columns.

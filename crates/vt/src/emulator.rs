@@ -299,7 +299,7 @@ impl Terminal {
         let mut echo = self.typings.echo(&screen, history);
         if history < self.core.history_limit() && !screen.alternate {
             let (rows, columns) = screen_size(&screen);
-            let line = self.core.command_line.iter();
+            let line = self.core.command_line.filter(|line| !line.is_entered()).into_iter();
             echo.extend(line.flat_map(|line| line.cells(rows, columns, history)));
             echo.extend(self.core.entered_lines.cells(&screen, history));
         }

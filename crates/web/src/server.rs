@@ -43,7 +43,7 @@ const TOKEN_CHECK: Duration = Duration::from_secs(1);
 /// How long to wait where the system refuses a connection for want of descriptors.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
 /// How long a connection that is closed for a newer one may take to send the rest of its last answer.
-const LAST_BYTES: Duration = Duration::from_secs(1);
+const EVICTION_GRACE: Duration = Duration::from_secs(1);
 
 /// How the web server is set up.
 #[derive(Debug, Clone, Default)]
@@ -217,7 +217,7 @@ impl WebServer {
             shared.connections.spawn(async move {
                 tokio::select! {
                     () = serve_one(stream, tls, service, &all, &place, grace) => {}
-                    () = cut_off(&place) => tracing::debug!("closed for a newer connection"),
+                    () = eviction_deadline(&place) => tracing::debug!("closed for a newer connection"),
                 }
             });
         }
@@ -229,10 +229,10 @@ impl WebServer {
 }
 
 /// Waits until a connection has to be closed for a newer one, whatever it does.
-async fn cut_off(place: &Place) {
+async fn eviction_deadline(place: &Place) {
     place.evicted().await;
     if place.has_shown_token() {
-        tokio::time::sleep(LAST_BYTES).await;
+        tokio::time::sleep(EVICTION_GRACE).await;
     }
 }
 
@@ -328,9 +328,9 @@ async fn serve_http(
     place: &Arc<Place>,
     grace: Duration,
 ) {
-    let of_request = Arc::clone(place);
+    let request_place = Arc::clone(place);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&of_request));
+        request.extensions_mut().insert(Arc::clone(&request_place));
         service.call(request)
     });
     let mut http = http1::Builder::new();

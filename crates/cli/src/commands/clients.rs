@@ -186,7 +186,7 @@ fn nothing_found(arguments: &EditArguments, task: &Task, not_found: &[Client]) -
             task.verb
         ),
         ScopeName::Project => format!(
-            "termbridge: no client has files in this folder; name the one that should have it: \
+            "termbridge: no client is configured in this folder; name one: \
              `termbridge {} claude-code --scope project`",
             task.verb
         ),
@@ -313,11 +313,11 @@ fn summary(
     }
     if !not_found.is_empty() {
         let names: Vec<&str> = not_found.iter().map(|client| client.name()).collect();
-        let found = match scope {
+        let heading = match scope {
             ScopeName::User => "Not found",
             ScopeName::Project => "Not in this folder",
         };
-        text.push_str(&format!("{found}: {}\n", names.join(", ")));
+        text.push_str(&format!("{heading}: {}\n", names.join(", ")));
     }
     text
 }

@@ -94,7 +94,7 @@ fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
 }
 
 #[test]
-fn a_command_that_did_not_run_is_not_lost() {
+fn an_incomplete_command_is_not_lost() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);
     let open = "echo first\nif true; then";

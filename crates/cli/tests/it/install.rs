@@ -161,7 +161,7 @@ fn a_project_of_several_clients() {
     let (code, out, err) = project(&["install"]);
     assert_eq!((code, out.as_str()), (Some(1), ""), "an empty folder is no one's");
     assert!(
-        err.contains("no client has files in this folder; name the one that should have it: ")
+        err.contains("no client is configured in this folder; name one: ")
             && err.contains("`termbridge install claude-code --scope project`"),
         "{err}"
     );

@@ -151,8 +151,8 @@ impl ServerFolder {
         }
     }
 
-    /// Removes what one server leaves to the next, where nothing is left to be taken over; not while there is a server.
-    /// The agents' table stays: the next server tells each agent that its session has ended.
+    /// Removes what a stopped server has left for the next one, unless a server runs. The agents' table stays: from it, the
+    /// next server tells each agent that its session has ended.
     pub fn forget_sessions(&self) -> io::Result<()> {
         let lock = private_file(&self.lock()).map_err(|error| named(&self.lock(), &error))?;
         if lock.try_lock().is_err() {

@@ -121,7 +121,7 @@ impl Tool for GetTerminalOutput {
         let is_all_new =
             arguments.lines.is_none() && !is_search && matches!(from, ReadFrom::Cursor(_));
         let mut is_full_screen = false;
-        // One that waits has its room when it has read.
+        // A call that waits takes its room after it has read, so that it does not hold up others.
         if arguments.wait_ms == 0 {
             context.room_for_answer(most).await?;
         }
@@ -169,7 +169,7 @@ impl Tool for GetTerminalOutput {
         if let Some(standing) =
             standing.as_mut().filter(|it| is_full_screen && it.state == "running")
         {
-            let note = "a full-screen program runs: view_screen shows it; wait_for with exit waits \
+            let note = "a full-screen program runs: view_screen shows it, wait_for with exit waits \
                         for its end";
             standing.also(context.naming_offered(note));
         }

@@ -263,7 +263,8 @@ fn why_cut(result: &Value) -> String {
     format!("the reply is full{rest}")
 }
 
-/// Cuts a text that does not fit to its beginning and end, with room left for later ones. Returns whether it did not.
+/// Shortens a text that is longer than `room` to its head and tail, and subtracts it from `room`. Returns whether it was
+/// shortened.
 fn cut(text: &mut String, room: &mut usize, why: &str) -> bool {
     let most = LEAST_TEXT.max(*room);
     let is_long = text.len() > most;
@@ -274,7 +275,7 @@ fn cut(text: &mut String, room: &mut usize, why: &str) -> bool {
     is_long
 }
 
-/// Cuts the texts in a value that do not fit, marks the objects that hold one, and returns whether there was one.
+/// Shortens long texts in a value, and sets `truncated` in the objects that hold them. Returns whether there was one.
 fn shorten(value: &mut Value, room: &mut usize, why: &str) -> bool {
     match value {
         Value::String(text) => cut(text, room, why),

@@ -61,7 +61,7 @@ pub(crate) struct Row {
     exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
-    /// `done`, `running`, `lost` or `incomplete` (it did not run).
+    /// `done`, `running`, `lost` or `incomplete` (its unfinished part did not run).
     state: &'static str,
     cwd: String,
     time: String,

@@ -3,8 +3,8 @@
 //! A client that sends and does not read would otherwise fill the memory with requests and answers.
 //! At most [`MAX_UNDER_WAY`] requests are handed on at once; what is read beyond waits here, up to
 //! [`MAX_WAITING_BYTES`], so that cancellations and pings behind it still get through. Then, and while
-//! answers of [`MAX_UNSENT_BYTES`] wait for the client to read them, nothing more is read. Large answers are built only
-//! as long as those that are not yet sent have at most [`MAX_LARGE_BYTES`]; small ones pass them.
+//! answers of [`MAX_UNSENT_BYTES`] wait for the client to read them, nothing more is read. A large answer is
+//! built only when unsent large answers leave room within [`MAX_LARGE_BYTES`]. Small answers do not wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -153,7 +153,7 @@ impl Load {
         Unsent { load: Arc::clone(self), answered, bytes }
     }
 
-    /// Waits until the answer to a request may be built, of at most so many bytes. It counts until it is sent.
+    /// Waits until an answer of at most `bytes` bytes may be built. The bytes count until the answer is sent.
     pub(crate) async fn room_for_answer(&self, id: &RequestId, bytes: usize) {
         if bytes <= MAX_SMALL_BYTES {
             return;
@@ -161,7 +161,7 @@ impl Load {
         let bytes = bytes.min(MAX_LARGE_BYTES) as u32;
         // The semaphore is never closed.
         let permit = Arc::clone(&self.large_bytes).acquire_many_owned(bytes).await.ok();
-        // Where the request was cancelled meanwhile, nobody would give it back.
+        // A request that was cancelled is not there any more: its permit is dropped here.
         if let Some(room) = self.counts().under_way.get_mut(id) {
             *room = permit;
         }

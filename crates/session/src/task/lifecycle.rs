@@ -88,9 +88,9 @@ impl SessionTask {
         let ended = Ended { status, reason, at: SystemTime::now() };
         tracing::info!(session = %self.id, %ended, "program ended");
         self.terminal.end_synchronized();
-        // A shell that was closed did not end its command with the code that it exits with.
-        let is_own = reason == EndReason::Itself;
-        self.shell_ended(ended.exit_code().filter(|_| is_own));
+        // The exit code of a shell that was closed is not its command's.
+        let ended_itself = reason == EndReason::Itself;
+        self.shell_ended(ended.exit_code().filter(|_| ended_itself));
         self.input.clear();
         self.ended = Some(ended);
         self.tell_end();

@@ -267,8 +267,8 @@ impl ShellState {
 impl SessionTask {
     /// Gives the shell a command: now, or when it shows its first prompt, or when it has read what was typed.
     pub(super) fn submit(&mut self, command: NewCommand, patience: Duration, reply: SubmitReply) {
-        let starts = self.shell.as_ref().is_some_and(|shell| !shell.ready);
-        let limit = if starts { self.launch.start_limit } else { TYPED_LIMIT }.min(patience);
+        let is_starting = self.shell.as_ref().is_some_and(|shell| !shell.ready);
+        let limit = if is_starting { self.launch.start_limit } else { TYPED_LIMIT }.min(patience);
         // Whoever asked may have gone; the command must not run then.
         if reply.is_closed() {
             return;

@@ -320,9 +320,9 @@ impl SessionTask {
 
     fn kernel_condition(&self, wait: &Wait) -> Option<Fired> {
         let prompt = wait.prompt && !self.runs_command();
-        // Of the shell itself the kernel tells more: behind its prompt, it may have lines to read that were typed before.
-        let is_own = || self.program.foreground_group() == Some(self.program.pid());
-        if prompt && self.at_prompt && !(self.shell.is_some() && is_own()) {
+        // The kernel is asked about the shell itself: typed lines may be unread at its prompt.
+        let shell_is_in_front = || self.program.foreground_group() == Some(self.program.pid());
+        if prompt && self.at_prompt && !(self.shell.is_some() && shell_is_in_front()) {
             return Some(Fired::Prompt);
         }
         // One from before the last input says nothing.

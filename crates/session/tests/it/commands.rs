@@ -155,6 +155,7 @@ async fn a_command_behind_typed_lines_has_its_own_output() {
     for program in ["bash", "zsh", "fish", "dash"] {
         let session = shell(&sessions, program).await;
         for typed in ["echo typed<Enter>", "echo one<Enter>echo two<Enter>", "sleep 0.1<Enter>"] {
+            // Samples of a race: the line is unread, runs, or is over.
             for delay in [0, 1, 3, 10] {
                 session.send_keys(typed).await.expect("sent");
                 tokio::time::sleep(Duration::from_millis(delay)).await;

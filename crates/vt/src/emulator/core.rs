@@ -64,7 +64,7 @@ pub(super) struct Core {
     pub(super) marks_printed: usize,
     /// Where the shell's command line stands.
     pub(super) command_line: Option<CommandLine>,
-    /// Where those before it stand.
+    /// Where the lines stand that were entered.
     pub(super) entered_lines: EnteredLines,
 }
 
@@ -218,7 +218,7 @@ impl Core {
         }
     }
 
-    /// Remembers a line whose output begins, as it stands on the screen.
+    /// Remembers a line that was entered, with the text that it shows.
     fn keep_entered(&mut self, line: CommandLine, history: usize) {
         let cells = line.cells(self.term.screen_lines(), self.term.columns(), history);
         let grid = self.term.grid();

@@ -45,11 +45,11 @@ use super::memory::MAX_EXTRAS;
 use super::{Options, Size, Terminal};
 use crate::changes::Changes;
 use crate::codec::{self, DumpError, Reader, Writer};
-use crate::command_line::CommandLine;
+use crate::command_line::{CommandLine, EnteredLines};
 use crate::search::Typings;
 
 /// The last byte is the version: it changes with the state, and with what the stream says to us.
-const MAGIC: [u8; 4] = *b"tbT\x01";
+const MAGIC: [u8; 4] = *b"tbT\x02";
 /// Of a dump in one piece.
 const WHOLE: [u8; 4] = *b"tbD\x01";
 
@@ -140,6 +140,7 @@ impl Terminal {
         writer.size(core.extras.since_walk);
         writer.size(core.marks_printed);
         writer.option(core.command_line, |writer, line| line.write(writer));
+        core.entered_lines.write(writer);
         self.changes.write(writer);
         self.typings.write(writer);
     }
@@ -166,6 +167,7 @@ impl Terminal {
         core.marks_printed = reader.size()?.min(u32::MAX as usize);
         let lines = core.scrollback_lines.saturating_add(usize::from(size.rows));
         core.command_line = reader.option(|reader| CommandLine::read(reader, lines))?;
+        core.entered_lines = EnteredLines::read(reader, lines)?;
         self.changes = Changes::read(reader)?;
         self.typings = Typings::read(reader)?;
         if history != core.primary_history_len() {

@@ -63,10 +63,9 @@ impl SessionTask {
         if (in_front && self.adopts_shell(waiting)) || self.leaves_start_up_files(survey, waiting) {
             return;
         }
-        let reads = if in_front { waiting } else { survey.waiting };
-        let is_typed = self.queued_input() == 0 && all_is_read;
-        if is_typed && reads.is_for_input() && self.waits_behind_typed() {
-            // Who reads has read it.
+        let reader = if in_front { waiting } else { survey.waiting };
+        let input_is_read = self.queued_input() == 0 && all_is_read;
+        if input_is_read && reader.is_for_input() && self.waits_behind_typed() {
             return self.unpark();
         }
         if !in_front || !waiting.is_for_input() || self.is_replaced() || !all_is_read {
@@ -148,14 +147,14 @@ impl SessionTask {
     /// The open command is over, and its own mark did not come.
     fn end_without_mark(&mut self, state: CommandState) {
         let open = self.shell.as_mut().and_then(|shell| shell.open());
-        if open.is_some_and(|run| run.makes_up_for_end(&state)) {
+        if open.is_some_and(|run| run.begin_restore(&state)) {
             self.trigger();
         } else {
             self.close(state, false);
         }
     }
 
-    /// A command waits until the lines are read that were typed before it.
+    /// A command waits until the shell has read the lines that were typed before it.
     fn waits_behind_typed(&self) -> bool {
         let shell = self.shell.as_ref();
         shell.is_some_and(|shell| {

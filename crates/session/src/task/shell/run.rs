@@ -29,8 +29,8 @@ pub(super) struct Run {
     pub(super) key: Option<String>,
     /// Its directory and variables, until it is in the pipe.
     setup: CommandSetup,
-    /// It has a directory or variables that the shell leaves at its end.
-    has_setup: bool,
+    /// The shell has to restore its directory or variables at the end.
+    needs_restore: bool,
     /// Where the shell returns at its end.
     pub(super) returns_to: Option<PathBuf>,
     /// What goes through the pipe, until it is put there.
@@ -100,7 +100,7 @@ impl Run {
             command,
             nonce,
             key: None,
-            has_setup: !setup.env.is_empty() || (setup.cwd.is_some() && !setup.stays),
+            needs_restore: !setup.env.is_empty() || (setup.cwd.is_some() && !setup.stays),
             setup,
             returns_to: None,
             message_len: message.len() as u64,
@@ -146,18 +146,18 @@ impl Run {
         }
     }
 
-    /// It is over, and the shell did not get to what follows a command: it is told to. Only POSIX shells are, since the others
-    /// have hooks at their prompt.
-    pub(super) fn makes_up_for_end(&mut self, state: &CommandState) -> bool {
-        let makes_up = self.shell == Shell::Posix && std::mem::take(&mut self.has_setup);
-        if makes_up {
+    /// Prepares an empty message that makes a POSIX shell restore its directory and variables. Other shells do so in the hooks of
+    /// their prompt. False if there is nothing to restore.
+    pub(super) fn begin_restore(&mut self, state: &CommandState) -> bool {
+        let restores = self.shell == Shell::Posix && std::mem::take(&mut self.needs_restore);
+        if restores {
             drop(self.take_suspended());
             self.said = Some(state.clone());
             let answer = self.shell.answer();
             self.message_len = answer.len() as u64;
             self.message = Some(answer.to_vec());
         }
-        makes_up
+        restores
     }
 
     /// What goes through the pipe; once.
@@ -180,8 +180,8 @@ impl Run {
         self.prompt_end = self.before.len();
     }
 
-    /// What came since the last prompt, while the command is not taken. Once it is given to them, only bash draws its prompt
-    /// again in one piece.
+    /// The output since the last prompt, while the shell has not taken the command. After its key was pressed this is known of
+    /// bash alone: other shells draw their prompt in pieces.
     pub(super) fn since_prompt(&self) -> Option<&[u8]> {
         let is_known = self.triggers == 0 || self.shell == Shell::Bash;
         self.before.get(self.prompt_end..).filter(|_| is_known && !self.output_began)

@@ -5,7 +5,7 @@ use termbridge_session::{CommandState, SessionError, Wait};
 use super::folder::folder_of;
 use super::setups::{PROGRAMS, installed};
 use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, launch_program, over, ready, run};
-use crate::support::{limited, see, sessions, start, stays_away};
+use crate::support::{limited, see, sessions, start, stays_away, until};
 
 /// Prints an end and a prompt with the nonce that it is given, goes on, and fails.
 const FORGER: &str = r#"
@@ -301,6 +301,7 @@ async fn marks_that_a_job_prints_all_the_time_are_none() {
     const JOB: &str = r#"
 import os, time
 marks = ["\33]633;%s\7" % mark for mark in ["C", "B", "F", "E", "A", "D;0", "D;0;", "C;x", "B;x"]]
+open("began", "w")
 while not os.path.exists("stop"):
     for mark in marks:
         os.write(1, mark.encode())
@@ -311,6 +312,7 @@ while not os.path.exists("stop"):
         std::fs::write(home.path().join("job.py"), JOB).expect("written");
         let session = ready(&sessions, launch_program(program, home.path())).await;
         run(&session, "python3 job.py &").await;
+        until("the job", || async { home.path().join("began").exists() }).await;
         for number in 1..=40 {
             let text = format!("echo {number} >> ran; echo out {number}; sh -c 'exit {number}'");
             let report = run(&session, &text).await;

@@ -7,7 +7,7 @@ use termbridge_session::{
 };
 
 use super::{home, launch_program, over, ready, run};
-use crate::support::{A_WHILE, LIMIT, limited, sessions, until};
+use crate::support::{A_WHILE, LIMIT, limited, see, sessions, until};
 
 /// Every shell that has an integration.
 pub(super) const PROGRAMS: [&str; 6] = ["bash", "zsh", "fish", "dash", "ksh", "mksh"];
@@ -275,11 +275,12 @@ async fn a_shell_returns_from_the_directory_of_a_command_that_was_cut_short() {
         };
         // At the top level, mksh ends by it.
         let leaves = ["return 3", "sh -c 'exit 3'"][usize::from(program == "mksh" || !is_posix)];
-        for (text, code) in [("echo began; sleep 60", 130), (leaves, 3), ("cd /nowhere/x", 1)] {
+        for (text, code) in [("echo be''gan; sleep 60", 130), (leaves, 3), ("cd /nowhere/x", 1)] {
             let command =
                 NewCommand { text: text.into(), setup: setup.clone(), ..NewCommand::default() };
             let id = session.submit_new(command, LIMIT).await.expect(text);
             if code == 130 {
+                see(&session, "began").await;
                 assert!(session.interrupt(id).await.expect("there"), "{program}");
             }
             let report = limited(text, over(&session, id)).await;
