@@ -17,6 +17,8 @@ use crate::bound::bound;
 use crate::error::ToolError;
 use crate::tool::{Context, Hints, Reply, Tool, agent_of};
 
+/// Bytes of answers that steps keep for later ones.
+const MAX_SAVED: usize = 4_000_000;
 /// Bytes of all steps' texts together.
 const MAX_TEXT: usize = 48 * 1024;
 /// Bytes of a text that are shown however full the reply is: how a step ended is at the end of its text.
@@ -92,6 +94,7 @@ impl Tool for RunSteps {
         }
         check(&arguments.steps, context)?;
         let mut saved = JsonObject::new();
+        let mut saved_bytes = 0;
         let mut steps: Vec<Done> = Vec::new();
         let mut waiting: Vec<WaitingCommand> = Vec::new();
         let mut note = None;
@@ -123,6 +126,7 @@ impl Tool for RunSteps {
                 waiting.extend(WaitingCommand::of(index, &value));
             }
             if let Some(name) = step.save_as {
+                saved_bytes += value.to_string().len();
                 saved.insert(name, value.clone());
             }
             let (mut text, mut result) = (text_of(&result), value);
@@ -133,6 +137,11 @@ impl Tool for RunSteps {
             let duration_ms = began.elapsed().as_millis() as u64;
             steps.push(Done { tool: step.tool, ok, duration_ms, result, text });
             if !ok && arguments.stop_on_error {
+                break;
+            }
+            if saved_bytes > MAX_SAVED {
+                let most = MAX_SAVED / 1_000_000;
+                note = Some(format!("`save_as` keeps at most {most} MB of answers"));
                 break;
             }
         }

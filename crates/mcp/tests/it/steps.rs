@@ -130,3 +130,14 @@ async fn structured_answers_say_what_was_cut() {
     assert_eq!((&result["output"], &result["truncated"]), (&json!("short\n"), &json!(false)));
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_that_are_kept_are_bounded() {
+    let server = TestServer::new();
+    let large = json!({"command": "head -c 900000 /dev/zero | tr '\\0' x", "max_bytes": 1_048_576});
+    let step = json!({"tool": "execute_command", "arguments": large, "save_as": "a"});
+    let (answer, data) = run(&server, json!([step, step, step, step, step, step, step])).await;
+    assert_eq!(data["skipped"], 2, "{}", text(&answer));
+    assert!(text(&answer).contains("`save_as` keeps at most 4 MB"), "{}", text(&answer));
+    server.sessions.shutdown().await;
+}

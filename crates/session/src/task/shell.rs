@@ -221,9 +221,11 @@ impl ShellState {
         self.ready && !runs && self.is_unclaimed() && self.replaced.is_none()
     }
 
-    /// A person's command may run in the shell; one that the marks do not tell of, too.
+    /// A person's command may run in the shell; one that the marks do not tell of, too. Where nobody has typed, it is a hook.
     fn is_away(&self, program: &Program) -> bool {
-        self.place != Place::Ended && program.foreground_group() != Some(program.pid())
+        self.typed_since
+            && self.place != Place::Ended
+            && program.foreground_group() != Some(program.pid())
     }
 
     /// A person's command may have the shell itself read the terminal (`read -e`). Of typed lines a POSIX
@@ -338,8 +340,10 @@ impl SessionTask {
             shell.commands.pop_front();
         }
         let place = shell.place;
+        let is_settled = shell.link.pipe.unread().is_ok_and(|unread| unread == 0);
         match place {
-            Place::Prompt => self.trigger(),
+            Place::Prompt if is_settled => self.trigger(),
+            Place::Prompt => self.survey_soon(),
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
                 shell.place = Place::Ended;
@@ -363,10 +367,11 @@ impl SessionTask {
             || (shell.reads_for_person(&self.program) && !self.is_other_program())
     }
 
-    /// As [`SessionTask::trigger`], once the shell has read all that somebody typed.
-    fn trigger_behind_typed(&mut self) {
-        let is_typed = self.shell.as_ref().is_some_and(|shell| shell.typed_since);
-        if is_typed {
+    /// As [`SessionTask::trigger`], once the shell has read all that was sent to it: what somebody typed, and the answer to its
+    /// last mark. With that unread, the prompt is not the shell's.
+    fn trigger_when_read(&mut self) {
+        let Some(shell) = &self.shell else { return };
+        if shell.typed_since || shell.link.pipe.unread().is_ok_and(|unread| unread > 0) {
             self.survey_soon();
         } else {
             self.trigger();
@@ -536,11 +541,13 @@ impl SessionTask {
         self.shell.as_ref().is_some_and(ShellState::is_free)
     }
 
-    /// A command is over, and the shell is on its way to its prompt. The terminal would echo what is typed now, before
-    /// the line editor does.
+    /// The shell is on its way to its prompt: its first one, or that behind a command. The terminal would echo what is
+    /// typed now, before the line editor does.
     pub(super) fn shell_awaits_prompt(&self) -> bool {
-        let is_free = |shell: &&ShellState| shell.ready && !self.runs_command();
-        self.shell.as_ref().filter(is_free).is_some_and(|shell| shell.place == Place::Ended)
+        let is_under_way = |shell: &ShellState| {
+            shell.ready && (shell.place == Place::Ended || shell.first_prompt.is_some())
+        };
+        !self.runs_command() && self.shell.as_ref().is_some_and(is_under_way)
     }
 
     /// The shell has shown its prompt and runs nothing.

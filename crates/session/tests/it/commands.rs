@@ -183,8 +183,14 @@ async fn a_command_behind_a_typed_program_is_refused() {
         let refused = session.execute(&command, PATIENCE, 1000).await;
         assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{program}: {refused:?}");
         session.send_keys("<C-d>").await.expect("sent");
-        let report = session.execute("echo next", PATIENCE, 1000).await.expect("it runs");
-        assert_eq!(report.output, "next\n", "{program}");
+        // The shell itself is at work.
+        let end = if program == "fish" { "end" } else { "do :; done" };
+        session.send_keys(&format!("while true; {end}<Enter>")).await.expect("sent");
+        let refused = session.execute(&command, PATIENCE, 1000).await;
+        assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{program}: {refused:?}");
+        session.send_keys("<C-c>").await.expect("sent");
+        let report = session.execute("echo next", PATIENCE, 1000).await;
+        assert_eq!(report.expect(program).output, "next\n", "{program}");
         assert_eq!(std::fs::read_to_string(&input).expect("there"), "", "{program}");
         assert!(!ran.exists(), "{program}");
     }
@@ -218,4 +224,20 @@ async fn what_is_printed_before_the_prompt_is_kept() {
         assert_eq!(between.expect("kept").output, "a line\n", "{program}");
         sessions.shutdown().await;
     }
+}
+
+/// Where it waits at its prompt is known before anything is typed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_typed_at_once_into_a_new_shell_is_not_mistaken() {
+    let sessions = Sessions::new(Settings::default());
+    for (program, line) in [("bash", "read -e v"), ("fish", "read v"), ("zsh", "vared -c v")] {
+        let launch = Launch::shell(program).cwd("/").env("PS1", "$ ");
+        let session = sessions.launch(launch).await.expect("the shell starts");
+        let free = Wait { free: true, ..Wait::default() }.timeout(PATIENCE);
+        session.wait(free).await.expect("the session is there");
+        session.send_keys(&format!("{line}<Enter>")).await.expect("sent");
+        let refused = session.execute("echo ran", PATIENCE, 1000).await;
+        assert!(matches!(refused, Err(SessionError::ShellBusy(_))), "{program}: {refused:?}");
+    }
+    sessions.shutdown().await;
 }

@@ -213,9 +213,6 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         shell.between.leave();
         shell.typed_since = true;
-        if shell.first_prompt.take().is_some() {
-            self.unpark();
-        }
     }
 
     /// A new size makes the shell draw its prompt once more.

@@ -213,9 +213,12 @@ impl SessionTask {
 
     /// The shell has shown its first prompt: what waited for it is given.
     pub(super) fn unpark(&mut self) {
-        let Some(parked) = self.shell.as_mut().and_then(|shell| shell.parked.take()) else {
-            return;
-        };
+        if let Some(parked) = self.shell.as_mut().and_then(|shell| shell.parked.take()) {
+            self.give_parked(parked);
+        }
+    }
+
+    fn give_parked(&mut self, parked: Parked) {
         // Whoever asked may have gone; the command must not run then.
         if !parked.reply.is_closed() {
             let given = self.give(parked.command);
@@ -233,9 +236,18 @@ impl SessionTask {
         if self.parked_deadline().is_none_or(|until| now < until) {
             return;
         }
+        let has_ended = self.shell.as_ref().is_some_and(|shell| shell.place == Place::Ended);
         if self.waits_behind_typed() {
-            // It may be refused.
-            return self.unpark();
+            match self.shell.as_mut().and_then(|shell| shell.parked.take()) {
+                // Hooks hold up the prompt.
+                Some(parked) if has_ended => self.give_parked(parked),
+                // The shell itself runs a line that was typed.
+                Some(parked) => {
+                    let _ = parked.reply.send(Err(SessionError::ShellBusy(self.id.clone())));
+                }
+                None => {}
+            }
+            return;
         }
         let screen = self.shown();
         if let Some(Parked { reply, limit, .. }) =

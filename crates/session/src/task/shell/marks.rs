@@ -84,7 +84,7 @@ impl SessionTask {
         }
         match shell.open() {
             Some(run) if run.awaits_prompt => self.trigger(),
-            Some(run) if run.triggers == 0 => self.trigger_behind_typed(),
+            Some(run) if run.triggers == 0 => self.trigger_when_read(),
             // mksh draws its prompt once more.
             Some(run) if run.said.is_some() && run.is_untaken(unread) => {}
             Some(Run { said: Some(state), .. }) => {
@@ -234,7 +234,13 @@ impl SessionTask {
             return std::thread::yield_now();
         }
         shell.first_prompt = None;
-        self.unpark();
+        if shell.typed_since {
+            // Lines that were typed come first.
+            self.release_input();
+            self.survey_soon();
+        } else {
+            self.unpark();
+        }
     }
 
     fn looks(&self) -> impl Iterator<Item = Looks> {

@@ -98,6 +98,8 @@ impl ShellState {
             .map(|state| ClaimedEnd { state: state.into(), looks: Looks::begin() });
         shell.cwd = saved.cwd.map(load_path);
         shell.typed = saved.typed;
+        // What runs in it may be a person's.
+        shell.typed_since = true;
         shell.respawns = saved.respawns;
         shell.is_clean = saved.is_clean;
         shell.notice = saved.notice;

@@ -326,6 +326,24 @@ while not os.path.exists("stop"):
     }
 }
 
+/// A job that knows the prompt prints it while the shell waits for the answer to its last mark.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_prompt_that_a_job_prints_does_not_mix_up_the_pipe() {
+    let (sessions, home) = (sessions(), home());
+    let session = ready(&sessions, launch_program("bash", home.path())).await;
+    let job = r#"(touch began; until [ -e stop ]; do printf '%s' "${PS1@P}"; sleep 0.001; done) &"#;
+    run(&session, job).await;
+    until("the job", || async { home.path().join("began").exists() }).await;
+    for number in 1..=100 {
+        run(&session, &format!("echo {number} >> ran")).await;
+    }
+    std::fs::write(home.path().join("stop"), "").expect("written");
+    let ran = std::fs::read_to_string(home.path().join("ran")).expect("there");
+    let expected: Vec<String> = (1..=100).map(|number| number.to_string()).collect();
+    assert_eq!(ran.lines().collect::<Vec<_>>(), expected);
+    sessions.shutdown().await;
+}
+
 /// A trap runs before each command of the hooks too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_trap_does_not_change_the_exit_code() {
