@@ -31,7 +31,7 @@ fn limited(environment: &TestEnvironment, processes: u32) -> Option<Command> {
 
 #[test]
 fn without_threads_the_server_says_so_and_ends() {
-    for processes in 1..=5 {
+    for processes in 1..=4 {
         let environment = TestEnvironment::new();
         let Some(mut command) = limited(&environment, processes) else { return };
         let ended = command.stdin(Stdio::null()).output().expect("it starts");
