@@ -8,9 +8,9 @@ use termbridge_store::State;
 use crate::backend::{Awaited, Until};
 use crate::caller::Caller;
 use crate::error::BridgeError;
-use crate::execute::{FOLLOW, HISTORY_BYTES, Started, ended};
+use crate::execute::{FOLLOW, HISTORY_BYTES, Started};
 use crate::hub::Bridge;
-use crate::recorded::entry_id;
+use crate::recorded::{ended, entry_id};
 
 impl Bridge {
     /// Goes on with the sessions that a backend has taken over from an earlier server: each is its owner's as before,

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use termbridge_foreign_files::TIME_LIMIT;
 use termbridge_policy::{Dialect, MAX_COMMAND};
-use termbridge_session::State::Exited;
 use termbridge_session::{
-    CommandReport, CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo,
-    SpawnError, release_soon,
+    CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo, SpawnError,
+    release_soon,
 };
-use termbridge_store::{Entry, State};
+use termbridge_store::Entry;
 
 use crate::agents::{Chosen, Left, Needs, Pick, Reservation, Room, check_name};
 use crate::backend::{Awaited, Until};
@@ -23,7 +22,7 @@ use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
 use crate::guard::dialect_of;
 use crate::hub::Bridge;
-use crate::recorded::entry_id;
+use crate::recorded::{ended, entry_id};
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
@@ -478,28 +477,4 @@ impl Bridge {
             }
         });
     }
-}
-
-/// The entry of a command that is over. What ended its shell ended the command too.
-pub(crate) fn ended(
-    mut entry: Entry,
-    report: &CommandReport,
-    shell: Option<SessionInfo>,
-    output: termbridge_store::Output,
-) -> Entry {
-    let of_shell = match (&report.state, shell.map(|shell| shell.state)) {
-        (CommandState::SessionEnded { .. }, Some(Exited(ended))) => ended.command_signal(),
-        _ => None,
-    };
-    entry.run.exit_code = report.exit_code();
-    entry.run.signal = of_shell.or_else(|| report.signal());
-    let is_known = entry.run.exit_code.is_some() || entry.run.signal.is_some();
-    entry.run.state = match report.state {
-        _ if is_known => State::Done,
-        CommandState::Incomplete => State::Incomplete,
-        _ => State::Lost,
-    };
-    entry.run.duration_ms = Some(report.duration.as_millis() as u64);
-    entry.output = output;
-    entry
 }

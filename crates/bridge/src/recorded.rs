@@ -1,11 +1,12 @@
-//! Commands that only the history has: their session is gone, or keeps them no longer.
+//! Commands as the history keeps them. Some are only there: their session is gone, or keeps them no longer.
 //!
 //! Of long output the history has the head and the tail. Lines keep the numbers that they had in all of
 //! the output; where the gap lies, a line without a number says how much is missing.
 
 use std::time::Duration;
 
-use termbridge_session::{CommandReport, CommandState, SessionId};
+use termbridge_session::State::Exited;
+use termbridge_session::{CommandReport, CommandState, SessionId, SessionInfo};
 use termbridge_store::{Cut, Entry, State};
 
 use crate::caller::Caller;
@@ -16,6 +17,30 @@ use crate::transcript::{Gathered, OutputPage, ReadFrom, Select, not_a_cursor, te
 /// A command's name in the history.
 pub(crate) fn entry_id(session: &SessionId, command: u64) -> String {
     format!("{session}-{command}")
+}
+
+/// The entry of a command that is over. What ended its shell ended the command too.
+pub(crate) fn ended(
+    mut entry: Entry,
+    report: &CommandReport,
+    shell: Option<SessionInfo>,
+    output: termbridge_store::Output,
+) -> Entry {
+    let of_shell = match (&report.state, shell.map(|shell| shell.state)) {
+        (CommandState::SessionEnded { .. }, Some(Exited(ended))) => ended.command_signal(),
+        _ => None,
+    };
+    entry.run.exit_code = report.exit_code();
+    entry.run.signal = of_shell.or_else(|| report.signal());
+    let is_known = entry.run.exit_code.is_some() || entry.run.signal.is_some();
+    entry.run.state = match report.state {
+        _ if is_known => State::Done,
+        CommandState::Incomplete => State::Incomplete,
+        _ => State::Lost,
+    };
+    entry.run.duration_ms = Some(report.duration.as_millis() as u64);
+    entry.output = output;
+    entry
 }
 
 /// A command as the history kept it.

@@ -261,6 +261,11 @@ impl ShellState {
         }
     }
 
+    /// The shell has read the answer to its last mark.
+    fn has_read_answer(&self) -> bool {
+        self.link.pipe.unread().unwrap_or_default() == 0
+    }
+
     fn open(&mut self) -> Option<&mut Run> {
         self.commands.back_mut().filter(|run| run.is_open())
     }
@@ -340,9 +345,8 @@ impl SessionTask {
             shell.commands.pop_front();
         }
         let place = shell.place;
-        let is_settled = shell.link.pipe.unread().is_ok_and(|unread| unread == 0);
         match place {
-            Place::Prompt if is_settled => self.trigger(),
+            Place::Prompt if shell.has_read_answer() => self.trigger(),
             Place::Prompt => self.survey_soon(),
             // Whoever typed the beginning has left it; the prompt comes back.
             Place::Continuation => {
@@ -371,7 +375,7 @@ impl SessionTask {
     /// last mark. With that unread, the prompt is not the shell's.
     fn trigger_when_read(&mut self) {
         let Some(shell) = &self.shell else { return };
-        if shell.typed_since || shell.link.pipe.unread().is_ok_and(|unread| unread > 0) {
+        if shell.typed_since || !shell.has_read_answer() {
             self.survey_soon();
         } else {
             self.trigger();
