@@ -58,7 +58,7 @@ def main():
             sys.exit("the cause was to show")
         client.call("debug_evaluate", expression="count = range(3)")
         client.call("debug_continue", wait=False)
-        answer = client.call("get_terminal_output", session_id=asked["session_id"], wait_ms=5000)
+        answer = client.call("get_terminal_output", session_id=asked["session_id"], wait_ms=5000, until="end")
         client.call("debug_stop")
         return 0 if "12.0" in answer["output"] else 1
 

@@ -48,7 +48,8 @@ const LOOKS: [&str; 9] = [
 const SERVING: [&str; 2] = ["crates/bridge/src/", "crates/mcp/src/"];
 
 /// Files whose looks are off the workers, or at our own files.
-const LOOKING: [(&str, &str); 9] = [
+const LOOKING: [(&str, &str); 10] = [
+    ("crates/bridge/src/debug/native/core.rs", "a part of the plan of start.rs"),
     ("crates/bridge/src/debug/native/start.rs", "a plan is made off the workers"),
     ("crates/bridge/src/directories.rs", "each of its functions is off the workers"),
     ("crates/bridge/src/files.rs", "files are read off the workers"),

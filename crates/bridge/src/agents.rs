@@ -16,12 +16,12 @@ mod kept;
 mod left;
 mod named;
 mod recycle;
+mod reservation;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use termbridge_session::{SessionError, SessionId, SessionInfo, State};
@@ -38,6 +38,8 @@ pub(crate) use left::Left;
 use named::Named;
 pub(crate) use named::{NameClaim, check_name};
 pub(crate) use recycle::Room;
+use reservation::Making;
+pub(crate) use reservation::Reservation;
 
 /// What a command needs of its session; what is left open is as in the current one.
 #[derive(Debug, Default)]
@@ -145,43 +147,6 @@ impl Chosen {
     }
 }
 
-/// Reserves a session for one call; dropped when that is answered.
-pub(crate) struct Reservation {
-    agents: Agents,
-    id: SessionId,
-}
-
-impl fmt::Debug for Reservation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Reservation").field(&self.id).finish()
-    }
-}
-
-/// Counts a session while it is being made.
-struct Making(Arc<AtomicUsize>);
-
-impl Making {
-    fn begin(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(count))
-    }
-}
-
-impl Drop for Making {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        let mut table = self.agents.lock();
-        if let Some(held) = table.held.iter_mut().find(|held| held.id == self.id) {
-            held.reserved = false;
-        }
-    }
-}
-
 impl Agents {
     /// The session an agent means when it names none.
     pub(crate) fn current(&self, caller: &Caller) -> Option<SessionId> {
@@ -227,13 +192,12 @@ impl Agents {
         }
     }
 
-    /// The session's shell did not take a command. It is no agent's current one any more, and only
-    /// recycled or named.
+    /// The session's shell did not take a command: it is only recycled or named from now on. As the current one it
+    /// counts as busy.
     pub(crate) fn note_broken(&self, id: &SessionId) {
         let mut table = self.lock();
         if let Some(held) = table.held.iter_mut().find(|held| held.id == *id) {
             held.broken = true;
-            table.current.retain(|_, current| current != id);
             self.keep(&table);
         }
     }
@@ -329,15 +293,16 @@ impl Agents {
         let left = current.is_none().then(|| self.left(&needs.caller, None)).flatten();
         for held in self.candidates(&needs.caller, current.as_ref()) {
             let is_current = current.as_ref().is_some_and(|info| info.id == held.id);
-            let is_alike = held.at == pattern.at
-                && held.shell == pattern.shell
-                && held.env == pattern.env
-                && !held.broken;
+            let is_alike =
+                held.at == pattern.at && held.shell == pattern.shell && held.env == pattern.env;
             if !is_alike || (held.name.is_some() && !is_current) {
                 continue;
             }
             if is_current {
                 wanted = current.as_ref();
+            }
+            if held.broken {
+                continue;
             }
             let Some(reservation) = self.reserve(&held.id) else {
                 in_call |= is_current;
@@ -487,16 +452,6 @@ impl Agents {
         let mut mine: Vec<Held> = mine.cloned().collect();
         mine.sort_by_key(|held| (!is_current(held), Reverse(held.used)));
         mine
-    }
-
-    pub(super) fn reserve(&self, id: &SessionId) -> Option<Reservation> {
-        let mut table = self.lock();
-        let uses = table.uses + 1;
-        let held = table.held.iter_mut().find(|held| held.id == *id && !held.reserved)?;
-        held.reserved = true;
-        held.used = uses;
-        table.uses = uses;
-        Some(Reservation { agents: self.clone(), id: id.clone() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

@@ -3,11 +3,12 @@
 //! The file is parsed (tree-sitter), the innermost test that holds the line or the one of a name is taken,
 //! and a configuration is made that runs this test and no other. A name that the source does not have (a
 //! case of a table, a test that a macro makes) is looked up in what the runner lists. What has to be built before the debugger
-//! can start it (Rust) is built here; the others are built or read by their debugger.
+//! can start it is built here (Rust), or was built by the project (C++); the others are built or read by their debugger.
 //!
 //! What is deliberately absent: running anything of the tests themselves, and runners that are
 //! not named in [`Runner`].
 
+mod cpp;
 mod go;
 mod javascript;
 mod names;
@@ -45,6 +46,14 @@ pub enum Runner {
     NodeTest,
     /// vitest.
     Vitest,
+    /// jest.
+    Jest,
+    /// mocha.
+    Mocha,
+    /// `GoogleTest`.
+    GoogleTest,
+    /// Catch2.
+    Catch2,
 }
 
 impl Runner {
@@ -57,6 +66,10 @@ impl Runner {
             Self::GoTest => "go test",
             Self::NodeTest => "node:test",
             Self::Vitest => "vitest",
+            Self::Jest => "jest",
+            Self::Mocha => "mocha",
+            Self::GoogleTest => "GoogleTest",
+            Self::Catch2 => "Catch2",
         }
     }
 }
@@ -72,6 +85,8 @@ pub struct TestRun {
     pub line: u64,
     /// What the debugger starts.
     pub configuration: Configuration,
+    /// What the caller has to know of it: the program is older than the source.
+    pub warning: Option<String>,
 }
 
 /// Which test of a file is meant.
@@ -102,9 +117,12 @@ pub async fn test_at(
         "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx" => {
             javascript::test_at(&source, &tools).await
         }
+        "cc" | "cpp" | "cxx" | "c++" | "h" | "hh" | "hpp" | "hxx" => {
+            cpp::test_at(&source, &tools).await
+        }
         _ => Err(CodeError::DiscoveryFailed(format!(
-            "no test runner is known for {}; known are those of Python, Rust, Go, JavaScript and \
-             TypeScript",
+            "no test runner is known for {}; known are those of Python, Rust, Go, JavaScript, \
+             TypeScript and C++",
             file.display()
         ))),
     }

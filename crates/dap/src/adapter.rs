@@ -6,11 +6,13 @@
 //! `quirks.rs` where it is not like others.
 
 mod debugpy;
+mod declarations;
 mod delve;
 mod doctor;
 mod exceptions;
 mod js_debug;
 mod lldb;
+mod looks;
 mod quirks;
 mod registry;
 
@@ -19,11 +21,13 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 pub use self::debugpy::{interpreters, pip_install};
+pub(crate) use self::declarations::{Declarations, Declared};
 pub(crate) use self::doctor::doctor;
 pub(crate) use self::exceptions::{
-    PANIC, RaisingFunction, THROW, THROWN_TYPE, demangled, is_type_name,
+    PANIC, RaisingFunction, TEST_FAILURE, THROW, THROWN_TYPE, demangled, is_type_name,
 };
-pub(crate) use self::lldb::Formatter;
+pub(crate) use self::lldb::{Formatter, OwnResult};
+pub(crate) use self::looks::{Bits, Container, Look, Part};
 pub(crate) use self::quirks::ConditionFailure;
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Probing, Search, find, survey};

@@ -48,6 +48,29 @@ pub struct Configuration {
     pub exceptions: ExceptionFilters,
 }
 
+/// A language that none of our adapters debugs.
+struct ForeignLanguage {
+    name: &'static str,
+    /// The types of its configurations, the usual one first, and the endings of its files.
+    types: &'static [&'static str],
+}
+
+const FOREIGN: [ForeignLanguage; 5] = [
+    ForeignLanguage { name: "Java", types: &["java", "jar", "class"] },
+    ForeignLanguage { name: "Kotlin", types: &["kotlin", "kt", "kts"] },
+    ForeignLanguage {
+        name: "C#",
+        types: &["coreclr", "clr", "csharp", "dotnet", "cs", "csproj", "sln"],
+    },
+    ForeignLanguage { name: "Ruby", types: &["ruby", "rdbg", "ruby_lsp", "rb"] },
+    ForeignLanguage { name: "PHP", types: &["php", "xdebug"] },
+];
+
+/// The language of a type or an ending that none of our adapters debugs.
+fn foreign(name: &str) -> Option<ForeignLanguage> {
+    FOREIGN.into_iter().find(|language| language.types.contains(&name))
+}
+
 impl Configuration {
     pub(crate) fn new(
         name: String,
@@ -57,6 +80,10 @@ impl Configuration {
         fields: Map<String, Value>,
     ) -> Self {
         let exceptions = ExceptionFilters::Default;
+        let is_core =
+            CORE_FIELDS.iter().any(|field| fields.get(*field).is_some_and(Value::is_string));
+        // lldb-dap attaches to one; for us nothing is there that could go on.
+        let request = if is_core { Request::Launch } else { request };
         Self { name, kind, request, folder, fields, exceptions }
     }
 
@@ -80,6 +107,18 @@ impl Configuration {
         fields.insert("cwd".to_owned(), json!(folder));
         let (name, kind) = (module.to_owned(), kind.to_owned());
         Self::new(name, kind, Request::Launch, folder, fields)
+    }
+
+    /// The core file of a program to look into.
+    pub fn core(
+        kind: &str,
+        core: impl AsRef<Path>,
+        program: impl AsRef<Path>,
+        folder: impl Into<PathBuf>,
+    ) -> Self {
+        let folder = folder.into();
+        let core = folder.join(core);
+        Self::launch(kind, program, folder).with(CORE_FIELDS[0], json!(core))
     }
 
     /// A process to attach to.
@@ -123,7 +162,10 @@ impl Configuration {
             "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" => Some("node"),
             "go" => Some("go"),
             _ if program.join("go.mod").is_file() => Some("go"),
-            _ => {
+            extension => {
+                if let Some(language) = foreign(extension) {
+                    return Some(language.types[0]);
+                }
                 let mut magic = [0; 4];
                 let mut file = termbridge_foreign_files::open(program).ok()?;
                 std::io::Read::read_exact(&mut file, &mut magic).ok()?;
@@ -136,6 +178,9 @@ impl Configuration {
     /// The adapter that serves it.
     pub fn adapter(&self) -> Result<AdapterKind, DebugError> {
         AdapterKind::for_type(&self.kind).ok_or_else(|| {
+            if let Some(language) = foreign(&self.kind.to_ascii_lowercase()) {
+                return DebugError::UnsupportedLanguage(language.name);
+            }
             let known = "python, go, node, lldb, rust, c, cpp";
             DebugError::InvalidParams(format!("unknown type {:?}; known are {known}", self.kind))
         })
@@ -144,6 +189,12 @@ impl Configuration {
     /// The text of a field.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// The core file that is looked into in place of a process.
+    pub(crate) fn core_file(&self) -> Option<PathBuf> {
+        let file = CORE_FIELDS.iter().find_map(|field| self.text(field))?;
+        Some(self.folder.join(file))
     }
 
     /// The process to attach to, when it is named by its number.
@@ -206,10 +257,15 @@ impl Configuration {
                 .attached_process()
                 .map_or(Ok(()), |pid| TargetProcess::find(pid).map(drop));
         }
-        if let Some(program) = self.program_path()
-            && !program.exists()
-        {
-            return Err(DebugError::FileNotFound(program));
+        let files = [self.program_path(), self.core_file()].into_iter().flatten();
+        if let Some(missing) = { files }.find(|file| !file.exists()) {
+            return Err(DebugError::FileNotFound(missing));
+        }
+        if self.core_file().is_some() && !self.adapter()?.quirks().reads_core_files() {
+            let what = "core files".to_owned();
+            let instead = "core files of C, C++, Rust and Go programs can be read";
+            let adapter = self.adapter()?.name().to_owned();
+            return Err(DebugError::UnsupportedCapability { adapter, what, instead });
         }
         if let Some(cwd) = self.text("cwd").map(|cwd| self.folder.join(cwd))
             && !cwd.is_dir()
@@ -219,6 +275,9 @@ impl Configuration {
         Ok(())
     }
 }
+
+/// Fields that name a core file: of lldb-dap, delve and Microsoft's C++ debugger.
+pub(crate) const CORE_FIELDS: [&str; 3] = ["coreFile", "coreFilePath", "coreDumpPath"];
 
 /// Fields that are for us and not for the adapter.
 const OURS: &[&str] = &[

@@ -51,6 +51,20 @@ pub enum DebugError {
         /// How long was waited.
         after: Duration,
     },
+    /// A program that was asked to pause runs nothing in which it could.
+    #[error("{program} is idle: it waits for events and runs no code that could be paused")]
+    Idle {
+        /// The program.
+        program: String,
+    },
+    /// An expression had no value in time.
+    #[error("no value within {} ms: {program} may still be busy with this expression or an earlier one", .after.as_millis())]
+    EvaluateSlow {
+        /// The program.
+        program: String,
+        /// How long was waited.
+        after: Duration,
+    },
     /// The request was withdrawn.
     #[error("the request was cancelled")]
     Cancelled,
@@ -133,6 +147,9 @@ pub enum DebugError {
         /// What to do instead.
         instead: &'static str,
     },
+    /// None of our adapters debugs the language.
+    #[error("{0} is not supported natively")]
+    UnsupportedLanguage(&'static str),
     /// The answer is larger than what may be returned.
     #[error("{what} is larger than {limit} bytes")]
     LargeData {
@@ -172,7 +189,10 @@ impl DebugError {
             Self::NoSession(_) | Self::NoRun { .. } => "E_NO_SESSION",
             Self::NotPaused { .. } => "E_NOT_STOPPED",
             Self::NotStopped { .. } => "E_NOT_PAUSED",
-            Self::Timeout { .. } | Self::AdapterSlow { .. } => "E_TIMEOUT",
+            Self::Timeout { .. }
+            | Self::AdapterSlow { .. }
+            | Self::EvaluateSlow { .. }
+            | Self::Idle { .. } => "E_TIMEOUT",
             Self::Cancelled => "E_CANCELLED",
             Self::Aborted(_) => "E_ABORTED",
             Self::InvalidParams(_) => "E_INVALID_PARAMS",
@@ -186,7 +206,9 @@ impl DebugError {
             Self::NotExpandable(_) => "E_NOT_EXPANDABLE",
             Self::EvaluateFailed(_) => "E_EVALUATE_FAILED",
             Self::ReadOnly(_) => "E_READ_ONLY",
-            Self::UnsupportedCapability { .. } => "E_UNSUPPORTED_CAPABILITY",
+            Self::UnsupportedCapability { .. } | Self::UnsupportedLanguage(_) => {
+                "E_UNSUPPORTED_CAPABILITY"
+            }
             Self::LargeData { .. } => "E_LARGE_DATA",
             Self::Busy(_) => "E_BUSY",
             Self::Capacity { .. } => "E_CAPACITY",
@@ -210,6 +232,13 @@ impl DebugError {
             Self::AdapterSlow { .. } => {
                 "call again: the debugger may still be reading symbols; or ask for less"
             }
+            Self::Idle { .. } => {
+                "set a breakpoint in the code that handles an event, and cause that event (send it a request)"
+            }
+            Self::EvaluateSlow { .. } => {
+                "until it is done nothing else can be read there: debug_restart or debug_stop ends the program; then call \
+                 nothing that waits or loops"
+            }
             Self::Cancelled | Self::Aborted(_) => "see debug_status for what is still open",
             Self::InvalidParams(_) => "correct the arguments and call again",
             Self::FileNotFound(_) => {
@@ -231,6 +260,11 @@ impl DebugError {
             Self::EvaluateFailed(_) => "correct the expression, or choose another frame with frameId",
             Self::ReadOnly(_) => "change a variable it is made from",
             Self::UnsupportedCapability { instead, .. } => instead,
+            Self::UnsupportedLanguage(language) => {
+                return format!(
+                    "open the folder in an editor that has a {language} debugger and the termbridge extension"
+                );
+            }
             Self::LargeData { .. } => {
                 "read it by pages with debug_get_variable or write it to a file with debug_save_variable"
             }

@@ -32,6 +32,7 @@ mod capture;
 mod client;
 mod configuration;
 mod context;
+mod core_file;
 mod debugger;
 mod environment;
 mod error;
@@ -61,6 +62,7 @@ pub use breakpoint::{
 pub use capture::{CaptureError, Captured};
 pub use configuration::{Configuration, ExceptionFilters, Request};
 pub use context::Hooks;
+pub use core_file::CoreFile;
 pub use debugger::Debugger;
 pub use environment::Environment;
 pub use error::DebugError;

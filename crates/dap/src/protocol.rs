@@ -68,6 +68,7 @@ pub(crate) struct Capabilities {
     pub(crate) supports_set_expression: bool,
     pub(crate) supports_clipboard_context: bool,
     pub(crate) supports_exception_info_request: bool,
+    pub(crate) supports_goto_targets_request: bool,
     pub(crate) supports_exception_filter_options: bool,
     pub(crate) supports_terminate_request: bool,
     pub(crate) support_terminate_debuggee: bool,
@@ -211,6 +212,10 @@ pub(crate) struct Scope {
     pub(crate) named_variables: Option<u64>,
     pub(crate) indexed_variables: Option<u64>,
     pub(crate) expensive: bool,
+    pub(crate) line: Option<u64>,
+    pub(crate) column: Option<u64>,
+    pub(crate) end_line: Option<u64>,
+    pub(crate) end_column: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -223,6 +228,9 @@ pub(crate) struct Scopes {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct PresentationHint {
     pub(crate) attributes: Vec<String>,
+    pub(crate) visibility: Option<String>,
+    /// A getter, which is not called to show it.
+    pub(crate) lazy: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -259,7 +267,6 @@ pub(crate) struct ExceptionInfo {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ExceptionDetails {
     pub(crate) message: Option<String>,
-    pub(crate) stack_trace: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

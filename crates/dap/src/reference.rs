@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::DebugError;
-use crate::protocol::Variable;
+use crate::protocol::{Scope, Variable};
 
 /// References that a session keeps; the oldest are dropped beyond that, and are stale then.
 const MAX_REFERENCES: usize = 50_000;
@@ -45,11 +45,43 @@ pub(crate) struct References {
     known: BTreeMap<u64, Reference>,
     /// Variables that were changed, by connection, container and name, as the adapter said they are now.
     changed: HashMap<(u32, i64, String), Variable>,
+    /// Where frames stand, by connection and the adapter's number.
+    frames: HashMap<(u32, i64), FramePlace>,
+    /// The frames of containers, by connection and the adapter's number.
+    owners: HashMap<(u32, i64), i64>,
+    /// Scopes of frames, by connection and the adapter's number of their container.
+    scopes: HashMap<(u32, i64), ScopePlace>,
+}
+
+/// Where a frame stands in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FramePlace {
+    pub(crate) path: String,
+    pub(crate) line: u64,
+    pub(crate) column: u64,
+}
+
+/// A scope of a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct ScopePlace {
+    pub(crate) scope: Scope,
+    /// The adapter's number of the frame.
+    pub(crate) frame: i64,
+    pub(crate) place: FramePlace,
+    /// It belongs to the frame itself, and not to a function around it.
+    pub(crate) is_own: bool,
 }
 
 impl References {
     pub(crate) fn new(numbers: Numbers) -> Self {
-        Self { numbers, known: BTreeMap::new(), changed: HashMap::new() }
+        Self {
+            numbers,
+            known: BTreeMap::new(),
+            changed: HashMap::new(),
+            frames: HashMap::new(),
+            owners: HashMap::new(),
+            scopes: HashMap::new(),
+        }
     }
 
     /// A number for a reference.
@@ -83,6 +115,45 @@ impl References {
     pub(crate) fn forget(&mut self, link: u32) {
         self.known.retain(|_, reference| reference.link != link);
         self.changed.retain(|(of, ..), _| *of != link);
+        self.frames.retain(|(of, _), _| *of != link);
+        self.owners.retain(|(of, _), _| *of != link);
+        self.scopes.retain(|(of, _), _| *of != link);
+    }
+
+    /// Keeps where a frame stands.
+    pub(crate) fn keep_frame(&mut self, link: u32, frame: i64, place: FramePlace) {
+        if self.frames.len() < MAX_REFERENCES {
+            self.frames.insert((link, frame), place);
+        }
+    }
+
+    /// Where a frame stands.
+    pub(crate) fn frame_place(&self, link: u32, frame: i64) -> Option<&FramePlace> {
+        self.frames.get(&(link, frame))
+    }
+
+    /// Keeps the frame of a container.
+    pub(crate) fn keep_owner(&mut self, link: u32, container: i64, frame: i64) {
+        if container != 0 && self.owners.len() < MAX_REFERENCES {
+            self.owners.insert((link, container), frame);
+        }
+    }
+
+    /// The frame of a container, where it is known.
+    pub(crate) fn frame_of(&self, link: u32, container: i64) -> Option<i64> {
+        self.owners.get(&(link, container)).copied()
+    }
+
+    /// Keeps a scope of a frame.
+    pub(crate) fn keep_scope(&mut self, link: u32, place: ScopePlace) {
+        if self.scopes.len() < MAX_REFERENCES {
+            self.scopes.insert((link, place.scope.variables_reference), place);
+        }
+    }
+
+    /// The scope that a container is.
+    pub(crate) fn scope(&self, link: u32, container: i64) -> Option<&ScopePlace> {
+        self.scopes.get(&(link, container))
     }
 
     /// Keeps what a variable was changed to, for an adapter that goes on showing what it was.

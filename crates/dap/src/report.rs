@@ -252,8 +252,6 @@ pub struct ExceptionReport {
     pub id: String,
     /// What it says.
     pub message: Option<String>,
-    /// Its stack, where the adapter has one, perhaps cut.
-    pub stack: Option<String>,
 }
 
 /// Output since the last report: the end of it, when it is too long.

@@ -25,7 +25,10 @@ mod exceptions;
 mod failures;
 mod focus;
 mod foresight;
+mod function_name;
+mod goto;
 mod inspect;
+mod one_line;
 mod placing;
 mod pump;
 mod reverse;
@@ -36,6 +39,7 @@ mod start;
 pub(crate) mod state;
 mod stop_report;
 mod tree;
+mod unset;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -70,8 +74,10 @@ pub(crate) struct Inner {
     pub(crate) context: Arc<Context>,
     state: Mutex<State>,
     changed: watch::Sender<u64>,
-    /// Someone starts, restarts or stops it.
+    /// Someone starts or restarts it.
     changing: AtomicBool,
+    /// It is to be stopped, whatever the one who starts it is about to do.
+    stop_requested: AtomicBool,
     workspace: OnceLock<focus::Workspace>,
     /// Bytes of output so far; not all of them are kept.
     printed: AtomicUsize,
@@ -146,6 +152,7 @@ impl DebugSession {
             state: Mutex::new(state),
             changed,
             changing: AtomicBool::new(false),
+            stop_requested: AtomicBool::new(false),
             workspace: OnceLock::new(),
             printed: AtomicUsize::new(0),
             companions: OnceLock::new(),
@@ -236,16 +243,17 @@ impl Inner {
         self.context.events.record(self.id.as_str(), event, body);
     }
 
-    /// The right to start, restart or stop, for one at a time.
+    /// The right to start or restart, for one at a time.
     pub(crate) fn change(self: &Arc<Self>) -> Result<Changing, DebugError> {
         if self.changing.swap(true, Ordering::AcqRel) {
             return Err(DebugError::Busy(self.id.to_string()));
         }
+        self.stop_requested.store(false, Ordering::Release);
         Ok(Changing(Arc::downgrade(self)))
     }
 }
 
-/// The right to change a session; given back when dropped.
+/// The right to start a session; given back when dropped.
 pub(crate) struct Changing(Weak<Inner>);
 
 impl Drop for Changing {

@@ -240,7 +240,13 @@ impl DebugTool {
         // An editor's words have no bound of their own.
         let message = text::cleaned(failure.message).trim_end().to_owned();
         let message = bound(message, MAX_MESSAGE, "the program's output").text;
-        let text = error::text(&failure.code, &message, &hint, &next_tools);
+        let mut text = error::text(&failure.code, &message, &hint, &next_tools);
+        if let Some(details) = &failure.details
+            && let Some(output) = text::output_of(details, offered)
+        {
+            text.push('\n');
+            text.push_str(&output);
+        }
         let mut error = json!({
             "code": failure.code,
             "message": message,

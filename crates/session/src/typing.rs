@@ -12,6 +12,9 @@ use termbridge_vt::{CellWidth, Row, Terminal};
 use crate::error::SessionError;
 use crate::input::{Input, MAX_PAUSE, Mouse, MouseTarget};
 
+/// Ctrl+C.
+pub(crate) const INTERRUPT: &[u8] = b"\x03";
+
 /// Bytes that are typed together: a key, a click, a text however long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Encoded {
@@ -33,10 +36,12 @@ pub fn encode_input(terminal: &Terminal, input: &[Input]) -> Result<Vec<Encoded>
     for item in input {
         match item {
             Input::Items(items) => items.iter().for_each(|item| {
-                push(encode_items(slice::from_ref(item), &modes), &mut pause);
+                let bytes = encode_items(slice::from_ref(item), &modes);
+                apart(&bytes).for_each(|piece| push(piece.to_vec(), &mut pause));
             }),
             Input::Text(text) => {
-                push(encode_items(&[InputItem::Text(text.clone())], &modes), &mut pause);
+                let bytes = encode_items(&[InputItem::Text(text.clone())], &modes);
+                apart(&bytes).for_each(|piece| push(piece.to_vec(), &mut pause));
             }
             Input::Paste(text) => push(encode_paste(text, &modes), &mut pause),
             Input::Pause(time) => {
@@ -67,6 +72,11 @@ pub fn encode_input(terminal: &Terminal, input: &[Input]) -> Result<Vec<Encoded>
         }
     }
     Ok(pieces)
+}
+
+/// Text with each Ctrl+C apart: what is behind one has to wait for what it ends.
+fn apart(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.chunk_by(|a, b| ![*a, *b].contains(&INTERRUPT[0]))
 }
 
 fn mouse_event(terminal: &Terminal, mouse: &Mouse) -> Result<MouseEvent, SessionError> {

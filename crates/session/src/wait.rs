@@ -173,11 +173,14 @@ impl Wait {
         self.command.is_some() || self.free
     }
 
-    /// Judges the conditions on text. `changed` tells whether a row is newer than `after`.
-    pub fn find(&self, haystack: &Haystack, changed: impl Fn(u16) -> bool) -> Option<Fired> {
+    /// Judges the conditions on text. `newer` has the rows that are newer than `after`, if only those count.
+    pub fn find(&self, haystack: &Haystack, newer: Option<&[u16]>) -> Option<Fired> {
         let hit = |range: std::ops::Range<usize>| {
             let found = haystack.locate(range);
-            changed(found.row).then_some(found)
+            // A typed line changes the row of its prompt.
+            let is_new =
+                |rows: &[u16]| rows.contains(&found.row) && !haystack.is_typed_prompt(&found);
+            newer.is_none_or(is_new).then_some(found)
         };
         if let Some(text) = &self.text {
             let mut matches = haystack.text().match_indices(text.as_str());

@@ -55,7 +55,7 @@ struct Rows {
     /// Per row: hash of its content and when that was first seen, there or further down.
     rows: Vec<(u64, Seq)>,
     /// Lines that had scrolled off the top.
-    scrolled_off: Option<u64>,
+    lines_above: u64,
     /// By how many rows it scrolled, and when that was seen.
     scrolls: VecDeque<(Seq, u64)>,
     /// The last scroll that is no longer remembered.
@@ -71,8 +71,8 @@ pub(crate) struct Frame {
     /// Hash of what is not in a row.
     pub(crate) hash: u64,
     pub(crate) is_alternate: bool,
-    /// Lines that scrolled off the top, as far as that is known; it grows by those that do.
-    pub(crate) scrolled_off: Option<u64>,
+    /// Lines that have scrolled off the top of the primary screen.
+    pub(crate) lines_above: u64,
 }
 
 impl Changes {
@@ -90,7 +90,7 @@ impl Changes {
                 false => self.came_back = Some(next),
             }
         }
-        changed |= self.shown.note(rows, frame.scrolled_off, next);
+        changed |= self.shown.note(rows, frame.lines_above, next);
         if changed {
             self.seq = next;
         }
@@ -125,13 +125,13 @@ impl Rows {
     fn note(
         &mut self,
         hashes: impl ExactSizeIterator<Item = u64>,
-        scrolled_off: Option<u64>,
+        lines_above: u64,
         next: Seq,
     ) -> bool {
         let is_same_size = hashes.len() == self.rows.len();
-        let before = std::mem::replace(&mut self.scrolled_off, scrolled_off);
-        let by = scrolled_off.zip(before).and_then(|(now, before)| now.checked_sub(before));
-        let by = by.filter(|_| is_same_size).unwrap_or(0);
+        let before = std::mem::replace(&mut self.lines_above, lines_above);
+        let by = if is_same_size { lines_above.saturating_sub(before) } else { 0 };
+        let by = by.min(u32::MAX.into());
         let mut changed = false;
         let mut rows = Vec::with_capacity(hashes.len());
         for (row, hash) in hashes.enumerate() {
@@ -204,7 +204,7 @@ impl Rows {
             writer.fixed(*hash);
             writer.number(seq.0);
         });
-        writer.option(self.scrolled_off, Writer::number);
+        writer.number(self.lines_above);
         writer.list(self.scrolls.iter(), |writer, (seq, by)| {
             writer.number(seq.0);
             writer.number(*by);
@@ -214,14 +214,14 @@ impl Rows {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
         let rows = reader.list(|reader| Ok((reader.fixed()?, read_seq(reader)?)))?;
-        let scrolled_off = reader.option(Reader::number)?;
+        let lines_above = reader.number()?;
         let by = |reader: &mut Reader<'_>| reader.size_up_to(u32::MAX as usize);
         let scrolls = reader.list(|reader| Ok((read_seq(reader)?, by(reader)? as u64)))?;
         if rows.len() > usize::from(MAX_ROWS) || scrolls.len() > MAX_SCROLLS {
             return Err(DumpError::Damaged);
         }
         let forgotten = reader.option(read_seq)?;
-        Ok(Self { rows, scrolled_off, scrolls: scrolls.into(), forgotten })
+        Ok(Self { rows, lines_above, scrolls: scrolls.into(), forgotten })
     }
 }
 

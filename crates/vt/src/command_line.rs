@@ -1,13 +1,14 @@
 //! Where a shell's command line stands on the screen, by the shell's own marks.
 //!
 //! From the end of the prompt (`B`) to the beginning of the output (`C`), what is shown is the line
-//! itself: an echo, however the shell's editor drew it. Lines are counted with the history above them.
+//! itself: an echo, however the shell's editor drew it. Lines are counted with all
+//! that have scrolled off above them.
 
 use std::collections::VecDeque;
 
 use crate::codec::{DumpError, Reader, Writer};
 use crate::screen::Screen;
-use crate::search::CellRange;
+use crate::search::{CellRange, is_full};
 
 /// Lines that are remembered once their output has begun.
 const MAX_ENTERED: usize = 32;
@@ -45,11 +46,11 @@ impl EnteredLines {
     }
 
     /// The cells of all that are visible.
-    pub(crate) fn cells(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
+    pub(crate) fn cells(&self, screen: &Screen, above: usize) -> Vec<CellRange> {
         let (rows, columns) = screen_size(screen);
         let mut cells = Vec::new();
         for (line, shown) in &self.0 {
-            let visible = line.cells(rows, columns, history);
+            let visible = line.cells(rows, columns, above);
             let text: String =
                 visible.iter().map(|range| range.text(&screen.rows[range.row()])).collect();
             // Its first rows may have scrolled off.
@@ -72,22 +73,20 @@ pub(crate) struct CommandLine {
     start: (usize, usize),
     /// Where the output begins; `None` while the line is edited.
     end: Option<(usize, usize)>,
-    /// The history's length at the start: a shorter one means that lines were erased.
-    history: usize,
     /// A command was given that the shell has not begun: all behind the prompt is its line.
     pub(crate) given: bool,
 }
 
 impl CommandLine {
     /// The prompt ended in this row and column.
-    pub(crate) fn begin(history: usize, row: usize, col: usize, given: bool) -> Self {
-        Self { start: (history + row, col), end: None, history, given }
+    pub(crate) fn begin(above: usize, row: usize, col: usize, given: bool) -> Self {
+        Self { start: (above + row, col), end: None, given }
     }
 
     /// The output begins in this row and column; false if it did before.
-    pub(crate) fn end(&mut self, history: usize, row: usize, col: usize) -> bool {
+    pub(crate) fn end(&mut self, above: usize, row: usize, col: usize) -> bool {
         self.given = false;
-        self.end.replace(self.end.unwrap_or((history + row, col))).is_none()
+        self.end.replace(self.end.unwrap_or((above + row, col))).is_none()
     }
 
     /// The output has begun.
@@ -96,21 +95,31 @@ impl CommandLine {
     }
 
     /// The cells of the line that are visible on a screen of so many rows and columns.
-    pub(crate) fn cells(&self, rows: usize, columns: usize, history: usize) -> Vec<CellRange> {
+    pub(crate) fn cells(&self, rows: usize, columns: usize, above: usize) -> Vec<CellRange> {
         let end = match self.end {
             Some(end) => end,
-            None if self.given => (history + rows, 0),
+            None if self.given => (above + rows, 0),
             None => return Vec::new(),
         };
-        if history < self.history {
-            return Vec::new();
-        }
-        let lines = (self.start.0.max(history)..=end.0).take_while(|line| line - history < rows);
+        let lines = (self.start.0.max(above)..=end.0).take_while(|line| line - above < rows);
         lines
             .filter_map(|line| {
                 let from = if line == self.start.0 { self.start.1 } else { 0 };
                 let to = if line == end.0 { end.1 } else { columns };
-                (from < to).then(|| CellRange::new(line - history, from, to))
+                (from < to).then(|| CellRange::new(line - above, from, to))
+            })
+            .collect()
+    }
+
+    /// The cells behind the prompt in its row, and in the rows that the line continues in.
+    pub(crate) fn edited_cells(&self, screen: &Screen, above: usize) -> Vec<CellRange> {
+        let Some(first) = self.start.0.checked_sub(above) else { return Vec::new() };
+        let rows = screen.rows.iter().enumerate().skip(first);
+        let more = rows.clone().take_while(|(_, row)| is_full(row)).count();
+        rows.take(more + 1)
+            .map(|(index, row)| {
+                let from = if index == first { self.start.1 } else { 0 };
+                CellRange::new(index, from.min(row.cells.len()), row.cells.len())
             })
             .collect()
     }
@@ -122,18 +131,12 @@ impl CommandLine {
         };
         place(writer, self.start);
         writer.option(self.end, place);
-        writer.size(self.history);
         writer.flag(self.given);
     }
 
     /// Reads a place in one of `lines` lines at most.
     pub(crate) fn read(reader: &mut Reader<'_>, lines: usize) -> Result<Self, DumpError> {
         let place = |reader: &mut Reader<'_>| Ok((reader.size_up_to(lines)?, reader.size()?));
-        Ok(Self {
-            start: place(reader)?,
-            end: reader.option(place)?,
-            history: reader.size()?,
-            given: reader.flag()?,
-        })
+        Ok(Self { start: place(reader)?, end: reader.option(place)?, given: reader.flag()? })
     }
 }

@@ -213,7 +213,7 @@ impl Terminal {
         let frame = Frame {
             hash: self.frame_hash(),
             is_alternate: self.is_alternate(),
-            scrolled_off: self.core.scrolled_off(),
+            lines_above: self.core.term.lines_above() as u64,
         };
         self.changes.look(frame, hashes)
     }
@@ -295,21 +295,24 @@ impl Terminal {
     /// its echo is left out: a wait must not be satisfied by the command that asked for it.
     pub fn haystack(&self) -> Haystack {
         let screen = self.screen();
-        let history = self.history_len();
-        let mut echo = self.typings.echo(&screen, history);
-        if history < self.core.history_limit() && !screen.alternate {
+        let above = self.core.term.lines_above();
+        let mut echo = self.typings.echo(&screen, above);
+        if !screen.alternate {
             let (rows, columns) = screen_size(&screen);
-            let line = self.core.command_line.filter(|line| !line.is_entered()).into_iter();
-            echo.extend(line.flat_map(|line| line.cells(rows, columns, history)));
-            echo.extend(self.core.entered_lines.cells(&screen, history));
+            if let Some(line) = self.core.command_line.filter(|line| !line.is_entered()) {
+                echo.cells.extend(line.cells(rows, columns, above));
+                // The shell's editor shows the line before the shell takes it.
+                let edited = line.edited_cells(&screen, above);
+                echo.cells.extend(self.typings.entered_cells(&screen, &edited));
+            }
+            echo.cells.extend(self.core.entered_lines.cells(&screen, above));
         }
-        Haystack::new(&screen, &echo)
+        Haystack::new(&screen, echo)
     }
 
     /// Notes that input starts now, at the cursor, unless a line is still being typed.
     pub fn begin_typing(&mut self) {
-        let (screen, history) = (self.screen(), self.history_len());
-        self.typings.begin(&screen, history, history < self.core.history_limit());
+        self.typings.begin(&self.screen(), self.core.term.lines_above());
     }
 
     /// Notes that a command was given to a shell that marks its lines: what it shows behind its prompt

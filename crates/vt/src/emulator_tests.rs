@@ -358,6 +358,20 @@ fn rows_that_only_moved_up_are_not_fresh() {
 }
 
 #[test]
+fn rows_that_move_below_others_scroll_nothing_off() {
+    for moves in ["\x1b[3;1H\x1b[M", "\x1b[3;6r\x1b[6;1H\n", "\x1b[3;6r\x1b[S", "\x1b[3;6r\x1b[r"] {
+        let mut terminal = fed("history\r\n".repeat(9));
+        terminal.feed(b"\x1b[2J\x1b[Hone\r\ntwo\r\nthree\r\nfour\r\nfive");
+        let before = terminal.look();
+        terminal.feed(moves.as_bytes());
+        terminal.look();
+        let (fresh, scrolled) = terminal.rows_since(before);
+        assert!(!fresh.contains(&0) && !fresh.contains(&1), "{moves:?}: {fresh:?}");
+        assert_eq!(scrolled, 0, "{moves:?}");
+    }
+}
+
+#[test]
 fn modes_reach_the_input_side() {
     let modes =
         fed("\x1b[?1h\x1b=\x1b[?2004h\x1b[?1003h\x1b[?1006h\x1b[>4;1m\x1b[20h").input_modes();
@@ -421,6 +435,65 @@ fn the_echoes_of_earlier_commands_are_not_found() {
     // Output in a row that showed a line before.
     terminal.feed(b"\x1b[H\x1b[J\r\nDONE");
     assert!(terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+}
+
+#[test]
+fn the_line_behind_a_prompt_is_an_echo_wherever_the_cursor_was_when_it_was_typed() {
+    let mut terminal = fed("\x1b]133;A\x07$ \x1b]133;B\x07\r");
+    terminal.begin_typing();
+    terminal.note_typed("echo DONE\r");
+    terminal.feed(b"$ echo DONE");
+    assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+    // A shell that prints no mark when the output begins.
+    terminal.feed(b"\r\nDONE\r\n");
+    assert!(terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+    // A job that prints behind the next prompt.
+    terminal.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07job\r\n");
+    assert!(terminal.haystack().text().contains("job"), "{:?}", terminal.haystack().text());
+}
+
+#[test]
+fn the_line_is_an_echo_behind_a_prompt_that_is_drawn_after_its_mark() {
+    let mut terminal = terminal(40, 4);
+    terminal.feed(b"\x1b]133;A\x07\x1b]133;B\x07");
+    terminal.begin_typing();
+    terminal.note_typed("sleep 1; echo DONE\r");
+    // As fish draws it: word by word, with a suggestion behind the cursor.
+    for drawn in ["me /usr# sl", "\x1b[Keep 1; echo", " DONE", "\r\x1b[9Csleep"] {
+        terminal.feed(drawn.as_bytes());
+        let text = terminal.haystack().text().to_owned();
+        assert!(!["sl", "echo", "DONE"].iter().any(|part| text.contains(part)), "{text:?}");
+        assert!(text.contains("me /usr# "), "{text:?}");
+    }
+    terminal.feed(b"\r\n\x1b]133;C\x07DONE\r\n");
+    assert!(terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
+}
+
+#[test]
+fn prompts_in_front_of_typed_lines_are_known() {
+    let mut terminal = fed(">>> ");
+    terminal.begin_typing();
+    terminal.note_typed("one\rtwo\r");
+    terminal.feed(b"one\r\n1\r\n>>> two\r\n2\r\n>>> ");
+    let haystack = terminal.haystack();
+    let found = haystack.text().match_indices(">>> ").map(|(at, part)| at..at + part.len());
+    let typed: Vec<bool> =
+        found.map(|range| haystack.is_typed_prompt(&haystack.locate(range))).collect();
+    assert_eq!(typed, [true, true, false], "{:?}", haystack.text());
+    let all = haystack.locate(0..haystack.text().len());
+    assert!(!haystack.is_typed_prompt(&all), "it contains more than a prompt");
+}
+
+#[test]
+fn a_prompt_on_the_right_and_a_suggestion_do_not_show_the_line() {
+    let mut terminal = terminal(40, 4);
+    terminal.feed(b"\x1b]133;A\x07$ \x1b]133;B\x07\x1b[36G8:15\r\x1b[2C");
+    terminal.begin_typing();
+    terminal.note_typed("make\r");
+    terminal.feed(b"mak");
+    assert!(!terminal.haystack().text().contains("mak"), "{:?}", terminal.haystack().text());
+    terminal.feed(b"e; echo DONE\x1b[11D");
+    assert!(!terminal.haystack().text().contains("DONE"), "{:?}", terminal.haystack().text());
 }
 
 #[test]

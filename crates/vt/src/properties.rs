@@ -124,6 +124,32 @@ proptest! {
         }
     }
 
+    /// Lines that the history drops are counted: waits and echoes are the same without them.
+    #[test]
+    fn a_full_history_changes_nothing_on_the_screen(
+        size in size(), pieces in proptest::collection::vec((scrolling(), any::<bool>()), 1..30),
+    ) {
+        let lines = b"line\r\n".repeat(30);
+        let mut full = Terminal::new(size, Options { scrollback_lines: 20, ..Options::default() });
+        let mut roomy = Terminal::new(size, Options::default());
+        for terminal in [&mut full, &mut roomy] {
+            lines.chunks(6).for_each(|line| terminal.feed(line));
+        }
+        for (piece, types) in &pieces {
+            let before = [&mut full, &mut roomy].map(|terminal| {
+                let before = terminal.look();
+                if *types {
+                    terminal.begin_typing();
+                    terminal.note_typed("row 1\r");
+                }
+                terminal.feed(piece);
+                (before, terminal.look())
+            });
+            prop_assert_eq!(full.rows_since(before[0].0), roomy.rows_since(before[1].0));
+            prop_assert_eq!(full.haystack(), roomy.haystack());
+        }
+    }
+
     /// Who is shown fresh rows, and by how much the rest scrolled, has the screen.
     #[test]
     fn what_is_not_fresh_has_moved_with_the_rest(
@@ -172,5 +198,7 @@ fn scrolling() -> impl Strategy<Value = Vec<u8>> {
         1 => fixed("\x1b[H\x1b[L"),
         1 => fixed("\x1b[HX"),
         1 => fixed("\x1b[24;1Hstatus\x1b[3;1H"),
+        1 => fixed("\x1b[3J"),
+        1 => fixed("\x1bc"),
     ]
 }

@@ -13,6 +13,8 @@ pub struct Haystack {
     text: String,
     /// Byte offset of each cell's text, with its row and column.
     cells: Vec<(usize, u16, u16)>,
+    /// The prompts in front of echoes: they were there before the lines were typed.
+    prompts: Vec<CellRange>,
 }
 
 /// Where something was found.
@@ -27,11 +29,12 @@ pub struct Found {
 }
 
 impl Haystack {
-    pub(crate) fn new(screen: &Screen, hidden: &[CellRange]) -> Self {
-        let mut haystack = Self::default();
+    pub(crate) fn new(screen: &Screen, echo: Echo) -> Self {
+        let mut haystack = Self { prompts: echo.prompts, ..Self::default() };
+        let hidden = &echo.cells;
         for (index, row) in screen.rows.iter().enumerate() {
             let end = if row.wrapped { row.cells.len() } else { text_len(row) };
-            haystack.push_row(index, row, end, hidden);
+            haystack.push_cells(CellRange::new(index, 0, end), row, hidden);
             if !row.wrapped {
                 haystack.end_line(index, end);
             }
@@ -42,19 +45,20 @@ impl Haystack {
         if let Some(row) = screen.rows.get(index)
             && (1..end).contains(&text_len(row))
         {
-            haystack.push_row(index, row, end, hidden);
+            haystack.push_cells(CellRange::new(index, 0, end), row, hidden);
             haystack.end_line(index, end);
         }
         haystack
     }
 
-    fn push_row(&mut self, index: usize, row: &Row, end: usize, hidden: &[CellRange]) {
-        for (col, cell) in row.cells[..end].iter().enumerate() {
+    fn push_cells(&mut self, range: CellRange, row: &Row, hidden: &[CellRange]) {
+        let cells = row.cells.iter().enumerate().take(range.end).skip(range.start);
+        for (col, cell) in cells {
             if cell.width == CellWidth::Continuation {
                 continue;
             }
-            self.cells.push((self.text.len(), index as u16, col as u16));
-            if hidden.iter().any(|range| range.contains(index, col)) {
+            self.cells.push((self.text.len(), range.row as u16, col as u16));
+            if hidden.iter().any(|hidden| hidden.contains(range.row, col)) {
                 self.text.push('\0');
             } else {
                 cell.push_text(&mut self.text);
@@ -65,6 +69,13 @@ impl Haystack {
     fn end_line(&mut self, index: usize, end: usize) {
         self.cells.push((self.text.len(), index as u16, end as u16));
         self.text.push('\n');
+    }
+
+    /// This is the prompt, or a part of it, at which a line was typed.
+    pub fn is_typed_prompt(&self, found: &Found) -> bool {
+        let (row, col) = (found.row.into(), found.col.into());
+        // Longer texts contain the line behind it.
+        self.prompts.iter().any(|prompt| prompt.contains(row, col)) && !found.text.contains('\0')
     }
 
     /// The text to search.
@@ -78,6 +89,15 @@ impl Haystack {
         let (_, row, col) = at.checked_sub(1).map_or((0, 0, 0), |index| self.cells[index]);
         Found { row, col, text: self.text.get(range).unwrap_or_default().to_owned() }
     }
+}
+
+/// What typed lines left on the screen.
+#[derive(Debug, Default)]
+pub(crate) struct Echo {
+    /// The lines.
+    pub(crate) cells: Vec<CellRange>,
+    /// The prompts in front of them.
+    prompts: Vec<CellRange>,
 }
 
 fn text_len(row: &Row) -> usize {
@@ -130,17 +150,47 @@ pub(crate) struct Typings(Vec<Typing>);
 
 impl Typings {
     /// Input starts now, at the cursor, unless a line is still being typed.
-    pub(crate) fn begin(&mut self, screen: &Screen, history: usize, exact: bool) {
+    pub(crate) fn begin(&mut self, screen: &Screen, above: usize) {
         let next = match self.0.last() {
-            Some(typing) if !typing.is_over(screen, history) => return,
-            Some(typing) => typing.next(screen, history, exact),
-            None => Typing::new(screen, history, exact),
+            Some(typing) if !typing.is_over(screen, above) => return,
+            Some(typing) => typing.next(screen, above),
+            None => Typing::new(screen, above),
         };
-        self.0.retain(|typing| typing.may_be_echoed(screen, history));
+        self.0.retain(|typing| typing.may_be_echoed(screen, above));
         if self.0.len() == MAX_TYPINGS {
             self.0.remove(0);
         }
         self.0.push(next);
+    }
+
+    /// The cells of a command line, as the shell's editor draws it, from where a line stands that was entered last.
+    /// The prompt may be among the cells (fish marks its end before it draws it), and a suggestion or a prompt on the
+    /// right may follow the line.
+    pub(crate) fn entered_cells(&self, screen: &Screen, edited: &[CellRange]) -> Vec<CellRange> {
+        let Some(typing) = self.0.last().filter(|typing| typing.is_entered()) else {
+            return Vec::new();
+        };
+        let mut shown = Haystack::default();
+        edited.iter().for_each(|range| shown.push_cells(*range, &screen.rows[range.row], &[]));
+        let cursor = (screen.cursor.row, screen.cursor.col);
+        let to_cursor = shown.cells.partition_point(|(_, row, col)| (*row, *col) < cursor);
+        let cursor = shown.cells.get(to_cursor).map_or(shown.text.len(), |(offset, ..)| *offset);
+        let lines = typing.lines.iter().map(|line| line.trim_end());
+        let start = lines
+            .filter(|line| !line.is_empty())
+            .find_map(|line| start_of_line(&shown.text, cursor, line));
+        let Some(start) = start else {
+            return Vec::new();
+        };
+        let first = shown.cells.partition_point(|(offset, ..)| *offset < start);
+        let Some((_, row, col)) = shown.cells.get(first) else {
+            return Vec::new();
+        };
+        let (row, col) = (usize::from(*row), usize::from(*col));
+        let from =
+            |range: &CellRange| if range.row == row { range.start.max(col) } else { range.start };
+        let below = edited.iter().filter(|range| range.row >= row);
+        below.map(|range| CellRange { start: from(range), ..*range }).collect()
     }
 
     /// The input that is being typed.
@@ -152,13 +202,16 @@ impl Typings {
         self.0.iter_mut().for_each(|typing| typing.exact = false);
     }
 
-    /// The cells of the screen that hold an echo.
-    pub(crate) fn echo(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
-        let of_each = |typing: &Typing| match screen.alternate {
-            true => typing.command_lines(screen),
-            false => typing.echo(screen, history),
-        };
-        self.0.iter().flat_map(of_each).collect()
+    /// What they left on the screen.
+    pub(crate) fn echo(&self, screen: &Screen, above: usize) -> Echo {
+        let mut echo = Echo::default();
+        for typing in &self.0 {
+            match screen.alternate {
+                true => echo.cells.extend(typing.command_lines(screen)),
+                false => typing.echo(screen, above, &mut echo),
+            }
+        }
+        echo
     }
 
     pub(crate) fn write(&self, writer: &mut Writer) {
@@ -177,9 +230,9 @@ impl Typings {
 /// as its own content (an editor on the alternate screen) is not an echo and not handled here.
 #[derive(Debug, Clone)]
 pub(crate) struct Typing {
-    /// Row, counted with the history above it; [`NOWHERE`] on the alternate screen.
+    /// Row, counted with all lines that have scrolled off above it; [`NOWHERE`] on the alternate screen.
     line: usize,
-    /// The history was not full, so `line` stays true as lines scroll off.
+    /// The size is still the one in which `line` was counted.
     exact: bool,
     col: usize,
     /// What stood before the cursor: the prompt.
@@ -193,18 +246,18 @@ pub(crate) struct Typing {
 }
 
 impl Typing {
-    fn new(screen: &Screen, history: usize, exact: bool) -> Self {
+    fn new(screen: &Screen, above: usize) -> Self {
         let (row, col) = (usize::from(screen.cursor.row), usize::from(screen.cursor.col));
         let prompt = screen.rows.get(row).map(|row| row.text_between(0, col)).unwrap_or_default();
         let lines = vec![String::new()];
-        let line = if screen.alternate { NOWHERE } else { history + row };
-        Self { line, exact, col, prompt, earlier_prompt: None, lines, edited: false }
+        let line = if screen.alternate { NOWHERE } else { above + row };
+        Self { line, exact: true, col, prompt, earlier_prompt: None, lines, edited: false }
     }
 
     /// Typing that begins now, after this one.
-    fn next(&self, screen: &Screen, history: usize, exact: bool) -> Self {
+    fn next(&self, screen: &Screen, above: usize) -> Self {
         let earlier_prompt = self.last_prompt().map(|(col, prompt)| (col, prompt.to_owned()));
-        Self { earlier_prompt, ..Self::new(screen, history, exact) }
+        Self { earlier_prompt, ..Self::new(screen, above) }
     }
 
     /// The prompt behind which it was typed, or else the one before, with its width.
@@ -216,20 +269,20 @@ impl Typing {
     }
 
     /// It was entered, and its beginning is on the screen.
-    fn may_be_echoed(&self, screen: &Screen, history: usize) -> bool {
+    fn may_be_echoed(&self, screen: &Screen, above: usize) -> bool {
         let bytes: usize = self.lines.iter().map(String::len).sum();
         self.is_entered()
             && bytes <= MAX_TYPED
-            && (screen.alternate || self.first_row(screen, history).is_some())
+            && (screen.alternate || self.first_row(screen, above).is_some())
     }
 
     /// The line is with the program, or the cursor has left it, as it does when it is interrupted.
-    fn is_over(&self, screen: &Screen, history: usize) -> bool {
+    fn is_over(&self, screen: &Screen, above: usize) -> bool {
         if self.is_entered() || screen.alternate || !self.exact {
             return self.is_entered();
         }
         let cursor = usize::from(screen.cursor.row);
-        let first = self.line.checked_sub(history).filter(|first| *first <= cursor);
+        let first = self.line.checked_sub(above).filter(|first| *first <= cursor);
         let rows = first.and_then(|first| screen.rows.get(first..cursor));
         !rows.is_some_and(|rows| rows.iter().all(is_full))
     }
@@ -258,16 +311,15 @@ impl Typing {
         }
     }
 
-    /// The cells of the screen that hold the echo.
-    fn echo(&self, screen: &Screen, history: usize) -> Vec<CellRange> {
-        let mut found = Vec::new();
+    /// Adds what it left on the screen.
+    fn echo(&self, screen: &Screen, above: usize, echo: &mut Echo) {
         if !self.is_entered() {
-            return found;
+            return;
         }
-        let Some(first) = self.first_row(screen, history) else {
-            return found;
+        let Some(first) = self.first_row(screen, above) else {
+            return;
         };
-        let mut row = self.first_line(screen, first, self.col, &mut found);
+        let mut row = self.first_line(screen, first, self.col, echo);
         if let Some((col, prompt)) = self.earlier_prompt.as_ref().filter(|_| !self.edited) {
             let again = screen.rows.iter().enumerate().skip(first).find(|(_, row)| {
                 let (line, shown) = (&self.lines[0], row.text_between(*col, row.cells.len()));
@@ -275,7 +327,7 @@ impl Typing {
                     && (shown == line.trim_end() || (is_full(row) && line.starts_with(&shown)))
             });
             if let Some((again, _)) = again {
-                row = self.first_line(screen, again, *col, &mut found);
+                row = self.first_line(screen, again, *col, echo);
             }
         }
         let later = &self.lines[1..];
@@ -288,22 +340,23 @@ impl Typing {
             else {
                 continue;
             };
-            found.push(CellRange { row: at, start, end });
+            echo.cells.push(CellRange { row: at, start, end });
             row = at;
+            let Some((col, prompt)) = self.last_prompt() else {
+                continue;
+            };
+            let has_prompt = |row: &Row| row.text_between(0, col) == prompt;
+            if start == col && has_prompt(&screen.rows[at]) {
+                echo.prompts.push(CellRange::new(at, 0, col));
+            }
             // Typed while a command ran: the shell shows it once more behind its prompt.
-            if let Some((col, prompt)) = self.last_prompt() {
-                let again = below(row).find(|(_, row)| {
-                    row.text_between(0, col) == prompt
-                        && row.text_between(col, row.cells.len()) == line
-                });
-                found.extend(again.map(|(at, row)| CellRange {
-                    row: at,
-                    start: col,
-                    end: text_len(row),
-                }));
+            let again = below(row)
+                .find(|(_, row)| has_prompt(row) && row.text_between(col, row.cells.len()) == line);
+            if let Some((at, row)) = again {
+                echo.cells.push(CellRange::new(at, col, text_len(row)));
+                echo.prompts.push(CellRange::new(at, 0, col));
             }
         }
-        found
     }
 
     /// The rows of a full-screen program that only repeat an entered command or search, such as
@@ -322,9 +375,9 @@ impl Typing {
     }
 
     /// The row where typing began, if it is still visible.
-    fn first_row(&self, screen: &Screen, history: usize) -> Option<usize> {
+    fn first_row(&self, screen: &Screen, above: usize) -> Option<usize> {
         if self.exact {
-            return self.line.checked_sub(history).filter(|row| *row < screen.rows.len());
+            return self.line.checked_sub(above).filter(|row| *row < screen.rows.len());
         }
         screen.rows.iter().position(|row| {
             row.text_between(0, self.col) == self.prompt
@@ -335,16 +388,10 @@ impl Typing {
         })
     }
 
-    /// Marks the first line's echo, which may wrap, and returns the row it ends in.
-    fn first_line(
-        &self,
-        screen: &Screen,
-        first: usize,
-        mut start: usize,
-        found: &mut Vec<CellRange>,
-    ) -> usize {
+    /// Adds the first line's echo, which begins in this row and column and may wrap. Returns the row it ends in.
+    fn first_line(&self, screen: &Screen, first: usize, col: usize, echo: &mut Echo) -> usize {
         let mut typed = self.lines[0].chars().peekable();
-        let mut row_index = first;
+        let (mut row_index, mut start) = (first, col);
         while let Some(row) = screen.rows.get(row_index) {
             let mut end = start;
             for cell in row.cells.iter().skip(start) {
@@ -356,7 +403,10 @@ impl Typing {
                 }
                 end += 1;
             }
-            found.push(CellRange { row: row_index, start, end });
+            echo.cells.push(CellRange { row: row_index, start, end });
+            if row_index == first && end > col {
+                echo.prompts.push(CellRange::new(first, 0, col));
+            }
             // A shell's line editor wraps by itself, without the terminal's mark.
             let more = if self.edited { is_full(row) } else { typed.peek().is_some() };
             let goes_on = end == row.cells.len() && (row.wrapped || more);
@@ -400,13 +450,33 @@ impl Typing {
 }
 
 /// The row has text up to its end, so that a line may go on in the next.
-fn is_full(row: &Row) -> bool {
+pub(crate) fn is_full(row: &Row) -> bool {
     row.wrapped || row.cells.last().is_some_and(|cell| !cell.is_blank())
 }
 
-/// First column of `line` where the row's text, `end` columns long, ends with it.
+/// Where `shown` has the whole of `line`, or a beginning of it at its end or at the cursor: at its start or behind a blank.
+fn start_of_line(shown: &str, cursor: usize, line: &str) -> Option<usize> {
+    let is_start = |at: usize| at == 0 || shown[..at].ends_with(' ');
+    let whole = shown.rmatch_indices(line).find(|(at, _)| {
+        let behind = &shown[at + line.len()..];
+        is_start(*at) && (behind.is_empty() || behind.starts_with(' '))
+    });
+    let beginning = |end: usize| {
+        let lengths = line.char_indices().skip(1).map(|(length, _)| length).chain([line.len()]);
+        let starts =
+            lengths.filter_map(|length| Some(shown[..end].strip_suffix(&line[..length])?.len()));
+        starts.filter(|at| is_start(*at)).min()
+    };
+    let end = shown.trim_end().len();
+    whole.map(|(at, _)| at).or_else(|| beginning(end)).or_else(|| beginning(cursor))
+}
+
+/// First column of `line` where the row's text, `end` columns long, ends with it, behind a blank if it is not all of it: a
+/// prompt ends with one.
 fn ending(row: &Row, end: usize, line: &str) -> Option<usize> {
-    if !row.text_between(0, end).ends_with(line) {
+    let text = row.text_between(0, end);
+    let before = text.strip_suffix(line)?;
+    if !before.is_empty() && !before.ends_with(' ') {
         return None;
     }
     (0..end).rev().find(|start| row.text_between(*start, end) == line)

@@ -7,6 +7,7 @@
 mod breakpoints;
 mod code;
 mod control;
+mod core;
 mod events;
 mod inspect;
 mod installed;
@@ -17,7 +18,7 @@ mod view;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -41,7 +42,7 @@ use crate::caller::Caller;
 use crate::hub::Bridge;
 
 /// Scripts that spend their time waiting and tell themselves what they waited for.
-const WAITING: [&str; 16] = [
+const WAITING: [&str; 17] = [
     "debug.start",
     "debug.attach",
     "debug.restart",
@@ -51,6 +52,7 @@ const WAITING: [&str; 16] = [
     "debug.step-out",
     "debug.wait-for-hit",
     "debug.pause",
+    "debug.set-next-line",
     "test.debug-single",
     "diagnostic.collect",
     "symbol.navigate",
@@ -74,6 +76,8 @@ struct Shared {
     debugger: Debugger,
     /// A start that takes longer than its call waited.
     pending: Mutex<Option<Arc<Pending>>>,
+    /// The starts whose calls may still wait for them.
+    begun: Mutex<Vec<Weak<Pending>>>,
     /// Sessions whose end was told.
     told_ends: Mutex<HashSet<String>>,
     bridge: Bridge,
@@ -103,6 +107,7 @@ impl NativeDebugger {
         let shared = Shared {
             debugger,
             pending: Mutex::default(),
+            begun: Mutex::default(),
             told_ends: Mutex::default(),
             bridge,
             workspace,
@@ -167,7 +172,7 @@ impl NativeDebugger {
     }
 
     pub(super) async fn shutdown(&self) {
-        self.end_pending().await;
+        while self.end_pending().await.is_some() {}
         self.debugger().shutdown().await;
         self.shared.servers.shutdown().await;
     }
@@ -241,6 +246,7 @@ impl NativeDebugger {
             "debug.step-over" | "debug.step-into" | "debug.step-out" => {
                 control::step(self, &call.script, read(call)?, timeout).await
             }
+            "debug.set-next-line" => control::set_next_line(self, read(call)?, timeout).await,
             "debug.pause" => control::pause(self, read(call)?, timeout).await,
             "debug.wait-for-hit" => control::wait_for_hit(self, read(call)?, call).await,
             "debug.stack" => inspect::stack(self, read(call)?).await,

@@ -125,8 +125,7 @@ fn judge(
 ) -> Option<Fired> {
     if wait.text.is_some() || wait.regex.is_some() || wait.gone.is_some() {
         let newer = wait.after.map(|after| state.screen.rows_since(after).0);
-        let is_new = |row: u16| newer.as_ref().is_none_or(|rows| rows.contains(&row));
-        if let Some(fired) = wait.find(&state.screen.haystack(), is_new) {
+        if let Some(fired) = wait.find(&state.screen.haystack(), newer.as_deref()) {
             return Some(fired);
         }
     }
@@ -194,7 +193,7 @@ fn waited(
     }
     let seen_before = fired.is_none()
         && matches!(
-            wait.find(&state.screen.haystack(), |_| true),
+            wait.find(&state.screen.haystack(), None),
             Some(Fired::Text(_) | Fired::Regex(_))
         );
     let look = wait.look.map(|look| match look {

@@ -21,7 +21,7 @@ const CONTRACT: &[(&str, &str)] = &[
     ("breakpoint_list", ""),
     (
         "debug_start",
-        "launch inputs program module runtime runtimeArgs type args cwd env stopOnEntry console exceptions folder timeoutMs=30000 wait=false",
+        "launch inputs program core module runtime runtimeArgs type args cwd env stopOnEntry justMyCode console exceptions folder timeoutMs=30000 wait=false",
     ),
     ("debug_attach", "pid host port type exceptions"),
     ("debug_stop", "sessionId"),
@@ -32,6 +32,7 @@ const CONTRACT: &[(&str, &str)] = &[
     ("debug_step_into", "sessionId timeoutMs=5000"),
     ("debug_step_out", "sessionId timeoutMs=5000"),
     ("debug_pause", "sessionId"),
+    ("debug_set_next_line", "line! path sessionId timeoutMs=5000"),
     ("debug_wait_for_hit", "sessionId timeoutMs=30000"),
     ("debug_stack", "sessionId threadId start count"),
     ("debug_threads", "sessionId threadId start count"),

@@ -183,3 +183,25 @@ fn a_named_session_that_ended_comes_back_with_its_shell() {
     let answer = server.ok("execute_command", named("echo $0")).structured;
     assert_eq!(answer["output"], "dash\n");
 }
+
+#[test]
+fn what_takes_over_from_a_shell_that_takes_no_commands_is_where_that_was() {
+    let environment = TestEnvironment::new();
+    environment.write("proj/x", "");
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "bash"]);
+    run(&mut server, "cd proj; set +o emacs");
+    let refused = server.call("execute_command", json!({"command": "ls"})).expect("answers");
+    assert!(refused.text.starts_with("[BUSY]"), "{}", refused.text);
+    let next = server.ok("execute_command", json!({"command": "ls"}));
+    assert_eq!(next.structured["output"], "x\n", "{}", next.text);
+    assert!(next.text.contains("is busy, its exports do not apply here"), "{}", next.text);
+}
+
+#[test]
+fn zsh_does_not_ask_about_a_name_that_resembles_another() {
+    let environment = TestEnvironment::new();
+    environment.write(".zshrc", "setopt correct correct_all\n");
+    let mut server = environment.server(TERMBRIDGE, &["--shell", "zsh"]);
+    let unknown = run(&mut server, "gti --version");
+    assert_eq!((&unknown["state"], &unknown["exit_code"]), (&json!("done"), &json!(127)));
+}

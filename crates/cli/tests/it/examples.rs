@@ -1,4 +1,4 @@
-//! The examples run, and the README shows what they print.
+//! The examples run, and the documents show what they print.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -13,13 +13,13 @@ use crate::TERMBRIDGE;
 use crate::support::{await_empty, repository};
 
 #[test]
-fn the_readme_shows_what_the_vim_example_prints() {
-    readme_shows("edit_in_vim");
+fn the_recipes_show_what_the_vim_example_prints() {
+    shows("docs/recipes.md", "edit_in_vim");
 }
 
 #[test]
 fn the_readme_shows_what_the_run_and_fix_example_prints() {
-    readme_shows("run_and_fix");
+    shows("README.md", "run_and_fix");
 }
 
 #[test]
@@ -42,13 +42,7 @@ fn the_docs_show_what_the_server_example_prints() {
     shows("docs/debugging.md", "debug_server");
 }
 
-/// The README has the transcript of an example, as it is printed now.
-#[track_caller]
-fn readme_shows(example: &str) {
-    shows("README.md", example);
-}
-
-/// The same of any page.
+/// A page has the transcript of an example, as it is printed now.
 #[track_caller]
 fn shows(page: &str, example: &str) {
     let environment = TestEnvironment::new();

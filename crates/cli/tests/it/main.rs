@@ -4,6 +4,7 @@
 
 mod agents;
 mod background;
+mod book;
 mod clients;
 mod commands;
 mod compat;

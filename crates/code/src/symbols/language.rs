@@ -10,6 +10,9 @@ use super::text::Encoding;
 /// Bytes of a manifest that are looked at.
 const MANIFEST_LIMIT: u64 = 1024 * 1024;
 
+/// TypeScript's compiler.
+const TSC: &str = "tsc";
+
 /// A language that a server is known for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Language {
@@ -73,8 +76,8 @@ impl Language {
             Self::Rust => "rustup component add rust-analyzer",
             Self::Python => "npm install -g pyright",
             Self::Go => "go install golang.org/x/tools/gopls@latest",
-            // TypeScript 7 has no tsserver.
-            Self::TypeScript => "npm install -g typescript-language-server typescript@5",
+            // TypeScript 7 is its own server.
+            Self::TypeScript => "npm install -g typescript@7",
         }
     }
 
@@ -88,7 +91,10 @@ impl Language {
                 ("pylsp", &[]),
             ],
             Self::Go => &[("gopls", &[])],
-            Self::TypeScript => &[("typescript-language-server", &["--stdio"])],
+            // The second only from version 7.
+            Self::TypeScript => {
+                &[("typescript-language-server", &["--stdio"]), (TSC, &["--lsp", "--stdio"])]
+            }
         }
     }
 
@@ -107,17 +113,26 @@ impl Language {
     /// The servers that are installed, those of the project first. There can be several with one name.
     pub(crate) fn candidates(self, environment: &Environment, root: &Path) -> Vec<Candidate> {
         let own = self.own_folders(environment, root);
-        let mut found = Vec::new();
+        let mut found: Vec<Candidate> = Vec::new();
         for &(name, args) in self.programs() {
-            let own = own.iter().map(|folder| folder.join(name));
-            let own = own.filter_map(|path| environment.find_program(path.to_str()?));
-            for program in own.chain(environment.find_programs(name)) {
+            let in_project = own
+                .iter()
+                .filter_map(|folder| environment.find_program(folder.join(name).to_str()?));
+            for program in in_project.chain(environment.find_programs(name)) {
                 let candidate = Candidate { program, args };
-                if !found.contains(&candidate) && !is_empty_proxy(&candidate.program, environment) {
+                let is_server = name != TSC || is_typescript_7(&candidate.program);
+                let is_known = found.contains(&candidate);
+                if !is_known && is_server && !is_empty_proxy(&candidate.program, environment) {
                     found.push(candidate);
                 }
             }
         }
+        // The compiler of the project itself knows it best.
+        let is_own_compiler = |candidate: &Candidate| {
+            let program = &candidate.program;
+            program.ends_with(TSC) && own.iter().any(|folder| program.starts_with(folder))
+        };
+        found.sort_by_key(|candidate| !is_own_compiler(candidate));
         found
     }
 
@@ -203,6 +218,19 @@ pub(crate) fn chosen_encoding(capabilities: &Value) -> Option<Encoding> {
         Some("utf-8") => Some(Encoding::Utf8),
         Some(_) => None,
     }
+}
+
+/// Whether a `tsc` is a language server.
+fn is_typescript_7(program: &Path) -> bool {
+    let manifest = program.canonicalize().ok();
+    let manifest = manifest.and_then(|tsc| Some(tsc.parent()?.parent()?.join("package.json")));
+    let text = manifest.and_then(|manifest| {
+        termbridge_foreign_files::read_to_string(&manifest, MANIFEST_LIMIT).ok()
+    });
+    let package: Value = serde_json::from_str(&text.unwrap_or_default()).unwrap_or_default();
+    let version = package["version"].as_str().unwrap_or_default();
+    let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
+    major.is_some_and(|major| major >= 7)
 }
 
 fn is_cargo_workspace(manifest: &Path) -> bool {

@@ -9,8 +9,10 @@ use crate::error::CodeError;
 use crate::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
 use crate::tool::{Tools, told};
 
-/// Functions that `-test.run` chooses.
-const PREFIXES: [&str; 3] = ["Test", "Fuzz", "Example"];
+/// What the names of functions begin with that `go test` runs.
+const PREFIXES: [&str; 4] = ["Test", "Fuzz", "Example", BENCHMARK];
+/// Those that `-test.bench` chooses, and not `-test.run`.
+const BENCHMARK: &str = "Benchmark";
 
 const INSTALL: &str = "sudo apt-get install golang-go";
 
@@ -32,15 +34,14 @@ pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<Te
         (test, _) => test.ok_or_else(|| source.no_test::<()>(&[]))?,
     };
     let folder = source.folder();
-    let mut configuration = Configuration::launch("go", folder, folder)
-        .with("mode", "test")
-        .args(["-test.run", pattern(&test.name).as_str(), "-test.v"]);
+    let mut configuration =
+        Configuration::launch("go", folder, folder).with("mode", "test").args(flags(&test.name));
     if let Some(tags) = tags(&source.text) {
         configuration = configuration.with("buildFlags", format!("-tags={tags}"));
     }
     configuration.name.clone_from(&test.name);
     let (runner, name, line) = (Runner::GoTest, test.name, test.first);
-    Ok(TestRun { runner, name, line, configuration })
+    Ok(TestRun { runner, name, line, configuration, warning: None })
 }
 
 /// A test that the package has in another file, or a subtest whose name is made when it runs. Of those only the
@@ -78,6 +79,16 @@ async fn listed(
         None => outer.name,
     };
     Ok(Found { name, ..outer })
+}
+
+/// What chooses a test, or a benchmark for one round: each more would stop at the same breakpoints.
+fn flags(name: &str) -> Vec<String> {
+    let pattern = pattern(name);
+    let chosen = match name.starts_with(BENCHMARK) {
+        true => vec!["-test.run", "^$", "-test.bench", &pattern, "-test.benchtime", "1x"],
+        false => vec!["-test.run", &pattern],
+    };
+    chosen.into_iter().chain(["-test.v"]).map(str::to_owned).collect()
 }
 
 /// Matches each part of the name, and nothing longer.
@@ -199,6 +210,17 @@ func TestOne(t *testing.T) {
             found.iter().map(|test| (test.name.as_str(), test.first, test.last)).collect();
         let expected = [("TestOne", 8, 17), ("TestOne/a_b", 9, 12), ("TestOne/a_b/deep", 10, 11)];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_benchmark_is_run_once_and_no_test_with_it() {
+        let source =
+            "package p\n\nfunc BenchmarkSum(b *testing.B) {\n}\n\nfunc Benchmarked() {\n}\n";
+        let found = tests(source).expect("parses");
+        let found: Vec<_> = found.iter().map(|test| test.name.as_str()).collect();
+        assert_eq!(found, ["BenchmarkSum"]);
+        let flags = flags("BenchmarkSum").join(" ");
+        assert_eq!(flags, "-test.run ^$ -test.bench ^BenchmarkSum$ -test.benchtime 1x -test.v");
     }
 
     #[test]

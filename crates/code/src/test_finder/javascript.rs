@@ -1,10 +1,10 @@
-//! JavaScript and TypeScript: Node's own test runner, and vitest.
+//! JavaScript and TypeScript: Node's own test runner, vitest, jest and mocha.
 //!
-//! Both choose tests by a pattern on their names. vitest matches the name with those of its suites
-//! before it. Node from 22 matches that or the test's own name, older ones the latter only, so
-//! namesakes in the file may run too.
+//! All choose tests by a pattern on their names, with those of its suites before it. Node before 22 matches the
+//! test's own name only, so namesakes in the file may run too.
 
 mod calls;
+mod runners;
 
 use std::path::{Path, PathBuf};
 
@@ -12,25 +12,17 @@ use serde_json::json;
 use termbridge_dap::{CommandLine, Configuration};
 
 use self::calls::{Names, tests};
+use self::runners::{JEST, MOCHA, VITEST, package};
 use super::names::pick;
 use super::{Found, Place, Runner, Source, TestRun};
 use crate::error::CodeError;
 use crate::tool::{Tools, folder_with, text_of, told};
 
-const VITEST_CONFIGURATIONS: [&str; 8] = [
-    "vitest.config.ts",
-    "vitest.config.mts",
-    "vitest.config.js",
-    "vitest.config.mjs",
-    "vite.config.ts",
-    "vite.config.mts",
-    "vite.config.js",
-    "vite.config.mjs",
-];
-/// Frameworks that are not known here, by what a file or its package names.
-const OTHERS: [&str; 4] = ["@jest/globals", "jest", "mocha", "ava"];
-/// Code that is not the project's.
-const SKIPPED: [&str; 2] = ["<node_internals>/**", "**/node_modules/**"];
+/// Configurations of vite, which may be vitest's too.
+const VITE_CONFIGURATIONS: [&str; 4] =
+    ["vite.config.ts", "vite.config.mts", "vite.config.js", "vite.config.mjs"];
+/// Milliseconds that jest gives a test that may be stopped for long.
+const LONG: &str = "86400000";
 const INSTALL_NODE: &str = "your way of installing Node";
 const INSTALL_TSX: &str = "npm install --save-dev tsx";
 
@@ -39,11 +31,13 @@ pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<Te
     let typed = matches!(extension, Some("ts" | "mts" | "cts"));
     let found = tests(&source.text, typed)?;
     let none = source.no_test(&found);
-    match (source.find(found)?, runner(source)?) {
+    match (source.find(found)?, runners::runner(source)?) {
         (Some(test), Runner::Vitest) => vitest(source, test),
         (None, Runner::Vitest) => vitest(source, listed_by_vitest(source, tools).await?),
+        (Some(test), Runner::Jest) => jest(source, test),
+        (Some(test), Runner::Mocha) => mocha(source, test, tools).await,
         (Some(test), _) => node_test(source, test, tools).await,
-        // This one lists nothing without running it.
+        // These list nothing without running it.
         (None, _) => Err(none),
     }
 }
@@ -58,7 +52,7 @@ async fn listed_by_vitest(
         name: String,
     }
     let Place::Name(wanted) = source.place else { return Err(source.no_test::<()>(&[])) };
-    let program = vitest_program(source)?;
+    let program = VITEST.program(source)?;
     if let Some(version) = vitest_version(&program).filter(|(major, _)| *major < 2) {
         let (major, minor) = version;
         return Err(CodeError::DiscoveryFailed(format!(
@@ -86,32 +80,8 @@ async fn listed_by_vitest(
     Ok(Found { name, first: 1, last: 1, how })
 }
 
-/// Which of the two runs the file: what it imports, or else what its package has.
-fn runner(source: &Source<'_>) -> Result<Runner, CodeError> {
-    let imports = |text: &str, module: &str| {
-        ['\'', '"', '`'].iter().any(|quote| text.contains(&format!("{quote}{module}{quote}")))
-    };
-    if imports(&source.text, "node:test") {
-        return Ok(Runner::NodeTest);
-    }
-    let package = folder_with(source.file, source.workspace, &["package.json"]);
-    let package = package.map(|folder| text_of(&folder.join("package.json"))).unwrap_or_default();
-    let configured = folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS[..4]);
-    if imports(&source.text, "vitest") || imports(&package, "vitest") || configured.is_some() {
-        return Ok(Runner::Vitest);
-    }
-    let file = source.file.display();
-    let other = OTHERS.iter().find(|name| imports(&source.text, name) || imports(&package, name));
-    Err(CodeError::DiscoveryFailed(match other {
-        Some(other) => format!("{file} is run by {other}; only node:test and vitest are known"),
-        None => format!(
-            "{file} does not import node:test or vitest, and its package.json does not name vitest"
-        ),
-    }))
-}
-
 fn vitest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError> {
-    let (program, root) = (vitest_program(source)?, vitest_root(source));
+    let (program, root) = (VITEST.program(source)?, vitest_root(source));
     let pattern = vitest_pattern(&test.how);
     let file = source.file.to_string_lossy();
     let args = [
@@ -150,18 +120,63 @@ fn vitest_version(program: &Path) -> Option<(u32, u32)> {
     Some(version(&package.version))
 }
 
-fn vitest_program(source: &Source<'_>) -> Result<PathBuf, CodeError> {
-    in_modules(source.file, "vitest/vitest.mjs").ok_or_else(|| {
-        let message =
-            "vitest is not in node_modules; install it with: npm install --save-dev vitest";
-        CodeError::DiscoveryFailed(message.to_owned())
-    })
+fn vitest_root(source: &Source<'_>) -> PathBuf {
+    let own = folder_with(source.file, source.workspace, VITEST.configurations);
+    let vites = || folder_with(source.file, source.workspace, &VITE_CONFIGURATIONS);
+    own.or_else(vites).map_or_else(|| VITEST.root(source), Path::to_owned)
 }
 
-fn vitest_root(source: &Source<'_>) -> PathBuf {
-    folder_with(source.file, source.workspace, &VITEST_CONFIGURATIONS)
-        .or_else(|| folder_with(source.file, source.workspace, &["package.json"]))
-        .map_or_else(|| source.project(), Path::to_owned)
+fn jest(source: &Source<'_>, test: Found<Names>) -> Result<TestRun, CodeError> {
+    let file = source.file.to_string_lossy();
+    let pattern = full_pattern(&test.how);
+    let args = [
+        "--runTestsByPath",
+        &file,
+        "--testNamePattern",
+        &pattern,
+        // In this process, with no limit on a test that is stopped.
+        "--runInBand",
+        "--testTimeout",
+        LONG,
+        "--coverage=false",
+        "--watchAll=false",
+    ];
+    let configuration = Configuration::launch("node", JEST.program(source)?, JEST.root(source));
+    let mut configuration = configuration.args(args);
+    let extension = source.file.extension().and_then(|extension| extension.to_str());
+    if package(source)["type"] == "module" || matches!(extension, Some("mjs" | "mts")) {
+        configuration = configuration.with("runtimeArgs", json!(["--experimental-vm-modules"]));
+    }
+    Ok(run(Runner::Jest, test, configuration))
+}
+
+async fn mocha(
+    source: &Source<'_>,
+    test: Found<Names>,
+    tools: &Tools<'_>,
+) -> Result<TestRun, CodeError> {
+    let pattern = full_pattern(&test.how);
+    let file = source.file.to_string_lossy();
+    let args = [&*file, "--grep", &pattern, "--timeout", "0", "--no-parallel", "--no-color"];
+    let configuration = Configuration::launch("node", MOCHA.program(source)?, MOCHA.root(source));
+    let mut configuration = configuration.args(args);
+    // A configuration says itself how TypeScript is read.
+    if folder_with(source.file, source.workspace, MOCHA.configurations).is_none() {
+        let options = typescript(source, node_version(tools).await?)?;
+        configuration = configuration.with("runtimeArgs", json!(options));
+    }
+    Ok(run(Runner::Mocha, test, configuration))
+}
+
+/// What matches a test's full name, where names are joined with a space.
+fn full_pattern(names: &Names) -> String {
+    format!("^{}$", names.patterns.join(" "))
+}
+
+async fn node_version(tools: &Tools<'_>) -> Result<(u32, u32), CodeError> {
+    let node = tools.find("node", INSTALL_NODE)?;
+    let said = tools.run(CommandLine::new(node).args(["--version"])).await?;
+    Ok(version(&String::from_utf8_lossy(&said.stdout)))
 }
 
 async fn node_test(
@@ -169,9 +184,7 @@ async fn node_test(
     test: Found<Names>,
     tools: &Tools<'_>,
 ) -> Result<TestRun, CodeError> {
-    let node = tools.find("node", INSTALL_NODE)?;
-    let said = tools.run(CommandLine::new(node).args(["--version"])).await?;
-    let version = version(&String::from_utf8_lossy(&said.stdout));
+    let version = node_version(tools).await?;
     let pattern = if version >= (22, 0) {
         test.how.patterns.join(" ")
     } else {
@@ -187,13 +200,12 @@ async fn node_test(
 }
 
 fn run(runner: Runner, test: Found<Names>, configuration: Configuration) -> TestRun {
-    let mut configuration = configuration
-        .with("skipFiles", json!(SKIPPED))
-        .with("resolveSourceMapLocations", json!(["**", "!**/node_modules/**"]));
+    let mut configuration =
+        configuration.with("resolveSourceMapLocations", json!(["**", "!**/node_modules/**"]));
     configuration.name.clone_from(&test.name);
-    // Both runners catch what a test throws, and to stop at all that is caught stops in the loading
+    // All runners catch what a test throws, and to stop at all that is caught stops in the loading
     // of modules first, hundreds of times.
-    TestRun { runner, name: test.name, line: test.first, configuration }
+    TestRun { runner, name: test.name, line: test.first, configuration, warning: None }
 }
 
 /// What Node needs to run TypeScript, when the file is that.

@@ -171,7 +171,7 @@ fn run(
     mut configuration: Configuration,
 ) -> TestRun {
     configuration.name.clone_from(&name);
-    TestRun { runner, name, line: test.first, configuration }
+    TestRun { runner, name, line: test.first, configuration, warning: None }
 }
 
 /// Where pytest has its configuration, or else the project.

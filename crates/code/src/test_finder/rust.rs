@@ -145,7 +145,7 @@ pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<Te
         .args(args.into_iter().chain(options))
         .with("env", environment);
     configuration.name.clone_from(&name);
-    Ok(TestRun { runner: Runner::CargoTest, name, line, configuration })
+    Ok(TestRun { runner: Runner::CargoTest, name, line, configuration, warning: None })
 }
 
 /// The package that the file belongs to: that with the nearest manifest.

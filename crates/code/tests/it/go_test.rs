@@ -27,6 +27,18 @@ func TestOneMore(t *testing.T) {
 \tt.Log(\"another ran\")
 }
 
+func TestFail(t *testing.T) {
+\tt.Run(\"inner\", func(t *testing.T) {
+\t\tt.Errorf(\"got %d\", 3) // mark: error
+\t})
+}
+
+func BenchmarkSum(b *testing.B) {
+\tfor i := 0; i < b.N; i++ {
+\t\t_ = i // mark: bench
+\t}
+}
+
 func TestPanic(t *testing.T) {
 \tvar none map[string]int
 \tnone[\"x\"] = 1 // mark: panic
@@ -69,9 +81,25 @@ async fn a_panic_stops_without_a_breakpoint() {
     let raised_in = stopped.report.raised_in.clone().expect("a frame of the runtime");
     assert!(raised_in.name.starts_with("runtime."), "{raised_in:?}");
     assert!(stopped.report.source.iter().any(|line| line.current && line.text.contains("none[")));
-    let exception = stopped.report.exception.expect("an exception");
-    let stack = exception.stack.expect("a stack");
-    assert!(stack.contains(&format!("app_test.go:{line}")), "{stack}");
+    let first = stopped.report.frames.first().expect("a frame");
+    assert_eq!((first.line, &*first.name), (line, "app/pkg.TestPanic"));
+}
+
+#[tokio::test]
+async fn a_failing_test_stops_where_it_fails() {
+    let stopped = project().fail_at("pkg/app_test.go", "error").await;
+    assert_eq!(stopped.run.name, "TestFail/inner");
+    assert_eq!(stopped.report.exception.as_ref().expect("an exception").id, "test failure");
+    let output = stopped.run_out().await;
+    assert!(output.contains("FAIL"), "{output}");
+}
+
+#[tokio::test]
+async fn a_benchmark_runs_once() {
+    let stopped = project().stop_at("pkg/app_test.go", "bench").await;
+    assert_eq!(stopped.run.name, "BenchmarkSum");
+    let output = stopped.run_out().await;
+    assert!(output.contains("BenchmarkSum") && !output.contains("another ran"), "{output}");
 }
 
 #[tokio::test]

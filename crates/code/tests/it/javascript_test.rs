@@ -1,12 +1,10 @@
-//! node:test and vitest.
+//! node:test, vitest, jest and mocha.
 
 use termbridge_code::test_finder::{Place, Runner, TestRun};
 
 use crate::project::Project;
 
-const NODE: &str = "\
-const { describe, it, test } = require('node:test');
-
+const GLOBALS: &str = "\
 test('one more', () => console.log('another ran'));
 describe('group', () => {
   it('one (x)', async () => {
@@ -37,7 +35,8 @@ describe('group', () => {
 ";
 
 fn node() -> Project {
-    Project::new(&[("package.json", "{}"), ("test/a.test.js", NODE)])
+    let text = format!("const {{ describe, it, test }} = require('node:test');\n\n{GLOBALS}");
+    Project::new(&[("package.json", "{}"), ("test/a.test.js", &text)])
 }
 
 fn vitest() -> Project {
@@ -87,6 +86,11 @@ async fn the_runner_is_that_of_the_file_or_its_package() {
     project.write("package.json", r#"{"devDependencies": {"vitest": "*"}}"#);
     let error = project.test_at("test/b.test.js", 2).await.expect_err("not installed");
     assert!(error.to_string().contains("npm install"), "{error}");
+    let all = r#"{"devDependencies": {"vitest": "1", "jest": "1", "mocha": "1"}}"#;
+    project.write("package.json", all);
+    let error = project.test_at("test/b.test.js", 2).await.expect_err("none is installed");
+    let expected = "package.json lists vitest, jest, mocha, but none is installed: run npm install";
+    assert!(error.to_string().contains(expected), "{error}");
     let error = project.test_at("test/a.test.js", 1).await.expect_err("no test");
     assert_eq!(error.code(), "E_NO_TEST_AT_CURSOR");
 }
@@ -125,4 +129,60 @@ async fn vitest_1_lists_no_names() {
     let error = project.test("src/a.test.ts", &by_name).await.expect_err("no such name");
     assert_eq!(error.code(), "E_DISCOVERY_FAILED");
     assert!(error.to_string().contains("vitest 1.6 cannot list"), "{error}");
+}
+
+/// A file that imports nothing, in a project where vitest, jest and mocha are installed.
+async fn only_the_test_runs(runner: Runner, package: &str, passed: &str) {
+    // mocha's default functions have no `test`.
+    let text = if runner == Runner::Mocha {
+        GLOBALS.replacen("test(", "it(", 1)
+    } else {
+        GLOBALS.to_owned()
+    };
+    let files = [("package.json", package), ("test/a.test.js", &*text)];
+    let project = Project::new(&files).with_node_modules();
+    let stopped = project.stop_at("test/a.test.js", "it").await;
+    assert_eq!(stopped.run.runner, runner);
+    assert_eq!((stopped.run.name.as_str(), stopped.run.line), ("group > one (x)", 3));
+    let output = stopped.run_out().await;
+    assert!(output.contains("this ran") && output.contains(passed), "{output}");
+    assert!(!output.contains("another ran"), "{output}");
+}
+
+#[tokio::test]
+async fn only_the_test_runs_with_jest() {
+    let package =
+        r#"{"scripts": {"test": "jest"}, "devDependencies": {"mocha": "*", "jest": "*"}}"#;
+    only_the_test_runs(Runner::Jest, package, "1 passed").await;
+}
+
+#[tokio::test]
+async fn only_the_test_runs_with_mocha() {
+    let package = r#"{"scripts": {"test": "c8 mocha"}, "jest": {}, "mocha": {}}"#;
+    only_the_test_runs(Runner::Mocha, package, "1 passing").await;
+}
+
+#[tokio::test]
+async fn the_nearest_configuration_tells_the_runner() {
+    let package = r#"{"scripts": {"test": "vitest"}, "devDependencies": {"vitest": "*"}}"#;
+    let files = [
+        ("package.json", package),
+        ("vitest.config.ts", "export default {};\n"),
+        ("old/.mocharc.json", "{}"),
+        ("old/a.test.js", GLOBALS),
+        ("b.test.js", GLOBALS),
+        ("c.test.js", "import { test } from '@jest/globals';\ntest('one', () => {});\n"),
+    ];
+    let project = Project::new(&files).with_node_modules();
+    for (file, line, runner) in [
+        ("old/a.test.js", 1, Runner::Mocha),
+        ("b.test.js", 1, Runner::Vitest),
+        ("c.test.js", 2, Runner::Jest),
+    ] {
+        assert_eq!(project.test_at(file, line).await.expect("a test").runner, runner, "{file}");
+    }
+    let project =
+        Project::new(&[("package.json", "{}"), ("a.test.js", GLOBALS)]).with_node_modules();
+    let error = project.test_at("a.test.js", 3).await.expect_err("three are installed");
+    assert!(error.to_string().contains("vitest or jest or mocha"), "{error}");
 }

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod cpp_test;
 mod diagnostics;
 mod go_test;
 mod javascript_test;

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use termbridge_code::test_finder::{Place, Runner};
+use termbridge_dap::FrameInfo;
 
 use crate::project::{Project, venv};
 
@@ -32,6 +33,11 @@ class Case(unittest.TestCase):
         with self.assertRaises(ValueError):
             raise ValueError('expected')
         print('caught')  # mark: caught
+
+    def test_parts(self):
+        for n in range(2):
+            with self.subTest(n=n):
+                self.assertEqual(n, 0)  # mark: part
 
     def test_next(self):
         print('another ran')
@@ -148,6 +154,13 @@ async fn expected_exceptions_do_not_stop() {
 }
 
 #[tokio::test]
+async fn a_part_of_a_test_stops_at_its_assertion() {
+    let stopped = project().fail_at(FILE, "part").await;
+    let locals = &stopped.report.locals;
+    assert!(locals.iter().any(|local| local.name == "n" && local.value == "1"), "{locals:?}");
+}
+
+#[tokio::test]
 async fn unittest_runs_it_where_there_is_no_pytest() {
     let project = project();
     let status = Command::new(venv().join("bin/python"))
@@ -161,6 +174,10 @@ async fn unittest_runs_it_where_there_is_no_pytest() {
     let stopped = project.stop_at(FILE, "case").await;
     assert_eq!(stopped.run.runner, Runner::Unittest);
     assert_eq!(stopped.run.name, "test_it.Case.test_case");
+    let stopped = project.fail_at(FILE, "part").await;
+    let frames = &stopped.report.frames;
+    let is_test = |frame: &&FrameInfo| frame.name == "test_parts";
+    assert_eq!(frames.iter().filter(is_test).count(), 1, "{frames:?}");
     let stopped = project.fail_at(FILE, "unequal").await;
     let output = stopped.run_out().await;
     assert!(output.contains("FAILED (failures=1)"), "{output}");

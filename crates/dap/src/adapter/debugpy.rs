@@ -211,6 +211,8 @@ pub(super) fn arguments(configuration: &Configuration, adapter: &Adapter) -> Map
     let presentation = json!({"special": "hide", "function": "hide", "class": "group",
                               "protected": "inline"});
     set_default(&mut arguments, "variablePresentation", presentation);
+    // After a step out of a function, among the variables.
+    set_default(&mut arguments, "showReturnValue", json!(true));
     arguments.insert("type".to_owned(), json!("python"));
     if configuration.request == Request::Attach {
         if let Some(pid) = arguments.remove("pid") {
@@ -271,4 +273,45 @@ pub(super) fn words_of_gdb(output: &str) -> String {
     told.dedup();
     told.truncate(MAX_REASONS);
     told.join("\n")
+}
+
+/// How a traceback of Python begins.
+const TRACEBACK: &str = "Traceback (most recent call last):";
+
+/// Output in which tracebacks begin with the program's first frame, and not with those of what runs it.
+pub(super) fn without_own_frames(output: String) -> String {
+    if !output.contains("/debugpy/") {
+        return output;
+    }
+    let (mut kept, mut begun) = (String::new(), false);
+    for line in output.split_inclusive('\n') {
+        let is_frame = line.starts_with("  File \"");
+        let is_own = ["/debugpy/", "/runpy.py\"", "\"<frozen runpy>\""];
+        let is_own = is_frame && is_own.iter().any(|part| line.contains(part));
+        // Lines of source, and of marks below them, belong to the frame above.
+        begun = begun && (is_own || line.starts_with("    "));
+        if !begun {
+            kept.push_str(line);
+        }
+        begun |= line.trim_end() == TRACEBACK;
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_own_frames;
+
+    #[test]
+    fn a_traceback_begins_with_the_program() {
+        let output = "before\nTraceback (most recent call last):\n  \
+                      File \"/x/lib/python3.11/runpy.py\", line 198, in _run_module_as_main\n    return _run_code(\n           ^^^^\n  \
+                      File \"/x/site-packages/debugpy/__main__.py\", line 71, in <module>\n    cli.main()\n  \
+                      File \"/app/crash.py\", line 10, in <module>\n    main()\n  \
+                      File \"/app/debugpy/of_user.py\", line 1, in main\n    raise ValueError\nValueError\n";
+        let expected = "before\nTraceback (most recent call last):\n  File \"/app/crash.py\", line 10, in <module>\n    \
+                        main()\n  File \"/app/debugpy/of_user.py\", line 1, in main\n    raise ValueError\nValueError\n";
+        assert_eq!(without_own_frames(output.to_owned()), expected);
+        assert_eq!(without_own_frames("  File \"x\"\n".to_owned()), "  File \"x\"\n");
+    }
 }

@@ -1,6 +1,7 @@
 //! delve: `dlv dap` listens on a port, serves one client and ends with it.
 
 mod quirks;
+mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use self::quirks::Delve;
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
-use crate::configuration::{Configuration, Request, set_default};
+use crate::configuration::{CORE_FIELDS, Configuration, Request, set_default};
 use crate::process::CommandLine;
 
 pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
@@ -53,6 +54,12 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
         set_default(&mut arguments, "mode", json!(if remote { "remote" } else { "local" }));
         return arguments;
     }
+    if let Some(core) = configuration.core_file() {
+        CORE_FIELDS.iter().for_each(|field| drop(arguments.remove(*field)));
+        arguments.insert("coreFilePath".to_owned(), json!(core));
+        arguments.insert("mode".to_owned(), json!("core"));
+        return arguments;
+    }
     if !arguments.contains_key("mode") || arguments["mode"] == "auto" {
         arguments.insert("mode".to_owned(), json!(mode(configuration)));
     }
@@ -67,13 +74,18 @@ pub(super) fn builds(arguments: &Map<String, Value>) -> bool {
     arguments.get("mode").is_some_and(|mode| mode == "debug" || mode == "test")
 }
 
+/// Whether the program is the tests of a package.
+pub(super) fn is_test(arguments: &Map<String, Value>) -> bool {
+    arguments.get("mode").is_some_and(|mode| mode == "test")
+}
+
 /// The build that delve does, which prints nothing unless it fails.
 pub(super) fn build_line(configuration: &Configuration) -> Option<String> {
     let arguments = arguments(configuration);
     if configuration.request == Request::Attach || !builds(&arguments) {
         return None;
     }
-    let command = if arguments["mode"] == "test" { "go test -c" } else { "go build" };
+    let command = if is_test(&arguments) { "go test -c" } else { "go build" };
     let program = configuration.program_path()?;
     Some(match program.strip_prefix(&configuration.folder) {
         Ok(inside) if inside.as_os_str().is_empty() => format!("{command} ."),

@@ -16,6 +16,9 @@ pub(crate) const PANIC: &str = "Rust panic";
 /// How a stop by a C++ exception of a named type is described.
 pub(crate) const THROW: &str = "C++ throw";
 
+/// How a stop where a test of Go fails is described.
+pub(crate) const TEST_FAILURE: &str = "test failure";
+
 /// Where the name of the type stands that C++ throws: `std::type_info` is the second argument.
 pub(crate) const THROWN_TYPE: &str = "*(const char**)($arg2 + 8)";
 

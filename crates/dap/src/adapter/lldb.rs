@@ -3,23 +3,26 @@
 //! Values are shown by formatters of ours. That of Rust's toolchain takes LLDB's word for which variant an
 //! enum is, and LLDB's word is wrong; of C and C++, LLDB shows addresses where we show what is there.
 
+mod arrays;
 mod dwarf;
 mod enums;
 mod expressions;
+mod optimised;
 mod quirks;
-mod unions;
+mod variables;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::quirks::Lldb;
 use super::registry::{Missing, Search, configured};
 use super::{Adapter, AdapterKind, Transport};
-use crate::configuration::{Configuration, Request, set_default};
+use crate::configuration::{CORE_FIELDS, Configuration, Request, set_default};
 use crate::process::CommandLine;
 use crate::protocol::Variable;
 
@@ -66,7 +69,11 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
             variables.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
         arguments.insert("env".to_owned(), json!(list));
     }
-    if configuration.request == Request::Attach {
+    if let Some(core) = configuration.core_file() {
+        CORE_FIELDS.iter().for_each(|field| drop(arguments.remove(*field)));
+        arguments.insert("coreFile".to_owned(), json!(core));
+        arguments.insert("request".to_owned(), json!("attach"));
+    } else if configuration.request == Request::Attach {
         if let Some(pid) = arguments.remove("processId") {
             set_default(&mut arguments, "pid", pid);
         }
@@ -128,7 +135,32 @@ pub(super) fn rust_type(name: &str) -> String {
         }
     }
     let plain = short.replace(", Global>", ">").replace(", RandomState>", ">");
+    let plain = plain.replace(", DefaultHashBuilder>", ">");
     plain_closure(&plain.replace(" >", ">").replace(" *", "*"))
+}
+
+/// How many pointers of plain addresses lead to what a type of Rust stands for, by its name in Rust or LLDB's.
+pub(super) fn pointers_in(kind: &str) -> usize {
+    let (mut rest, mut count) = (kind.trim_end_matches('*'), 0);
+    loop {
+        let boxed = || rest.strip_prefix("Box<")?.strip_suffix('>');
+        let signs = ["&mut ", "&", "*const ", "*mut "];
+        let Some(target) = signs.iter().find_map(|sign| rest.strip_prefix(sign)).or_else(boxed)
+        else {
+            break;
+        };
+        (rest, count) = (target, count + 1);
+    }
+    // One to what has no fixed size is no plain address.
+    let is_wide =
+        rest == "str" || rest.starts_with("dyn ") || (rest.starts_with('[') && !has_length(rest));
+    kind.len() - kind.trim_end_matches('*').len() + count - usize::from(is_wide && count > 0)
+}
+
+/// Whether `[T]` is an array and no slice.
+fn has_length(array: &str) -> bool {
+    let length = array.trim_end_matches(']').rsplit_once("; ");
+    length.is_some_and(|(_, length)| length.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// How the compiler begins the name of a closure's type.
@@ -154,15 +186,20 @@ fn name_with_place(name: &str) -> Option<&str> {
     (has_line && is_name).then_some(name)
 }
 
-/// Of variables with one name and one place, leaves the innermost, which lldb-dap lists last.
+/// Of variables with one name and one place, leaves the innermost that has a value, which lldb-dap lists last.
 pub(super) fn keep_innermost(variables: &mut Vec<Variable>) {
     if !variables.iter().any(|variable| name_with_place(&variable.name).is_some()) {
         return;
     }
+    let is_set = |variable: &Variable| !variable.value.ends_with(UNSET_END);
+    let set = variables.iter().filter(|variable| is_set(variable));
+    let set: HashSet<_> = set.map(|variable| variable.name.clone()).collect();
     let mut seen = HashSet::new();
     variables.reverse();
     variables.retain(|variable| {
-        name_with_place(&variable.name).is_none() || seen.insert(variable.name.clone())
+        let is_wanted = is_set(variable) || !set.contains(&variable.name);
+        name_with_place(&variable.name).is_none()
+            || (is_wanted && seen.insert(variable.name.clone()))
     });
     variables.reverse();
     // A name that is left once needs no place.
@@ -185,6 +222,18 @@ pub(super) const LAST_SCOPE: i64 = 3;
 pub(super) const MARK: char = '\u{1f}';
 /// What stands between a type's name in Rust and the text.
 const TYPE_END: char = '\u{1e}';
+/// What stands before each value of a log message: where the text before it ends, nothing else tells.
+pub(super) const VALUE_START: char = '\u{1d}';
+
+/// Functions of Rust's libraries, which a step into a line passes over: by path, or of an implementation for a type of
+/// theirs (`<alloc::vec::Vec<T> as …>::index`), also as symbols have it. Of newer symbols LLDB has no name; our command
+/// leaves those.
+const RUST_LIBRARIES: &str = "^(std|core|alloc|hashbrown)::|^_?([$]LT[$]|<)(&|[$]RF[$])*(std|core|alloc|hashbrown)([.][.]|::)";
+
+/// What our formatters show for a variable that has no value yet.
+pub(super) const UNSET: &str = "<not set yet>";
+/// How the text of one ends that has none yet, or may have none.
+const UNSET_END: &str = "not set yet>";
 
 /// A value that a formatter of ours made.
 #[derive(Debug, PartialEq, Eq)]
@@ -206,23 +255,39 @@ pub(super) fn own_text(value: &str) -> Option<OwnText<'_>> {
 }
 
 /// A command of our formatters, as lldb-dap takes it in `repl`.
-pub(super) fn origin_command(name: &str) -> String {
-    format!("`termbridge-origin {name}")
+pub(super) fn origin_command(frame: i64, name: &str) -> String {
+    format!("`termbridge-origin {frame} {name}")
 }
 
-/// Another, which says which of the values that an expression takes a subscript of is a map.
-pub(super) fn keyed_command(expression: &str) -> String {
-    format!("`termbridge-keyed {expression}")
+/// What our own evaluator made of an expression.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum OwnResult {
+    /// A value that LLDB knows by a name.
+    Named { name: String },
+    /// A number or a text.
+    Plain {
+        text: String,
+        #[serde(rename = "type")]
+        kind: String,
+    },
+    /// It has no value.
+    Failed { error: String },
 }
 
-/// A text without the marks, and without what LLDB puts before them.
+/// A log message's output without the marks, and without what LLDB puts between the start of a value and our text.
 pub(super) fn without_marks(text: &str) -> String {
     static BEFORE: LazyLock<Regex> = LazyLock::new(|| {
-        let value = r"(?:(?:(?:0x|U\+0x)[0-9a-f]+|'[^']*'|[-+.0-9a-z]*[0-9]|nan|inf) )?\x1f(?:[^\x1e\x1f]*\x1e)?";
         // A constant.
-        Regex::new(value).expect("a valid pattern")
+        Regex::new(r"\x1d(?:[^\x1d\x1f]*\x1f(?:[^\x1d-\x1f]*\x1e)?)?").expect("a valid pattern")
     });
-    BEFORE.replace_all(text, "").into_owned()
+    static UNIT: LazyLock<Regex> = LazyLock::new(|| {
+        // A constant.
+        Regex::new(r"<error: error: Couldn't materialize: couldn't get the value of variable \w+: Unable to determine byte size\.\n[^>]*>")
+            .expect("a valid pattern")
+    });
+    // Of a variable without a size it is Rust's `()`; C has none.
+    UNIT.replace_all(&BEFORE.replace_all(text, ""), "()").into_owned()
 }
 
 /// A program's output without what LLDB writes at each hit of a data breakpoint.
@@ -264,14 +329,22 @@ pub(crate) struct Formatter {
     /// Where the debug information is.
     program: Option<PathBuf>,
     is_rust: bool,
+    /// Steps pass over libraries.
+    is_own_code: bool,
 }
 
 /// The parts of the formatters.
 const COMMON: (&str, &str) = ("common.py", include_str!("lldb/common.py"));
+const DECLARATIONS: (&str, &str) = ("declarations.py", include_str!("lldb/declarations.py"));
+const UNTOUCHED: (&str, &str) = ("untouched.py", include_str!("lldb/untouched.py"));
 const RUST: (&str, &str) = ("rust_values.py", include_str!("lldb/rust_values.py"));
+const RUST_CRATES: (&str, &str) = ("rust_crates.py", include_str!("lldb/rust_crates.py"));
 const RUST_ENUMS: (&str, &str) = ("rust_enums.py", include_str!("lldb/rust_enums.py"));
 const RUST_NAMES: (&str, &str) = ("rust_names.py", include_str!("lldb/rust_names.py"));
 const CPP_TEXT: (&str, &str) = ("cpp_text.py", include_str!("lldb/cpp_text.py"));
+const CPP_ACCESS: (&str, &str) = ("cpp_access.py", include_str!("lldb/cpp_access.py"));
+const EVALUATOR: (&str, &str) = ("evaluator.py", include_str!("lldb/evaluator.py"));
+const RUST_ACCESS: (&str, &str) = ("rust_access.py", include_str!("lldb/rust_access.py"));
 const CPP: (&str, &str) = ("cpp_values.py", include_str!("lldb/cpp_values.py"));
 
 impl Formatter {
@@ -279,7 +352,8 @@ impl Formatter {
     pub(crate) fn of(configuration: &Configuration) -> Self {
         let program = debug_information(configuration);
         let is_rust = program.as_deref().is_some_and(enums::has_rust);
-        Self { program, is_rust }
+        let is_own_code = configuration.fields.get("justMyCode") != Some(&json!(false));
+        Self { program, is_rust, is_own_code }
     }
 
     /// Whether it shows values of Rust.
@@ -294,11 +368,11 @@ impl Formatter {
         arguments: &mut Map<String, Value>,
     ) -> std::io::Result<()> {
         let (main, parts) = if self.is_rust {
-            (RUST, &[COMMON, RUST_NAMES, RUST_ENUMS, RUST][..])
+            (RUST, &[RUST_NAMES, RUST_ENUMS, RUST_ACCESS, RUST_CRATES, RUST][..])
         } else {
-            (CPP, &[COMMON, CPP_TEXT, CPP][..])
+            (CPP, &[CPP_TEXT, CPP_ACCESS, CPP][..])
         };
-        for (name, text) in parts {
+        for (name, text) in [COMMON, DECLARATIONS, UNTOUCHED, EVALUATOR].iter().chain(parts) {
             std::fs::write(folder.join(name), text)?;
         }
         let main = folder.join(main.0);
@@ -306,6 +380,17 @@ impl Formatter {
             json!(format!("command script import \"{}\"", main.display())),
             json!(format!("settings append target.unset-env-vars {NO_BACKTRACE}")),
         ];
+        let passed_over = match (self.is_own_code, self.is_rust) {
+            (true, false) => None,
+            (true, true) => Some(RUST_LIBRARIES),
+            (false, _) => {
+                commands.push(json!("script common.LIBRARIES_ARE_LEFT = False"));
+                Some("")
+            }
+        };
+        commands.extend(passed_over.map(|names| {
+            json!(format!("settings set target.process.thread.step-avoid-regexp \"{names}\""))
+        }));
         if let Some(Value::Array(own)) = arguments.remove("initCommands") {
             commands.extend(own);
         }
@@ -313,22 +398,31 @@ impl Formatter {
         Ok(())
     }
 
-    /// Writes what the formatter has to know of a program's types; it may take a while.
-    pub(crate) fn describe_types(&self, folder: &Path) {
-        let Some(program) = &self.program else { return };
-        let (name, described) = if self.is_rust {
-            ("enums.json", enums::read(program).map(|enums| json!(enums)))
+    /// Writes what the formatter has to know of a program, and returns the source files that were compiled with optimisation; it
+    /// may take a while.
+    pub(crate) fn describe(&self, folder: &Path) -> BTreeSet<PathBuf> {
+        let Some(program) = &self.program else { return BTreeSet::new() };
+        let optimised = optimised::files(program);
+        let files = optimised.as_ref().map_or_else(|_| BTreeSet::new(), BTreeSet::clone);
+        let mut described = vec![("optimised.json", optimised.map(|files| json!(files)))];
+        if self.is_rust {
+            described.push(("enums.json", enums::read(program).map(|enums| json!(enums))));
+            let variables = variables::read(program).map(|variables| json!(variables));
+            described.push(("variables.json", variables));
         } else {
-            ("unions.json", unions::read(program).map(|unions| json!(unions)))
-        };
-        let written = described.and_then(|described| {
-            let part = folder.join("types.part");
-            std::fs::write(&part, serde_json::to_vec(&described)?)?;
-            Ok(std::fs::rename(part, folder.join(name))?)
-        });
-        if let Err(error) = written {
-            tracing::warn!(program = %program.display(), %error, "its types are not described");
+            described.push(("arrays.json", arrays::read(program).map(|arrays| json!(arrays))));
         }
+        for (name, described) in described {
+            let written = described.and_then(|described| {
+                let part = folder.join("types.part");
+                std::fs::write(&part, serde_json::to_vec(&described)?)?;
+                Ok(std::fs::rename(part, folder.join(name))?)
+            });
+            if let Err(error) = written {
+                tracing::warn!(program = %program.display(), %error, name, "it is not described");
+            }
+        }
+        files
     }
 }
 

@@ -1,5 +1,6 @@
 //! What differs from adapter to adapter, as questions. The default answers are those of an adapter that does
 //! what the protocol says; one file per adapter (`ADAPTER/quirks.rs`) has the answers of its own.
+//! The file is long because a trait cannot be split.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -7,7 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::declarations::Declarations;
 use super::exceptions::RaisingFunction;
+use super::lldb::OwnResult;
+use super::looks::{Bits, Container, Look, Part};
 use super::registry::{Missing, Search};
 use super::{Adapter, AdapterKind, Formatter};
 use crate::configuration::Configuration;
@@ -60,6 +64,11 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
+    /// Whether it can look into a core file.
+    fn reads_core_files(&self) -> bool {
+        false
+    }
+
     /// Makes a process that runs ready to be attached to. Blocks.
     fn open_process(&self, _attach: &mut Map<String, Value>) -> Result<(), DebugError> {
         Ok(())
@@ -98,15 +107,23 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
-    /// A request that the adapter needs before the program runs.
-    fn before_the_program(&self) -> Option<(&'static str, Value)> {
+    /// The variable of the program by which an evaluation is interrupted after a time, and its value.
+    fn evaluation_limit(&self, _limit: Duration) -> Option<(&'static str, String)> {
         None
+    }
+
+    /// Requests that the adapter needs before the program runs.
+    fn before_the_program(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
     }
 
     /// Whether a program that is attached to is debugged over a connection of its own, which comes later.
     fn attaches_later(&self) -> bool {
         false
     }
+
+    /// Makes the program of a child session answer faster, where it can be made to. Blocks.
+    fn hasten(&self, _child: &str) {}
 
     /// Whether an output says that a request fails which is never answered; the next output says why.
     fn refuses_in(&self, _output: &str) -> bool {
@@ -257,6 +274,11 @@ pub(crate) trait Quirks: Sync {
         None
     }
 
+    /// After which time a program that was asked to pause, and has not, has nothing to run.
+    fn idle_after(&self) -> Option<Duration> {
+        None
+    }
+
     /// Whether a pause shows as this stop.
     fn is_pause(&self, _description: Option<&str>) -> bool {
         false
@@ -264,7 +286,12 @@ pub(crate) trait Quirks: Sync {
 
     /// What lets a thread that stands at the first instruction of a function go on to where its arguments are, if
     /// the adapter does not see to that.
-    fn past_prologue(&self, _thread: i64) -> Option<String> {
+    fn past_prologue(&self, _thread: i64, _steps_into: bool) -> Option<String> {
+        None
+    }
+
+    /// The request in the answer to that, after a step into a library: the step continues with it.
+    fn next_step(&self, _answer: &str) -> Option<&'static str> {
         None
     }
 
@@ -292,7 +319,12 @@ pub(crate) trait Quirks: Sync {
     }
 
     /// The runtime's functions that stand for its own filter and for types of exceptions.
-    fn raising_functions(&self, _own_filter: bool, _types: &[&str]) -> Vec<RaisingFunction> {
+    fn raising_functions(
+        &self,
+        _own_filter: bool,
+        _types: &[&str],
+        _configuration: &Configuration,
+    ) -> Vec<RaisingFunction> {
         Vec::new()
     }
 
@@ -308,6 +340,11 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
+    /// Of the names of a scope, those that the runtime puts into it for each file.
+    fn helpers(&self, _names: &[&str]) -> &'static [&'static str] {
+        &[]
+    }
+
     /// An assignment that it does not take as an expression: what is changed, and to what.
     fn assignment<'a>(&self, _expression: &'a str) -> Option<(&'a str, &'a str)> {
         None
@@ -315,6 +352,36 @@ pub(crate) trait Quirks: Sync {
 
     /// A value without what the adapter puts around the text that our formatter made.
     fn plain_value(&self, _variable: &mut Variable, _shows_rust: bool) {}
+
+    /// How a value is shown in one line, where the adapter's own text does not do.
+    fn look(&self, _variable: &Variable) -> Option<Look> {
+        None
+    }
+
+    /// Bytes of a local of a stop that has others in it.
+    fn report_line(&self) -> usize {
+        usize::MAX
+    }
+
+    /// The text of a number by its bits.
+    fn by_bits(&self, variable: &Variable, _bits: Bits) -> String {
+        variable.value.clone()
+    }
+
+    /// What is inside a value that is shown by it, in order; `preview` is the adapter's text of it.
+    fn parts(
+        &self,
+        container: Container,
+        _preview: &str,
+        _children: Vec<Variable>,
+    ) -> (Container, Vec<(Part, Variable)>) {
+        (container, Vec::new())
+    }
+
+    /// How to tell which variables have no value yet, where the adapter shows one for them.
+    fn declarations(&self) -> Option<&'static dyn Declarations> {
+        None
+    }
 
     /// Whether a variable is not the program's own.
     fn is_foreign(&self, _variable: &Variable) -> bool {
@@ -344,27 +411,45 @@ pub(crate) trait Quirks: Sync {
         None
     }
 
-    /// What asks whether an expression has a subscript of a map, which the adapter would take for a position.
-    fn keyed_request(&self, _expression: &str) -> Option<String> {
+    /// The command that evaluates an expression with our evaluator, which the adapter runs.
+    fn own_evaluation(&self, _frame: i64, _expression: &str) -> Option<String> {
         None
     }
 
-    /// The map in the answer to that.
-    fn keyed_in<'a>(&self, _answer: &'a str) -> Option<&'a str> {
+    /// Whether that evaluator is asked only if the adapter fails.
+    fn is_adapters_first(&self, _expression: &str) -> bool {
+        true
+    }
+
+    /// The value in the answer to that command; none where the expression is left to the adapter.
+    fn own_result(&self, _answer: &str) -> Option<OwnResult> {
         None
     }
 
-    /// An expression in which subscripts of maps are keys, where there is one.
-    fn by_key(&self, _expression: &str, _is_rust: bool) -> Option<String> {
+    /// The command that sets a variable by its path, where the adapter may not take such a value. It is answered as an
+    /// evaluation is.
+    fn own_assignment(&self, _frame: i64, _path: &str, _value: &str) -> Option<String> {
         None
     }
 
-    /// What asks of the name that an expression begins with whether it is a static variable of another library.
-    fn origin_request<'a>(&self, _expression: &'a str) -> Option<(&'a str, String)> {
+    /// Whether our evaluator evaluates conditions of breakpoints, too.
+    fn has_own_conditions(&self) -> bool {
+        false
+    }
+
+    /// The command that sets the conditions of breakpoints by their numbers: as given and as the adapter takes them, or
+    /// none.
+    fn conditions_request(&self, _conditions: &Map<String, Value>) -> String {
+        String::new()
+    }
+
+    /// The name that an expression begins with, and the command that reports which other library has it as a static
+    /// variable.
+    fn origin_request<'a>(&self, _frame: i64, _expression: &'a str) -> Option<(&'a str, String)> {
         None
     }
 
-    /// The library in the answer to that.
+    /// The library in the answer to that command.
     fn origin_in<'a>(&self, _answer: &'a str) -> Option<&'a str> {
         None
     }
@@ -387,6 +472,11 @@ pub(crate) trait Quirks: Sync {
         _is_rust: bool,
     ) -> Option<String> {
         None
+    }
+
+    /// What an expression divides by, where the adapter does not say that this is 0.
+    fn divisors<'a>(&self, _expression: &'a str) -> Vec<&'a str> {
+        Vec::new()
     }
 
     /// What an adapter says of an expression that failed, without what is of no use.

@@ -154,6 +154,24 @@ fn js_debug_is_found_in_packages_and_extensions() {
 }
 
 #[test]
+fn js_debug_is_found_on_the_search_path() {
+    let machine = Machine::new();
+    machine.program("bin/node", 0);
+    let server = machine.program("share/js-debug/src/dapDebugServer.js", 0);
+    let wrapper = machine.program("bin/js-debug", 0);
+    let script = format!("#!/bin/sh\nexec node \"{}\" \"$@\"\n", server.display());
+    std::fs::write(&wrapper, script).expect("a script");
+    let server = server.display().to_string();
+    assert!(machine.command(AdapterKind::JsDebug).contains(&server), "a script names it");
+    std::fs::remove_file(&wrapper).expect("is there");
+    let package = "lib/pkg/dist/vendor/js-debug/vsDebugServer.cjs";
+    machine.program(package, 0);
+    let command = machine.program("lib/pkg/dist/cli.mjs", 0);
+    std::os::unix::fs::symlink(command, machine.path("bin/mcp-debugger")).expect("a link");
+    assert!(machine.command(AdapterKind::JsDebug).contains(package), "a command's package has it");
+}
+
+#[test]
 fn what_is_configured_is_taken_or_missed() {
     let machine = Machine::new();
     machine.program("bin/dlv", 0);
@@ -241,8 +259,10 @@ fn types_of_rust_have_their_names() {
 
 #[test]
 fn texts_of_our_formatters_have_no_marks() {
-    let text = "a 0x10 \u{1f}Vec<i8>\u{1e}[1] and \u{1f}2, 'c' \u{1f}i8\u{1e}99";
-    assert_eq!(lldb::without_marks(text), "a [1] and 2, 99");
+    let text = "a\u{1d}0x10 \u{1f}Vec<i8>\u{1e}[1] v1\u{1d}\u{1f}2, \u{1d}'c' \u{1f}i8\u{1e}99";
+    assert_eq!(lldb::without_marks(text), "a[1] v12, 99");
+    let text = "\u{1d}1.0E-300 \u{1f}1e-300 \u{1d}true \u{1d}1.0E+17 \u{1f}f64\u{1e}1e17";
+    assert_eq!(lldb::without_marks(text), "1e-300 true 1e17");
     let own = lldb::own_text("0x10 \u{1f}Vec<i8>\u{1e}[1]").expect("of ours");
     assert_eq!((own.before, own.kind, own.text), ("0x10 ", Some("Vec<i8>"), "[1]"));
     let own = lldb::own_text("\u{1f}[1]").expect("of ours");

@@ -151,6 +151,8 @@ impl Inner {
             }
             state.add_link(client.clone(), name.to_owned(), Some(parent))
         };
+        let (quirks, child) = (self.adapter.quirks(), name.to_owned());
+        tokio::task::spawn_blocking(move || quirks.hasten(&child));
         let pumping = pump(Arc::downgrade(self), link, incoming);
         tokio::spawn(async move {
             pumping.await;

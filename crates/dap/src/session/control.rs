@@ -11,7 +11,7 @@ use crate::client::RequestError;
 use crate::error::DebugError;
 use crate::events::Record;
 use crate::protocol::{Threads, read};
-use crate::report::{EndReport, Halt};
+use crate::report::{EndReport, Halt, OutputSince};
 
 /// How a stopped program goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,9 +47,9 @@ pub(super) enum Found {
 #[derive(Debug, Clone, Copy)]
 pub struct Ticket {
     /// Stops so far.
-    stops: u64,
+    pub(super) stops: u64,
     /// The connection that goes on, where stops of others are as good as new ones.
-    continued: Option<u32>,
+    pub(super) continued: Option<u32>,
 }
 
 /// When a program that was asked to pause is asked again.
@@ -59,6 +59,14 @@ impl DebugSession {
     /// Lets a stopped program go on; [`DebugSession::wait_after`] waits for what comes of it.
     pub async fn resume(&self, how: Resume, thread: Option<i64>) -> Result<Ticket, DebugError> {
         let inner = &self.inner;
+        if inner.configuration.core_file().is_some() {
+            return Err(DebugError::UnsupportedCapability {
+                adapter: inner.adapter.name().to_owned(),
+                what: "running on from a core file".to_owned(),
+                instead: "look into it with debug_list_variables and debug_evaluate; debug_start without `core` runs \
+                          the program",
+            });
+        }
         let (link, id, client, before, ticket, interrupted) = {
             let mut state = inner.lock();
             state.alive()?;
@@ -134,13 +142,18 @@ impl DebugSession {
 
     /// Stops a running program and waits for it; a stop that already happened counts.
     pub async fn pause(&self, timeout: Duration) -> Result<Halt, DebugError> {
-        let deadline = Instant::now() + timeout;
+        let idle = self.inner.adapter.quirks().idle_after();
+        // js-debug loses one now and then when the program is between two turns of its loop.
+        let again = idle.map_or(PAUSE_AGAIN, |limit| limit / 3);
+        let deadline = Instant::now() + idle.map_or(timeout, |limit| timeout.min(limit));
         loop {
             self.ask_to_pause().await?;
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.wait(left.min(PAUSE_AGAIN)).await {
-                // js-debug loses one now and then when the program is between two turns of its loop.
-                Err(DebugError::Timeout { .. }) if left > PAUSE_AGAIN => {}
+            match self.wait(left.min(again)).await {
+                Err(DebugError::Timeout { .. }) if left > again => {}
+                Err(DebugError::Timeout { program, .. }) if idle.is_some() => {
+                    return Err(DebugError::Idle { program });
+                }
                 halt => return halt,
             }
         }
@@ -180,6 +193,11 @@ impl DebugSession {
     /// Waits for a stop after the program was let go.
     pub async fn wait_after(&self, ticket: Ticket, timeout: Duration) -> Result<Halt, DebugError> {
         self.next_halt(Some(ticket), timeout).await
+    }
+
+    /// What the program has written since the last report; from now on it counts as reported.
+    pub fn new_output(&self) -> OutputSince {
+        self.inner.take_output(&mut self.inner.lock())
     }
 
     /// Waits for the end of the program, however long it takes.

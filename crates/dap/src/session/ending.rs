@@ -1,6 +1,7 @@
 //! Ending and restarting: the adapter is asked, then its processes are ended, then it is reported.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -29,7 +30,9 @@ impl DebugSession {
     /// Ends the program, or leaves it alone when it was attached to, and the sessions that are stopped with it;
     /// returns when all is over.
     pub async fn stop(&self) -> Result<EndReport, DebugError> {
-        if let Phase::Ended(end) = &self.inner.lock().phase {
+        if let Phase::Ended(end) = &self.inner.lock().phase
+            && !self.inner.changing.load(Ordering::Acquire)
+        {
             return Ok(end.clone());
         }
         let others = self.inner.companions().map(async |other| other.stop_alone().await);
@@ -46,7 +49,9 @@ impl DebugSession {
             Request::Launch => EndReason::Stopped,
             Request::Attach => EndReason::Detached,
         };
+        inner.stop_requested.store(true, Ordering::Release);
         inner.finish(reason).await;
+        inner.start_over().await?;
         inner.ended().await
     }
 
@@ -131,6 +136,22 @@ impl Inner {
         let _ = ending.await;
     }
 
+    /// Waits until the call that starts the session has given up: what it had started is gone then.
+    async fn start_over(&self) -> Result<(), DebugError> {
+        let mut changed = self.subscribe();
+        let limit = self.context.settings.end_timeout * 3;
+        let over = changed.wait_for(|_| !self.changing.load(Ordering::Acquire));
+        match tokio::time::timeout(limit, over).await {
+            // The sender is ours.
+            Ok(_) => Ok(()),
+            Err(_) => {
+                let what = "the start of the session did not end".to_owned();
+                let program = self.lock().program.clone();
+                Err(DebugError::Timeout { what, program, after: limit })
+            }
+        }
+    }
+
     /// Waits for the session to be over.
     pub(super) async fn ended(&self) -> Result<EndReport, DebugError> {
         let mut changed = self.subscribe();
@@ -167,7 +188,9 @@ impl Inner {
         let unbound: Vec<_> = {
             let state = self.lock();
             let never = state.bound.iter().filter(|(_, bound)| !**bound).map(|(place, _)| place);
-            let of_ours = |place: &&BreakpointPlace| self.adapter.may_have(place);
+            // Nothing runs from a core file.
+            let runs = self.configuration.core_file().is_none();
+            let of_ours = |place: &&BreakpointPlace| runs && self.adapter.may_have(place);
             let unbound = never.filter(|place| set.contains_key(*place)).filter(of_ours);
             unbound.cloned().collect()
         };
@@ -208,10 +231,10 @@ impl Inner {
         self.notify();
     }
 
-    /// Why no breakpoint was bound, where the program is the reason.
-    async fn unbound_reason(self: &Arc<Self>) -> Option<String> {
-        let inner = Arc::clone(self);
-        let read = move || inner.adapter.quirks().unbound_reason(&inner.configuration);
+    /// Why no breakpoint was bound and no frame has a source, where the program is the reason.
+    pub(super) async fn unbound_reason(&self) -> Option<String> {
+        let (adapter, configuration) = (self.adapter, self.configuration.clone());
+        let read = move || adapter.quirks().unbound_reason(&configuration);
         tokio::task::spawn_blocking(read).await.ok()?
     }
 }

@@ -1,9 +1,13 @@
 //! Evaluating expressions and changing values.
 
+use std::slice::from_mut;
+
 use serde_json::{Value, json};
 
 use super::inspect::{Page, VariableFilter};
+use super::one_line::Detail;
 use super::{DebugSession, Inner};
+use crate::adapter::OwnResult;
 use crate::error::DebugError;
 use crate::protocol::{Variable, read};
 use crate::report::{ScopeKind, VariableInfo};
@@ -41,10 +45,13 @@ impl DebugSession {
         if let Some((place, value)) = self.inner.adapter.quirks().assignment(expression) {
             return self.assign(place, value, frame).await;
         }
-        let (link, mut value) = self.raw_value(expression, frame, context.name()).await?;
+        let (link, id) = self.inner.frame_or_top(frame).await?;
+        let mut value = self.inner.value_of(link, id, expression, context.name()).await?;
         self.check_origin(expression, frame).await?;
+        self.check_divisors(expression, frame, &value).await?;
         self.inner.adapter.quirks().computed_value(expression, &mut value.value);
-        Ok(self.inner.variable(link, value))
+        self.inner.lock().references.keep_owner(link, value.variables_reference, id);
+        Ok(self.inner.shown(link, id, expression, value).await)
     }
 
     /// Changes the variable that an expression names, or a part of it.
@@ -68,17 +75,29 @@ impl DebugSession {
         };
         self.set_in(containers, parts.is_none(), name, value).await?;
         // The answer to that may be the new value as it was written.
-        let (link, changed) = self.raw_value(place, frame, context).await?;
-        Ok(self.inner.variable(link, changed))
+        self.changed(place, "", frame).await
+    }
+
+    /// What a path comes to after a change, under a name.
+    async fn changed(
+        &self,
+        path: &str,
+        name: &str,
+        frame: Option<u64>,
+    ) -> Result<VariableInfo, DebugError> {
+        let (link, id) = self.inner.frame_or_top(frame).await?;
+        let value = self.inner.value_of(link, id, path, EvaluateContext::Watch.name()).await?;
+        let value = Variable { name: name.to_owned(), ..value };
+        Ok(self.inner.shown(link, id, path, value).await)
     }
 
     /// Refuses a name that the source of a frame cannot mean, which the adapter found elsewhere.
     async fn check_origin(&self, expression: &str, frame: Option<u64>) -> Result<(), DebugError> {
         let inner = &self.inner;
-        let Some((name, command)) = inner.adapter.quirks().origin_request(expression) else {
+        let (link, id) = inner.frame_or_top(frame).await?;
+        let Some((name, command)) = inner.adapter.quirks().origin_request(id, expression) else {
             return Ok(());
         };
-        let (link, id) = inner.frame_or_top(frame).await?;
         let arguments = json!({"expression": command, "frameId": id, "context": "repl"});
         // An adapter that cannot say it has not found it elsewhere.
         let Ok(answer) = inner.ask(link, "evaluate", arguments).await else { return Ok(()) };
@@ -88,6 +107,32 @@ impl DebugSession {
             ))),
             None => Ok(()),
         }
+    }
+
+    /// Refuses the result of a division of whole numbers by zero, where the adapter makes one up.
+    async fn check_divisors(
+        &self,
+        expression: &str,
+        frame: Option<u64>,
+        result: &Variable,
+    ) -> Result<(), DebugError> {
+        let is_float =
+            |kind: &str| matches!(kind, "double" | "float" | "long double" | "f64" | "f32");
+        if result.kind.as_deref().is_some_and(is_float) {
+            return Ok(());
+        }
+        for divisor in self.inner.adapter.quirks().divisors(expression) {
+            let value = self.raw_value(divisor, frame, EvaluateContext::Watch.name()).await;
+            let value = value.map(|(link, value)| self.inner.variable(link, value));
+            let is_zero = |found: &VariableInfo| {
+                found.value == "0" && !found.kind.as_deref().is_some_and(is_float)
+            };
+            if value.is_ok_and(|value| is_zero(&value)) {
+                let message = format!("division by zero: {divisor} is 0");
+                return Err(DebugError::EvaluateFailed(message));
+            }
+        }
+        Ok(())
     }
 
     /// The value of an expression, uncut.
@@ -134,7 +179,7 @@ impl DebugSession {
         let is_only = containers.len() == 1;
         for (link, id) in containers {
             let all = Page { start: 0, count: 0 };
-            let page = inner.variables(link, id, VariableFilter::All, all).await?;
+            let page = inner.variables(link, id, VariableFilter::All, all, Detail::NONE).await?;
             let is_whole = page.known_rest() == 0;
             let found = page.variables.into_iter().find(|variable| variable.name == name);
             if found.is_none() && (is_whole || !is_only) {
@@ -165,6 +210,7 @@ impl DebugSession {
             if inner.adapter.quirks().shows_old_values() {
                 inner.lock().references.keep_change(link, id, changed.clone());
             }
+            inner.in_one_line(link, None, from_mut(&mut changed), Detail::FULL).await;
             return Ok(inner.variable(link, changed));
         }
         Err(DebugError::InvalidParams(format!("there is no variable {name:?} here")))
@@ -180,6 +226,9 @@ impl DebugSession {
         let own = Some(&variable.name).filter(|_| is_local);
         let name = own.or(variable.evaluate_name.as_ref()).unwrap_or(&variable.name);
         let kind = variable.kind.as_deref().unwrap_or_default();
+        if let Some(changed) = self.assign_own(variable, name, value).await? {
+            return Ok(Some(changed));
+        }
         let is_rust = self.inner.lock().shows_rust;
         let assignment = self.inner.adapter.quirks().set_through(name, kind, value, is_rust);
         let Some(assignment) = assignment else { return Ok(None) };
@@ -191,9 +240,28 @@ impl DebugSession {
             }
             other => other,
         })?;
-        let (link, changed) = self.raw_value(name, None, context).await?;
-        let changed = Variable { name: variable.name.clone(), ..changed };
-        Ok(Some(self.inner.variable(link, changed)))
+        self.changed(name, &variable.name, None).await.map(Some)
+    }
+
+    /// Changes a variable by our own evaluator, where the adapter runs one and it takes such a value.
+    async fn assign_own(
+        &self,
+        variable: &VariableInfo,
+        path: &str,
+        value: &str,
+    ) -> Result<Option<VariableInfo>, DebugError> {
+        let inner = &self.inner;
+        let (link, frame) = inner.frame_or_top(None).await?;
+        let Some(command) = inner.adapter.quirks().own_assignment(frame, path, value) else {
+            return Ok(None);
+        };
+        match inner.own_answer(link, frame, &command).await {
+            None => Ok(None),
+            Some(OwnResult::Failed { error }) => {
+                Err(DebugError::EvaluateFailed(format!("{path} cannot be set to {value}: {error}")))
+            }
+            Some(_) => self.changed(path, &variable.name, None).await.map(Some),
+        }
     }
 
     /// Changes what an expression stands for.
@@ -210,11 +278,25 @@ impl DebugSession {
         let arguments = json!({"expression": expression, "value": value, "frameId": id});
         let body = self.inner.ask(link, "setExpression", arguments).await?;
         let changed = Variable { name: expression.to_owned(), ..read(&body) };
-        Ok(self.inner.variable(link, changed))
+        Ok(self.inner.shown(link, id, expression, changed).await)
     }
 }
 
 impl Inner {
+    /// The value that an expression has in an adapter's frame, in one line.
+    async fn shown(
+        &self,
+        link: u32,
+        frame: i64,
+        expression: &str,
+        mut value: Variable,
+    ) -> VariableInfo {
+        let named = value.evaluate_name.replace(expression.to_owned());
+        self.in_one_line(link, Some(frame), from_mut(&mut value), Detail::FULL).await;
+        value.evaluate_name = named;
+        self.variable(link, value)
+    }
+
     /// The value of an expression in an adapter's frame, as the adapter gives it.
     pub(super) async fn value_of(
         &self,
@@ -224,18 +306,48 @@ impl Inner {
         context: &'static str,
     ) -> Result<Variable, DebugError> {
         let quirks = self.adapter.quirks();
+        self.check_set(link, frame, expression).await?;
         let is_rust = self.lock().shows_rust;
         let exact = quirks.expression(expression, is_rust);
-        let map = self.map_with_subscript(link, frame, &exact).await;
-        let exact = match &map {
-            Some(map) => quirks.by_key(&exact, is_rust).ok_or_else(|| entries_of(map, ""))?.into(),
-            None => exact,
-        };
-        let context = quirks.context(context);
-        let mut exact = exact.into_owned();
+        let by_adapter = || self.adapters_value(link, frame, &exact, context);
+        let is_first = quirks.is_adapters_first(expression);
+        let answer = if is_first { Some(by_adapter().await) } else { None };
+        if let Some(answer) = &answer
+            && !matches!(answer, Err(DebugError::EvaluateFailed(_)))
+        {
+            return answer.clone();
+        }
+        match (self.own_result(link, frame, expression).await, answer) {
+            (Some(OwnResult::Failed { error }), _) => Err(DebugError::EvaluateFailed(error)),
+            (Some(OwnResult::Plain { text, kind }), _) => {
+                Ok(Variable { value: text, kind: Some(kind), ..Variable::default() })
+            }
+            (Some(OwnResult::Named { name }), _) => {
+                self.adapters_value(link, frame, &name, context).await
+            }
+            (None, Some(answer)) => answer,
+            (None, None) => by_adapter().await,
+        }
+    }
+
+    /// The value of an expression by the adapter's own evaluator.
+    async fn adapters_value(
+        &self,
+        link: u32,
+        frame: i64,
+        expression: &str,
+        context: &'static str,
+    ) -> Result<Variable, DebugError> {
+        let quirks = self.adapter.quirks();
+        let (mut exact, context) = (expression.to_owned(), quirks.context(context));
         let answer = loop {
             let arguments = json!({"expression": exact, "frameId": frame, "context": context});
-            let answer = self.ask(link, "evaluate", arguments).await;
+            let limit = self.context.settings.evaluate_timeout;
+            let answer = tokio::time::timeout(limit, self.ask(link, "evaluate", arguments)).await;
+            let answer = answer.unwrap_or_else(|_| {
+                let program = self.lock().running();
+                Err(DebugError::EvaluateSlow { program, after: limit })
+            });
             let Err(DebugError::EvaluateFailed(why)) = &answer else { break answer };
             // Each time there is one mistake less.
             match quirks.corrected(&exact, why) {
@@ -243,25 +355,30 @@ impl Inner {
                 None => break answer,
             }
         };
-        let answer = answer.map_err(|error| match (error, &map) {
-            (DebugError::EvaluateFailed(why), None) => {
+        let answer = answer.map_err(|error| match error {
+            DebugError::EvaluateFailed(why) => {
                 DebugError::EvaluateFailed(quirks.evaluate_error(why))
             }
-            (DebugError::EvaluateFailed(why), Some(map)) => {
-                entries_of(map, &format!(" ({})", quirks.evaluate_error(why)))
+            DebugError::AdapterSlow { program, after, .. } => {
+                DebugError::EvaluateSlow { program, after }
             }
-            (other, _) => other,
+            other => other,
         });
         Ok(read(&answer?))
     }
 
-    /// The map that an expression takes a subscript of, if the adapter does not see to keys itself.
-    async fn map_with_subscript(&self, link: u32, frame: i64, expression: &str) -> Option<String> {
+    /// The value of an expression by our evaluator, if the adapter runs it.
+    async fn own_result(&self, link: u32, frame: i64, expression: &str) -> Option<OwnResult> {
         let quirks = self.adapter.quirks();
-        let command = quirks.keyed_request(expression)?;
+        self.own_answer(link, frame, &quirks.own_evaluation(frame, expression)?).await
+    }
+
+    /// The answer of that evaluator to a command.
+    async fn own_answer(&self, link: u32, frame: i64, command: &str) -> Option<OwnResult> {
+        let quirks = self.adapter.quirks();
         let arguments = json!({"expression": command, "frameId": frame, "context": "repl"});
         let answer: Variable = read(&self.ask(link, "evaluate", arguments).await.ok()?);
-        quirks.keyed_in(&answer.value).map(str::to_owned)
+        quirks.own_result(&answer.value)
     }
 
     /// A frame, or the innermost of the latest stop that has a source.
@@ -311,12 +428,4 @@ impl Inner {
 fn whole_and_part(place: &str) -> Option<(&str, &str)> {
     let at = place.rfind(['.', '[']).filter(|at| *at > 0)?;
     Some((&place[..at], place[at..].trim_start_matches('.')))
-}
-
-/// A map's entry cannot be had by its key.
-fn entries_of(map: &str, why: &str) -> DebugError {
-    let message = format!("{map} is a map, whose entries cannot be read by their keys here{why}");
-    DebugError::EvaluateFailed(format!(
-        "{message}; debug_list_variables with maxDepth 2 shows them"
-    ))
 }

@@ -57,7 +57,8 @@ impl Inner {
             ExceptionFilters::Default => true,
             ExceptionFilters::Named(names) => names.iter().any(|known| known == own.name),
         };
-        self.adapter.quirks().raising_functions(is_on, &self.exception_types())
+        let types = self.exception_types();
+        self.adapter.quirks().raising_functions(is_on, &types, &self.configuration)
     }
 
     /// Refuses names that the adapter does not know, with those that it knows, and types where it knows none.
@@ -105,7 +106,7 @@ impl Inner {
         let name = said.await.and_then(|said| demangled(&types, &said));
         let id = name.map_or_else(|| types.join(" or "), str::to_owned);
         self.record("exceptionInfo", json!({"exceptionId": id}));
-        ExceptionReport { id, message: None, stack: None }
+        ExceptionReport { id, message: None }
     }
 
     /// The exception filters that the adapter offers: name, label, whether it is on by default.

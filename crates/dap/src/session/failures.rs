@@ -16,7 +16,7 @@ impl State {
         let (quirks, is_rust) = (self.adapter.quirks(), self.shows_rust);
         let is_meant = |condition: &&String| {
             let sent = quirks.expression(condition, is_rust);
-            failure.condition.as_ref().is_none_or(|one| *one == sent)
+            failure.condition.as_ref().is_none_or(|one| one == *condition || *one == sent)
         };
         let what = if self.adapter.quirks().stops_without_condition() {
             "stops each time"
@@ -44,5 +44,13 @@ impl State {
     pub(crate) fn take_condition_failures(&mut self) -> Vec<String> {
         let told = std::mem::replace(&mut self.told_failures, self.condition_failures.len());
         self.condition_failures[told..].to_vec()
+    }
+
+    /// How to call what does not stop.
+    pub(crate) fn running(&self) -> String {
+        match self.pid {
+            Some(pid) => format!("{} (process {pid})", self.program),
+            None => self.program.clone(),
+        }
     }
 }

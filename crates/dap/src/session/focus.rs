@@ -62,6 +62,20 @@ impl Inner {
         })
     }
 
+    /// Says that a frame's file was compiled with optimisation.
+    pub(super) fn optimised_source(&self, frame: &FrameInfo) -> Option<String> {
+        let source = Path::new(path(frame));
+        let is_optimised = self.lock().optimised.get().is_some_and(|files| files.contains(source));
+        let name = source.file_name()?.to_string_lossy();
+        let is_rust = source.extension().is_some_and(|extension| extension == "rs");
+        let option = if is_rust { "opt-level = 0" } else { "-O0" };
+        is_optimised.then(|| {
+            format!(
+                "{name} was compiled with optimisation: variables may be missing or have old values, and lines come out of order; build it with {option}"
+            )
+        })
+    }
+
     fn workspace(&self) -> &Workspace {
         self.workspace.get_or_init(|| {
             let folder = &self.configuration.folder;

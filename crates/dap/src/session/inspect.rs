@@ -2,12 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::function_name::plain_function;
+use super::one_line::Detail;
 use super::{DebugSession, Inner};
 use crate::client::Client;
 use crate::error::DebugError;
 use crate::events::cut_text;
 use crate::protocol::{Scope, Scopes, StackFrame, StackTrace, Threads, Variable, Variables, read};
-use crate::reference::{Reference, Target};
+use crate::reference::{FramePlace, Reference, Target};
 use crate::report::{FrameInfo, ScopeInfo, ScopeKind, StackPage, ThreadInfo, VariableInfo};
 
 /// Frames or variables of one page.
@@ -143,7 +145,7 @@ impl DebugSession {
     ) -> Result<VariablePage, DebugError> {
         let (link, id) = self.inner.container(reference)?;
         let filter = self.inner.adapter.quirks().page_filter(id, filter);
-        self.inner.variables(link, id, filter, page).await
+        self.inner.variables(link, id, filter, page, Detail::FULL).await
     }
 }
 
@@ -185,8 +187,14 @@ impl Inner {
         // Adapters may return more than was asked for.
         frames.truncate(count as usize);
         let frames = frames.into_iter().map(|frame| {
-            let id = state.references.add(Reference { link, target: Target::Frame(frame.id) });
-            frame_info(id, frame)
+            let number = frame.id;
+            let id = state.references.add(Reference { link, target: Target::Frame(number) });
+            let info = frame_info(id, frame);
+            if let (Some(path), None) = (&info.path, info.source_reference) {
+                let place = FramePlace { path: path.clone(), line: info.line, column: info.column };
+                state.references.keep_frame(link, number, place);
+            }
+            info
         });
         let frames = frames.collect();
         let thread = state.thread_number(link, thread);
@@ -196,6 +204,7 @@ impl Inner {
     pub(super) async fn scopes(&self, link: u32, frame: i64) -> Result<Vec<ScopeInfo>, DebugError> {
         let body = self.ask(link, "scopes", json!({"frameId": frame})).await?;
         let scopes: Scopes = read(&body);
+        self.keep_scopes(link, frame, &scopes.scopes);
         let mut state = self.lock();
         let info = |scope: Scope| {
             let target = Target::Variables(scope.variables_reference);
@@ -203,6 +212,7 @@ impl Inner {
                 0 => 0,
                 _ => state.references.add(Reference { link, target }),
             };
+            state.references.keep_owner(link, scope.variables_reference, frame);
             let kind = scope_kind(&scope);
             ScopeInfo { name: scope.name, kind, reference, expensive: scope.expensive }
         };
@@ -215,8 +225,17 @@ impl Inner {
         container: i64,
         filter: VariableFilter,
         page: Page,
+        detail: Detail,
     ) -> Result<VariablePage, DebugError> {
-        let (variables, left_out) = self.raw_variables(link, container, filter, page).await?;
+        let (mut variables, left_out) = self.raw_variables(link, container, filter, page).await?;
+        let frame = self.lock().references.frame_of(link, container);
+        if let Some(frame) = frame {
+            let mut state = self.lock();
+            for variable in &variables {
+                state.references.keep_owner(link, variable.variables_reference, frame);
+            }
+        }
+        self.in_one_line(link, frame, &mut variables, detail).await;
         let variables =
             variables.into_iter().map(|variable| self.variable(link, variable)).collect();
         Ok(VariablePage { variables, left_out })
@@ -247,6 +266,11 @@ impl Inner {
         let mut variables = variables.variables;
         variables.retain(|variable| !self.adapter.quirks().is_foreign(variable));
         self.adapter.quirks().keep_innermost(&mut variables);
+        if self.lock().references.scope(link, container).is_some() {
+            let names: Vec<_> = variables.iter().map(|variable| &*variable.name).collect();
+            let helpers = self.adapter.quirks().helpers(&names);
+            variables.retain(|variable| !helpers.contains(&&*variable.name));
+        }
         let left_out = if paged {
             variables.retain(|variable| !self.adapter.quirks().is_no_element(variable));
             variables.truncate(count);
@@ -269,6 +293,7 @@ impl Inner {
             variables.truncate(count);
             LeftOut::Some(behind)
         };
+        self.mark_unset(link, container, &mut variables).await;
         for variable in &mut variables {
             if let Some(now) = self.lock().references.changed(link, container, &variable.name) {
                 *variable = now.clone();
@@ -378,50 +403,6 @@ fn frame_info(id: u64, frame: StackFrame) -> FrameInfo {
     }
 }
 
-/// A function's name as its source has it: symbols of Rust may come half decoded
-/// (`_$LT$app..User$u20$as$u20$app..Show$GT$::show`).
-fn plain_function(name: &str) -> String {
-    let name = without_hash(name);
-    if !name.contains('$') {
-        return name.to_owned();
-    }
-    let (mut plain, mut rest) = (String::new(), name.strip_prefix('_').unwrap_or(name));
-    while let Some((before, behind)) = rest.split_once('$') {
-        plain.push_str(before);
-        let (code, behind) = behind.split_once('$').unwrap_or((behind, ""));
-        plain.push_str(match code {
-            "LT" => "<",
-            "GT" => ">",
-            "RF" => "&",
-            "BP" => "*",
-            "LP" => "(",
-            "RP" => ")",
-            "C" => ",",
-            "u20" => " ",
-            "u7b" => "{",
-            "u7d" => "}",
-            "u27" => "'",
-            "u5b" => "[",
-            "u5d" => "]",
-            "u3b" => ";",
-            "u2b" => "+",
-            _ => "?",
-        });
-        rest = behind;
-    }
-    plain.push_str(rest);
-    plain.replace("..", "::")
-}
-
-/// A function of Rust without the hash that its symbol ends with: `app::main::h0123456789abcdef`.
-fn without_hash(name: &str) -> &str {
-    let is_hash = |end: &str| end.len() == 16 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match name.rsplit_once("::h") {
-        Some((start, end)) if is_hash(end) => start,
-        _ => name,
-    }
-}
-
 fn scope_kind(scope: &Scope) -> ScopeKind {
     let name = scope.name.to_ascii_lowercase();
     match scope.presentation_hint.as_deref() {
@@ -434,22 +415,5 @@ fn scope_kind(scope: &Scope) -> ScopeKind {
         }
         _ if name.contains("closure") => ScopeKind::Closure,
         _ => ScopeKind::Local,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain_function;
-
-    #[test]
-    fn functions_have_the_names_of_their_source() {
-        for (symbol, name) in [
-            ("app::main::h0123456789abcdef", "app::main"),
-            ("_$LT$app..User$u20$as$u20$app..Show$GT$::show", "<app::User as app::Show>::show"),
-            ("app::run::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef", "app::run::_{{closure}}"),
-            ("main", "main"),
-        ] {
-            assert_eq!(plain_function(symbol), name);
-        }
     }
 }

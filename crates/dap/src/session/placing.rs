@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::Inner;
@@ -101,8 +101,9 @@ impl Inner {
             BreakpointGroup::Data => self.lock().data_of(number),
             _ => self.context.breakpoints().of_group(group),
         };
-        let (sent, refused): (Vec<_>, Vec<_>) =
+        let (mut sent, refused): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|(_, wanted)| self.lacks(wanted, &capabilities).is_none());
+        self.mark_unset_at(&mut sent).await;
         let (own, answers) = match group {
             BreakpointGroup::File(file) => {
                 let arguments = self.of_file(file, &sent);
@@ -123,6 +124,8 @@ impl Inner {
                 (Vec::new(), answers.await?)
             }
         };
+        let of_sent = answers.iter().skip(own.len()).map(|answer| answer.as_ref()?.id);
+        self.send_conditions(number, &client, of_sent.zip(&sent)).await?;
         let mut answers = answers.into_iter();
         let mut state = self.lock();
         if *group == BreakpointGroup::Functions {
@@ -171,6 +174,36 @@ impl Inner {
         let answer = client.request(command, arguments, timeout).await;
         let answer = answer.map_err(|error| self.request_failed(error))?;
         Ok(read::<Breakpoints>(&answer).breakpoints)
+    }
+
+    /// Sets the conditions that our evaluator checks, by the numbers of their breakpoints.
+    async fn send_conditions(
+        &self,
+        number: u32,
+        client: &Client,
+        sent: impl Iterator<Item = (Option<i64>, &(BreakpointPlace, Breakpoint))>,
+    ) -> Result<(), DebugError> {
+        let quirks = self.adapter.quirks();
+        let is_rust = self.lock().shows_rust;
+        let conditions = sent.filter_map(|(id, (_, breakpoint))| {
+            let condition = own_condition(breakpoint, self.adapter)
+                .map(|given| json!([given, quirks.expression(given, is_rust)]));
+            Some((id?.to_string(), condition.unwrap_or_default()))
+        });
+        let conditions: Map<_, _> = conditions.collect();
+        let has_any = conditions.values().any(|condition| !condition.is_null());
+        let has_or_had_any = self.lock().links.get_mut(&number).is_some_and(|link| {
+            link.has_own_conditions |= has_any;
+            link.has_own_conditions
+        });
+        if has_or_had_any {
+            let command = quirks.conditions_request(&conditions);
+            let arguments = json!({"expression": command, "context": "repl"});
+            let answer =
+                client.request("evaluate", arguments, self.context.settings.request_timeout);
+            answer.await.map_err(|error| self.request_failed(error))?;
+        }
+        Ok(())
     }
 
     fn of_file(&self, file: &Path, sent: &[(BreakpointPlace, Breakpoint)]) -> Value {
@@ -343,6 +376,16 @@ impl Inner {
     }
 }
 
+/// The condition of a breakpoint that our evaluator checks. The adapter counts hits and writes messages itself, and checks
+/// their conditions before.
+fn own_condition(breakpoint: &Breakpoint, adapter: AdapterKind) -> Option<&str> {
+    let is_plain = breakpoint.hit_condition.is_none()
+        && breakpoint.log_message.is_none()
+        && !matches!(breakpoint.place, BreakpointPlace::Data { .. });
+    let condition = breakpoint.condition.as_deref()?;
+    (is_plain && adapter.quirks().has_own_conditions()).then_some(condition)
+}
+
 fn shape(breakpoint: &Breakpoint, adapter: AdapterKind, is_rust: bool) -> Value {
     let quirks = adapter.quirks();
     let mut shape = match &breakpoint.place {
@@ -353,7 +396,11 @@ fn shape(breakpoint: &Breakpoint, adapter: AdapterKind, is_rust: bool) -> Value 
     let hits = breakpoint.hit_condition.as_ref();
     let hits = hits.and_then(|hits| quirks.hit_condition(hits).ok());
     let condition = breakpoint.condition.as_deref();
-    let condition = condition.map(|condition| quirks.expression(condition, is_rust).into_owned());
+    let condition = match own_condition(breakpoint, adapter) {
+        // It is not met until the real one is set.
+        Some(_) => Some("0".to_owned()),
+        None => condition.map(|condition| quirks.expression(condition, is_rust).into_owned()),
+    };
     let message = breakpoint.log_message.as_deref();
     let message = message.map(|message| quirks.log_message(message, is_rust));
     let fields = [("condition", condition), ("hitCondition", hits), ("logMessage", message)];

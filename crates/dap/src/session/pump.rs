@@ -25,8 +25,8 @@ pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Re
         let Some(inner) = session.upgrade() else { return };
         match message {
             Incoming::Event { event, body } => {
-                if event == "stopped" {
-                    inner.pass_prologue(link, &body).await;
+                if event == "stopped" && inner.pass_prologue(link, &body).await {
+                    continue;
                 }
                 inner.event(link, &event, body);
             }
@@ -96,6 +96,9 @@ impl Inner {
             if event == "output" && self.is_heard_twice(&state, link, &body) {
                 return;
             }
+            if self.configuration.core_file().is_some() {
+                as_of_core(event, &mut body, state.core_signal);
+            }
             if event == "stopped"
                 && let Some(description) = state.raised_by(&body)
             {
@@ -136,32 +139,38 @@ impl Inner {
     }
 
     /// Before anyone sees a stop at the first instruction of a function: its arguments are not where the debugger
-    /// looks for them yet.
-    async fn pass_prologue(&self, link: u32, stopped: &Value) {
+    /// looks for them yet. Returns whether the step continues because it is in a library.
+    async fn pass_prologue(&self, link: u32, stopped: &Value) -> bool {
         let quirks = self.adapter.quirks();
         let reason = stopped["reason"].as_str().unwrap_or_default();
         // A breakpoint's place, as the adapter calls it, stays where it is.
         let place = stopped["description"].as_str().filter(|_| reason.ends_with("breakpoint"));
+        let thread = stopped["threadId"].as_i64().unwrap_or_default();
         let (client, command) = {
             let state = self.lock();
-            let Some(link) = state.links.get(&link) else { return };
+            let Some(link) = state.links.get(&link) else { return false };
             let is_new = place.is_some_and(|place| !link.settled.contains(place));
             let steps_into = reason == "step" && link.resumed == Some(Resume::StepInto);
-            let thread = stopped["threadId"].as_i64().unwrap_or_default();
-            let command = quirks.past_prologue(thread).filter(|_| is_new || steps_into);
-            let Some(command) = command else { return };
+            let command = quirks.past_prologue(thread, steps_into).filter(|_| is_new || steps_into);
+            let Some(command) = command else { return false };
             (link.client.clone(), command)
         };
         let arguments = json!({"expression": command, "context": "repl"});
-        // Where it fails, the program stands where it stood.
+        // If this fails, the program stays where it is.
         let answer = client.request("evaluate", arguments, PROLOGUE).await;
         let said = answer.as_ref().ok().and_then(|answer| answer["result"].as_str());
+        if let Some(step) = said.and_then(|said| quirks.next_step(said)) {
+            let next = client.request(step, json!({"threadId": thread}), PROLOGUE).await;
+            // Where it fails, the program stands in the library.
+            return next.is_ok();
+        }
         if let (Some(place), Some(said)) = (place, said)
             && !quirks.has_passed_prologue(said)
             && let Some(link) = self.lock().links.get_mut(&link)
         {
             link.settled.insert(place.to_owned());
         }
+        false
     }
 
     /// Why a stop came that was asked for and that an adapter calls a signal.
@@ -232,5 +241,21 @@ impl Inner {
             self.finish_soon(EndReason::AdapterLost(reason));
         }
         self.notify();
+    }
+}
+
+/// An event of a core file: the process is gone, and another may have its number; the stop is by the signal, also where
+/// the adapter reports that it cannot let it run.
+fn as_of_core(event: &str, body: &mut Value, signal: Option<&str>) {
+    match event {
+        "process" => body["systemProcessId"] = Value::Null,
+        "stopped" => {
+            body["reason"] = json!("exception");
+            let said = body["description"].as_str().filter(|said| said.starts_with("signal "));
+            let said = said.map(str::to_owned).or(signal.map(|name| format!("signal {name}")));
+            body["description"] = json!(said);
+            body["text"] = Value::Null;
+        }
+        _ => {}
     }
 }

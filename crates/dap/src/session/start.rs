@@ -10,17 +10,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use termbridge_pty::{PrivateFolder, RuntimeFolder};
 use tokio::time::Instant;
 
 use super::pump::{pump, pump_output};
+use super::signals::signal_name;
 use super::state::Phase;
 use super::{DebugSession, Inner};
 use crate::adapter::{Adapter, AdapterKind, Probing, Search, Transport, find};
 use crate::breakpoint::{BreakpointGroup, BreakpointPlace};
 use crate::client::{Client, RequestError};
-use crate::configuration::Request;
+use crate::configuration::{Request, set_default};
+use crate::core_file::CoreFile;
 use crate::error::DebugError;
 use crate::events::SessionLabel;
 use crate::protocol::{Capabilities, read};
@@ -28,6 +31,8 @@ use crate::report::EndReason;
 use crate::target::{attach_hint, is_there};
 use crate::transport::connect;
 
+/// The part of an expression's time after which an evaluation is interrupted, so that its end is still reported.
+const EVALUATION_SHARE: f64 = 0.8;
 /// How long a program that is attached to may take to find its breakpoints.
 const ATTACH_SETTLES: Duration = Duration::from_secs(2);
 /// How long the events that came before the answer to a failed start may take to be taken in.
@@ -52,7 +57,13 @@ impl Inner {
             adapter: self.adapter.name().to_owned(),
         });
         let failing = Failing(Some(Arc::clone(self)));
-        let started = self.try_start(Instant::now() + timeout).await;
+        let started = tokio::select! {
+            biased;
+            () = self.stop_requested() => {
+                Err(DebugError::Aborted("by request, before it had started".to_owned()))
+            }
+            started = self.try_start(Instant::now() + timeout) => started,
+        };
         match started {
             Ok(()) => {
                 failing.defuse();
@@ -62,10 +73,21 @@ impl Inner {
                 self.hear_out().await;
                 let error = self.explain(error);
                 failing.defuse();
-                self.finish(EndReason::AdapterLost(error.to_string())).await;
+                let reason = match error {
+                    DebugError::Aborted(_) => EndReason::Stopped,
+                    _ => EndReason::AdapterLost(error.to_string()),
+                };
+                self.finish(reason).await;
                 Err(self.with_its_end(error))
             }
         }
+    }
+
+    /// Waits until someone wants the session to be stopped.
+    async fn stop_requested(&self) {
+        let mut changed = self.subscribe();
+        // The sender is ours.
+        let _ = changed.wait_for(|_| self.stop_requested.load(Ordering::Acquire)).await;
     }
 
     async fn try_start(self: &Arc<Self>, deadline: Instant) -> Result<(), DebugError> {
@@ -84,11 +106,10 @@ impl Inner {
         let output = pump_output(Arc::downgrade(self), run, connection.output, shared);
         self.lock().readers.push(tokio::spawn(output));
         tokio::spawn(pump(Arc::downgrade(self), link, connection.incoming));
-        let request = match self.configuration.request {
-            Request::Launch => "launch",
-            Request::Attach => "attach",
-        };
-        self.handshake(link, &client, request, arguments, deadline).await?;
+        // The adapter's own: it may attach where a core file is launched.
+        let request =
+            arguments.get("request").and_then(Value::as_str).unwrap_or("launch").to_owned();
+        self.handshake(link, &client, &request, arguments, deadline).await?;
         {
             let mut state = self.lock();
             let gone = state.links.get(&link).is_none_or(|link| link.closed);
@@ -145,6 +166,19 @@ impl Inner {
                 None => find(inner.adapter, &search)?,
             };
             let mut arguments = inner.adapter.quirks().arguments(configuration, &adapter);
+            let limit = settings.evaluate_timeout.mul_f64(EVALUATION_SHARE);
+            if let Some((name, value)) = inner.adapter.quirks().evaluation_limit(limit)
+                && configuration.request == Request::Launch
+            {
+                let env = arguments.entry("env").or_insert_with(|| json!({}));
+                if let Value::Object(env) = env {
+                    set_default(env, name, json!(value));
+                }
+            }
+            if let Some(core) = configuration.core_file() {
+                let signal = CoreFile::read(&core)?.signal;
+                inner.lock().core_signal = signal.and_then(signal_name);
+            }
             inner.adapter.quirks().reach(&mut arguments, &inner.files_with_breakpoints());
             if configuration.request == Request::Attach {
                 inner.adapter.quirks().open_process(&mut arguments)?;
@@ -174,7 +208,10 @@ impl Inner {
                 state.files = Some(folder);
                 state.shows_rust = formatter.is_rust();
                 // The adapter starts meanwhile.
-                let describe = move || formatter.describe_types(&path);
+                state.optimised = Arc::default();
+                let optimised = Arc::clone(&state.optimised);
+                // It is set once.
+                let describe = move || _ = optimised.set(formatter.describe(&path));
                 state.describing = Some(tokio::task::spawn_blocking(describe));
             }
             inner.place_adapter(&mut adapter, &arguments);
@@ -275,13 +312,8 @@ impl Inner {
         timeout: Duration,
     ) -> Result<(), DebugError> {
         self.check_exceptions(capabilities)?;
-        self.place_all(link).await?;
-        if let Some((request, arguments)) = self.adapter.quirks().before_the_program() {
-            let limit = self.context.settings.request_timeout;
-            if let Err(error) = client.request(request, arguments, limit).await {
-                tracing::debug!(%error, request, "not known to the adapter");
-            }
-        }
+        let ((), placed) = tokio::join!(self.ask_before_program(client), self.place_all(link));
+        placed?;
         let describing = self.lock().describing.take();
         if let Some(describing) = describing {
             // What is not described by then is shown as not known.
@@ -301,6 +333,18 @@ impl Inner {
             done.map_err(|error| self.start_error(error))?;
         }
         Ok(())
+    }
+
+    /// Sends what the adapter needs before the program runs.
+    async fn ask_before_program(&self, client: &Client) {
+        let limit = self.context.settings.request_timeout;
+        let requests = self.adapter.quirks().before_the_program().into_iter();
+        join_all(requests.map(async |(request, arguments)| {
+            if let Err(error) = client.request(request, arguments, limit).await {
+                tracing::debug!(%error, request, "not known to the adapter");
+            }
+        }))
+        .await;
     }
 
     fn start_error(&self, error: RequestError) -> DebugError {

@@ -5,6 +5,8 @@
 //! event of an earlier run finds no link and changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use termbridge_pty::PrivateFolder;
@@ -13,7 +15,7 @@ use tokio::task::JoinHandle;
 use super::control::Resume;
 use super::data::{DATA_STOP, WatchedData};
 use super::foresight::Foresight;
-use super::signals::{SIGNALS, signal_in, signal_number};
+use super::signals::{signal_in, signal_number};
 use crate::adapter::AdapterKind;
 use crate::breakpoint::{BreakpointPlace, Placed};
 use crate::client::Client;
@@ -40,6 +42,8 @@ pub(crate) struct State {
     pub(crate) phase: Phase,
     /// How many times the program was started.
     pub(crate) run: u64,
+    /// When it was started last.
+    pub(crate) run_started: std::time::SystemTime,
     pub(crate) program: String,
     pub(crate) pid: Option<i32>,
     pub(crate) adapter: AdapterKind,
@@ -58,6 +62,8 @@ pub(crate) struct State {
     pub(crate) refused: bool,
     /// The signal that stopped the program last, where that is the reason.
     last_signal: Option<String>,
+    /// The signal that a core file tells of.
+    pub(crate) core_signal: Option<&'static str>,
     /// Someone has asked for a pause that has not come yet.
     pub(crate) pausing: bool,
     /// The adapter's numbers of the breakpoints that stand for exceptions, and how a stop by each is
@@ -78,6 +84,8 @@ pub(crate) struct State {
     pub(crate) shows_rust: bool,
     /// Writes what the adapter needs to show them.
     pub(crate) describing: Option<JoinHandle<()>>,
+    /// The source files that were compiled with optimisation, once that is known.
+    pub(crate) optimised: Arc<OnceLock<BTreeSet<PathBuf>>>,
     /// Where further connections go.
     pub(crate) address: Option<(String, u16)>,
     /// Breakpoints of this run, and whether each was bound at any time.
@@ -103,6 +111,8 @@ pub(crate) struct Link {
     /// The adapter closed the connection.
     pub(crate) closed: bool,
     pub(crate) placed: HashMap<BreakpointPlace, Placed>,
+    /// Whether breakpoints have, or had, conditions that our evaluator checks.
+    pub(crate) has_own_conditions: bool,
     pub(crate) data: BTreeMap<BreakpointPlace, WatchedData>,
     /// What data breakpoints saw at a stop, by its number.
     pub(crate) data_changes: Option<(u64, Vec<DataChange>)>,
@@ -152,15 +162,14 @@ impl State {
     /// How a stop is described that is by a breakpoint which stands for exceptions.
     pub(crate) fn raised_by(&self, body: &Value) -> Option<&'static str> {
         let mut hit = body["hitBreakpointIds"].as_array()?.iter().filter_map(Value::as_i64);
-        hit.find_map(|id| {
-            self.raising_ids.iter().find(|(own, _)| *own == id).map(|(_, said)| *said)
-        })
+        hit.find_map(|id| Some(self.raising_ids.iter().find(|(own, _)| *own == id)?.1))
     }
 
     pub(crate) fn new(program: String, adapter: AdapterKind, references: References) -> Self {
         Self {
             phase: Phase::Starting,
             run: 1,
+            run_started: std::time::SystemTime::now(),
             program,
             pid: None,
             adapter,
@@ -174,6 +183,7 @@ impl State {
             refusing: false,
             refused: false,
             last_signal: None,
+            core_signal: None,
             pausing: false,
             raising_ids: Vec::new(),
             bound: BTreeMap::new(),
@@ -186,6 +196,7 @@ impl State {
             told_failures: 0,
             shows_rust: false,
             describing: None,
+            optimised: Arc::default(),
             address: None,
             reported: 0,
             reported_bytes: 0,
@@ -196,10 +207,10 @@ impl State {
     pub(crate) fn begin_run(&mut self) {
         self.phase = Phase::Starting;
         self.run += 1;
+        self.run_started = std::time::SystemTime::now();
         self.bound.clear();
         (self.pid, self.exit_code, self.signal) = (None, None, None);
-        self.reported = 0;
-        self.terminals = 0;
+        (self.reported, self.terminals) = (0, 0);
         (self.refusing, self.refused) = (false, false);
     }
 
@@ -226,6 +237,7 @@ impl State {
             configured: false,
             closed: false,
             placed: HashMap::new(),
+            has_own_conditions: false,
             data: BTreeMap::new(),
             data_changes: None,
             stopped: None,
@@ -392,13 +404,6 @@ impl State {
         Effect::None
     }
 
-    /// The signal that the adapter tells by the same exit code.
-    pub(crate) fn perhaps_signal(&self) -> Option<String> {
-        let number = self.adapter.quirks().perhaps_signal(self.exit_code?)?;
-        let name = SIGNALS.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
-        Some((*name).to_owned())
-    }
-
     /// Refuses a session that is over.
     pub(crate) fn alive(&self) -> Result<(), DebugError> {
         match &self.phase {
@@ -417,14 +422,6 @@ impl State {
                 Err(DebugError::ProgramExited { program: self.program.clone(), how })
             }
             Phase::Starting | Phase::Live => Ok(()),
-        }
-    }
-
-    /// How to call what does not stop.
-    pub(crate) fn running(&self) -> String {
-        match self.pid {
-            Some(pid) => format!("{} (process {pid})", self.program),
-            None => self.program.clone(),
         }
     }
 }

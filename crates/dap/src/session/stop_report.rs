@@ -12,12 +12,12 @@ use termbridge_foreign_files::{folder_of, off_worker};
 use super::Inner;
 use super::focus::SEARCHED_FRAMES;
 use super::inspect::{Page, VariableFilter};
+use super::one_line::Detail;
 use super::source::lines_of_file;
 use super::state::{State, Stop};
-use crate::adapter::{PANIC, THROW};
+use crate::adapter::{PANIC, TEST_FAILURE, THROW};
 use crate::breakpoint::BreakpointPlace;
 use crate::error::DebugError;
-use crate::events::cut_text;
 use crate::protocol::{ExceptionInfo, read};
 use crate::report::{
     ExceptionReport, FrameInfo, Location, OutputSince, ScopeKind, SourceLine, StackPage,
@@ -26,8 +26,6 @@ use crate::report::{
 
 /// What stands before the place of a panic.
 const PANICKED: &str = "panicked at ";
-/// Bytes of an exception's stack.
-const MAX_STACK: usize = 2 * 1024;
 
 impl Inner {
     pub(super) async fn stop_report(&self, link: u32, stop: &Stop) -> StopReport {
@@ -61,7 +59,14 @@ impl Inner {
         let exception = async {
             match (stop.event.reason.as_str(), stop.event.description.as_deref()) {
                 ("exception", Some(PANIC)) => Some(self.panic()),
+                ("exception", Some(TEST_FAILURE)) => {
+                    Some(ExceptionReport { id: TEST_FAILURE.to_owned(), message: None })
+                }
                 ("exception", Some(THROW)) => Some(self.thrown(link, top).await),
+                ("exception", said) if self.configuration.core_file().is_some() => {
+                    let message = said.map(str::to_owned);
+                    Some(ExceptionReport { id: "signal".to_owned(), message })
+                }
                 ("exception", _) => {
                     self.exception(link, id).await.map(|body| exception(&read(&body)))
                 }
@@ -90,8 +95,17 @@ impl Inner {
         }
         let (mut reason, mut exception) = (stop.event.reason.clone(), exception);
         let stale = focus.as_ref().and_then(|focus| self.stale_source(focus));
+        let optimised = focus.as_ref().and_then(|focus| self.optimised_source(focus));
+        let unreadable = match focus.as_ref().and_then(location) {
+            Some(_) => None,
+            None => self.unbound_reason().await,
+        };
         let mut state = self.lock();
-        stale.into_iter().for_each(|said| state.note_failure(said));
+        stale
+            .into_iter()
+            .chain(optimised)
+            .chain(unreadable)
+            .for_each(|said| state.note_failure(said));
         // delve calls a condition that it cannot evaluate an exception.
         let said = exception.as_ref().and_then(|exception| exception.message.as_deref());
         if let Some(failure) = said.and_then(|said| self.adapter.quirks().condition_failure(said)) {
@@ -156,12 +170,13 @@ impl Inner {
         let (link, id) = self.frame(frame)?;
         let (mut kept, mut left_out) = (Vec::new(), 0);
         let mut budget = self.context.settings.report_locals;
+        let detail = Detail::within(self.adapter.quirks().report_line());
         let scopes = self.scopes(link, id).await?.into_iter();
         let scopes = scopes.filter(|scope| scope.kind == ScopeKind::Local && scope.reference != 0);
         let of_scopes = scopes.map(async |scope| {
             let (link, container) = self.container(scope.reference)?;
             let all = Page { start: 0, count: 0 };
-            self.variables(link, container, VariableFilter::All, all).await
+            self.variables(link, container, VariableFilter::All, all, detail).await
         });
         for page in join_all(of_scopes).await {
             let page = page?;
@@ -213,7 +228,7 @@ impl Inner {
             said.take(2).collect::<Vec<_>>().join(" ")
         });
         self.record("exceptionInfo", json!({"exceptionId": "panic", "description": message}));
-        ExceptionReport { id: "panic".to_owned(), message, stack: None }
+        ExceptionReport { id: "panic".to_owned(), message }
     }
 
     /// Output since the last report, within the budget; from then on it counts as reported.
@@ -273,7 +288,6 @@ fn exception(info: &ExceptionInfo) -> ExceptionReport {
     ExceptionReport {
         id: info.exception_id.clone(),
         message: info.description.clone().or(details.message),
-        stack: details.stack_trace.map(|stack| cut_text(&stack, MAX_STACK)),
     }
 }
 

@@ -4,12 +4,19 @@ use std::collections::VecDeque;
 
 use super::DebugSession;
 use super::inspect::{Page, VariableFilter};
+use super::one_line::Detail;
 use super::stop_report::size_of;
 use crate::error::DebugError;
 use crate::report::{ScopeKind, VariableInfo, VariableNode};
 
 /// Children of one value that are looked at.
 const MAX_CHILDREN: u64 = 100;
+/// Bytes of what is inside values, beside a look at all scopes: as much as a stop shows. A look at one scope may take all.
+const INSIDE_BUDGET: usize = 4 * 1024;
+/// Values behind one that keep room for themselves.
+const MAX_SHARING: usize = 3;
+/// Functions that make a library out of a value, where they are most of its parts.
+const MANY_FUNCTIONS: usize = 8;
 /// Values that are looked into.
 const MAX_EXPANDED: usize = 200;
 
@@ -78,7 +85,9 @@ impl DebugSession {
             if !wanted || scope.reference == 0 {
                 continue;
             }
-            let (variables, more) = self.children(scope.reference, None).await?;
+            // What is looked into below needs no line of its own.
+            let detail = if depth == 0 { Detail::FULL } else { Detail::NONE };
+            let (variables, more) = self.children(scope.reference, None, detail).await?;
             let (kept, left) = keep(variables, &mut budget, &mut nodes);
             // Beside the locals, globals are shown but not looked into: there are many, and they are
             // seldom asked for.
@@ -91,6 +100,9 @@ impl DebugSession {
             }
             roots.push((scope.name, kept));
         }
+        if filter == ScopeFilter::All {
+            budget = budget.min(INSIDE_BUDGET);
+        }
         let mut expanded = 0;
         while let Some((index, level)) = open.pop_front() {
             let variable: &VariableInfo = &nodes[index].variable;
@@ -101,8 +113,18 @@ impl DebugSession {
             expanded += 1;
             let (reference, indexed) = (variable.reference, variable.indexed);
             // A value that cannot be looked into is still a value.
-            let Ok((children, more)) = self.children(reference, indexed).await else { continue };
-            let (kept, left) = keep(children, &mut budget, &mut nodes);
+            let detail = if level == depth { Detail::FULL } else { Detail::NONE };
+            let children = self.children(reference, indexed, detail).await;
+            let Ok((children, more)) = children else { continue };
+            if is_library(&children) {
+                continue;
+            }
+            // A long list leaves room for the values behind it.
+            let sharing = if filter == ScopeFilter::All { open.len().min(MAX_SHARING) } else { 0 };
+            let share = budget / (sharing + 1);
+            let mut left_of_share = share;
+            let (kept, left) = keep(children, &mut left_of_share, &mut nodes);
+            budget -= share - left_of_share;
             open.extend(kept.iter().map(|index| (*index, level + 1)));
             nodes[index].children = kept;
             nodes[index].left_out = left + more;
@@ -120,6 +142,7 @@ impl DebugSession {
         &self,
         reference: u64,
         indexed: Option<u64>,
+        detail: Detail,
     ) -> Result<(Vec<VariableInfo>, usize), DebugError> {
         let (link, container) = self.inner.container(reference)?;
         if self.inner.adapter.quirks().has_rest() {
@@ -137,7 +160,9 @@ impl DebugSession {
             Some(count) if count > MAX_CHILDREN => VariableFilter::Indexed,
             _ => VariableFilter::All,
         };
-        let page = self.inner.variables(link, container, filter, page).await?;
+        let mut page = self.inner.variables(link, container, filter, page, detail).await?;
+        // It is no part of the program's data.
+        page.variables.retain(|variable| variable.name != "[[Prototype]]");
         let more = indexed.unwrap_or(0).saturating_sub(MAX_CHILDREN) as usize;
         let more = more.max(page.known_rest());
         Ok((page.variables, more))
@@ -148,8 +173,19 @@ impl DebugSession {
 fn is_opaque(variable: &VariableInfo) -> bool {
     let kind = variable.kind.as_deref().unwrap_or_default();
     matches!(kind, "module" | "function" | "type" | "method" | "builtin_function_or_method")
-        || kind.eq_ignore_ascii_case("function")
-        || variable.name == "[[Prototype]]"
+        || kind.to_ascii_lowercase().ends_with("function")
+        || kind == "global"
+        || variable.name == "[[Scopes]]"
+}
+
+/// Whether a value with these parts is a library, as `require` gives it: nobody wants to read the list of its functions.
+fn is_library(children: &[VariableInfo]) -> bool {
+    let functions = children.iter().filter(|child| {
+        let kind = child.kind.as_deref().unwrap_or_default();
+        kind.eq_ignore_ascii_case("function")
+    });
+    let functions = functions.count();
+    functions >= MANY_FUNCTIONS && 2 * functions > children.len()
 }
 
 /// Keeps the first variables, as far as there is room, and says how many are behind them.

@@ -7,7 +7,7 @@ use termbridge_dap::{
 };
 
 use crate::flows;
-use crate::subject::{Language, Subject, compile};
+use crate::subject::{Language, Subject, compile, stopped};
 use crate::support::LIMIT;
 
 const LANGUAGE: Language = Language::C;
@@ -225,4 +225,22 @@ async fn a_local_that_is_gone_is_said_to_be_gone() {
     }
     assert!(returned.iter().all(|function| function == "add"), "{returned:?}");
     assert!(!returned.is_empty(), "others use its place");
+}
+
+#[tokio::test]
+async fn the_next_line_cannot_be_set() {
+    flows::no_next_line(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn a_stop_without_debug_information_says_so() {
+    let text = "int main(void) {\n    *(volatile int *)0 = 1;\n}\n";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    let program = compile(subject.folder.path(), "gcc", &["subject.c", "-o", "subject"]);
+    assert_eq!(program, subject.program());
+    let session = subject.start("").await;
+    let report = stopped(session.wait(LIMIT).await.expect("a halt"));
+    assert_eq!(report.location, None);
+    let said = report.condition_failures.join("\n");
+    assert!(said.contains("no debug information: build it with it"), "{said}");
 }

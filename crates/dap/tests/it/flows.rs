@@ -462,3 +462,15 @@ pub(crate) async fn several(language: Language) {
     assert!(looping_one.is_ended() && summing.is_ended());
     gone(pid).await;
 }
+
+/// Where the adapter cannot set the next line, it is refused, and nothing changes.
+pub(crate) async fn no_next_line(language: Language) {
+    let subject = Subject::new(language);
+    subject.break_at("add").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "add").await;
+    let error = session.set_next_line(None, subject.line("add"), LIMIT).await.expect_err("cannot");
+    assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+    assert!(error.hint().contains("debug_evaluate"), "{}", error.hint());
+    assert!(session.is_stopped());
+}

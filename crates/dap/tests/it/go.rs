@@ -4,10 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use termbridge_dap::{Configuration, EndReason, EvaluateContext};
+use termbridge_dap::{Configuration, EndReason, EvaluateContext, Halt, Resume};
 
 use crate::flows;
 use crate::subject::{Language, Program, Subject, local};
+use crate::support::LIMIT;
 
 const LANGUAGE: Language = Language::Go;
 
@@ -59,6 +60,14 @@ async fn crash() {
     assert_eq!(exception.id, "panic");
     let message = exception.message.expect("a message");
     assert!(message.contains("planted"), "{message}");
+}
+
+#[tokio::test]
+async fn the_output_ends_with_what_the_program_wrote() {
+    let subject = Subject::new(LANGUAGE);
+    let session = subject.start("sum").await;
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert!(!end.output.text.contains("has exited with status"), "{}", end.output.text);
 }
 
 #[tokio::test]
@@ -148,9 +157,12 @@ async fn an_assignment_is_an_expression_too() {
     let session = subject.start("sum").await;
     subject.stop_at(&session, "print").await;
     let evaluate = async |text: &str| session.evaluate(text, None, EvaluateContext::Repl).await;
-    for (assignment, value) in
-        [("total = total * 2", "20"), ("place.x = 7", "7"), ("values[1] = 5", "5")]
-    {
+    for (assignment, value) in [
+        ("total = total * 2", "20"),
+        ("place.x = 7", "7"),
+        ("values[1] = 5", "5"),
+        ("values = values", "[10, 5, 30]"),
+    ] {
         assert_eq!(evaluate(assignment).await.expect("is set").value, value, "{assignment}");
     }
     assert_eq!(evaluate("values[1] == 5").await.expect("a comparison").value, "true");
@@ -193,4 +205,64 @@ async fn what_was_built_is_removed() {
 #[tokio::test]
 async fn no_exceptions_by_type() {
     flows::no_exceptions_by_type(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn values_have_no_types_addresses_or_lost_signs() {
+    let subject = Subject::new(LANGUAGE);
+    let source = "package main\n\nimport (\n\t\"fmt\"\n\t\"math\"\n)\n\n\
+                  type User struct {\n\tName string\n\tNext *User\n}\n\n\
+                  func find() (int, error) {\n\
+                  \tzero := math.Copysign(0, -1)\n\
+                  \tuser := &User{\"a\", &User{\"b\", &User{\"c\", nil}}}\n\
+                  \tdata := map[string]any{\"users\": []any{map[string]any{\"id\": 1.0, \"n\": int64(2)}}}\n\
+                  \tfmt.Println(zero, user, data) // mark: here\n\
+                  \treturn 1, nil\n}\n\n\
+                  func main() { find() }\n";
+    std::fs::write(&subject.source, source).expect("a source");
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "here").await;
+    let names: Vec<_> = report.locals.iter().map(|local| local.name.as_str()).collect();
+    assert_eq!(names, ["zero", "user", "data"], "results without a name are not set yet");
+    for (name, value) in [
+        ("zero", "-0"),
+        ("user", "&{Name: \"a\", Next: &{Name: \"b\", Next: &{Name: \"c\", Next: nil}}}"),
+        ("data", "{\"users\": [{\"id\": 1.0, \"n\": int64(2)}]}"),
+    ] {
+        assert_eq!(local(&report, name).value, value);
+        let evaluated = session.evaluate(name, None, EvaluateContext::Watch).await;
+        assert_eq!(evaluated.expect("a value").value, value);
+    }
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_test_that_fails_stops_where_it_fails() {
+    let subject = Subject::new(LANGUAGE);
+    let tests = "package main\n\nimport \"testing\"\n\n\
+                 func check(t *testing.T, got int) {\n\
+                 \tif got != 2 {\n\t\tt.Errorf(\"got %d\", got)\n\t}\n}\n\n\
+                 func TestSum(t *testing.T) {\n\
+                 \tcheck(t, 3)\n\
+                 \tt.Run(\"inner\", func(t *testing.T) { t.Fatal(\"bad\") })\n}\n";
+    let file = subject.folder.path().join("subject_test.go");
+    std::fs::write(&file, tests).expect("tests");
+    let folder = subject.folder.path();
+    let configuration = Configuration::launch("go", folder, folder).with("mode", "test");
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let mut halt = session.wait(LIMIT).await.expect("a halt");
+    let mut stops = Vec::new();
+    while let Halt::Stopped(report) = halt {
+        let place = report.location.expect("a location");
+        assert!(place.path.ends_with("subject_test.go"), "{place:?}");
+        stops.push((place.line, report.exception.expect("an exception").id));
+        halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+    }
+    assert_eq!(stops, [(7, "test failure".to_owned()), (13, "test failure".to_owned())]);
+}
+
+#[tokio::test]
+async fn the_next_line_cannot_be_set() {
+    flows::no_next_line(LANGUAGE).await;
 }

@@ -1,14 +1,17 @@
 //! JavaScript through js-debug, whose programs are child sessions.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use termbridge_dap::{
-    Breakpoint, BreakpointPlace, BreakpointState, Configuration, EndReason, Halt,
+    Breakpoint, BreakpointPlace, BreakpointState, Configuration, DebugSession, EndReason,
+    EvaluateContext, Halt, Resume, ScopeFilter, ScopeKind, StopReport,
 };
 
 use crate::flows;
-use crate::subject::{Language, Program, Subject};
+use crate::subject::{Language, Program, Subject, local};
 use crate::support::LIMIT;
 
 const LANGUAGE: Language = Language::JavaScript;
@@ -158,4 +161,348 @@ async fn exceptions_by_type() {
     flows::exceptions_by_type(LANGUAGE, &["TypeError"], &["TypeError: second"]).await;
     let seen = ["RangeError: first", "Error: third"];
     flows::exceptions_by_type(LANGUAGE, &["RangeError", "AppError"], &seen).await;
+}
+
+/// A program of one file, stopped at the first of its marks, which all have breakpoints.
+async fn stopped_in(text: &str, marks: &[&str]) -> (Subject, DebugSession, StopReport) {
+    let subject = Subject::new(LANGUAGE);
+    std::fs::write(&subject.source, text).expect("is written");
+    for mark in marks {
+        subject.break_at(mark).await;
+    }
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, marks[0]).await;
+    (subject, session, report)
+}
+
+#[tokio::test]
+async fn values_are_shown_with_what_is_nested_in_them() {
+    let text = r#"
+class Cart {
+  constructor() { this.byKey = new Map([['1', 1], [1, '1']]); this.items = [{ id: 1, v: 'a' }, { id: 2, v: "it's" }]; }
+  toString() { return 'a cart'; }
+  total() {
+    const seen = new Set(['1', 1, new Proxy({ a: 2 }, {})]);
+    const deep = { a: { b: { c: [{ d: 'x\ny' }] } } };
+    class Own extends Map {}
+    const own = new Own([['1', [1]]]);
+    const other = [new Proxy(own, {}), new WeakSet([own]), own.keys(), (function () { return this; })()];
+    const many = Array.from({ length: 1000 }, (_, i) => i);
+    const cache = Object.fromEntries(many.slice(0, 10).map((i) => [`k${i}`, i]));
+    return [seen, deep, own, other, many, cache]; // mark: here
+  }
+}
+new Cart().total();
+"#;
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    let cart = r#"Cart {byKey: Map(2) {'1' => 1, 1 => '1'}, items: [{id: 1, v: 'a'}, {id: 2, v: "it's"}]}"#;
+    let expected = [
+        ("this", cart),
+        ("seen", "Set(3) {'1', 1, Proxy(Object) {a: 2}}"),
+        ("deep", r"{a: {b: {c: [{d: 'x\ny'}]}}}"),
+        (
+            "many",
+            "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, … 980 more]",
+        ),
+    ];
+    let cut = "Cart {byKey: Map(2) {'1' => 1, 1 => '1'}, items: […]}";
+    assert_eq!(local(&report, "this").value, cut, "a stop has less room");
+    let listed = flows::all_locals(&session, &report).await;
+    for (name, value) in expected {
+        let listed = listed.iter().find(|local| local.name == name);
+        assert_eq!(listed.map(|local| local.value.as_str()), Some(value));
+        let evaluated = session.evaluate(name, None, EvaluateContext::Repl).await.expect("a value");
+        assert_eq!(evaluated.value, value);
+    }
+    let first = "{k0: 0, k1: 1, k2: 2, k3: 3, k4: 4, … more}";
+    assert_eq!(local(&report, "cache").value, first, "nothing is fetched for it");
+    let cache = session.evaluate("cache", None, EvaluateContext::Repl).await.expect("a value");
+    let whole = (0..10).map(|i| format!("k{i}: {i}")).collect::<Vec<_>>().join(", ");
+    assert_eq!(cache.value, format!("{{{whole}}}"));
+    let tree = session.variable_tree(None, ScopeFilter::All, 1, 16_000).await.expect("a tree");
+    let (_, nodes) = tree.scopes.first().expect("a scope");
+    let this = nodes.iter().find(|node| node.variable.name == "this").expect("is listed");
+    assert_eq!(this.variable.value, "Cart {…}", "its children are below it");
+    let child = this.children.iter().find(|child| child.variable.name == "byKey");
+    assert_eq!(child.expect("a child").variable.value, "Map(2) {'1' => 1, 1 => '1'}");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_condition_fails_where_it_reads_a_variable_without_a_value() {
+    let text = "
+function work(list) {
+  list.push(1); // mark: unset
+  list.push(2); // mark: fine
+  let late = 1;
+  return late; // mark: set
+}
+work([]);
+";
+    let subject = Subject::written(Language::JavaScript, "conditions", text);
+    let conditions = [
+        ("unset", "late === undefined"),
+        ("fine", "list.length == 1 && [3].some(late => late == 3) || late"),
+        ("set", "late == 1"),
+    ];
+    for (mark, condition) in conditions {
+        let breakpoint = subject.breakpoint(mark).condition(condition);
+        subject.debugger.set_breakpoint(breakpoint).await.expect("is set");
+    }
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "fine").await;
+    let said = report.condition_failures.join("\n");
+    assert!(said.contains("Cannot access 'late' before initialization"), "{said}");
+    session.resume(Resume::Continue, None).await.expect("goes on");
+    subject.stop_at(&session, "set").await;
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn variables_before_their_declaration_have_no_value() {
+    let text = "
+function turns() {
+  for (let i = 0; i < 2; i++) {
+    let twice = i * 2; // mark: turn
+    const kept = () => twice;
+    kept();
+  }
+}
+function early() {
+  return typeof top; // mark: early
+}
+try { (() => { early(); return late; })(); } catch {}
+const outer = () => {
+  const inner = () => {
+    return 1; // mark: inner
+  };
+  inner();
+  let late;
+  return () => late;
+};
+outer();
+let late = undefined; // mark: late
+turns();
+";
+    let (subject, session, report) = stopped_in(text, &["early", "inner", "late", "turn"]).await;
+    assert_eq!(local(&report, "late").value, "<not initialised>", "of the file around it");
+    subject.resume(&session, Resume::Continue).await;
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(local(&report, "late").value, "<not initialised>", "the line is not run yet");
+    let error = session.evaluate("late", None, EvaluateContext::Repl).await.expect_err("none");
+    assert!(error.to_string().contains("Cannot access 'late' before initialization"), "{error}");
+    let names: Vec<_> = report.locals.iter().map(|local| &*local.name).collect();
+    assert!(!names.contains(&"require") && !names.contains(&"__dirname"), "{names:?}");
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(local(&report, "twice").value, "<not initialised>");
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(local(&report, "i").value, "1");
+    assert_eq!(local(&report, "kept").value, "<not initialised>", "not that of the turn before");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_source_that_changed_since_the_start_tells_nothing_of_values() {
+    let text = "const first = 1;
+first.toString();
+first.toString(); // mark: here
+const second = [first].map(second => second + 1); // mark: next
+second.pop(); // mark: last
+";
+    let (subject, session, _) = stopped_in(text, &["here", "next", "last"]).await;
+    let value = async |expression| {
+        let value = session.evaluate(expression, None, EvaluateContext::Repl).await;
+        value.map(|value| value.value).map_err(|error| error.to_string())
+    };
+    assert_eq!(value("[first].map(second => second * 3)").await.as_deref(), Ok("[3]"));
+    assert!(value("second").await.is_err(), "it is not run yet");
+    // Where the program stands, the file has lines now that are before the declarations.
+    std::fs::write(&subject.source, format!("\n\n\n\n\n{text}")).expect("is written");
+    assert_eq!(value("first").await.as_deref(), Ok("1"));
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(local(&report, "first").value, "1");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn requests_are_answered_at_once() {
+    let subject = Subject::new(LANGUAGE);
+    subject.break_at("call").await;
+    let session = subject.start("sum").await;
+    subject.stop_at(&session, "call").await;
+    let mut fastest = Duration::MAX;
+    for _ in 0..20 {
+        let asked = Instant::now();
+        session.evaluate("total + 1", None, EvaluateContext::Watch).await.expect("a value");
+        fastest = fastest.min(asked.elapsed());
+    }
+    // The kernel would hold each answer back for 40 ms.
+    assert!(fastest < Duration::from_millis(35), "{fastest:?}");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn libraries_are_stepped_over_unless_they_are_wanted() {
+    let subject = Subject::new(LANGUAGE);
+    let library = subject.folder.path().join("node_modules/library");
+    std::fs::create_dir_all(&library).expect("a folder");
+    let text = "exports.call = (f) => {\n  const result = f(1);\n  return result + 1;\n};\n";
+    std::fs::write(library.join("index.js"), text).expect("a library");
+    let text = "const { call } = require('library');
+function twice(n) {
+  return n * 2; // mark: twice
+}
+const first = call(twice); // mark: first
+const second = first; // mark: second
+";
+    std::fs::write(&subject.source, text).expect("is written");
+    subject.break_at("first").await;
+    let place = |report: &StopReport| report.location.clone().expect("a location");
+    for own in [true, false] {
+        let configuration = subject.configuration("").with("justMyCode", own);
+        let session = subject.debugger.start(configuration).await.expect("starts");
+        subject.stop_at(&session, "first").await;
+        let into = place(&subject.resume(&session, Resume::StepInto).await);
+        if own {
+            assert_eq!(into.line, subject.line("twice"), "{into:?}");
+            let out = place(&subject.resume(&session, Resume::StepOut).await);
+            assert_eq!(out.line, subject.line("second"), "{out:?}");
+        } else {
+            assert!(into.path.ends_with("library/index.js"), "{into:?}");
+        }
+        session.stop().await.expect("ends");
+    }
+}
+
+#[tokio::test]
+async fn the_next_line_cannot_be_set() {
+    flows::no_next_line(LANGUAGE).await;
+}
+
+#[tokio::test]
+async fn a_pause_of_an_idle_server_says_so_and_a_breakpoint_stops_it() {
+    let text = "\
+const server = require('http').createServer((request, response) => {
+  const answer = 'ok'; // mark: answer
+  response.end(answer);
+});
+server.listen(0, '127.0.0.1', () => console.log('port', server.address().port));
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    let session = subject.start("").await;
+    let line = session.wait_for_output("port ", LIMIT).await.expect("it listens");
+    let port: u16 = line.rsplit(' ').next().and_then(|port| port.parse().ok()).expect("a port");
+    let error = session.pause(LIMIT).await.expect_err("nothing runs");
+    assert_eq!(error.code(), "E_TIMEOUT");
+    assert!(error.to_string().contains("is idle"), "{error}");
+    assert!(error.hint().contains("set a breakpoint"), "{}", error.hint());
+    subject.break_at("answer").await;
+    let mut client = std::net::TcpStream::connect(("127.0.0.1", port)).expect("connects");
+    std::io::Write::write_all(&mut client, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("is sent");
+    subject.stop_at(&session, "answer").await;
+}
+
+#[tokio::test]
+async fn a_tree_of_a_module_has_its_data_and_no_lists_of_functions() {
+    let text = "\
+const fs = require('fs');
+const config = { name: 'demo', limits: { a: 1, b: [1, 2, 3] } };
+const server = require('http').createServer(() => {});
+console.log(config, fs); // mark: print
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    subject.break_at("print").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "print").await;
+    let tree = session.variable_tree(None, ScopeFilter::All, 3, 16 * 1024).await.expect("a tree");
+    let all: Vec<_> = tree.scopes.iter().flat_map(|(_, nodes)| nodes).collect();
+    let node = |name: &str| {
+        let found = all.iter().find(|node| node.variable.name == name);
+        found.unwrap_or_else(|| panic!("no {name}"))
+    };
+    assert!(node("fs").children.is_empty(), "its functions are in no one's way");
+    let limits = node("config").children.iter().find(|node| node.variable.name == "limits");
+    assert_eq!(limits.expect("its part").children.len(), 2);
+    assert!(!node("server").children.is_empty());
+    let bytes = format!("{tree:?}").len();
+    let whole =
+        session.variable_tree(None, ScopeFilter::Only(ScopeKind::Local), 3, 16 * 1024).await;
+    let whole = format!("{:?}", whole.expect("a tree")).len();
+    assert!(bytes < whole, "{bytes} bytes, and by scope {whole}");
+}
+
+/// Packages that the tests have.
+const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/debuggers/node_modules");
+
+/// tsx writes a file in one line, whose positions are those of the source.
+#[tokio::test]
+async fn typescript_is_debugged_as_tsx_runs_it() {
+    let text = "import deepmerge from 'PACKAGES/deepmerge';
+interface Item { id: number; name: string }
+enum Level { Low = 1, High }
+abstract class Base<T extends Item> {
+  constructor(private readonly items: T[], public level: Level = Level.High) {}
+  total(factor: number): number {
+    const doubled = this.items.map((item) => item.id * factor);
+    return doubled.reduce((a, b) => a + b, 0); // mark: total
+  }
+}
+class Store extends Base<Item> {
+  #secret = 'x';
+}
+function work(items: Item[]): number {
+  const merged = deepmerge({ a: 1 }, { b: [2] } as object); // mark: merged
+  const store = new Store(items);
+  const total: number = store.total(3); // mark: call
+  for (const [index, { name }] of items.entries()) {
+    console.log(index, name, merged); // mark: loop
+  }
+  return total;
+}
+work([{ id: 1, name: 'a' }, { id: 2, name: 'b' }]);
+"
+    .replace("PACKAGES", PACKAGES);
+    let mut subject = Subject::new(LANGUAGE);
+    subject.source.set_extension("ts");
+    std::fs::write(&subject.source, text).expect("is written");
+    for mark in ["merged", "call", "loop"] {
+        subject.break_at(mark).await;
+    }
+    let loader = format!("--import=file://{PACKAGES}/tsx/dist/loader.mjs");
+    let configuration = Configuration::launch("node", &subject.source, subject.folder.path())
+        .with("runtimeArgs", serde_json::json!([loader]));
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let report = subject.stop_at(&session, "merged").await;
+    let items = "[{id: 1, name: 'a'}, {id: 2, name: 'b'}]";
+    assert_eq!(local(&report, "items").value, items);
+    for name in ["merged", "store", "total"] {
+        assert_eq!(local(&report, name).value, "<not initialised>", "{name}");
+    }
+    let place = |report: &StopReport| {
+        let location = report.location.as_ref().expect("a location");
+        assert_eq!(Path::new(&location.path), subject.source, "{location:?}");
+        location.line
+    };
+    // What it calls is in a package.
+    let report = subject.resume(&session, Resume::StepInto).await;
+    assert_eq!(place(&report), subject.line("merged") + 1);
+    assert_eq!(local(&report, "merged").value, "{a: 1, b: [2]}");
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(place(&report), subject.line("call"));
+    let store = format!("Store {{#secret: 'x', items: {items}, … 1 more}}");
+    assert_eq!(local(&report, "store").value, store);
+    let report = subject.resume(&session, Resume::StepInto).await;
+    assert_eq!(place(&report), subject.line("total") - 1);
+    assert_eq!(local(&report, "factor").value, "3");
+    assert_eq!(local(&report, "doubled").value, "<not initialised>");
+    let report = subject.resume(&session, Resume::StepOver).await;
+    assert_eq!(place(&report), subject.line("total"));
+    assert_eq!(local(&report, "doubled").value, "[3, 6]");
+    let report = subject.resume(&session, Resume::StepOut).await;
+    assert_eq!(place(&report), subject.line("call") + 1, "the call is all of its line");
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(place(&report), subject.line("loop"));
+    assert_eq!(local(&report, "total").value, "9");
+    assert_eq!(local(&report, "name").value, "'a'");
+    session.stop().await.expect("ends");
 }

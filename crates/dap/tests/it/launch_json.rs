@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use termbridge_dap::launch_json::{LaunchFile, Task, Workspace};
 use termbridge_dap::{
-    BoxFuture, DebugError, DebugSession, Debugger, EndReason, Environment, Hooks, LastLine,
-    Settings, TaskRunner,
+    BoxFuture, Configuration, DebugError, DebugSession, Debugger, EndReason, Environment, Hooks,
+    LastLine, Settings, TaskRunner,
 };
 
 use crate::subject::{Language, Subject, adapters};
-use crate::support::LIMIT;
+use crate::support::{LIMIT, debugger};
 
 /// Writes the files and starts a configuration of theirs.
 async fn launch(
@@ -176,4 +176,21 @@ async fn two_runs_can_be_compared() {
     let rows: Vec<_> =
         compared.rows.iter().map(|row| (row.a.as_deref(), row.b.as_deref())).collect();
     assert_eq!(rows, [(Some("total 99 3"), Some("total 10 3"))]);
+}
+
+#[tokio::test]
+async fn a_language_without_an_adapter_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (file, language) in
+        [("Main.java", "Java"), ("App.cs", "C#"), ("app.rb", "Ruby"), ("index.php", "PHP")]
+    {
+        let program = folder.path().join(file);
+        std::fs::write(&program, "").expect("a file");
+        let kind = Configuration::guess_kind(&program).expect("its language is known");
+        let configuration = Configuration::launch(kind, &program, folder.path());
+        let error = debugger().start(configuration).await.expect_err("it cannot");
+        assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+        assert_eq!(error.to_string(), format!("{language} is not supported natively"));
+        assert!(error.hint().contains("open the folder in an editor"), "{}", error.hint());
+    }
 }

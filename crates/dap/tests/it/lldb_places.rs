@@ -94,10 +94,7 @@ async fn entries_of_maps_are_not_taken_by_position() {
     assert_eq!(evaluated(&session, "by_order[3]").await, "[30, 31]");
     session.stop().await.expect("ends");
     let (_subject, session) = stopped(Language::Rust, "change").await;
-    for expression in ["by_hash[0]", "by_order[1]"] {
-        let error = refused(&session, expression).await;
-        assert!(error.contains("is a map") && error.contains("debug_list_variables"), "{error}");
-    }
+    assert!(refused(&session, "by_hash[0]").await.contains("it has no key 0"));
     assert_eq!(evaluated(&session, "pairs[1]").await, "(3, 4)");
     session.stop().await.expect("ends");
 }

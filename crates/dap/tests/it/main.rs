@@ -5,6 +5,7 @@
 
 mod attach;
 mod c;
+mod core_files;
 mod cpp;
 mod fake;
 mod fake_adapter;
@@ -12,10 +13,15 @@ mod flows;
 mod go;
 mod javascript;
 mod launch_json;
+mod lldb_expressions;
 mod lldb_places;
+mod lldb_values;
 mod orphans;
 mod python;
 mod rust;
+mod rust_crates;
+mod slow;
 mod subject;
 mod support;
 mod terminal;
+mod values;

@@ -1,12 +1,15 @@
 //! What is left when the process that debugs is killed, with no chance to clean up: nothing.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use termbridge_dap::CommandLine;
+use tempfile::TempDir;
+use termbridge_dap::{AdapterPaths, CommandLine, Configuration, Debugger, Settings};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::flows::looping;
 use crate::subject::{Language, Program, Subject, gone};
+use crate::support::limited;
 
 /// The variable that tells a test which language it serves for.
 const LANGUAGE: &str = "TERMBRIDGE_TEST_LANGUAGE";
@@ -77,4 +80,31 @@ async fn go() {
 #[tokio::test]
 async fn javascript() {
     killed(Language::JavaScript).await;
+}
+
+#[tokio::test]
+async fn a_start_that_is_stopped_before_its_adapter_answers_leaves_nothing() {
+    let folder = TempDir::new().expect("a folder");
+    let (adapter, pipe) = (folder.path().join("dlv"), folder.path().join("pipe"));
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+    assert!(made.success());
+    let script = format!("#!/bin/sh\necho $$ > {}\nexec sleep 1000\n", pipe.display());
+    std::fs::write(&adapter, script).expect("is written");
+    std::fs::set_permissions(&adapter, PermissionsExt::from_mode(0o755)).expect("its mode");
+    let program = folder.path().join("main.go");
+    std::fs::write(&program, "package main\n").expect("is written");
+    let adapters = AdapterPaths { delve: Some(adapter), ..AdapterPaths::default() };
+    let debugger = Debugger::new(Settings { adapters, ..Settings::default() });
+    let starting = debugger.clone();
+    let configuration = Configuration::launch("go", &program, folder.path());
+    let start = tokio::spawn(async move { starting.start(configuration).await });
+    // Until the adapter runs.
+    let pid = tokio::task::spawn_blocking(move || std::fs::read_to_string(pipe)).await;
+    let pid = pid.expect("no panic").expect("a line").trim().parse().expect("a number");
+    let session = debugger.sessions().pop().expect("it is starting");
+    limited("the stop", session.stop()).await.expect("ends");
+    assert!(session.is_ended());
+    let error = limited("the start", start).await.expect("no panic").expect_err("was stopped");
+    assert_eq!(error.code(), "E_ABORTED");
+    gone(pid).await;
 }

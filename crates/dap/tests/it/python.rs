@@ -203,7 +203,7 @@ async fn a_large_value_is_read_by_pages_and_saved() {
     let whole = std::fs::read_to_string(&path).expect("the file");
     assert!(whole.contains(&"ab".repeat(50)), "{whole}");
     session
-        .evaluate("nested = [list(range(300))]", None, EvaluateContext::Repl)
+        .evaluate("nested = [list(range(300_000))]", None, EvaluateContext::Repl)
         .await
         .expect("set");
     let nested = session.save_variable(&save("nested", 0)).await.expect("is saved");
@@ -286,4 +286,217 @@ async fn a_filter_that_is_none_is_refused() {
     let error = subject.debugger.start(configuration).await.expect_err("a typing error");
     assert_eq!(error.code(), "E_INVALID_PARAMS");
     assert!(error.to_string().contains("raised, uncaught"), "{error}");
+}
+
+/// Stops in a program of its own at the mark `here`.
+async fn stop_in(
+    source: &str,
+) -> (Subject, termbridge_dap::DebugSession, termbridge_dap::StopReport) {
+    let subject = Subject::new(LANGUAGE);
+    std::fs::write(&subject.source, source).expect("a source");
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "here").await;
+    (subject, session, report)
+}
+
+#[tokio::test]
+async fn containers_are_shown_as_the_program_prints_them() {
+    let source = "import collections\n\
+                  class Own(set):\n    pass\n\n\
+                  def work():\n\
+                  \x20   empty = set()\n\
+                  \x20   bounded = collections.deque([1], maxlen=3)\n\
+                  \x20   own = Own([1])\n\
+                  \x20   nested = {'users': [{'name': 'a', 'tags': [('x', [1])]}]}\n\
+                  \x20   itself = [1]\n\
+                  \x20   itself.append(itself)\n\
+                  \x20   many = [{'id': i} for i in range(1000)]\n\
+                  \x20   return empty  # mark: here\n\n\
+                  work()\n";
+    let (_subject, session, report) = stop_in(source).await;
+    for (name, value) in [
+        ("empty", "set()"),
+        ("bounded", "deque([1], maxlen=3)"),
+        ("own", "Own({1})"),
+        ("nested", "{'users': [{'name': 'a', 'tags': [('x', [1])]}]}"),
+        ("itself", "[1, [...]]"),
+    ] {
+        assert_eq!(local(&report, name).value, value);
+        let evaluated = session.evaluate(name, None, EvaluateContext::Repl).await;
+        assert_eq!(evaluated.expect("a value").value, value);
+    }
+    let many = &local(&report, "many").value;
+    assert!(many.starts_with("[{'id': 0}, {'id': 1}, ") && many.ends_with(", ...]"), "{many}");
+    assert!(many.len() < 300, "{many}");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn nothing_is_a_result_and_a_statement_has_none() {
+    let (_subject, session, _) = stop_in("x = None\nprint(x)  # mark: here\n").await;
+    let evaluate = async |text: &str| {
+        let value = session.evaluate(text, None, EvaluateContext::Repl).await.expect("a value");
+        (value.value, value.kind.unwrap_or_default(), value.reference)
+    };
+    assert_eq!(evaluate("x").await, ("None".to_owned(), "NoneType".to_owned(), 0));
+    assert_eq!(evaluate("y = 1").await, (String::new(), String::new(), 0));
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn slots_are_fields_and_a_frame_is_a_value() {
+    let source = "import sys\n\
+                  class Base:\n    __slots__ = ('x', 'unset')\n\
+                  class Both(Base):\n\
+                  \x20   def __init__(self):\n        self.x, self.y = 1, [2]\n\
+                  def work():\n\
+                  \x20   base, both, frame = Base(), Both(), sys._getframe()\n\
+                  \x20   base.x = 'a'\n\
+                  \x20   return frame  # mark: here\n\
+                  work()\n";
+    let (_subject, session, report) = stop_in(source).await;
+    assert_eq!(local(&report, "base").value, "<Base x='a'>");
+    assert_eq!(local(&report, "both").value, "<Both x=1, y=[2]>");
+    // A second look finds the same variables.
+    let names = ["base", "both", "frame"];
+    for _ in 0..2 {
+        let listed = flows::all_locals(&session, &report).await;
+        let found: Vec<_> = listed.iter().map(|local| local.name.as_str()).collect();
+        assert_eq!(found, names);
+    }
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn functions_and_classes_are_values_where_a_variable_holds_them() {
+    let source = "def plain():\n    return 1\n\n\
+                  class Maker:\n\
+                  \x20   class Inner:\n        pass\n\n\
+                  \x20   def __init__(self):\n        self.callback = plain\n\n\
+                  \x20   @classmethod\n\
+                  \x20   def make(cls):\n\
+                  \x20       made, table = cls(), [plain, int]\n\
+                  \x20       return made  # mark: here\n\n\
+                  alias = plain\n\
+                  Maker.make()\n";
+    let (_subject, session, report) = stop_in(source).await;
+    let names = |report: &termbridge_dap::StopReport| -> Vec<String> {
+        report.locals.iter().map(|local| local.name.clone()).collect()
+    };
+    assert_eq!(names(&report), ["cls", "made", "table"]);
+    assert_eq!(local(&report, "cls").value, "<class '__main__.Maker'>");
+    assert_eq!(local(&report, "made").value, "<Maker callback=...>");
+    let made = session.evaluate("made", None, EvaluateContext::Repl).await.expect("a value");
+    assert!(made.value.starts_with("<Maker callback=<function plain at 0x"), "{}", made.value);
+    let all = Page { start: 0, count: 0 };
+    for (name, inside) in [("made", vec!["callback"]), ("table", vec!["0", "1", "len()"])] {
+        let reference = local(&report, name).reference;
+        let children = session.variables(reference, VariableFilter::All, all).await.expect("some");
+        let found: Vec<_> = children.iter().map(|child| child.name.as_str()).collect();
+        assert_eq!(found, inside, "{name}");
+    }
+    // In a module a definition is no variable; what was given another name is.
+    let subject_report =
+        stopped(session.resume_and_wait(Resume::StepOut, None, LIMIT).await.expect("a stop"));
+    let found = names(&subject_report);
+    assert!(
+        found.contains(&"alias".to_owned()) && !found.contains(&"plain".to_owned()),
+        "{found:?}"
+    );
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn an_exception_stops_once_where_it_is_raised() {
+    let source = "import json\n\n\
+                  def inner():\n    raise ValueError('own')  # mark: own\n\n\
+                  def outer():\n    inner()\n\n\
+                  def attempt(function):\n\
+                  \x20   try:\n        function()\n\
+                  \x20   except ValueError:\n        pass\n\n\
+                  def library():\n    json.loads('{')  # mark: library\n\n\
+                  attempt(outer)\n\
+                  attempt(library)\n\
+                  outer()\n";
+    for filters in [["ValueError"], ["raised"], ["uncaught"]] {
+        let subject = Subject::new(LANGUAGE);
+        std::fs::write(&subject.source, source).expect("a source");
+        let configuration = subject.configuration("").exceptions(filters);
+        let session = subject.debugger.start(configuration).await.expect("starts");
+        let (own, library) = (subject.line("own"), subject.line("library"));
+        let expected = if filters == ["uncaught"] { vec![own] } else { vec![own, library, own] };
+        let (mut lines, mut halt) = (Vec::new(), session.wait(LIMIT).await.expect("a halt"));
+        while let Halt::Stopped(report) = halt {
+            lines.push(report.location.expect("a location").line);
+            halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+        }
+        assert_eq!(lines, expected, "{filters:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_traceback_has_no_frames_of_the_debugger() {
+    let subject = Subject::new(LANGUAGE);
+    std::fs::write(&subject.source, "def fail():\n    raise KeyError('x')\n\nfail()\n")
+        .expect("a source");
+    let none: [&str; 0] = [];
+    let configuration = subject.configuration("").exceptions(none);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    let text = end.output.text;
+    let begin =
+        format!("Traceback (most recent call last):\n  File \"{}\"", subject.source.display());
+    assert!(text.starts_with(&begin) && text.ends_with("KeyError: 'x'\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_step_out_shows_what_was_returned() {
+    let source = "def double(x):\n    return x * 2  # mark: here\n\n\
+                  def work():\n\
+                  \x20   first = double(1)\n\
+                  \x20   return first + 1\n\n\
+                  print(work())\n";
+    let (subject, session, _) = stop_in(source).await;
+    let report = subject.resume(&session, Resume::StepOut).await;
+    assert_eq!(local(&report, "(return) double").value, "2");
+    let report = subject.resume(&session, Resume::StepOver).await;
+    let names: Vec<_> = report.locals.iter().map(|local| local.name.as_str()).collect();
+    assert_eq!(names, ["first"], "it is of the step before");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn the_next_line_can_be_set_within_the_function() {
+    let text = "\
+def f(n):
+    total = n  # mark: first
+    total += 1
+    print('total', total)  # mark: print
+    return total
+
+
+f(1)  # mark: call
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    subject.break_at("print").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "print").await;
+    assert_eq!(local(&report, "total").value, "2");
+    session.evaluate("n = 40", None, EvaluateContext::Repl).await.expect("is set");
+    let halt = session.set_next_line(None, subject.line("first"), LIMIT).await.expect("a halt");
+    let report = stopped(halt);
+    let location = report.location.clone().expect("a place");
+    assert_eq!((location.line, report.reason.as_str()), (subject.line("first"), "goto"));
+    // What was run before is not undone.
+    assert_eq!(local(&report, "total").value, "2");
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(local(&report, "total").value, "41");
+    let error = session.set_next_line(None, subject.line("call"), LIMIT).await;
+    let error = error.expect_err("another function");
+    assert_eq!(error.code(), "E_INVALID_PARAMS");
+    assert!(error.to_string().contains("cannot be the next line: "), "{error}");
+    assert!(session.is_stopped(), "nothing has changed");
+    let end = subject.run_out(&session).await;
+    assert_eq!(end.output.text.matches("total 41").count(), 1, "{}", end.output.text);
 }

@@ -179,7 +179,7 @@ async fn unusual_values_are_what_the_program_says() {
         ("slices.strings", "Arc<[String]>"),
         ("owners.rcs_dyn", "Vec<Rc<dyn Shape>>"),
         ("owners.option_str", "Option<Arc<str>>"),
-        ("broken.flags", "[bool; 2]*"),
+        ("broken.flags", "&[bool; 2]"),
     ] {
         assert_eq!(kinds[name], kind, "{name}");
     }

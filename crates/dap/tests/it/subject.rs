@@ -68,6 +68,21 @@ impl Subject {
         Self::build(language, name, None)
     }
 
+    /// A program whose text a test makes.
+    pub(crate) fn written(language: Language, name: &str, text: &str) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let file = format!("{name}.{}", language.extension());
+        std::fs::write(folder.path().join(&file), text).expect("is written");
+        Self::build_in(folder, language, &file, None)
+    }
+
+    /// A program that a test built itself.
+    pub(crate) fn built(language: Language, source: PathBuf, program: PathBuf) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let debugger = Debugger::new(Settings { adapters: adapters(), ..Settings::default() });
+        Self { language, folder, debugger, source, program }
+    }
+
     pub(crate) fn with_terminal(language: Language, terminal: Arc<dyn TerminalLauncher>) -> Self {
         Self::build(language, "subject", Some(terminal))
     }
@@ -75,22 +90,31 @@ impl Subject {
     fn build(language: Language, name: &str, terminal: Option<Arc<dyn TerminalLauncher>>) -> Self {
         let folder = TempDir::new().expect("a folder");
         let file = format!("{name}.{}", language.extension());
-        let source = folder.path().join(&file);
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        std::fs::copy(programs.join(&file), &source).expect("the program is there");
+        std::fs::copy(programs.join(&file), folder.path().join(&file)).expect("is there");
+        Self::build_in(folder, language, &file, terminal)
+    }
+
+    fn build_in(
+        folder: TempDir,
+        language: Language,
+        file: &str,
+        terminal: Option<Arc<dyn TerminalLauncher>>,
+    ) -> Self {
+        let source = folder.path().join(file);
         let program = match language {
             Language::C => {
-                compile(folder.path(), "gcc", &["-g", "-O0", "-pthread", &file, "-o", "subject"])
+                compile(folder.path(), "gcc", &["-g", "-O0", "-pthread", file, "-o", "subject"])
             }
             Language::Cpp => compile(
                 folder.path(),
                 "g++",
-                &["-g", "-O0", "-std=c++17", "-fchar8_t", &file, "-o", "subject"],
+                &["-g", "-O0", "-std=c++17", "-fchar8_t", file, "-o", "subject"],
             ),
             Language::Rust => compile(
                 folder.path(),
                 "rustc",
-                &["-g", "--edition=2021", "--cap-lints=allow", &file, "-o", "subject"],
+                &["-g", "--edition=2021", "--cap-lints=allow", file, "-o", "subject"],
             ),
             Language::Go => {
                 std::fs::write(folder.path().join("go.mod"), "module subject\n\ngo 1.19\n")

@@ -285,7 +285,7 @@ int main() {
     std::cout << "chars=" << say_chars(chars) << "\nfull=" << say_chars(full) << "\nzeros=" << say_chars(zeros) << "\n";
     std::cout << "wide_chars=" << say(static_cast<const wchar_t *>(wide_chars)) << "\n";
     std::cout << "flexible=&{n: 3, data: \"flx\"}\n";
-    std::cout << "flexible_ints=&{n: 0, data: <not readable: its length is not known>}\n";
+    std::cout << "flexible_ints=&{n: 0, data: [… of unknown length]}\n";
     std::cout << "no_character='\\xffffffff'\n";
     std::cout << "broken_map={1: 2, 3: 4, <not readable: a tree that ends early>}\n";
     reinterpret_cast<size_t *>(&broken_map)[5] = 2;

@@ -60,6 +60,20 @@ fn clean(text: &str) -> String {
     cleaned(text.to_owned())
 }
 
+/// The output in the details of an error: what a program wrote that has not stopped in time.
+pub(super) fn output_of(details: &Value, offered: &dyn Fn(&str) -> bool) -> Option<String> {
+    let left_out = details["outputLeftOut"].as_u64();
+    output(details["output"].as_str(), left_out.map(|bytes| bytes as usize), offered(LOGS))
+}
+
+/// Output, and how much before it was left out; `logs` tells whether the client has the tool that shows all.
+fn output(text: Option<&str>, left_out: Option<usize>, logs: bool) -> Option<String> {
+    let text = clean(text?);
+    let more = if logs { ": dap_logs)" } else { " left out)" };
+    let left_out = left_out.map(|bytes| format!(" (the last; {bytes} bytes before it{more}"));
+    Some(format!("Output{}:\n{}", left_out.unwrap_or_default(), text.trim_end()))
+}
+
 struct Writer<'a> {
     workspace: &'a Path,
     /// Whether the client has the tool that shows all output.
@@ -203,7 +217,7 @@ impl Writer<'_> {
             lines.push("Stack:".to_owned());
             lines.extend(stop.frames.iter().map(|frame| self.frame(frame)));
         }
-        lines.extend(self.output(stop.output.as_deref(), stop.output_left_out));
+        lines.extend(output(stop.output.as_deref(), stop.output_left_out, self.logs));
         lines.join("\n")
     }
 
@@ -222,15 +236,8 @@ impl Writer<'_> {
         for place in &end.unbound_breakpoints {
             lines.push(format!("Breakpoint {} was never bound to code", self.place(place)));
         }
-        lines.extend(self.output(end.output.as_deref(), end.output_left_out));
+        lines.extend(output(end.output.as_deref(), end.output_left_out, self.logs));
         lines.join("\n")
-    }
-
-    fn output(&self, output: Option<&str>, left_out: Option<usize>) -> Option<String> {
-        let output = clean(output?);
-        let more = if self.logs { ": dap_logs)" } else { " left out)" };
-        let left_out = left_out.map(|bytes| format!(" (the last; {bytes} bytes before it{more}"));
-        Some(format!("Output{}:\n{}", left_out.unwrap_or_default(), output.trim_end()))
     }
 
     fn stack(&self, stack: &Stack) -> String {
@@ -436,10 +443,9 @@ fn is_main(name: &str) -> bool {
 }
 
 fn test(facts: &TestFacts) -> String {
-    match &facts.runner {
-        Some(runner) => format!("Test {} ({runner})", facts.test),
-        None => format!("Test {}", facts.test),
-    }
+    let runner = facts.runner.as_ref().map(|runner| format!(" ({runner})"));
+    let warning = facts.warning.as_ref().map(|warning| format!("\n{}", clean(warning)));
+    format!("Test {}{}{}", facts.test, runner.unwrap_or_default(), warning.unwrap_or_default())
 }
 
 /// What happened to a variable that is watched.
@@ -466,12 +472,19 @@ fn data_change(change: &DataChange) -> String {
 /// A type, unless the value says it.
 fn kind<'a>(kind: Option<&'a str>, value: &str) -> Option<&'a str> {
     let kind = kind?;
-    let name = kind.split(['<', '[', ' ', '*', '&']).next().unwrap_or(kind);
+    // Rust shows what a reference leads to.
+    let mut target = kind;
+    while let Some(referenced) = target.strip_prefix('&') {
+        target = referenced.strip_prefix("mut ").unwrap_or(referenced);
+    }
+    let name = target.split(['<', '[', ' ', '*', '&']).next().unwrap_or(target);
     let name = name.rsplit("::").next().unwrap_or(name);
     let is_said = match value.chars().next()? {
         '"' | '\'' => ["str", "&str", "String", "string"].contains(&kind),
         _ if value == "true" || value == "false" => ["bool", "boolean"].contains(&kind),
         _ => {
+            // An object of Python is `<Cart items=[]>`.
+            let value = value.strip_prefix('<').unwrap_or(value);
             let after = value.strip_prefix(name).filter(|_| !name.is_empty());
             after.is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         }

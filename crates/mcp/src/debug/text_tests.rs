@@ -109,7 +109,10 @@ fn types_are_told_where_the_value_does_not() {
     for (value, told, expected) in [
         ("User { age: 3 }", "User", "User { age: 3 }"),
         ("User", "User", "User"),
+        ("User { age: 3 }", "&mut &User", "User { age: 3 }"),
+        ("User { age: 3 }", "&User<u8>", "User { age: 3 }"),
         ("Users", "User", "Users (User)"),
+        ("<Cart items=[]>", "Cart", "<Cart items=[]>"),
         ("\"a\"", "String", "\"a\""),
         ("'a'", "char", "'a' (char)"),
         ("true", "bool", "true"),

@@ -26,6 +26,8 @@ const MAX_CONNECTIONS: usize = 1024;
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
 /// What an extension hears of a server without an editor's side.
 const NO_EDITORS: &str = "this server does not serve editors";
+/// What a client hears of a server whose places are all taken.
+const FULL: &str = "it has no room for another connection; end clients that are no longer needed";
 /// Bytes that are read at once.
 const CHUNK: usize = 64 * 1024;
 
@@ -175,13 +177,15 @@ impl SocketServer {
     /// last answers.
     pub async fn run(self, server: McpServer, stop: CancellationToken, grace: Duration) {
         loop {
-            let next = async {
-                let place = Arc::clone(&self.room).acquire_owned().await;
-                (place, self.listener.accept().await)
-            };
-            let (place, stream) = tokio::select! {
-                next = next => next,
+            let stream = tokio::select! {
+                stream = self.listener.accept() => stream,
                 () = stop.cancelled() => break,
+            };
+            let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
+                // A new connection's buffer takes the line at once.
+                let why = refuse(&mut stream.into_split().1, FULL).await;
+                tracing::warn!(why, "a connection was refused");
+                continue;
             };
             let (server, stop, windows) = (server.clone(), stop.clone(), self.windows.clone());
             let editors = self.editors.clone();
@@ -266,4 +270,51 @@ async fn refuse(writer: &mut LocalWriter, why: &str) -> String {
     let line = serde_json::json!({"termbridge": {"error": why}});
     let _ = writer.write_all(format!("{line}\n").as_bytes()).await;
     why.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use termbridge_session::{Sessions, Settings};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::UnixStream;
+
+    use super::*;
+    use crate::NativeBackend;
+
+    #[tokio::test]
+    async fn a_full_server_refuses_at_once_and_has_room_again() {
+        let runtime = tempfile::tempdir().expect("a folder");
+        let folder = ServerFolder::open(Some(runtime.path()), Path::new("/nowhere")).expect("one");
+        let listener = SocketListener::bind(&folder).expect("bound");
+        let room = Arc::new(Semaphore::new(1));
+        let server = SocketServer { room: Arc::clone(&room), ..SocketServer::new(listener) };
+        let stop = CancellationToken::new();
+        let backend = Arc::new(NativeBackend::new(Sessions::new(Settings::default())));
+        let serving = server.run(McpServer::with_backend(backend), stop.clone(), Duration::ZERO);
+        let serving = tokio::spawn(serving);
+        let answer = async |mut stream: UnixStream| {
+            let ping = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+            // A refused connection may be closed by now.
+            let _ = stream.write_all(ping).await;
+            let mut line = String::new();
+            BufReader::new(stream).read_line(&mut line).await.expect("an answer");
+            line
+        };
+        let connect = || UnixStream::connect(folder.socket());
+        let mut half = connect().await.expect("connected");
+        half.write_all(b"{\"jsonrpc\"").await.expect("sent");
+        while room.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = answer(connect().await.expect("connected")).await;
+        assert!(refused.contains("no room"), "{refused}");
+        drop(half);
+        drop(room.acquire().await.expect("it is open"));
+        let served = answer(connect().await.expect("connected")).await;
+        assert!(served.contains("\"id\":1"), "{served}");
+        stop.cancel();
+        serving.await.expect("it ends");
+    }
 }

@@ -15,5 +15,6 @@ mod screens;
 mod socket;
 mod steps;
 mod support;
+mod typed_lines;
 mod typewriter;
 mod worlds;

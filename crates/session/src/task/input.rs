@@ -6,6 +6,7 @@ mod saved;
 use std::io;
 use std::time::Duration;
 
+use termbridge_shell::Shell;
 use tokio::time::Instant;
 
 pub(super) use self::queue::InputQueue;
@@ -14,16 +15,14 @@ use super::waiting::PendingWait;
 use super::{MAX_INPUT, SessionTask};
 use crate::error::SessionError;
 use crate::input::{Input, Sent};
-use crate::typing::{encode_input, note_typing};
+use crate::typing::{INTERRUPT, encode_input, note_typing};
 
 /// Bytes written before output is read again, so that a program which echoes is never blocked.
 const WRITE_PIECE: usize = 1024;
 /// Longest line that the kernel keeps while a program reads whole lines (`N_TTY`'s buffer).
 const LONGEST_LINE: usize = 4095;
-/// How long a command that has begun may take to have the terminal.
-const BEGIN_LIMIT: Duration = Duration::from_secs(1);
-/// Ctrl+C.
-pub(super) const INTERRUPT: &[u8] = b"\x03";
+/// How long typed input is held at most: until the command has the terminal, or the shell shows its prompt.
+const HOLD_LIMIT: Duration = Duration::from_secs(1);
 
 impl SessionTask {
     pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
@@ -32,16 +31,37 @@ impl SessionTask {
             shell.note_typed();
         }
         let before = self.terminal.look();
-        let pieces = encode_input(&self.terminal, input)?;
-        let pieces = pieces.into_iter().map(Piece::from).collect();
-        // Where the terminal edits lines without echo, what looks like the input is output.
-        let is_shown = self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical);
-        let bytes = self.enqueue(pieces)?;
-        if is_shown {
-            note_typing(&mut self.terminal, input);
+        let mut pieces = encode_input(&self.terminal, input)?;
+        if self.reads_line_feeds() {
+            // The shell accepts either as Enter. A program started by an earlier line would not recognise a carriage
+            // return that arrived while the shell still had the terminal: only the program's mode translates it.
+            let texts = pieces.iter_mut().map(|piece| &mut piece.bytes);
+            texts.filter(|text| text.len() > 1).for_each(|text| {
+                text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+            });
+        }
+        let bytes = self.enqueue(pieces.into_iter().map(Piece::from).collect())?;
+        if self.input.holds() {
+            self.input.held_typing.extend_from_slice(input);
+        } else {
+            self.note_typing(input);
         }
         self.write_some();
         Ok(Sent { bytes, queued: self.queued_input(), before })
+    }
+
+    /// The shell reads, and takes a line feed as it is. zsh swaps the two characters.
+    fn reads_line_feeds(&self) -> bool {
+        self.shell_kind().is_some_and(|shell| shell != Shell::Zsh)
+            && self.program.foreground_group() == Some(self.program.pid())
+    }
+
+    /// Notes what is about to be written, so that its echo is not taken for output.
+    fn note_typing(&mut self, input: &[Input]) {
+        // Where the terminal edits lines without echo, what looks like the input is output.
+        if self.program.line_mode().map_or(true, |mode| mode.echo || !mode.canonical) {
+            note_typing(&mut self.terminal, input);
+        }
     }
 
     /// Types what a person's own terminal made of the person's keys.
@@ -75,19 +95,43 @@ impl SessionTask {
         }
         self.typed_at_prompt();
         if self.shell_awaits_prompt() && self.input.held_until.is_none() {
-            self.input.held_until = Some(Instant::now() + BEGIN_LIMIT);
+            self.input.held_until = Some(Instant::now() + HOLD_LIMIT);
         }
         if self.shell_is_reading_command() || self.input.held_until.is_some() {
             self.input.held.extend(pieces);
             self.release_if_begun(Instant::now());
         } else {
-            pieces.into_iter().for_each(|piece| self.input.push(piece));
+            self.queue(pieces);
         }
         self.last_input = Instant::now();
         self.at_prompt = false;
         self.bells_heard = self.bells;
         self.keep_pace(self.last_input);
         Ok(bytes)
+    }
+
+    /// Queues what is to be written. What follows Ctrl+C is held: the end of the command that it interrupts would
+    /// be mixed up with a line that is typed before the prompt.
+    fn queue(&mut self, pieces: Vec<Piece>) {
+        let mut pieces = pieces.into_iter();
+        for piece in pieces.by_ref() {
+            let interrupts = piece.bytes.iter().eq(INTERRUPT) && self.runs_command();
+            self.input.push(piece);
+            if interrupts {
+                self.input.held_until = Some(Instant::now() + HOLD_LIMIT);
+                self.input.awaits_interrupted = true;
+                break;
+            }
+        }
+        self.input.held.extend(pieces);
+    }
+
+    /// The command is over: what was typed for it is written behind the prompt.
+    pub(super) fn hold_until_prompt(&mut self) {
+        if self.input.holds() {
+            self.input.held_until = Some(Instant::now() + HOLD_LIMIT);
+            self.release_if_begun(Instant::now());
+        }
     }
 
     /// Bytes that the program has not been given yet.
@@ -98,7 +142,7 @@ impl SessionTask {
     /// The shell has begun the command. What was typed for it is written once the command has the
     /// terminal, or the shell itself reads (a builtin), or after a while.
     pub(super) fn release_input_soon(&mut self) {
-        self.input.held_until = Some(Instant::now() + BEGIN_LIMIT);
+        self.input.held_until = Some(Instant::now() + HOLD_LIMIT);
         self.release_if_begun(Instant::now());
     }
 
@@ -111,16 +155,21 @@ impl SessionTask {
         // What hooks run before the prompt has the terminal, too.
         let begun = || match self.shell_awaits_prompt() {
             true => false,
-            false => self.shell_has_shown_prompt() || begun(),
+            false => self.shell_has_shown_prompt() || (!self.input.awaits_interrupted && begun()),
         };
-        if self.input.held_until.is_some_and(|until| now >= until || begun()) {
+        let Some(until) = self.input.held_until else { return };
+        if now >= until {
+            self.give_up_first_prompt();
+            self.release_input();
+        } else if begun() {
             self.release_input();
         }
     }
 
-    /// What is typed is held until a command that has begun has the terminal, or the shell has shown its prompt.
-    pub(super) fn expects_begin(&self) -> bool {
-        self.input.held_until.is_some()
+    /// Input is held, and a program that reads may have it. The shell may not behind Ctrl+C: it reads before the end
+    /// of its command is known.
+    pub(super) fn may_take_input(&self, is_shell: bool) -> bool {
+        self.input.held_until.is_some() && !(is_shell && self.input.awaits_interrupted)
     }
 
     /// Something typed waits for a command that has begun, or for the prompt.
@@ -131,12 +180,15 @@ impl SessionTask {
     /// What was typed for a command is for whatever reads now.
     pub(super) fn release_input(&mut self) {
         self.input.held_until = None;
+        self.input.awaits_interrupted = false;
         if std::mem::take(&mut self.input.held_interrupt) {
             self.write_interrupt();
         }
         let held = std::mem::take(&mut self.input.held);
         if !held.is_empty() {
-            held.into_iter().for_each(|piece| self.input.push(piece));
+            let typing = std::mem::take(&mut self.input.held_typing);
+            self.note_typing(&typing);
+            self.queue(held);
             self.last_input = Instant::now();
             self.at_prompt = false;
             self.write_some();

@@ -46,12 +46,12 @@ use self::looks::Looks;
 use self::run::Run;
 use self::start_up::Stuck;
 use super::SessionTask;
-use super::input::INTERRUPT;
 use super::lifecycle::Change;
 use crate::command::{CommandReport, CommandState, NewCommand};
 use crate::error::SessionError;
 use crate::id::SessionId;
 use crate::info::{ShellInfo, is_shell_name};
+use crate::typing::INTERRUPT;
 
 /// Commands whose output can still be read.
 const KEPT_COMMANDS: usize = 50;
@@ -82,6 +82,8 @@ pub(super) struct ShellState {
     link: ShellLink,
     /// The shell has shown its first prompt.
     ready: bool,
+    /// Input waited for its first prompt for as long as it may: perhaps none comes.
+    prompt_is_late: bool,
     /// It has shown its first prompt, and is about to wait there.
     first_prompt: Option<Looks>,
     prompt_places: PromptPlaces,
@@ -155,6 +157,7 @@ impl ShellState {
         Self {
             link,
             ready: false,
+            prompt_is_late: false,
             first_prompt: None,
             prompt_places: PromptPlaces::default(),
             typed_since: false,
@@ -491,7 +494,7 @@ impl SessionTask {
         self.terminal.note_command_over();
         self.input.drop_interrupt();
         self.input.drop_answers();
-        self.release_input();
+        self.hold_until_prompt();
         self.publish_output();
     }
 
@@ -540,6 +543,10 @@ impl SessionTask {
         })
     }
 
+    pub(super) fn shell_kind(&self) -> Option<Shell> {
+        self.shell.as_ref().map(|shell| shell.link.shell)
+    }
+
     /// The shell has shown a prompt and nothing runs.
     pub(super) fn shell_is_free(&self) -> bool {
         self.shell.as_ref().is_some_and(ShellState::is_free)
@@ -549,9 +556,18 @@ impl SessionTask {
     /// typed now, before the line editor does.
     pub(super) fn shell_awaits_prompt(&self) -> bool {
         let is_under_way = |shell: &ShellState| {
-            shell.ready && (shell.place == Place::Ended || shell.first_prompt.is_some())
+            (!shell.ready && !shell.prompt_is_late)
+                || shell.place == Place::Ended
+                || shell.first_prompt.is_some()
         };
         !self.runs_command() && self.shell.as_ref().is_some_and(is_under_way)
+    }
+
+    /// Input is no longer held until the first prompt.
+    pub(super) fn give_up_first_prompt(&mut self) {
+        if let Some(shell) = &mut self.shell {
+            shell.prompt_is_late = true;
+        }
     }
 
     /// The shell has shown its prompt and runs nothing.

@@ -204,9 +204,7 @@ impl SessionTask {
             }
             let text = haystack.as_ref().and_then(|haystack| {
                 let newer = pending.wait.after.map(|after| self.terminal.rows_since(after).0);
-                pending
-                    .wait
-                    .find(haystack, |row| newer.as_ref().is_none_or(|rows| rows.contains(&row)))
+                pending.wait.find(haystack, newer.as_deref())
             });
             let fired = text.or_else(|| self.other_condition(&pending, seq, now));
             if fired == Some(Fired::Bell) {
@@ -221,7 +219,7 @@ impl SessionTask {
             let seen_before = fired.is_none()
                 && haystack.as_ref().is_some_and(|haystack| {
                     matches!(
-                        pending.wait.find(haystack, |_| true),
+                        pending.wait.find(haystack, None),
                         Some(Fired::Text(_) | Fired::Regex(_))
                     )
                 });
@@ -451,7 +449,10 @@ impl SessionTask {
             Waiting::Polling => !is_shell(survey),
             waiting => waiting.is_reading(),
         };
-        if self.expects_begin() && survey.as_ref().is_some_and(takes) {
+        if survey
+            .as_ref()
+            .is_some_and(|survey| takes(survey) && self.may_take_input(is_shell(survey)))
+        {
             self.release_input();
         }
         let settled = self.survey.settled.take();

@@ -121,12 +121,14 @@ async fn background_jobs_end_with_their_shell() {
 #[tokio::test]
 async fn what_left_the_terminal_is_reported_and_ends_with_the_server() {
     let sessions = sessions();
-    let session = sh(&sessions, "setsid sh -c 'echo pid=$$ ; exec sleep 600' & exec cat").await;
+    // The process that prints its id is the one that stays: a shell would still have to become it.
+    let left = "import os, time\nprint(f'pid={os.getpid()} ', flush=True)\ntime.sleep(600)";
+    let session = sh(&sessions, &format!("setsid python3 -c \"{left}\" & exec cat")).await;
     let pid = number(&session, "pid").await;
     let stopped = stop(&session, Signal::TERM, LIMIT).await;
     let detached: Vec<i32> = stopped.detached.iter().map(|process| process.pid).collect();
     assert_eq!(detached, [pid]);
-    assert_eq!(stopped.detached[0].name, "sleep");
+    assert_eq!(stopped.detached[0].name, "python3");
     assert!(is_alive(pid));
     limited("shutdown", sessions.shutdown()).await;
     assert!(!is_alive(pid));

@@ -328,6 +328,30 @@ async fn many_waits_at_once_each_get_their_own() {
 }
 
 #[tokio::test]
+async fn the_prompt_at_which_a_line_was_typed_is_not_new() {
+    let sessions = sessions();
+    // A program that asks, works, and asks again.
+    let asks = "mkfifo go; printf '>>> '; read a; cat go; echo got $a; printf '>>> '; exec cat";
+    let folder = tempfile::tempdir().expect("folder");
+    let session = start(&sessions, script(asks).cwd(folder.path())).await;
+    see(&session, ">>> ").await;
+    let sent = session.send_keys("one<Enter>").await.expect("sent");
+    let next = |text: &str| Wait { after: Some(sent.before), ..Wait::text(text) };
+    stays_away(&session, next(">>>")).await;
+    let fifo = folder.path().join("go");
+    let write = tokio::task::spawn_blocking(move || std::fs::write(fifo, ""));
+    fires(&session, next("got one")).await;
+    write.await.expect("task").expect("written");
+    let Fired::Text(found) = fires(&session, next(">>> ")).await else {
+        panic!("another condition")
+    };
+    assert_eq!(found.row, 2);
+    // It is still on the screen.
+    let Fired::Text(found) = see(&session, ">>> ").await else { panic!("another condition") };
+    assert_eq!(found.row, 0);
+}
+
+#[tokio::test]
 async fn an_echo_satisfies_no_wait() {
     let sessions = sessions();
     let pattern = Regex::new("M.RK").expect("pattern");

@@ -9,5 +9,5 @@ if [[ -n @START_UP_FILES@ && -r ${ZDOTDIR-$HOME}/.zshrc ]]; then
     . "${ZDOTDIR-$HOME}/.zshrc" || :
 fi
 \__termbridge_install
-# A partial line stays as it is, `!` is a character, and comments are comments.
-\builtin \setopt no_prompt_sp no_prompt_cr no_bang_hist interactive_comments
+# A partial line stays as it is, `!` is a character, comments are comments, and a wrong name is an error, not a question.
+\builtin \setopt no_prompt_sp no_prompt_cr no_bang_hist interactive_comments no_correct no_correct_all

@@ -118,12 +118,6 @@ impl Core {
         self.term.primary().history_size()
     }
 
-    /// Lines that scrolled off the top; none when the oldest of them are dropped.
-    pub(super) fn scrolled_off(&self) -> Option<u64> {
-        let lines = self.term.history_size();
-        (lines < self.history_limit()).then_some(lines as u64)
-    }
-
     /// Lines that are kept at most.
     pub(super) fn history_limit(&self) -> usize {
         self.lowered.unwrap_or(self.scrollback_lines)
@@ -132,7 +126,6 @@ impl Core {
     /// Sets how many lines are kept; more than that are dropped.
     pub(super) fn set_history_limit(&mut self, limit: usize) {
         self.term.set_options(config(limit.min(self.scrollback_lines)));
-        self.forget_command_lines();
         // Setting options repeats the title, which is no event.
         drop(self.listener.take());
     }
@@ -194,23 +187,21 @@ impl Core {
     }
 
     fn place_command_line(&mut self, mark: &Mark) {
-        let history = self.term.history_size();
+        let above = self.term.lines_above();
         let point = self.term.grid().cursor.point;
         let (row, col) = (point.line.0.max(0) as usize, point.column.0);
-        // A full history does not grow, so that its lines cannot be counted.
-        let countable =
-            history < self.history_limit() && !self.term.mode().contains(TermMode::ALT_SCREEN);
+        let is_primary = !self.term.is_alternate();
         match (mark, &mut self.command_line) {
             (Mark::CommandStart(_), _) => {
                 // The line editor shows its prompt once more, with the command behind it.
                 let given = self.command_line.is_some_and(|line| line.given);
-                self.command_line = countable.then(|| CommandLine::begin(history, row, col, given));
+                self.command_line = is_primary.then(|| CommandLine::begin(above, row, col, given));
             }
-            (Mark::OutputStart(_), Some(line)) if countable => {
-                let is_first = line.end(history, row, col);
+            (Mark::OutputStart(_), Some(line)) if is_primary => {
+                let is_first = line.end(above, row, col);
                 let line = *line;
                 if is_first {
-                    self.keep_entered(line, history);
+                    self.keep_entered(line, above);
                 }
             }
             (Mark::OutputStart(_), line) => *line = None,
@@ -219,8 +210,8 @@ impl Core {
     }
 
     /// Remembers a line that was entered, with the text that it shows.
-    fn keep_entered(&mut self, line: CommandLine, history: usize) {
-        let cells = line.cells(self.term.screen_lines(), self.term.columns(), history);
+    fn keep_entered(&mut self, line: CommandLine, above: usize) {
+        let cells = line.cells(self.term.screen_lines(), self.term.columns(), above);
         let grid = self.term.grid();
         let row = |range: &CellRange| convert::row(&grid[Line(range.row() as i32)][..]);
         let shown = cells.iter().map(|range| range.text(&row(range))).collect();

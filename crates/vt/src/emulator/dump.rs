@@ -49,9 +49,12 @@ use crate::command_line::{CommandLine, EnteredLines};
 use crate::search::Typings;
 
 /// The last byte is the version: it changes with the state, and with what the stream says to us.
-const MAGIC: [u8; 4] = *b"tbT\x02";
+const MAGIC: [u8; 4] = *b"tbT\x03";
 /// Of a dump in one piece.
 const WHOLE: [u8; 4] = *b"tbD\x01";
+
+/// Most lines above a restored terminal: there is room to count on from it.
+const MAX_LINES: usize = usize::MAX / 2;
 
 /// A terminal's whole state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +129,7 @@ impl Terminal {
 
     fn write_rest(&self, writer: &mut Writer) {
         let core = &self.core;
-        writer.size(core.primary_history_len());
+        writer.size(core.term.lines_above());
         writer.option(core.lowered, Writer::size);
         writer.flag(self.stream.is_dropping());
         writer.option(core.term.last_printed(), Writer::character);
@@ -148,7 +151,7 @@ impl Terminal {
     fn read_rest(&mut self, reader: &mut Reader<'_>) -> Result<(), DumpError> {
         let size = self.size();
         let core = &mut self.core;
-        let history = reader.size()?;
+        core.term.set_lines_above(reader.size_up_to(MAX_LINES)?);
         if let Some(limit) = reader.option(Reader::size)? {
             core.lower_history(limit);
         }
@@ -165,16 +168,11 @@ impl Terminal {
         }
         core.extras.since_walk = reader.size()?;
         core.marks_printed = reader.size()?.min(u32::MAX as usize);
-        let lines = core.scrollback_lines.saturating_add(usize::from(size.rows));
+        let lines = core.term.lines_above() + usize::from(size.rows);
         core.command_line = reader.option(|reader| CommandLine::read(reader, lines))?;
         core.entered_lines = EnteredLines::read(reader, lines)?;
         self.changes = Changes::read(reader)?;
         self.typings = Typings::read(reader)?;
-        if history != core.primary_history_len() {
-            // The oldest lines are not there: what is counted from the first is somewhere else.
-            core.forget_command_lines();
-            self.typings.positions_lost();
-        }
         Ok(())
     }
 }

@@ -102,6 +102,7 @@ impl Core {
     /// Notes that the history may have grown or shrunk.
     pub(super) fn note_history(&mut self) {
         self.packed = self.packed.filter(|length| *length == self.primary_history_len());
+        self.term.count_lines();
     }
 
     /// Frees the rows for lines to come. The next line that scrolls off makes them again.

@@ -6,13 +6,17 @@
 //! straight on. While the alternate screen is shown the primary one is held here and the crate has a
 //! blank one of a few cells in its place.
 //!
+//! The crate does not count the lines that a full history drops. It does keep a view that is scrolled
+//! back in its place: nobody looks through that view here, so it is scrolled back by one line, and
+//! how far it has moved since is the number of lines that have scrolled off.
+//!
 //! Invariants: what is noted equals what the crate hides; `primary` is there exactly while the
 //! alternate screen is shown; every row of a resized screen counts as written to, because the crate
 //! would not clear all of a row that was erased in colour and then widened.
 
 use std::ops::{Deref, Range};
 
-use alacritty_terminal::grid::{Cursor, Dimensions, Grid};
+use alacritty_terminal::grid::{Cursor, Dimensions, Grid, Scroll};
 use alacritty_terminal::index::{Column, Line};
 use alacritty_terminal::term::cell::Cell;
 use alacritty_terminal::term::{Config, Term};
@@ -43,6 +47,11 @@ pub(super) struct Screens {
     keyboard: [Vec<u8>; 2],
     /// What REP repeats.
     last: Option<char>,
+    /// [`Screens::lines_above`] at the last count.
+    lines_counted: usize,
+    /// Length of the history then, if the view is not scrolled back: there was nothing to scroll back to, or lines
+    /// scroll below a margin, which moves the view too.
+    history_counted: Option<usize>,
 }
 
 impl Deref for Screens {
@@ -64,6 +73,8 @@ impl Screens {
             region: 0..size.screen_lines(),
             keyboard: [Vec::new(), Vec::new()],
             last: None,
+            lines_counted: 0,
+            history_counted: Some(0),
         }
     }
 
@@ -87,6 +98,36 @@ impl Screens {
             Some(primary) => primary,
             None => self.term.grid_mut(),
         }
+    }
+
+    /// Lines that have scrolled off the primary screen, dropped ones included. Exact as long as fewer
+    /// lines than the history keeps scroll off between two counts.
+    pub(super) fn lines_above(&self) -> usize {
+        let grid = self.primary();
+        let since = match self.history_counted {
+            Some(before) => grid.history_size().saturating_sub(before),
+            None => grid.display_offset().saturating_sub(1),
+        };
+        self.lines_counted + since
+    }
+
+    /// Counts the lines that have scrolled off the primary screen.
+    pub(super) fn count_lines(&mut self) {
+        self.set_lines_above(self.lines_above());
+    }
+
+    /// Counts on from this number of lines above the primary screen.
+    pub(super) fn set_lines_above(&mut self, lines: usize) {
+        self.count_from(lines, self.region.start == 0);
+    }
+
+    fn count_from(&mut self, lines: usize, scrolls_back: bool) {
+        self.lines_counted = lines;
+        let grid = self.primary_mut();
+        grid.scroll_display(Scroll::Bottom);
+        grid.scroll_display(Scroll::Delta(scrolls_back.into()));
+        let grid = self.primary();
+        self.history_counted = (grid.display_offset() == 0).then(|| grid.history_size());
     }
 
     /// The alternate screen's saved cursor, whichever screen is shown.
@@ -140,10 +181,12 @@ impl Screens {
     }
 
     pub(super) fn set_options(&mut self, config: Config) {
+        let above = self.lines_above();
         if let Some(primary) = &mut self.primary {
             primary.update_history(config.scrolling_history);
         }
         self.term.set_options(config);
+        self.set_lines_above(above);
     }
 
     pub(super) fn resize(&mut self, size: Size) {
@@ -152,6 +195,7 @@ impl Screens {
         if (old_cols, self.screen_lines()) == (cols, rows) {
             return;
         }
+        let dropped = self.lines_above().saturating_sub(self.primary().history_size());
         self.term.resize(size);
         if let Some(primary) = &mut self.primary {
             primary.resize(true, rows, cols);
@@ -164,6 +208,7 @@ impl Screens {
         self.tabs.truncate(cols);
         self.tabs.extend((self.tabs.len()..cols).map(|col| col % TAB == 0));
         self.region = 0..rows;
+        self.set_lines_above(dropped + self.primary().history_size());
     }
 
     /// Shows the alternate screen, blank, or goes back to the primary one.
@@ -270,7 +315,28 @@ impl Handler for Screens {
         self.active_charset = CharsetIndex::default();
         self.region = 0..self.term.screen_lines();
         self.keyboard = [Vec::new(), Vec::new()];
+        // The rows of the screen are gone like those above it.
+        let above = self.lines_above() + self.term.screen_lines();
         self.term.reset_state();
+        self.set_lines_above(above);
+    }
+
+    fn delete_lines(&mut self, rows: usize) {
+        let above = self.lines_above();
+        self.term.delete_lines(rows);
+        if self.term.grid().cursor.point.line > Line(0) {
+            // These rows went nowhere.
+            self.set_lines_above(above);
+        }
+    }
+
+    fn clear_screen(&mut self, mode: ClearMode) {
+        let above = self.lines_above();
+        // The rows of the screen scroll off, whatever the margins are.
+        self.count_from(above, true);
+        let erases_history = matches!(mode, ClearMode::Saved);
+        self.term.clear_screen(mode);
+        self.set_lines_above(if erases_history { above } else { self.lines_above() });
     }
 
     fn set_private_mode(&mut self, mode: PrivateMode) {
@@ -282,8 +348,10 @@ impl Handler for Screens {
     }
 
     fn set_scrolling_region(&mut self, top: usize, bottom: Option<usize>) {
+        let above = self.lines_above();
         self.note_region(top, bottom);
         self.term.set_scrolling_region(top, bottom);
+        self.set_lines_above(above);
     }
 
     fn set_active_charset(&mut self, index: CharsetIndex) {
@@ -330,7 +398,6 @@ impl Handler for Screens {
         fn scroll_up(&mut self, rows: usize);
         fn scroll_down(&mut self, rows: usize);
         fn insert_blank_lines(&mut self, rows: usize);
-        fn delete_lines(&mut self, rows: usize);
         fn erase_chars(&mut self, count: usize);
         fn delete_chars(&mut self, count: usize);
         fn move_backward_tabs(&mut self, count: u16);
@@ -338,7 +405,6 @@ impl Handler for Screens {
         fn save_cursor_position(&mut self);
         fn restore_cursor_position(&mut self);
         fn clear_line(&mut self, mode: LineClearMode);
-        fn clear_screen(&mut self, mode: ClearMode);
         fn reverse_index(&mut self);
         fn terminal_attribute(&mut self, attribute: Attr);
         fn set_mode(&mut self, mode: Mode);

@@ -202,6 +202,16 @@ export interface ScriptParams {
     /** Default: the latest stopped */
     sessionId?: string;
   };
+  /** Moves the stopped frame to another line of its function; what lies between is not run. */
+  'debug.set-next-line': {
+    /** Line to run next, in the same function */
+    line: number;
+    /** Default: the stop's file */
+    path?: string;
+    /** Default: the latest stopped */
+    sessionId?: string;
+    timeoutMs: number;
+  };
   /** Changes a variable of the stopped program. */
   'debug.set-variable': {
     name: string;
@@ -226,6 +236,8 @@ export interface ScriptParams {
     args?: string[];
     /** integratedTerminal: a session that view_screen and send_keys take */
     console?: 'internalConsole' | 'integratedTerminal';
+    /** Instead: a core file (C, C++, Rust, Go) */
+    core?: string;
     cwd?: string;
     env?: Record<string, unknown>;
     /** What stops it: raised, uncaught, or types (ValueError); [] for none */
@@ -234,6 +246,8 @@ export interface ScriptParams {
     folder?: string;
     /** Values for ${input:…} of launch.json */
     inputs?: Record<string, unknown>;
+    /** false: steps also go into libraries */
+    justMyCode?: boolean;
     /** Name of a configuration or compound in launch.json */
     launch?: string;
     /** Instead: a Python module, such as uvicorn */
@@ -409,6 +423,7 @@ export const toolScripts = {
   debug_restart: 'debug.restart',
   debug_save_variable: 'debug.save-variable',
   debug_scopes: 'debug.scopes',
+  debug_set_next_line: 'debug.set-next-line',
   debug_set_variable: 'debug.set-variable',
   variable_set: 'debug.set-variable',
   debug_stack: 'debug.stack',

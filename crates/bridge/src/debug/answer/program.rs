@@ -147,6 +147,9 @@ pub struct TestFacts {
     pub test_line: Option<u64>,
     /// Who runs it.
     pub runner: Option<String>,
+    /// What the caller has to know of it.
+    #[serde(rename = "testWarning", skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
 }
 
 /// A place in a source, and the function there.

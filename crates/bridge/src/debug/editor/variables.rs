@@ -93,9 +93,15 @@ impl EditorBackend {
         let wanted = wanted.filter(|part| is_indexed(part) == (filter == "indexed"));
         let mut wanted: Vec<Variable> = wanted.skip(start as usize).collect();
         let has_more = wanted.len() as u64 > count || whole.next.is_some();
+        if wanted.is_empty() && has_more {
+            let message =
+                format!("only the first {MOST_PARTS} parts can be filtered; there may be more");
+            let hint = format!("leave `filter` out to read on: start {MOST_PARTS}");
+            return Err(DebugFailure::new("E_LARGE_DATA", message).hint(hint));
+        }
         wanted.truncate(count as usize);
         let next = start + wanted.len() as u64;
-        page.next = (has_more && !wanted.is_empty()).then_some(next);
+        page.next = has_more.then_some(next);
         page.total = (!has_more).then_some(next);
         page.variables = wanted;
         Ok(Answer::Page(page))

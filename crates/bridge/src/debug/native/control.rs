@@ -1,22 +1,27 @@
 //! `debug.continue`, the steps, `debug.pause`, waits, `debug.status` and `debug.stop`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use termbridge_dap::{
-    DebugError, DebugSession, EndReason, EndReport, Halt, Page, Request, Resume, SessionState,
+    DebugError, DebugSession, EndReason, EndReport, Halt, OutputSince, Page, Request, Resume,
+    SessionState,
 };
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::pending::{Begun, Outcome};
 use super::{NativeDebugger, OnlySession, view};
-use crate::debug::answer::{self, Answer, SessionView};
+use crate::debug::answer::{self, Answer, SessionView, TestFacts};
 use crate::debug::{DebugCall, DebugFailure};
 
 /// How long a debugger may take to say where a session is.
 const STATUS_LIMIT: Duration = Duration::from_secs(1);
+/// What is reported of a failing assertion that stops the debugger.
+const TEST_FAILURE: &str = "test failure";
+const TRAPPED: &str = "an assertion failed; debug_continue runs on to the next";
 /// Frames of each session in a status.
 const STATUS_FRAMES: u64 = 5;
 
@@ -54,6 +59,24 @@ pub(super) async fn step(
     };
     let session = native.session(asked.session_id.as_deref(), None)?;
     told(native, session.resume_and_wait(how, None, timeout).await, &session).map(Answer::Halt)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NextLine {
+    line: u64,
+    path: Option<PathBuf>,
+    session_id: Option<String>,
+}
+
+pub(super) async fn set_next_line(
+    native: &NativeDebugger,
+    asked: NextLine,
+    timeout: Duration,
+) -> Result<Answer, DebugFailure> {
+    let session = native.session(asked.session_id.as_deref(), None)?;
+    let halt = session.set_next_line(asked.path.as_deref(), asked.line, timeout).await;
+    told(native, halt, &session).map(Answer::Halt)
 }
 
 pub(super) async fn pause(
@@ -142,9 +165,24 @@ pub(super) async fn first_halt_of(
 ) -> Result<answer::Halt, DebugFailure> {
     let mut halt = first_halt(native, begun.sessions, limit).await?;
     if let Some(test) = begun.test {
+        if let answer::Halt::Stop(stop) = &mut halt {
+            as_test_failure(stop, &test);
+        }
         halt.set_test(test);
     }
     Ok(halt)
+}
+
+/// `GoogleTest` and Catch2 stop the debugger at a failing assertion by a trap.
+fn as_test_failure(stop: &mut answer::Stop, test: &TestFacts) {
+    let traps = ["GoogleTest", "Catch2"].map(Some).contains(&test.runner.as_deref());
+    if let Some(exception) = &mut stop.exception
+        && exception.message.as_deref() == Some("signal SIGTRAP")
+        && traps
+    {
+        let (kind, message) = (TEST_FAILURE.to_owned(), Some(TRAPPED.to_owned()));
+        *exception = answer::Exception { kind, message, stack: None };
+    }
 }
 
 /// A halt as an answer. Of a wait that timed out the session is named, so that it can be waited for again.
@@ -158,14 +196,25 @@ pub(super) fn told(
         Ok(halt) => Ok(view::halt(&halt)),
         Err(error) => {
             let details = match error {
-                DebugError::Timeout { .. } => {
-                    Some(json!({"sessionId": session.id().as_str(), "state": "running"}))
+                DebugError::Timeout { .. } | DebugError::Idle { .. } => {
+                    Some(still_running(session))
                 }
                 _ => None,
             };
             Err(DebugFailure { details, ..error.into() })
         }
     }
+}
+
+/// What there is to report of a program that did not stop in time.
+fn still_running(session: &DebugSession) -> Value {
+    let mut details = json!({"sessionId": session.id().as_str(), "state": "running"});
+    let OutputSince { text, left_out } = session.new_output();
+    if !text.is_empty() {
+        details["output"] = json!(text);
+        details["outputLeftOut"] = json!(view::count(left_out));
+    }
+    details
 }
 
 /// How a program ended; what it printed last is told once.
@@ -181,12 +230,28 @@ pub(super) async fn stop(
     native: &NativeDebugger,
     asked: OnlySession,
 ) -> Result<Answer, DebugFailure> {
-    if asked.session_id.is_none() && native.end_pending().await {
-        let (state, stopped) = (answer::End::STATE, Some(true));
-        let end = answer::End { state, stopped, ..answer::End::default() };
-        return Ok(Answer::Halt(answer::Halt::End(Box::new(end))));
+    if asked.session_id.is_none()
+        && let Some(mut begun) = native.end_pending().await
+    {
+        let Some(last) = begun.pop() else {
+            let (state, stopped) = (answer::End::STATE, Some(true));
+            let end = answer::End { state, stopped, ..answer::End::default() };
+            return Ok(Answer::Halt(answer::Halt::End(Box::new(end))));
+        };
+        // It had started by now.
+        for other in begun {
+            other.stop().await?;
+        }
+        return stop_session(native, &last).await;
     }
     let session = native.session_or_latest(asked.session_id.as_deref())?;
+    stop_session(native, &session).await
+}
+
+async fn stop_session(
+    native: &NativeDebugger,
+    session: &DebugSession,
+) -> Result<Answer, DebugFailure> {
     let was_over = session.is_ended();
     let end = session.stop().await?;
     let mut told = told_end(native, &end);

@@ -4,7 +4,7 @@
 //! A start belongs to its call: a call that is cancelled ends it. Once the call has returned, the debugger holds it, and it
 //! ends only by `debug.stop`; a wait for it that is cancelled leaves it alone.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use termbridge_dap::{DebugSession, LastLine};
@@ -106,6 +106,11 @@ impl NativeDebugger {
         limit: Duration,
         progress: &Progress,
     ) -> Result<Outcome, DebugFailure> {
+        {
+            let mut begun = self.begun();
+            begun.retain(|begun| begun.upgrade().is_some_and(|begun| !begun.is_over()));
+            begun.push(Arc::downgrade(&pending));
+        }
         let outcome = self.attend(&pending, limit, progress).await?;
         if matches!(outcome, Outcome::Goes(_)) {
             let mut kept = self.pending();
@@ -149,14 +154,25 @@ impl NativeDebugger {
         self.pending().clone()
     }
 
-    /// Ends the start that is on its way, if one is; returns when its adapter is gone.
-    pub(super) async fn end_pending(&self) -> bool {
-        let Some(pending) = self.pending().take() else { return false };
+    /// Ends the latest start that is on its way, if one is; returns when its adapter is gone, and the sessions that it had
+    /// begun by then.
+    pub(super) async fn end_pending(&self) -> Option<Vec<DebugSession>> {
+        let kept = self.pending().take();
+        let in_call = || {
+            let mut begun = self.begun();
+            let mut starts = std::iter::from_fn(|| begun.pop());
+            starts.find_map(|start| start.upgrade().filter(|start| !start.is_over()))
+        };
+        let pending = kept.or_else(in_call)?;
         pending.end();
         // Its work is dropped before this is known.
-        let _ = pending.result().await;
+        let begun = pending.result().await;
         self.debugger().endings_over().await;
-        true
+        Some(begun.map(|begun| begun.sessions).unwrap_or_default())
+    }
+
+    fn begun(&self) -> MutexGuard<'_, Vec<Weak<Pending>>> {
+        self.shared.begun.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

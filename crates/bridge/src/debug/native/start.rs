@@ -17,6 +17,7 @@ use termbridge_session::Launch;
 
 use super::NativeDebugger;
 use super::control::{self, TimeLimit};
+use super::core;
 use super::pending::{BUILD_LIMIT, Begun, Outcome, Pending};
 use crate::debug::answer::{Answer, SessionView, Started, TestFacts};
 use crate::debug::{DebugCall, DebugFailure};
@@ -31,12 +32,14 @@ pub(super) struct Start {
     runtime: Option<String>,
     runtime_args: Option<Vec<String>>,
     program: Option<PathBuf>,
+    core: Option<PathBuf>,
     #[serde(rename = "type")]
     kind: Option<String>,
     args: Option<Vec<String>>,
     cwd: Option<PathBuf>,
     env: Option<Map<String, Value>>,
     stop_on_entry: bool,
+    just_my_code: Option<bool>,
     console: Option<String>,
     exceptions: Option<Vec<String>>,
     folder: Option<PathBuf>,
@@ -80,7 +83,8 @@ pub(super) async fn start(
     if sessions.len() > 1 {
         started.sessions = sessions.iter().map(|session| session.id().to_string()).collect();
     }
-    if asked.wait {
+    // A core file is stopped as soon as it is read.
+    if asked.wait || asked.core.is_some() {
         let terminal = started.session.terminal.clone();
         let halt = control::first_halt(native, sessions, time).await;
         started.stopped(halt.map_err(|failure| with_terminal(failure, terminal))?);
@@ -104,6 +108,9 @@ impl Start {
         }
         if self.stop_on_entry {
             set("stopOnEntry", json!(true));
+        }
+        if let Some(own) = self.just_my_code {
+            set("justMyCode", json!(own));
         }
         let is_python = AdapterKind::for_type(&configuration.kind) == Some(AdapterKind::Debugpy);
         if let Some(runtime) = &self.runtime {
@@ -279,11 +286,11 @@ pub(super) async fn test(
         let python = starter.debugger().python();
         let found =
             test_finder::test_at(&path, &place, folder, &environment, python, limit).await?;
-        let TestRun { runner, name, line, configuration } = found;
+        let TestRun { runner, name, line, configuration, warning } = found;
         let configuration = with_exceptions(configuration, exceptions);
         let session = starter.start_one(configuration, limit, &heard).await?;
         let runner = Some(runner.name().to_owned());
-        let test = Some(TestFacts { test: name, test_line: Some(line), runner });
+        let test = Some(TestFacts { test: name, test_line: Some(line), runner, warning });
         Ok(Begun { sessions: vec![session], test })
     };
     let pending = Pending::new(what, said, work);
@@ -313,6 +320,15 @@ impl NativeDebugger {
                 return Err(invalid(message.to_owned()));
             }
             let configuration = Configuration::module("python", module, folder);
+            let parts = vec![(Vec::new(), configuration)];
+            return Ok(LaunchPlan { before: Vec::new(), parts, stop_all: false });
+        }
+        if let Some(core) = &asked.core {
+            if asked.launch.is_some() {
+                return Err(invalid("give `launch` or `core`, not both".to_owned()));
+            }
+            let configuration =
+                core::configuration(core, asked.program.as_deref(), asked.kind.as_deref(), folder)?;
             let parts = vec![(Vec::new(), configuration)];
             return Ok(LaunchPlan { before: Vec::new(), parts, stop_all: false });
         }

@@ -25,7 +25,8 @@ fn stop(report: &StopReport) -> answer::Stop {
     let exception = report.exception.as_ref().map(|exception| answer::Exception {
         kind: exception.id.clone(),
         message: exception.message.clone(),
-        stack: exception.stack.clone(),
+        // The frames tell it.
+        stack: None,
     });
     let data_changes = report.data_changes.iter().map(|change| answer::DataChange {
         written: change.written,

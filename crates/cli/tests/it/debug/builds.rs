@@ -80,6 +80,38 @@ fn a_start_that_is_cancelled_ends_its_build() {
 }
 
 #[test]
+fn a_stop_ends_a_start_whose_call_still_waits() {
+    let (environment, mut server) = slow_project();
+    let start = json!({"launch": "Slow", "timeoutMs": PATIENCE_MS});
+    let call = json!({"name": "debug_start", "arguments": start});
+    let id = server.begin("tools/call", call).expect("sent");
+    let begun = environment.path().join("begun");
+    await_file(&begun);
+    let build = environment.read("begun").trim().parse().expect("a number");
+    data(&mut server, "debug_stop", json!({}));
+    await_end_of(build);
+    let answer = server.finish(id).expect("an answer");
+    assert!(answer.to_string().contains("E_ABORTED"), "{answer}");
+    let (code, text) = server.error("debug_stop", json!({}));
+    assert_eq!(code, "E_NO_SESSION", "nothing is left to stop: {text}");
+}
+
+#[test]
+fn a_stop_ends_what_was_started_meanwhile() {
+    let (environment, mut server) = slow_project();
+    environment.write("app.py", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\nos.rename('pid', 'runs')\ntime.sleep(600)\n");
+    data(&mut server, "breakpoint_clear_project", json!({}));
+    let begun = server.ok("debug_start", json!({"launch": "Slow", "timeoutMs": 1500}));
+    assert_eq!(begun.structured["data"]["state"], "starting");
+    environment.write("go", "");
+    let runs = environment.path().join("runs");
+    await_file(&runs);
+    let program = environment.read("runs").trim().parse().expect("a number");
+    data(&mut server, "debug_stop", json!({}));
+    await_end_of(program);
+}
+
+#[test]
 fn a_go_program_that_is_built_says_so() {
     let environment = configured();
     environment.write("go.mod", "module slow\n\ngo 1.19\n");

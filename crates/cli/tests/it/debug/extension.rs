@@ -380,6 +380,13 @@ fn what_it_leaves_out_is_found_out() {
     extension.answers("debug.get-variable named", json!({"children": [], "pagination": {}}));
     let asked = json!({"variablesReference": 62, "filter": "named"});
     assert_eq!(names(&data(&mut server, "debug_get_variable", asked)), ["length"]);
+    // There may be more behind what it sends in one answer.
+    let first = json!({"children": [part("length")], "pagination": {"hasMore": true, "next": 5000, "start": 0}});
+    extension.answers("debug.get-variable", first);
+    let asked = json!({"variablesReference": 62, "start": 6000, "filter": "indexed"});
+    let (code, text) = server.error("debug_get_variable", asked);
+    assert_eq!(code, "E_LARGE_DATA");
+    assert!(text.contains("there may be more") && text.contains("start 5000"), "{text}");
 
     // Times count from the start of the session, in order, also where only the time of day is there.
     let event = |kind: &str, fields: Value| {

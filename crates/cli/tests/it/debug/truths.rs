@@ -312,3 +312,56 @@ fn a_program_without_debug_information_is_reported() {
     assert!(end.text.contains("small has no debug information: build it"), "{}", end.text);
     assert!(end.text.contains("was never bound to code"), "{}", end.text);
 }
+
+#[test]
+fn a_wait_that_times_out_brings_what_the_program_wrote() {
+    let environment = configured();
+    let python = "import time\nprint('it began', flush=True)\ntime.sleep(600)\n";
+    environment.write("slow.py", python);
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
+    data(&mut server, "debug_start", json!({"program": "slow.py"}));
+    // Until it has written.
+    loop {
+        let late = server.call("debug_wait_for_hit", json!({"timeoutMs": 200})).expect("an answer");
+        assert!(late.text.starts_with("[E_TIMEOUT]"), "{}", late.text);
+        if late.text.ends_with("Output:\nit began") {
+            assert_eq!(late.structured["error"]["details"]["output"], "it began\n");
+            break;
+        }
+    }
+    let end = server.ok("debug_stop", json!({}));
+    assert!(!end.text.contains("it began"), "it was reported: {}", end.text);
+}
+
+#[test]
+fn a_core_file_is_a_stop_that_cannot_run_on() {
+    let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+    if pattern.trim() != "core" {
+        eprintln!("the system does not write core files into the working directory: {pattern}");
+        return;
+    }
+    let environment = configured();
+    let source = "int main(void) {\n    int *nowhere = 0;\n    *nowhere = 1;\n    return 0;\n}\n";
+    environment.write("crash.c", source);
+    compile(&environment, "gcc", &["-g", "crash.c", "-o", "crash"]);
+    let mut run = Command::new("sh");
+    run.args(["-c", "ulimit -c unlimited; exec ./crash"]).current_dir(environment.path());
+    assert!(!run.status().expect("runs").success());
+    let core = environment.path().read_dir().expect("a folder").flatten();
+    let core = { core }.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let core = { core }.find(|name| name.starts_with("core")).expect("a core file");
+    let mut server = environment.debug_server(TERMBRIDGE, &[]);
+    let opened = server.ok("debug_start", json!({"core": core}));
+    assert!(opened.text.starts_with("Stopped (exception) at crash.c:3 in main"), "{}", opened.text);
+    assert!(opened.text.contains("signal: signal SIGSEGV"), "{}", opened.text);
+    let (code, text) = server.error("debug_continue", json!({}));
+    assert_eq!(code, "E_UNSUPPORTED_CAPABILITY");
+    assert!(text.contains("running on from a core file"), "{text}");
+    server.ok("debug_stop", json!({}));
+    let (code, text) = server.error("debug_start", json!({"core": "crash.c"}));
+    assert_eq!(code, "E_INVALID_PATH", "{text}");
+    std::fs::remove_file(environment.path().join("crash")).expect("it was there");
+    let (code, text) = server.error("debug_start", json!({"core": core}));
+    assert_eq!(code, "E_FILE_NOT_FOUND");
+    assert!(text.contains("`program`: the file that crashed"), "{text}");
+}

@@ -7,9 +7,9 @@ use crate::error::CodeError;
 use crate::parse::{MAX_DEPTH, children, field, first_line, last_line, parse, text};
 
 /// Functions that make tests.
-const TESTS: [&str; 2] = ["test", "it"];
+const TESTS: [&str; 4] = ["test", "it", "specify", "fit"];
 /// Functions that make suites.
-const SUITES: [&str; 2] = ["describe", "suite"];
+const SUITES: [&str; 4] = ["describe", "suite", "context", "fdescribe"];
 /// What makes one test of each row of a table, its name from the row.
 const TABLES: [&str; 2] = ["each", "for"];
 

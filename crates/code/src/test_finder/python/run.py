@@ -14,10 +14,38 @@ def debugger():
         return None
 
 
+def hide(*codes):
+    # The debugger leaves these frames out of stacks, as it does its own.
+    try:
+        from pydevd import _CACHE_FILE_TYPE
+
+        for code in codes:
+            _CACHE_FILE_TYPE[code.co_firstlineno, code.co_filename, code] = debugger().PYDEV_FILE
+    except Exception:
+        # It is another version, and shows them.
+        pass
+
+
+def from_test(trace):
+    # A `with self.subTest()` is still running when its error is reported: the trace begins inside of it, in frames that
+    # the test has called. pydevd would show the line of the `with`.
+    callers, frame = set(), trace.tb_frame.f_back
+    while frame is not None:
+        callers.add(frame)
+        frame = frame.f_back
+    entry = trace
+    while entry is not None:
+        if entry.tb_frame in callers:
+            trace = entry
+        entry = entry.tb_next
+    return trace
+
+
 def stop(error):
     found = debugger()
     if found is None or error[2] is None:
         return
+    error = (error[0], error[1], from_test(error[2]))
     try:
         import threading
 
@@ -73,6 +101,7 @@ def run_unittest(arguments):
     return int(not program.result.wasSuccessful())
 
 
+hide(sys._getframe().f_code, run_pytest.__code__, run_unittest.__code__)
 runner, arguments = sys.argv[1], sys.argv[2:]
 sys.argv[:] = [runner, *arguments]
 code = {"pytest": run_pytest, "unittest": run_unittest}[runner](arguments)

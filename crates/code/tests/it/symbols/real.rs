@@ -2,10 +2,11 @@
 
 use termbridge_code::CodeError;
 use termbridge_code::symbols::{
-    Direction, Navigation, SearchMode, SearchQuery, SymbolInfo, SymbolRef,
+    Direction, Navigation, SearchMode, SearchQuery, SymbolInfo, SymbolRef, servers,
 };
 
 use super::project::{GO, LIMIT, PYTHON, Project, RUST, Shape, TYPESCRIPT, environment, named};
+use crate::project::repository;
 
 #[tokio::test]
 async fn python() {
@@ -15,6 +16,19 @@ async fn python() {
 #[tokio::test]
 async fn typescript() {
     flow(&TYPESCRIPT).await;
+}
+
+/// TypeScript 7 of the project itself is its language server.
+#[tokio::test]
+async fn typescript_7() {
+    let project = Project::new(TYPESCRIPT.files, environment());
+    let modules = repository().join("tests/typescript-7/node_modules");
+    assert!(modules.is_dir(), "no node_modules: run scripts/setup-tests");
+    std::os::unix::fs::symlink(modules, project.path("node_modules")).expect("a link");
+    let status = servers(&environment(), &project.path(""));
+    let program = status[3].program.as_deref().expect("a server");
+    assert!(program.ends_with("node_modules/.bin/tsc"), "{status:?}");
+    flow_in(&project, &TYPESCRIPT).await;
 }
 
 #[tokio::test]
@@ -29,14 +43,17 @@ async fn rust() {
 
 /// One server for all of it: most of the time goes into its start.
 async fn flow(shape: &Shape) {
-    let project = Project::new(shape.files, environment());
-    references(&project, shape).await;
-    calls(&project, shape).await;
-    names(&project, shape).await;
-    search(&project, shape).await;
-    rename(&project, shape).await;
-    replace(&project, shape).await;
-    late(&project, shape).await;
+    flow_in(&Project::new(shape.files, environment()), shape).await;
+}
+
+async fn flow_in(project: &Project, shape: &Shape) {
+    references(project, shape).await;
+    calls(project, shape).await;
+    names(project, shape).await;
+    search(project, shape).await;
+    rename(project, shape).await;
+    replace(project, shape).await;
+    late(project, shape).await;
     project.servers.shutdown().await;
 }
 

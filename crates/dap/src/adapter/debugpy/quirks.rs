@@ -1,6 +1,7 @@
 //! Where debugpy is not like others.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -9,6 +10,9 @@ use super::super::registry::{Missing, Search};
 use super::super::{Adapter, exceptions};
 use crate::configuration::{Configuration, set_default};
 use crate::protocol::Variable;
+
+/// What runs inside the program before it starts.
+const CHANGES: &str = include_str!("pydevd_changes.py");
 
 /// debugpy's table.
 pub(crate) struct Debugpy;
@@ -54,14 +58,29 @@ impl Quirks for Debugpy {
         true
     }
 
+    // It raises KeyboardInterrupt in the thread that evaluates.
+    fn evaluation_limit(&self, limit: Duration) -> Option<(&'static str, String)> {
+        Some(("PYDEVD_INTERRUPT_THREAD_TIMEOUT", limit.as_secs_f64().to_string()))
+    }
+
+    fn evaluate_error(&self, message: String) -> String {
+        match message.contains("KeyboardInterrupt") {
+            true => "it did not end in time and was interrupted (KeyboardInterrupt)".to_owned(),
+            false => message,
+        }
+    }
+
     // It passes over a condition that it cannot evaluate, in silence.
-    fn before_the_program(&self) -> Option<(&'static str, Value)> {
+    fn before_the_program(&self) -> Vec<(&'static str, Value)> {
         let nothing: [&str; 0] = [];
         let arguments = json!({
             "skipSuspendOnBreakpointException": nothing,
             "skipPrintBreakpointException": nothing,
         });
-        Some(("setDebuggerProperty", arguments))
+        // The text of a JSON string is one of Python, too.
+        let install = format!("exec({}, {{'__name__': 'termbridge_changes'}})", json!(CHANGES));
+        let evaluate = json!({"expression": install, "context": "repl"});
+        vec![("evaluate", evaluate), ("setDebuggerProperty", arguments)]
     }
 
     fn refuses_in(&self, output: &str) -> bool {
@@ -82,6 +101,10 @@ impl Quirks for Debugpy {
     // Its launcher reads the pipe that they inherit.
     fn children_share_output(&self) -> bool {
         true
+    }
+
+    fn without_reports(&self, output: String) -> String {
+        super::without_own_frames(output)
     }
 
     fn condition_failure(&self, output: &str) -> Option<ConditionFailure> {

@@ -5,9 +5,24 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::super::Adapter;
-use super::super::quirks::{ConditionFailure, Quirks, behind, first_line, numbered};
+use super::super::exceptions::{RaisingFunction, TEST_FAILURE};
+use super::super::looks::{Bits, Container, Look, Part};
+use super::super::quirks::{ConditionFailure, OwnFilter, Quirks, behind, first_line, numbered};
 use super::super::registry::{Missing, Search};
+use super::values;
 use crate::configuration::Configuration;
+use crate::protocol::Variable;
+
+/// What tests call to fail with a message.
+const FAILING: [&str; 4] = [
+    "testing.(*common).Error",
+    "testing.(*common).Errorf",
+    "testing.(*common).Fatal",
+    "testing.(*common).Fatalf",
+];
+
+const TEST_FAILURES: OwnFilter =
+    OwnFilter { name: "test_failure", label: "Go: test failures", function: FAILING[0] };
 
 /// delve's table.
 pub(crate) struct Delve;
@@ -50,6 +65,10 @@ impl Quirks for Delve {
         super::builds(arguments) && !arguments.contains_key("output")
     }
 
+    fn reads_core_files(&self) -> bool {
+        true
+    }
+
     fn built_program(&self, configuration: &Configuration) -> Option<PathBuf> {
         configuration.executable().filter(|_| !super::builds(&super::arguments(configuration)))
     }
@@ -65,6 +84,12 @@ impl Quirks for Delve {
         code[..end.unwrap_or(code.len())].parse().ok()
     }
 
+    // The end of the program is reported beside its output.
+    fn without_reports(&self, output: String) -> String {
+        let lines = output.split_inclusive('\n');
+        lines.filter(|line| self.exit_code_in(line).is_none()).collect()
+    }
+
     fn shares_output(&self) -> bool {
         true
     }
@@ -72,7 +97,7 @@ impl Quirks for Delve {
     fn is_own_word(&self, line: &str) -> bool {
         let line = line.trim();
         line == "Type 'dlv help' for list of commands."
-            || line == "Detaching"
+            || line.starts_with("Detaching")
             || line.contains(" error layer=dap ")
     }
 
@@ -94,12 +119,49 @@ impl Quirks for Delve {
         Ok(numbered(condition))
     }
 
+    fn look(&self, variable: &Variable) -> Option<Look> {
+        Some(values::look(variable))
+    }
+
+    fn by_bits(&self, variable: &Variable, bits: Bits) -> String {
+        values::by_bits(variable, bits)
+    }
+
+    fn parts(
+        &self,
+        container: Container,
+        preview: &str,
+        children: Vec<Variable>,
+    ) -> (Container, Vec<(Part, Variable)>) {
+        values::parts(container, preview, children)
+    }
+
+    // A result without a name has no value before the function returns.
+    fn is_foreign(&self, variable: &Variable) -> bool {
+        variable.name.starts_with("~r")
+    }
+
     // It evaluates no statements.
     fn assignment<'a>(&self, expression: &'a str) -> Option<(&'a str, &'a str)> {
         super::assignment(expression)
     }
 
+    fn own_filter(&self) -> Option<OwnFilter> {
+        Some(TEST_FAILURES)
+    }
+
     fn knows_exception_types(&self, _is_rust: bool) -> bool {
         false
+    }
+
+    fn raising_functions(
+        &self,
+        own_filter: bool,
+        _types: &[&str],
+        configuration: &Configuration,
+    ) -> Vec<RaisingFunction> {
+        let is_test = super::is_test(&super::arguments(configuration));
+        let function = |name| RaisingFunction { name, condition: None, description: TEST_FAILURE };
+        FAILING.into_iter().filter(|_| own_filter && is_test).map(function).collect()
     }
 }

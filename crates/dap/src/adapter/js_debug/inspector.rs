@@ -3,7 +3,7 @@
 //! node opens it on SIGUSR1, which ends any process that does not handle it. So the signal goes only to a
 //! process of our user that runs node and that handles the signal, and only when no inspector is open.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ const MARK: &str = "webSocketDebuggerUrl";
 const MAX_DESCRIPTORS: usize = 100_000;
 /// What the kernel calls a socket that listens.
 const LISTENS: &str = "0A";
+/// What it calls one that is connected.
+const CONNECTED: &str = "01";
 
 /// Where the inspector of a process listens, which is opened if need be. Blocks.
 pub(super) fn open(pid: u32) -> Result<SocketAddr, DebugError> {
@@ -118,13 +120,18 @@ fn is_inspector(address: SocketAddr) -> bool {
 
 /// The ports at which a process listens, each with an address that reaches it.
 fn listening(pid: u32) -> Vec<SocketAddr> {
+    sockets(pid, LISTENS).into_iter().map(|(_, address)| address).collect()
+}
+
+/// The descriptors of a process that are sockets in a state, each with its own address.
+fn sockets(pid: u32, state: &str) -> Vec<(i32, SocketAddr)> {
     let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-    let sockets: HashSet<String> = descriptors
+    let sockets: HashMap<String, i32> = descriptors
         .take(MAX_DESCRIPTORS)
         .filter_map(|entry| {
             let target = std::fs::read_link(entry.path()).ok()?;
             let inode = target.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
-            Some(inode.to_owned())
+            Some((inode.to_owned(), entry.file_name().to_str()?.parse().ok()?))
         })
         .collect();
     let mut found = Vec::new();
@@ -132,12 +139,60 @@ fn listening(pid: u32) -> Vec<SocketAddr> {
         let table = std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).unwrap_or_default();
         found.extend(table.lines().skip(1).filter_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let is_own = sockets.contains(*fields.get(9)?) && *fields.get(3)? == LISTENS;
-            address(fields.get(1)?).filter(|_| is_own)
+            let descriptor = sockets.get(*fields.get(9)?)?;
+            let address = address(fields.get(1)?).filter(|_| fields.get(3) == Some(&state))?;
+            Some((*descriptor, address))
         }));
     }
     found
 }
+
+/// Lets the inspector of a program write what it has at once. It writes its messages one by one, and the kernel
+/// holds each back until the one before was acknowledged, for 40 ms. Blocks until js-debug is connected to it. Without a port, the program's ports are asked
+/// which is the inspector's.
+pub(super) fn hasten(pid: u32, mut port: Option<u16>) {
+    let deadline = Instant::now() + OPENING;
+    while Instant::now() < deadline && std::fs::exists(format!("/proc/{pid}")).unwrap_or(false) {
+        let mut inspector = port;
+        if port.is_none() {
+            match &listening(pid)[..] {
+                [only] => inspector = Some(only.port()),
+                several => {
+                    let found = several.iter().find(|address| is_inspector(**address));
+                    port = found.map(SocketAddr::port);
+                    inspector = port;
+                }
+            }
+        }
+        let mut connected = sockets(pid, CONNECTED);
+        connected.retain(|(_, address)| Some(address.port()) == inspector);
+        if !connected.is_empty() {
+            connected.into_iter().for_each(|(descriptor, _)| write_at_once(pid, descriptor));
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Sets the option on the socket that a process has as a descriptor. Where that is not allowed it stays slow.
+#[cfg(target_os = "linux")]
+fn write_at_once(pid: u32, descriptor: i32) {
+    use rustix::net::sockopt::set_tcp_nodelay;
+    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+
+    let set = || -> rustix::io::Result<()> {
+        let process = Pid::from_raw(pid.cast_signed()).ok_or(rustix::io::Errno::SRCH)?;
+        let process = pidfd_open(process, PidfdFlags::empty())?;
+        let socket = pidfd_getfd(process, descriptor, PidfdGetfdFlags::empty())?;
+        set_tcp_nodelay(socket, true)
+    };
+    if let Err(error) = set() {
+        tracing::debug!(%error, pid, "the inspector stays slow");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn write_at_once(_pid: u32, _descriptor: i32) {}
 
 /// An address as the kernel writes it: `0100007F:240D`, words in the order of the machine.
 fn address(text: &str) -> Option<SocketAddr> {
@@ -161,14 +216,29 @@ fn address(text: &str) -> Option<SocketAddr> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
 
     #[test]
     fn the_ports_of_a_process_are_its_own() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         assert!(listening(std::process::id()).contains(&address));
         assert!(!listening(1).contains(&address));
+    }
+
+    #[test]
+    fn only_the_inspectors_port_is_connected_to() {
+        let listen = || TcpListener::bind("127.0.0.1:0").expect("a port");
+        let (inspector, own) = (listen(), listen());
+        let address = inspector.local_addr().expect("an address");
+        let _client = TcpStream::connect(address).expect("connects");
+        let _connected = inspector.accept().expect("is connected");
+        hasten(std::process::id(), Some(address.port()));
+        own.set_nonblocking(true).expect("is set");
+        let asked = own.accept().expect_err("nobody asks");
+        assert_eq!(asked.kind(), std::io::ErrorKind::WouldBlock);
     }
 
     #[test]

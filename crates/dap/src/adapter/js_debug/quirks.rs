@@ -1,15 +1,23 @@
 //! Where js-debug is not like others.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::super::declarations::Declarations;
+use super::super::looks::{Container, Look, Part};
 use super::super::quirks::{ConditionFailure, Quirks, behind, first_line, numbered};
 use super::super::registry::{Missing, Search};
 use super::super::{Adapter, exceptions};
+use super::declarations::JavaScript;
+use super::values;
 use crate::configuration::Configuration;
 use crate::error::DebugError;
 use crate::protocol::Variable;
+
+/// What node gives to each module that is loaded by `require`.
+const HELPERS: [&str; 5] = ["exports", "require", "module", "__filename", "__dirname"];
 
 /// js-debug's table.
 pub(crate) struct JsDebug;
@@ -51,12 +59,24 @@ impl Quirks for JsDebug {
         super::open_inspector(attach)
     }
 
+    fn reach(&self, arguments: &mut Map<String, Value>, files: &[PathBuf]) {
+        super::reach(arguments, files);
+    }
+
     fn takes_temporary_folder(&self) -> bool {
         true
     }
 
     fn attaches_later(&self) -> bool {
         true
+    }
+
+    // The process is in the name: `app.js [1234]`.
+    fn hasten(&self, child: &str) {
+        let pid = child.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+        if let Some(pid) = pid.and_then(|(_, pid)| pid.parse().ok()) {
+            super::inspector::hasten(pid, None);
+        }
     }
 
     // It gives none.
@@ -122,8 +142,40 @@ impl Quirks for JsDebug {
         exceptions::for_js_debug(filters, types)
     }
 
+    // A scope that has all of them is that of a CommonJS module.
+    fn helpers(&self, names: &[&str]) -> &'static [&'static str] {
+        if HELPERS.iter().all(|helper| names.contains(helper)) { &HELPERS } else { &[] }
+    }
+
+    fn look(&self, variable: &Variable) -> Option<Look> {
+        Some(values::look(variable))
+    }
+
+    // About as long as its own previews.
+    fn report_line(&self) -> usize {
+        64
+    }
+
+    fn parts(
+        &self,
+        container: Container,
+        preview: &str,
+        children: Vec<Variable>,
+    ) -> (Container, Vec<(Part, Variable)>) {
+        values::parts(container, preview, children)
+    }
+
+    fn declarations(&self) -> Option<&'static dyn Declarations> {
+        Some(&JavaScript)
+    }
+
     fn shows_old_values(&self) -> bool {
         true
+    }
+
+    // A pause takes effect at the next statement.
+    fn idle_after(&self) -> Option<Duration> {
+        Some(Duration::from_secs(3))
     }
 
     // It adds others to every page.

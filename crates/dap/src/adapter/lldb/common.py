@@ -7,9 +7,11 @@ import re
 import struct
 import time
 import unicodedata
-from decimal import Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
+from fractions import Fraction
 
 import lldb
+from declarations import UNSET, unset_mark
 
 # Bytes of one value's text, after which no more elements are added.
 MAX_TEXT = 240
@@ -28,8 +30,14 @@ MARK = "\x1f"
 TYPE_END = "\x1e"
 
 
+# Bits of a frame's number that are its place in the stack; the others are the index of its thread.
+FRAME_BITS = 19
 # Instructions before the arguments of a function are stored.
 MAX_PROLOGUE = 64
+# Libraries' functions that one step leaves.
+MAX_LEFT = 100
+# Bytes of the instructions that store where a future is.
+MAX_SPILL = 16
 # What LLDB shows as programs do.
 PLAIN = {
     lldb.eBasicTypeBool,
@@ -44,23 +52,22 @@ PLAIN = {
 }
 
 
-# Their names. LLDB asks no function of ours about a type that has a text of its own, which takes half a millisecond.
-PLAIN_NAMES = ("short", "unsigned short", "int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long")
-
-# What has keys, in both languages' libraries.
-MAPS = re.compile(r"^(std::(__\w+::|__cxx11::|__debug::)*(unordered_)?(multi)?map|std::collections::hash::map::HashMap|alloc::collections::btree::map::BTreeMap)<")
-
-
-def show_plain(run, category):
-    """Shows numbers as LLDB writes them, after the mark."""
-    for name in PLAIN_NAMES:
-        run(f'type summary add -w {category} -e -p -r -C false -s "{MARK}${{var%V}}" "{name}"')
-
-
-def past_prologue(debugger, thread, result, _session):
-    """A command: lets a thread at the first instruction of a function go on until its arguments are stored; says if it did."""
+def past_prologue(debugger, given, result, _session):
+    """A command: lets a thread at the first instruction of a function go on until its arguments are stored; says if it did. After a
+    step into a library it says which step is next.
+    """
+    thread, _, step = given.partition(" ")
     thread = debugger.GetSelectedTarget().GetProcess().GetThreadByID(int(thread))
     frame = thread.GetFrameAtIndex(0)
+    if not step:
+        LEFT.pop(thread.GetThreadID(), None)
+    elif LIBRARIES_ARE_LEFT and (next_step := step_from_library(thread, frame)):
+        result.AppendMessage(f"{MARK}{next_step}{MARK}")
+        return
+    if is_future_unknown(frame):
+        step_while(debugger, lambda: is_future_unknown(thread.GetFrameAtIndex(0)), thread)
+        result.AppendMessage(MARK)
+        return
     if frame.GetFunction().GetStartAddress() != frame.GetPCAddress():
         return
     # What lies below the stack at this point was written by nobody yet.
@@ -69,28 +76,87 @@ def past_prologue(debugger, thread, result, _session):
         return
     target = debugger.GetSelectedTarget()
     end = frame.GetLineEntry().GetEndAddress().GetLoadAddress(target)
+    start = frame.GetFunction().GetStartAddress().GetLoadAddress(target)
+    step_while(debugger, lambda: start <= thread.GetFrameAtIndex(0).GetPC() < end, thread)
+    result.AppendMessage(MARK)
+
+
+# Whether steps pass over Rust's libraries.
+LIBRARIES_ARE_LEFT = True
+# How often each thread was made to leave a library since its last step, and which frame called that in which line.
+LEFT = {}
+
+
+def step_from_library(thread, frame):
+    """The step that leaves Rust's libraries, and then the one that continues in the line that called them."""
+    left, place = LEFT.pop(thread.GetThreadID(), (0, None))
+    if left < MAX_LEFT and is_in_library(frame):
+        caller = next((frame for frame in thread if not is_in_library(frame)), frame)
+        LEFT[thread.GetThreadID()] = (left + 1, place_of(caller))
+        return "stepOut"
+    if not left or place_of(frame) != place:
+        return None
+    # What it comes to next is reported, unless that is a library's again.
+    LEFT[thread.GetThreadID()] = (left, None)
+    return "stepIn"
+
+
+def place_of(frame):
+    return frame.GetCFA(), frame.GetLineEntry().GetLine()
+
+
+def is_in_library(frame):
+    folder = frame.GetLineEntry().GetFileSpec().GetDirectory() or ""
+    return folder.startswith("/rustc/") or "/rustlib/src/rust/library/" in f"{folder}/"
+
+
+def step_while(debugger, is_early, thread):
     debugger.SetAsync(False)
     try:
         for _ in range(MAX_PROLOGUE):
-            pc = thread.GetFrameAtIndex(0).GetPC()
-            if not frame.GetFunction().GetStartAddress().GetLoadAddress(target) <= pc < end:
+            if not is_early():
                 break
             thread.StepInstruction(True)
     finally:
         debugger.SetAsync(True)
-    result.AppendMessage(MARK)
+
+
+def is_future_unknown(frame):
+    """Whether an async function of Rust stands before its first statement and has yet to store where its variables are."""
+    given = frame.GetVariables(True, False, False, True)
+    future = given.GetValueAtIndex(0)
+    if future.GetName() or not (future.GetTypeName() or "").startswith("core::pin::Pin<") or "async_" not in future.GetTypeName():
+        return False
+    function = frame.GetFunction()
+    since = frame.GetPCAddress().GetFileAddress() - function.GetStartAddress().GetFileAddress() - function.GetPrologueByteSize()
+    pointer = future.GetNonSyntheticValue().GetChildAtIndex(0)
+    start, size = pointer.GetValueAsUnsigned(), pointer.GetType().GetPointeeType().GetByteSize()
+    own = (value for value in frame.GetVariables(False, True, False, True) if value.GetName() != "_task_context")
+    return 0 <= since < MAX_SPILL and any(not start <= value.GetLoadAddress() < start + size for value in own)
 
 
 def add_commands(run):
     """Adds the commands that are in this module."""
     run(f"script import {__name__}")
-    for name, function in (("origin", origin), ("keyed", keyed), ("watched", watched), ("past-prologue", past_prologue)):
-        run(f"command script add --overwrite --function {__name__}.{function.__name__} termbridge-{name}")
+    import evaluator
+
+    run("script import evaluator")
+    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, evaluator.set_conditions):
+        name = function.__name__.replace("_", "-")
+        run(f"command script add --overwrite --function {function.__module__}.{function.__name__} termbridge-{name}")
 
 
-def origin(debugger, name, result, _session):
+def numbered_frame(debugger, given):
+    """The frame whose number by lldb-dap an argument begins with, and the rest: it runs commands in whichever frame is selected."""
+    number, _, rest = given.partition(" ")
+    process = debugger.GetSelectedTarget().GetProcess()
+    frame = process.GetThreadByIndexID(int(number) >> FRAME_BITS).GetFrameAtIndex(int(number) & ((1 << FRAME_BITS) - 1))
+    return frame if frame.IsValid() else process.GetSelectedThread().GetSelectedFrame(), rest
+
+
+def origin(debugger, given, result, _session):
     """A command: of which other library a name is a static variable, which no source of this frame can mean."""
-    frame = debugger.GetSelectedTarget().GetProcess().GetSelectedThread().GetSelectedFrame()
+    frame, name = numbered_frame(debugger, given)
     if frame.FindVariable(name).IsValid() or frame.GetValueForVariablePath(f"this->{name}").IsValid():
         return
     target = debugger.GetSelectedTarget()
@@ -108,22 +174,6 @@ def watched(debugger, number, result, _session):
     watchpoint = debugger.GetSelectedTarget().FindWatchpointByID(int(number))
     if watchpoint.IsValid():
         result.AppendMessage(f"{MARK}{watchpoint.GetWatchAddress():x}{MARK}")
-
-
-def keyed(debugger, expression, result, _session):
-    """A command: of which map an expression takes a subscript. LLDB would take it for the position of an entry."""
-    frame = debugger.GetSelectedTarget().GetProcess().GetSelectedThread().GetSelectedFrame()
-    for bracket in re.finditer(r"\[", expression):
-        path = expression[: bracket.start()]
-        container = frame.GetValueForVariablePath(path)
-        if not container.IsValid() or container.GetError().Fail():
-            container = frame.EvaluateExpression(path)
-        kind = container.GetType().GetCanonicalType()
-        while kind.IsPointerType() or kind.IsReferenceType():
-            kind = (kind.GetPointeeType() if kind.IsPointerType() else kind.GetDereferencedType()).GetCanonicalType()
-        if MAPS.match(kind.GetName() or ""):
-            result.AppendMessage(f"{MARK}{path}{MARK}")
-            return
 
 
 class Unreadable(Exception):
@@ -155,14 +205,18 @@ class Text:
 
 def text_of(value, show, kind=None):
     """The text of a value, behind the name of its type where LLDB has another."""
+    # Before the time of the text begins: it may read the code of a function.
+    mark = unset_mark(value)
     text = Text()
     text.add(MARK if kind is None else f"{MARK}{kind}{TYPE_END}")
     text.length = 0
+    if mark == UNSET:
+        return str(text) + UNSET
     try:
         show(value, text, 0)
     except Unreadable as why:
         text.add(f"<not readable: {why}>")
-    return str(text)
+    return str(text) + (mark or "")
 
 
 def show_part(part, show, text, depth):
@@ -252,6 +306,22 @@ class Parts:
         return self.parts
 
 
+class Elements:
+    """Elements that can be reached by their numbers."""
+
+    def __init__(self, count, at):
+        self.count = count
+        self.at = at
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        return self.at(index)
+
+
 def children(value, count):
     return (value.GetChildAtIndex(index) for index in range(count))
 
@@ -332,13 +402,18 @@ def function_at(value, address):
     return name
 
 
-def show_string(value, address, length, text):
-    """Text in memory, of which the beginning is shown."""
+def show_string(value, address, length, text, is_utf8=False):
+    """Text in memory, of which the beginning is shown; what must be UTF-8 and is not was moved or freed."""
     limit = min(length, MAX_STRING)
     data = memory(value, address, limit)
     if limit < length:
         # Not in the middle of a character.
         data = data[: -(next((n for n in range(1, 4) if len(data) > n and data[-n] & 0xC0 == 0xC0), 0)) or None]
+    if is_utf8:
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Unreadable("its bytes are not UTF-8, it may have been moved") from None
     text.add(quoted_bytes(data))
     if limit < length:
         text.add(f"… {length - len(data)} more bytes")
@@ -375,14 +450,54 @@ def float_text(value, width):
     if value in (float("inf"), float("-inf")):
         return "inf" if value > 0 else "-inf"
     if width < 8:
-        digits = next(d for d in range(1, 10) if struct.unpack("<f", struct.pack("<f", float(f"{value:.{d}g}")))[0] == value)
-        value = float(f"{value:.{digits}g}")
-    if value == 0 or 1e-5 <= abs(value) < 1e16:
+        value = next(short for short in (float(f"{value:.{digits}g}") for digits in range(1, 10)) if as_single(short) == value)
+    if value == 0 or 1e-4 <= abs(value) < 1e16:
         text = format_plain(value)
         return text if "." in text else f"{text}.0"
     mantissa, exponent = repr(value).split("e") if "e" in repr(value) else f"{value:e}".split("e")
     mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
     return f"{mantissa}e{int(exponent)}"
+
+
+# Bits of the whole mantissa and the exponent's offset of an x87 number.
+X87_MANTISSA, X87_BIAS = 64, 16383
+
+
+def long_double_text(data):
+    """The shortest decimal that means a number of 80 bits, as x86's processors have it."""
+    mantissa, high = int.from_bytes(data[:8], "little"), int.from_bytes(data[8:10], "little")
+    sign, exponent = "-" if high >> 15 else "", high & 0x7FFF
+    if exponent == 0x7FFF:
+        return f"{sign}inf" if mantissa << 1 & (1 << X87_MANTISSA) - 1 == 0 else "NaN"
+    if mantissa == 0:
+        return f"{sign}0.0"
+    power = max(exponent, 1) - X87_BIAS - X87_MANTISSA + 1
+    exact = Fraction(mantissa) * Fraction(2) ** power
+    # What lies nearer to it than to its neighbours means it.
+    room = Fraction(2) ** (power - 1)
+    below = room / 2 if mantissa == 1 << X87_MANTISSA - 1 and exponent > 1 else room
+    with localcontext() as context:
+        context.prec, context.Emax, context.Emin = 40, MAX_EMAX, MIN_EMIN
+        whole = Decimal(exact.numerator) / Decimal(exact.denominator)
+        for digits in range(1, 22):
+            short = Decimal(f"{whole:.{digits - 1}e}")
+            if exact - below < Fraction(short) < exact + room:
+                break
+        if Decimal("1e-4") <= short < Decimal("1e16"):
+            text = format(short, "f")
+            text = text.rstrip("0").rstrip(".") if "." in text else text
+            return sign + (text if "." in text else f"{text}.0")
+        digits, power = f"{short:e}".lower().split("e")
+        digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+        return f"{sign}{digits}e{int(power)}"
+
+
+def as_single(value):
+    """A number with the precision of four bytes; none if it is too large for them."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return None
 
 
 def format_plain(value):

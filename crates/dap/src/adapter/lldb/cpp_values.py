@@ -11,11 +11,13 @@ import os
 import re
 import struct
 
+import evaluator
 import lldb
 from common import (
     MAX_CHILDREN,
     MAX_DEPTH,
     PLAIN,
+    Elements,
     Parts,
     Unreadable,
     add_commands,
@@ -25,11 +27,11 @@ from common import (
     children,
     float_text,
     function_at,
+    long_double_text,
     memory,
     pointee,
     show_list,
     show_part,
-    show_plain,
     text_of,
     unsigned,
 )
@@ -44,6 +46,7 @@ from cpp_text import (
     show_terminated,
     zero_in,
 )
+from declarations import unset_mark
 
 CATEGORY = "termbridge-cpp"
 # Pointers that are followed within a value: a list is not shown to its end.
@@ -58,26 +61,47 @@ MAX_TREE_DEPTH = 128
 def summary(value, _session):
     """The text of a value."""
     kind = value.GetType().GetCanonicalType()
-    if (kind.GetBasicType() in PLAIN and not is_wide(value.GetType())) or kind.GetTypeClass() == lldb.eTypeClassEnumeration:
+    is_plain = (kind.GetBasicType() in PLAIN and not is_wide(value.GetType())) or kind.GetTypeClass() == lldb.eTypeClassEnumeration
+    if is_plain and not unset_mark(value):
         return ""
-    return text_of(value, show)
+    return text_of(value, show, name_of_run_time(value))
+
+
+def name_of_run_time(value):
+    """The name of a variable's type whose length is found at run time; none of others."""
+    if not is_of_run_time(value) or unset_mark(value):
+        return None
+    try:
+        return (array_of_run_time(value) or exact(value)).GetType().GetName()
+    except Unreadable:
+        kind = value.GetType().GetCanonicalType()
+        is_array = kind.GetTypeClass() == lldb.eTypeClassArray
+        return f"{kind.GetArrayElementType().GetName()}[]" if is_array else None
 
 
 def __lldb_init_module(debugger, _session):
     here = __name__
     run = debugger.HandleCommand
     add_commands(run)
+    import cpp_access
+
+    evaluator.LANGUAGE = cpp_access.Access()
     run(f"type category define -e {CATEGORY}")
     run(f'type summary add -w {CATEGORY} -e -F {here}.summary -x ".*"')
-    show_plain(run, CATEGORY)
     run(f"type synthetic add -w {CATEGORY} -l {here}.Inside --recognizer-function {here}.has_other_parts")
 
 
 def has_other_parts(kind, _session):
     """Whether what is inside a value is not what its fields are."""
     kind = kind.GetCanonicalType()
+    fields = [kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields())]
     if kind.GetTypeClass() == lldb.eTypeClassUnion:
-        return any(is_unbounded(kind.GetFieldAtIndex(index).GetType()) for index in range(kind.GetNumberOfFields()))
+        return any(is_unbounded(field.GetType()) for field in fields)
+    if kind.GetTypeClass() == lldb.eTypeClassArray:
+        # Which variables they are of, types do not tell.
+        return bool(arrays_of("variables") or arrays_of("pointers"))
+    if any(is_padding(field) for field in fields):
+        return True
     return library_name(kind.GetName() or "") in INSIDE
 
 
@@ -97,29 +121,18 @@ class Inside(Parts):
         return super().get_child_index(name)
 
     def find(self):
-        value = self.value.GetNonSyntheticValue()
+        value = exact(self.value.GetNonSyntheticValue())
         while value.GetType().GetCanonicalType().IsPointerType() or value.GetType().GetCanonicalType().IsReferenceType():
             value = pointee(value, unsigned(value), value.GetType().GetCanonicalType().GetPointeeType())
         kind = value.GetType().GetCanonicalType()
-        if kind.GetTypeClass() == lldb.eTypeClassUnion:
-            return [part for _, part in members(value, kind)]
-        return INSIDE[library_name(kind.GetName())](value)
-
-
-class Elements:
-    """Elements that can be reached by their numbers."""
-
-    def __init__(self, count, at):
-        self.count = count
-        self.at = at
-
-    def __len__(self):
-        return self.count
-
-    def __getitem__(self, index):
-        if not 0 <= index < self.count:
-            raise IndexError(index)
-        return self.at(index)
+        if kind.GetTypeClass() == lldb.eTypeClassArray:
+            value = array_of_run_time(value) or value
+            return Elements(value.GetNumChildren(), value.GetChildAtIndex)
+        name = library_name(kind.GetName() or "")
+        if name not in INSIDE:
+            bases = [value.GetChildAtIndex(index) for index in range(kind.GetNumberOfDirectBaseClasses())]
+            return bases + [part for _, part in members(value, kind)]
+        return INSIDE[name](value)
 
 
 # ---- values ----------------------------------------------------------------------------------------------------
@@ -135,6 +148,8 @@ def show(value, text, depth, pointers=0):
     what = kind.GetTypeClass()
     if what == lldb.eTypeClassBuiltin:
         show_basic(value, kind, text)
+    elif what == lldb.eTypeClassComplexFloat:
+        text.add(complex_text(bytes_of(value, kind.GetByteSize())))
     elif what == lldb.eTypeClassReference:
         show(pointee(value, unsigned(value), kind.GetDereferencedType()), text, depth + 1, pointers)
     elif what == lldb.eTypeClassPointer:
@@ -161,9 +176,8 @@ def show_basic(value, kind, text):
     if basic == lldb.eBasicTypeVoid:
         text.add("void")
         return
-    if basic in (lldb.eBasicTypeFloat, lldb.eBasicTypeDouble):
-        data = bytes_of(value, kind.GetByteSize())
-        text.add(float_text(struct.unpack("<f" if len(data) == 4 else "<d", data)[0], len(data)).removesuffix(".0"))
+    if basic in FLOATS:
+        text.add(number_text(bytes_of(value, kind.GetByteSize())))
     elif basic == lldb.eBasicTypeNullPtr:
         text.add("nullptr")
     elif basic in (lldb.eBasicTypeInt128, lldb.eBasicTypeUnsignedInt128):
@@ -184,9 +198,26 @@ def show_basic(value, kind, text):
             text.add(str(found))
 
 
+FLOATS = (lldb.eBasicTypeFloat, lldb.eBasicTypeDouble, lldb.eBasicTypeLongDouble)
+
+
+def number_text(data):
+    """A float by its bytes: a long one has 80 bits and some that say nothing."""
+    if len(data) in (12, 16):
+        return long_double_text(data).removesuffix(".0")
+    return float_text(struct.unpack("<f" if len(data) == 4 else "<d", data)[0], len(data)).removesuffix(".0")
+
+
+def complex_text(data):
+    real, imaginary = number_text(data[: len(data) // 2]), number_text(data[len(data) // 2 :])
+    return f"{real} - {imaginary[1:]}i" if imaginary.startswith("-") else f"{real} + {imaginary}i"
+
+
 def show_pointer(value, kind, text, depth, pointers):
     address = unsigned(value)
-    target = kind.GetPointeeType()
+    value = exact(value)
+    # In C the names of characters that are wide are other names of numbers.
+    target = value.GetType().GetPointeeType()
     if address == 0:
         text.add("nullptr")
     elif target.IsFunctionType():
@@ -209,11 +240,16 @@ def is_unbounded(kind):
 
 
 def show_array(value, kind, text, depth, pointers):
+    sized = array_of_run_time(value)
+    if sized is not None:
+        value, kind = sized, sized.GetType().GetCanonicalType()
     element = value.GetType().GetArrayElementType() or kind.GetArrayElementType()
     width = element.GetByteSize()
     if is_unbounded(kind):
         if not is_text(element):
-            raise Unreadable("its length is not known")
+            # Also where it has none: nothing tells.
+            text.add("[… of unknown length]")
+            return
         show_terminated(value, value.GetLoadAddress(), width, text)
     elif is_text(element):
         length = value.GetNumChildren() * width
@@ -238,7 +274,7 @@ def library_name(name):
     """`vector` of `std::vector<int, …>`, and of its inline namespaces; not of what such a class has within it."""
     if not name.startswith("std::") or re.search(r">::\w+$", name):
         return None
-    return re.sub(r"^(__cxx11|__debug|chrono|filesystem|filesystem::__cxx11)::", "", name[5:].split("<", 1)[0])
+    return re.sub(r"^(__cxx11|__debug|chrono|filesystem::__cxx11|filesystem)::", "", name[5:].split("<", 1)[0])
 
 
 def show_fields(value, kind, text, depth, pointers):
@@ -248,7 +284,7 @@ def show_fields(value, kind, text, depth, pointers):
     parts = []
     for index in range(kind.GetNumberOfDirectBaseClasses()):
         base = kind.GetDirectBaseClassAtIndex(index).GetType()
-        if base.GetNumberOfFields() or base.GetNumberOfDirectBaseClasses():
+        if base.GetNumberOfFields() or base.GetNumberOfDirectBaseClasses() or library_name(base.GetName() or "") in EXCEPTIONS:
             parts.append((f"<{base.GetName()}>", part_of_type(value, base)))
     parts.extend(members(value, kind))
     for name, part in parts:
@@ -267,7 +303,7 @@ def members(value, kind):
     for index in range(kind.GetNumberOfFields()):
         field = kind.GetFieldAtIndex(index)
         name = field.GetName()
-        if name and name.startswith("_vptr"):
+        if (name and name.startswith("_vptr")) or is_padding(field):
             continue
         part = value.GetChildMemberWithName(name) if name else unnamed(value, field)
         if kind.GetTypeClass() == lldb.eTypeClassUnion and is_unbounded(field.GetType()):
@@ -275,10 +311,14 @@ def members(value, kind):
         yield name, part
 
 
+def is_padding(field):
+    return not field.GetName() and field.IsBitfield()
+
+
 def with_length(part, union, name):
     """An array in a union, whose length LLDB 19 forgets unless the debug information says where the array lies."""
     names = [union.GetFieldAtIndex(index).GetName() or "" for index in range(union.GetNumberOfFields())]
-    lengths = union_arrays().get(f"{union.GetByteSize()} {' '.join(names)}", {})
+    lengths = arrays_of("unions").get(f"{union.GetByteSize()} {' '.join(names)}", {})
     length, address, element = lengths.get(name), part.GetLoadAddress(), part.GetType().GetArrayElementType()
     if address == lldb.LLDB_INVALID_ADDRESS:
         return part
@@ -291,19 +331,62 @@ def with_length(part, union, name):
     return part if length is None else part.CreateValueFromAddress(name, address, element.GetArrayType(length))
 
 
-UNION_ARRAYS = None
+def array_of_run_time(value):
+    """A variable whose length is found at run time, with that; none of others. LLDB takes the size of its description for it."""
+    kind = type_of_run_time(value, "variables", value.GetType().GetCanonicalType())
+    return None if kind is None else pointee(value, value.GetLoadAddress(), kind)
 
 
-def union_arrays():
-    """The lengths of the arrays in the program's unions."""
-    global UNION_ARRAYS
-    if UNION_ARRAYS is None:
+def exact(value):
+    """A variable as it is; one that points to an array whose length is found at run time, with that."""
+    kind = value.GetType().GetCanonicalType()
+    if not kind.IsPointerType() or not arrays_of("pointers"):
+        return value
+    target = type_of_run_time(value, "pointers", kind.GetPointeeType().GetCanonicalType())
+    return value if target is None else value.Cast(target.GetPointerType())
+
+
+def is_of_run_time(value):
+    name = f"{value.GetName()}:{value.GetDeclaration().GetLine()}"
+    is_variable = value.GetValueType() in (lldb.eValueTypeVariableLocal, lldb.eValueTypeVariableArgument)
+    return is_variable and any(name in arrays_of(which) for which in ("variables", "pointers"))
+
+
+def has_run_time_rows(value):
+    """Whether LLDB does not know how far the elements of a variable are apart."""
+    name = f"{value.GetName()}:{value.GetDeclaration().GetLine()}"
+    return is_of_run_time(value) and (name in arrays_of("pointers") or (arrays_of("variables")[name] is None or len(arrays_of("variables")[name]) > 1))
+
+
+def type_of_run_time(value, which, kind):
+    """The type of an array whose length is found at run time, of a variable that is one or points to it; none of others."""
+    name = f"{value.GetName()}:{value.GetDeclaration().GetLine()}"
+    if value.GetValueType() not in (lldb.eValueTypeVariableLocal, lldb.eValueTypeVariableArgument) or name not in arrays_of(which):
+        return None
+    bounds = arrays_of(which)[name]
+    if bounds is None:
+        raise Unreadable("its length is not known")
+    for _ in bounds:
+        kind = kind.GetArrayElementType()
+    for bound in reversed(bounds):
+        length = bound["length"] if "length" in bound else pointer_at(value, value.GetFrame().GetCFA() + bound["at"]) + 1
+        kind = kind.GetArrayType(checked(length))
+    return kind
+
+
+ARRAYS = None
+
+
+def arrays_of(which):
+    """What is known of the program's arrays, by whether they are in unions or variables."""
+    global ARRAYS
+    if ARRAYS is None:
         try:
-            with open(os.path.join(os.path.dirname(__file__), "unions.json"), encoding="utf-8") as file:
-                UNION_ARRAYS = json.load(file)
+            with open(os.path.join(os.path.dirname(__file__), "arrays.json"), encoding="utf-8") as file:
+                ARRAYS = json.load(file)
         except (OSError, ValueError):
-            UNION_ARRAYS = {}
-    return UNION_ARRAYS
+            ARRAYS = {"unions": {}, "variables": {}, "pointers": {}}
+    return ARRAYS[which]
 
 
 def part_of_type(value, base):
@@ -385,6 +468,15 @@ def elements_of(value):
             memory(value, start, 1)
             memory(value, finish - 1, 1)
         return count, Elements(count, lambda i: value.CreateValueFromAddress(f"[{i}]", start + i * size, kind))
+    if name == "span":
+        kind, start = argument(value, 0), number(value, "_M_ptr")
+        count, size = span_length(value), kind.GetByteSize()
+        return count, Elements(count, lambda i: pointee(value, start + i * size, kind).Clone(f"[{i}]"))
+    if name in ("initializer_list", "valarray"):
+        length, start = ("_M_len", "_M_array") if name == "initializer_list" else ("_M_size", "_M_data")
+        kind, count, start = argument(value, 0), checked(number(value, length)), number(value, start)
+        size = kind.GetByteSize()
+        return count, Elements(count, lambda i: pointee(value, start + i * size, kind).Clone(f"[{i}]"))
     if name == "deque":
         return deque(value)
     if name == "list":
@@ -407,6 +499,14 @@ def elements_of(value):
         entries = chained(value, number(table, "_M_before_begin", "_M_nxt"), count, kind, aligned(8, kind))
         return count, pairs(entries) if name.endswith("map") else entries
     raise Unreadable(f"{name} is not known")
+
+
+def span_length(value):
+    """How many elements a span has; one of a fixed number has it in its type."""
+    extent = field(value, "_M_extent").GetChildMemberWithName("_M_extent_value")
+    if extent.IsValid():
+        return checked(unsigned(extent))
+    return int(re.search(r", (\d+)[a-z]*>$", value.GetType().GetCanonicalType().GetName()).group(1))
 
 
 def pairs(entries):
@@ -598,8 +698,9 @@ def head_pointer(value):
     value = value.GetNonSyntheticValue()
     if value.GetType().GetCanonicalType().IsPointerType():
         return value
-    for index in range(value.GetNumChildren()):
-        child = value.GetChildAtIndex(index)
+    parts = [value.GetChildAtIndex(index) for index in range(value.GetNumChildren())]
+    # The tuple's first element; the others are of the deleter.
+    for child in sorted(parts, key=lambda part: not (part.GetName() or "").startswith("std::_Head_base<0")):
         name = child.GetName() or ""
         if name in ("_M_t", "_M_head_impl") or name.startswith(("std::_Tuple_impl<", "std::_Head_base<", "std::__uniq_ptr")):
             try:
@@ -654,8 +755,18 @@ def show_bitset(value, text, depth, pointers):
     text.add(f"{data:0{bits}b}" if bits else "")
 
 
+# Exceptions of libstdc++ that have a text: a pointer to it behind that to the functions. Their fields are not described.
+EXCEPTIONS = ("logic_error", "domain_error", "invalid_argument", "length_error", "out_of_range", "runtime_error", "range_error", "overflow_error", "underflow_error")
+
+
+def show_exception(value, text, _depth, _pointers):
+    width = value.GetTarget().GetAddressByteSize()
+    show_terminated(value, pointer_at(value, value.GetLoadAddress() + width), 1, text)
+
+
 SPECIAL = {
     "basic_string": show_std_string,
+    "complex": show_inside("_M_value"),
     "basic_string_view": show_view,
     "vector": show_elements("[]"),
     "array": show_array_class,
@@ -673,7 +784,9 @@ SPECIAL = {
     "path": show_inside("_M_pathname"),
     "reference_wrapper": show_inside("_M_data"),
 }
-for sequence in ("deque", "list", "forward_list"):
+for exception in EXCEPTIONS:
+    SPECIAL[exception] = show_exception
+for sequence in ("deque", "list", "forward_list", "span", "initializer_list", "valarray"):
     SPECIAL[sequence] = show_elements("[]")
 for entries in ("map", "multimap", "set", "multiset", "unordered_map", "unordered_multimap", "unordered_set", "unordered_multiset"):
     SPECIAL[entries] = show_elements("{}")
@@ -741,5 +854,5 @@ INSIDE = {
     "variant": one_inside(held_by_variant),
     "weak_ptr": lambda value: [] if is_expired(value) else pointee_inside(shared_pointer)(value),
 }
-for container in ("vector", "deque", "list", "forward_list", *(name for name in SPECIAL if name.endswith(("map", "set")) and name != "bitset")):
+for container in ("vector", "deque", "list", "forward_list", "span", "initializer_list", "valarray", *(name for name in SPECIAL if name.endswith(("map", "set")) and name != "bitset")):
     INSIDE[container] = elements_inside

@@ -49,18 +49,21 @@ pub(super) fn for_each_unit(
     let mut units = dwarf.units();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
-        let mut entries = unit.entries();
-        let root = entries.next_dfs()?;
-        let language = root.and_then(|root| root.attr_value(gimli::DW_AT_language));
-        let language = match language {
-            Some(AttributeValue::Language(language)) => Some(language),
-            _ => None,
-        };
-        if is_wanted(language) && each(&dwarf, &unit)?.is_break() {
+        if is_wanted(language(&unit)?) && each(&dwarf, &unit)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
     Ok(ControlFlow::Continue(()))
+}
+
+/// The language of a unit.
+pub(super) fn language(unit: &Unit<Slice<'_>>) -> Result<Option<gimli::DwLang>, Failure> {
+    let mut entries = unit.entries();
+    let root = entries.next_dfs()?;
+    Ok(match root.and_then(|root| root.attr_value(gimli::DW_AT_language)) {
+        Some(AttributeValue::Language(language)) => Some(language),
+        _ => None,
+    })
 }
 
 fn is_read(section: object::Result<&str>) -> bool {
@@ -74,6 +77,10 @@ fn is_read(section: object::Result<&str>) -> bool {
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) name: String,
+    /// The symbol of a function.
+    pub(super) linkage_name: String,
+    /// The entry that describes what this one is.
+    pub(super) origin: Option<usize>,
     pub(super) size: u64,
     pub(super) at: u64,
     pub(super) kind: Option<usize>,
@@ -81,6 +88,12 @@ pub(super) struct Attributes {
     pub(super) discriminant: Option<Number>,
     /// Of a dimension of an array.
     pub(super) length: Option<u64>,
+    /// The length of a dimension is found at run time.
+    pub(super) is_of_run_time: bool,
+    /// Where in the frame its last index is then, if that is known.
+    pub(super) bound_at: Option<i64>,
+    /// Where it is declared.
+    pub(super) line: u64,
 }
 
 impl Attributes {
@@ -98,6 +111,15 @@ impl Attributes {
                     let name = dwarf.attr_string(unit, attribute.value())?;
                     all.name = name.to_string_lossy().into_owned();
                 }
+                gimli::DW_AT_linkage_name => {
+                    let name = dwarf.attr_string(unit, attribute.value())?;
+                    all.linkage_name = name.to_string_lossy().into_owned();
+                }
+                gimli::DW_AT_specification | gimli::DW_AT_abstract_origin => {
+                    if let AttributeValue::UnitRef(offset) = attribute.value() {
+                        all.origin = Some(offset.0);
+                    }
+                }
                 gimli::DW_AT_byte_size => all.size = attribute.udata_value().unwrap_or(0),
                 gimli::DW_AT_data_member_location => all.at = attribute.udata_value().unwrap_or(0),
                 gimli::DW_AT_type => {
@@ -110,9 +132,18 @@ impl Attributes {
                     all.is_signed = encoding == AttributeValue::Encoding(gimli::DW_ATE_signed);
                 }
                 gimli::DW_AT_count => all.length = attribute.udata_value(),
-                gimli::DW_AT_upper_bound => {
-                    all.length = attribute.udata_value().and_then(|last| last.checked_add(1));
-                }
+                gimli::DW_AT_upper_bound => match attribute.value() {
+                    AttributeValue::Exprloc(place) => {
+                        all.is_of_run_time = true;
+                        all.bound_at = frame_offset(place, unit.encoding())?;
+                    }
+                    // Neither a number: it is found through a variable of the compiler's.
+                    _ if attribute.sdata_value().is_none() && attribute.udata_value().is_none() => {
+                        all.is_of_run_time = true;
+                    }
+                    _ => all.length = attribute.udata_value().and_then(|last| last.checked_add(1)),
+                },
+                gimli::DW_AT_decl_line => all.line = attribute.udata_value().unwrap_or(0),
                 gimli::DW_AT_discr_value | gimli::DW_AT_const_value => {
                     all.discriminant = Number::read(&attribute.raw_value());
                 }
@@ -121,6 +152,22 @@ impl Attributes {
         }
         Ok(all)
     }
+}
+
+/// The offset in an expression that reads a variable of the frame, and does nothing else.
+fn frame_offset(
+    place: gimli::Expression<Slice<'_>>,
+    encoding: gimli::Encoding,
+) -> Result<Option<i64>, Failure> {
+    let mut operations = place.operations(encoding);
+    Ok(match (operations.next()?, operations.next()?, operations.next()?) {
+        (
+            Some(gimli::Operation::FrameOffset { offset }),
+            Some(gimli::Operation::Deref { .. }),
+            None,
+        ) => Some(offset),
+        _ => None,
+    })
 }
 
 /// A number as it is written: as short as may be, with or without a sign as its type has one.

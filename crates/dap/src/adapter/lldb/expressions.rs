@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use super::VALUE_START;
+
 /// An expression that means what it says.
 pub(super) fn exact(expression: &str, is_rust: bool) -> Cow<'_, str> {
     let named = if is_rust { with_field_names(expression) } else { Cow::Borrowed(expression) };
@@ -32,13 +34,56 @@ pub(super) fn with_arrow(expression: &str, message: &str) -> Option<String> {
     Some(format!("{before}->{}", behind.strip_prefix('.')?))
 }
 
-/// A log message whose expressions, in braces, are exact.
+/// The divisors of an expression, operand by operand: LLDB makes up a number where one is 0. They are evaluated once
+/// more, so there is none in an expression that changes something or that may skip a division, and none that calls.
+pub(super) fn divisors(expression: &str) -> Vec<&str> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(c) = expression[at..].chars().next() {
+        let behind = &expression[at + c.len_utf8()..];
+        at += c.len_utf8();
+        match c {
+            '"' | '\'' => at += end_of_text(behind, c),
+            '?' => return Vec::new(),
+            '&' | '|' | '+' | '-' if behind.starts_with(c) => return Vec::new(),
+            '/' | '%' => found.extend(Some(operand(behind)).filter(|divisor| !has_call(divisor))),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn has_call(operand: &str) -> bool {
+    let mut parts = operand.split('(').rev().skip(1);
+    parts.any(|before| before.trim_end().ends_with(is_word))
+}
+
+/// The operand that a text begins with: signs, then a path with its subscripts and calls, or parentheses.
+fn operand(text: &str) -> &str {
+    let text = text.trim_start();
+    let path = text.trim_start_matches(['-', '+', '!', '~', '*', '&', ' ']);
+    let mut depth = 0_usize;
+    let end = path.char_indices().find(|(at, c)| {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' if depth == 0 => return true,
+            ')' | ']' => depth -= 1,
+            '-' if depth == 0 && !path[at + 1..].starts_with('>') => return true,
+            '>' if depth == 0 && !path[..*at].ends_with('-') => return true,
+            c => return depth == 0 && !is_word(*c) && !".:->".contains(*c),
+        }
+        false
+    });
+    let end = end.map_or(path.len(), |(at, _)| at);
+    &text[..text.len() - path.len() + end]
+}
+
+/// A log message whose expressions, in braces, are exact and stand behind a mark.
 pub(super) fn exact_message(message: &str, is_rust: bool) -> String {
     let (mut exact_text, mut rest) = (String::new(), message);
     while let Some((before, behind)) = rest.split_once('{') {
         let Some((expression, behind)) = behind.split_once('}') else { break };
         exact_text.push_str(before);
-        exact_text.push('{');
+        exact_text.extend([VALUE_START, '{']);
         exact_text.push_str(&exact(expression, is_rust));
         exact_text.push('}');
         rest = behind;
@@ -99,7 +144,7 @@ fn end_of_number(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{exact, exact_message, with_arrow};
+    use super::{divisors, exact, exact_message, with_arrow};
 
     #[test]
     fn fields_of_tuples_have_names_and_numbers_stay() {
@@ -143,7 +188,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_divided_by_is_found() {
+        for (expression, expected) in [
+            ("10/0", &["0"][..]),
+            ("a / (n * 2) + 1", &["(n * 2)"]),
+            ("1 + p->q % v[n-n]->x-1 / -n", &["v[n-n]->x", "-n"]),
+            ("f(a, 1 / b)", &["b"]),
+            ("name == \"a/b\"", &[]),
+            ("a / next() + b / (n + 1)", &["(n + 1)"]),
+            ("a / (1 + next ())", &[]),
+            ("a / ++n", &[]),
+            ("a / n--", &[]),
+            ("n != 0 && a / n > 5", &[]),
+            ("n == 0 || a / n > 5", &[]),
+            ("n ? a / n : 0", &[]),
+            ("a / n + f(\"?\")", &["n"]),
+            ("a / - -n", &["- -n"]),
+        ] {
+            assert_eq!(divisors(expression), expected, "{expression}");
+        }
+    }
+
+    #[test]
     fn messages_keep_their_text() {
-        assert_eq!(exact_message("v1.0: {pt.0} {a+1} {", true), "v1.0: {pt.__0} {(a+1)} {");
+        assert_eq!(
+            exact_message("v1.0: {pt.0} {a+1} {", true),
+            "v1.0: \u{1d}{pt.__0} \u{1d}{(a+1)} {"
+        );
     }
 }

@@ -9,7 +9,7 @@ use super::super::exceptions::{PANIC, RaisingFunction, throwing};
 use super::super::quirks::{ConditionFailure, OwnFilter, Quirks, behind, last_line};
 use super::super::registry::{Missing, Search};
 use super::super::{Adapter, Formatter};
-use super::expressions;
+use super::{OwnResult, expressions};
 use crate::configuration::Configuration;
 use crate::protocol::Variable;
 use crate::session::VariableFilter;
@@ -65,12 +65,25 @@ impl Quirks for Lldb {
         Some(Formatter::of(configuration))
     }
 
+    fn reads_core_files(&self) -> bool {
+        true
+    }
+
     fn built_program(&self, configuration: &Configuration) -> Option<PathBuf> {
         configuration.executable()
     }
 
     fn unbound_reason(&self, configuration: &Configuration) -> Option<String> {
         super::unbound_reason(configuration)
+    }
+
+    // By the assertions of GoogleTest and Catch2.
+    fn is_made_by_tools(&self, name: &str) -> bool {
+        let (name, _) = name.split_once(" @ ").unwrap_or((name, ""));
+        name == "gtest_ar"
+            || name.starts_with("gtest_ar_")
+            || name == "catchAssertionHandler"
+            || name.starts_with("catch_internal_")
     }
 
     fn exits_with_signal(&self) -> bool {
@@ -107,17 +120,17 @@ impl Quirks for Lldb {
 
     // A log message has them.
     fn plain_output(&self, output: &str) -> Option<String> {
-        output.contains(super::MARK).then(|| super::without_marks(output))
+        output.contains(super::VALUE_START).then(|| super::without_marks(output))
     }
 
     fn condition_failure(&self, output: &str) -> Option<ConditionFailure> {
         let said = behind("error evaluating condition of breakpoint ", output)?;
         let (_, said) = said.split_once(": \"")?;
-        let (condition, said) = said.split_once("\"\n").unwrap_or((said, ""));
+        let whole = || (said.strip_suffix('"').unwrap_or(said), "");
+        let (condition, said) = said.split_once("\"\n").unwrap_or_else(whole);
         let reason = said.lines().find_map(|line| line.strip_prefix("error: "));
         let reason = reason.map_or_else(|| last_line(said), super::plain_error);
-        let condition = Some(condition.trim_end_matches('"').to_owned());
-        Some(ConditionFailure { condition, reason })
+        Some(ConditionFailure { condition: Some(condition.to_owned()), reason })
     }
 
     fn shuffles_functions(&self) -> bool {
@@ -171,8 +184,14 @@ impl Quirks for Lldb {
     }
 
     // Of a function in one line that GCC compiled it does not see where it begins.
-    fn past_prologue(&self, thread: i64) -> Option<String> {
-        Some(format!("`termbridge-past-prologue {thread}"))
+    fn past_prologue(&self, thread: i64, steps_into: bool) -> Option<String> {
+        let step = if steps_into { " step" } else { "" };
+        Some(format!("`termbridge-past-prologue {thread}{step}"))
+    }
+
+    fn next_step(&self, answer: &str) -> Option<&'static str> {
+        let said = answer.split(super::MARK).nth(1)?;
+        ["stepIn", "stepOut"].into_iter().find(|step| *step == said)
     }
 
     fn has_passed_prologue(&self, answer: &str) -> bool {
@@ -197,7 +216,12 @@ impl Quirks for Lldb {
         !is_rust
     }
 
-    fn raising_functions(&self, own_filter: bool, types: &[&str]) -> Vec<RaisingFunction> {
+    fn raising_functions(
+        &self,
+        own_filter: bool,
+        types: &[&str],
+        _configuration: &Configuration,
+    ) -> Vec<RaisingFunction> {
         let panics = own_filter.then_some(RaisingFunction {
             name: RUST_PANICS.function,
             condition: None,
@@ -210,10 +234,16 @@ impl Quirks for Lldb {
         let own = super::own_text(&variable.value);
         let own = own.map(|own| (own.kind.map(str::to_owned), own.text.to_owned()));
         if let Some((kind, text)) = own {
+            if text == super::UNSET {
+                // What would be inside is as little its own.
+                variable.variables_reference = 0;
+            }
             variable.value = text;
             variable.kind = kind.or(variable.kind.take());
         } else if variable.kind.as_deref() == Some("void") {
             "()".clone_into(&mut variable.value);
+        } else if let Some(why) = variable.value.strip_prefix("<error: ") {
+            variable.value = format!("<not readable: {why}");
         }
         if shows_rust {
             if variable.value.starts_with(super::CLOSURE) {
@@ -260,27 +290,44 @@ impl Quirks for Lldb {
         expressions::with_arrow(expression, message)
     }
 
-    fn keyed_request(&self, expression: &str) -> Option<String> {
-        let is_simple = !expression.contains(['(', '\n']);
-        (expression.contains('[') && is_simple).then(|| super::keyed_command(expression))
+    fn own_evaluation(&self, frame: i64, expression: &str) -> Option<String> {
+        (!expression.contains('\n')).then(|| format!("`termbridge-evaluate {frame} {expression}"))
     }
 
-    fn keyed_in<'a>(&self, answer: &'a str) -> Option<&'a str> {
-        answer.split(super::MARK).nth(1)
+    // What it finds by a path without subscripts can be changed.
+    fn is_adapters_first(&self, expression: &str) -> bool {
+        expression.chars().all(|c| c.is_alphanumeric() || "_.:->".contains(c))
     }
 
-    // Only the expression parser calls the map's operator, and Rust's it does not know.
-    fn by_key(&self, expression: &str, is_rust: bool) -> Option<String> {
-        (!is_rust).then(|| expressions::in_parentheses(expression))
+    fn own_result(&self, answer: &str) -> Option<OwnResult> {
+        serde_json::from_str(answer.split(super::MARK).nth(1)?).ok()
+    }
+
+    // It takes numbers.
+    fn own_assignment(&self, frame: i64, path: &str, value: &str) -> Option<String> {
+        let first = value.trim().chars().next()?;
+        let is_other = first.is_alphabetic() || matches!(first, '_' | '"' | '\'');
+        let is_one_line = !path.contains('\n') && !value.contains('\n');
+        (is_other && is_one_line)
+            .then(|| format!("`termbridge-assign {frame} {}", serde_json::json!([path, value])))
+    }
+
+    // It cannot compare text, nor look into what our formatters show.
+    fn has_own_conditions(&self) -> bool {
+        true
+    }
+
+    fn conditions_request(&self, conditions: &Map<String, Value>) -> String {
+        format!("`termbridge-set-conditions {}", Value::Object(conditions.clone()))
     }
 
     // It finds those from everywhere.
-    fn origin_request<'a>(&self, expression: &'a str) -> Option<(&'a str, String)> {
+    fn origin_request<'a>(&self, frame: i64, expression: &'a str) -> Option<(&'a str, String)> {
         let name = expression.trim_start_matches([' ', '*', '&', '(']);
         let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         let name = &name[..end.unwrap_or(name.len())];
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-        is_name.then(|| (name, super::origin_command(name)))
+        is_name.then(|| (name, super::origin_command(frame, name)))
     }
 
     fn origin_in<'a>(&self, answer: &'a str) -> Option<&'a str> {
@@ -302,6 +349,10 @@ impl Quirks for Lldb {
         }
     }
 
+    fn divisors<'a>(&self, expression: &'a str) -> Vec<&'a str> {
+        expressions::divisors(expression)
+    }
+
     fn new_value<'a>(&self, kind: Option<&str>, value: &'a str) -> &'a str {
         match (kind, value.trim()) {
             (Some("bool"), "true") => "1",
@@ -312,9 +363,11 @@ impl Quirks for Lldb {
 
     // A pointer of C is shown with its address, and is set as such.
     fn set_through(&self, name: &str, kind: &str, value: &str, is_rust: bool) -> Option<String> {
-        let stars = kind.len() - kind.trim_end_matches('*').len();
         match (is_rust, kind.ends_with('&')) {
-            (true, _) if stars > 0 => Some(format!("{}({name}) = {value}", "*".repeat(stars))),
+            (true, _) => {
+                let pointers = super::pointers_in(kind);
+                (pointers > 0).then(|| format!("{}({name}) = {value}", "*".repeat(pointers)))
+            }
             (false, true) => Some(format!("{name} = {value}")),
             _ => None,
         }

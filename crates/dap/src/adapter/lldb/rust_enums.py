@@ -2,19 +2,19 @@
 misplaces discriminants; and what takes no room, of which LLDB has no values.
 """
 
-import json
-import os
+import re
 
 import lldb
 from common import MAX_DEPTH, Unreadable, bytes_of
-from rust_names import plain_name
+from rust_names import arguments, described, length_of, plain_name, size_of
 
 
 class Sizeless:
     """What takes no room: LLDB has no value for it, but its type says all."""
 
-    def __init__(self, kind):
+    def __init__(self, kind, is_known=True):
         self.kind = kind.GetCanonicalType()
+        self.is_known = is_known
 
     def IsValid(self):
         return True
@@ -30,13 +30,39 @@ def is_unit(kind):
 def part_of(value, index):
     """A field of a struct by its number."""
     is_sizeless = isinstance(value, Sizeless)
-    kind = (value.kind if is_sizeless else value.GetType().GetCanonicalType()).GetFieldAtIndex(index).GetType()
-    return Sizeless(kind) if is_sizeless or is_unit(kind) else value.GetChildAtIndex(index)
+    owner = value.kind if is_sizeless else value.GetType().GetCanonicalType()
+    kind = owner.GetFieldAtIndex(index).GetType()
+    if is_unbounded(kind):
+        kind = bounded(owner, index, kind)
+    is_empty_array = kind.GetTypeClass() == lldb.eTypeClassArray and not size_of(kind)
+    if is_sizeless or is_empty_array or is_unit(kind):
+        return Sizeless(kind, not is_unbounded(kind))
+    return value.GetChildAtIndex(index)
+
+
+def is_unbounded(kind):
+    """Whether LLDB may have lost how many elements an array has, as it does where they take no room."""
+    return kind.GetTypeClass() == lldb.eTypeClassArray and length_of(kind) == 0 and not size_of(kind.GetArrayElementType())
+
+
+def bounded(owner, index, array):
+    """Such an array in a tuple or a generic type, with its length as the name or the argument of that has it."""
+    name, field = owner.GetName(), owner.GetFieldAtIndex(index).GetName() or ""
+    if name.startswith("(") and field[2:].isdigit():
+        length = arguments(f"<{name[1:-1]}>")[int(field[2:])].removesuffix("]").rsplit("; ", 1)[-1]
+        return array.GetArrayElementType().GetArrayType(int(length)) if length.isdigit() and int(length) else array
+    given = (owner.GetTemplateArgumentType(index) for index in range(owner.GetNumberOfTemplateArguments()))
+    found = [kind for kind in given if unbounded_name(kind) == unbounded_name(array)]
+    return found[0] if found and all(kind.GetName() == found[0].GetName() for kind in found) else array
+
+
+def unbounded_name(kind):
+    return re.sub(r"\[\d+\]", "[]", kind.GetName() or "")
 
 
 def at(value, address, kind, name="it"):
     """What lies at an address."""
-    return value.CreateValueFromAddress(name, address, kind) if kind.GetByteSize() else Sizeless(kind)
+    return value.CreateValueFromAddress(name, address, kind) if size_of(kind) else Sizeless(kind)
 
 
 def fields_of(kind):
@@ -50,11 +76,7 @@ def table():
     """The layouts of the program's enums."""
     global TABLE
     if TABLE is None:
-        try:
-            with open(os.path.join(os.path.dirname(__file__), "enums.json"), encoding="utf-8") as file:
-                TABLE = json.load(file)
-        except (OSError, ValueError):
-            TABLE = {}
+        TABLE = described("enums.json") or {}
     return TABLE
 
 
@@ -87,7 +109,7 @@ def state_of(value, number, kind):
 def read_as(value, name, kind):
     """A value as one of another type. Not as its child: LLDB keeps that with the type that it had at the stop before."""
     address = value.GetLoadAddress()
-    if address != lldb.LLDB_INVALID_ADDRESS or not kind.GetByteSize():
+    if address != lldb.LLDB_INVALID_ADDRESS or not size_of(kind):
         return at(value, address, kind, name)
     return value.CreateValueFromData(name, value.GetData(), kind)
 

@@ -1,7 +1,10 @@
 """Names of Rust's types. LLDB writes the arguments of types as C does and a slice as its elements; what has no arguments of its
-own (tuples, enums, pointers with a length) keeps its whole name.
+own (tuples, enums, pointers with a length) keeps its whole name. The names of variables' types lie beside this file
+(`variables.json`).
 """
 
+import json
+import os
 import re
 
 import lldb
@@ -31,6 +34,31 @@ BASIC = {
 USUAL = {"alloc::alloc::Global", "std::hash::random::RandomState"}
 
 
+NOTHING = {"functions": {}, "types": []}
+VARIABLES = None
+
+
+def variable_type(value):
+    """The name of a variable's type as its source has it, if it is known."""
+    global VARIABLES
+    if value.GetValueType() not in (lldb.eValueTypeVariableLocal, lldb.eValueTypeVariableArgument):
+        return None
+    if VARIABLES is None:
+        VARIABLES = described("variables.json") or NOTHING
+    function = VARIABLES["functions"].get(value.GetFrame().GetFunction().GetMangledName(), {})
+    number = function.get(f"{value.GetName()}:{value.GetDeclaration().GetLine()}")
+    return None if number is None else VARIABLES["types"][number]
+
+
+def described(name):
+    """What a file beside this one says of the program; none while it is not there."""
+    try:
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
+
+
 def rust_name(kind, depth=0):
     """A type's name in Rust; LLDB writes arguments as C does."""
     kind = kind.GetCanonicalType()
@@ -38,9 +66,7 @@ def rust_name(kind, depth=0):
     if depth > MAX_DEPTH:
         return name
     if kind.GetTypeClass() == lldb.eTypeClassArray:
-        element = kind.GetArrayElementType()
-        count = kind.GetByteSize() // element.GetByteSize() if element.GetByteSize() else 0
-        return f"[{rust_name(element, depth + 1)}; {count}]" if count else name
+        return f"[{rust_name(kind.GetArrayElementType(), depth + 1)}; {length_of(kind)}]"
     if kind.IsPointerType() and not kind.GetPointeeType().IsFunctionType():
         return f"{rust_name(kind.GetPointeeType(), depth + 1)}*"
     if kind.GetNumberOfTemplateArguments() == 0 or "<" not in name:
@@ -52,6 +78,19 @@ def rust_name(kind, depth=0):
             return f"{name.split('<', 1)[0]}<{owned_name(held)}>"
     given = (rust_name(kind.GetTemplateArgumentType(index), depth + 1) for index in range(kind.GetNumberOfTemplateArguments()))
     return f"{name.split('<', 1)[0]}<{', '.join(argument for argument in given if argument not in USUAL)}>"
+
+
+def length_of(array):
+    """How many elements an array has; one that LLDB writes without a length has none."""
+    return int(re.search(r"((?:\[\d*\])+)$", array.GetName()).group(1)[1:].split("]", 1)[0] or 0)
+
+
+def size_of(kind):
+    """The bytes of a type; LLDB gives an array of no elements the size of one."""
+    kind = kind.GetCanonicalType()
+    if kind.GetTypeClass() == lldb.eTypeClassArray:
+        return length_of(kind) * size_of(kind.GetArrayElementType())
+    return kind.GetByteSize()
 
 
 def pointed(name):

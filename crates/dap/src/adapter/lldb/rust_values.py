@@ -8,6 +8,7 @@ import os
 import re
 import struct
 
+import evaluator
 import lldb
 from common import (
     MAX_CHILDREN,
@@ -29,18 +30,19 @@ from common import (
     quoted,
     show_list,
     show_part,
-    show_plain,
     show_string,
     text_of,
     unsigned,
 )
-from rust_enums import Sizeless, at, fields_of, is_enum, is_unit, part_of, variant_name, variant_of
-from rust_names import OWNERS, owned_name, plain_name, pointed, rust_name
+from declarations import unset_mark
+from rust_enums import Sizeless, at, fields_of, is_empty, is_enum, is_unit, part_of, variant_name, variant_of, variant_types
+from rust_names import OWNERS, length_of, owned_name, plain_name, pointed, rust_name, size_of, variable_type
 
 CATEGORY = "termbridge-rust"
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
 SETS = r"^(std::collections::hash::(map::HashMap|set::HashSet)|alloc::collections::btree::(map::BTreeMap|set::BTreeSet))<.+>$"
-SLICES = r"^(&(mut )?|alloc::boxed::Box<)\[.+\](, .+>)?$"
+# An array of slices ends in its length.
+SLICES = r"^(&(mut )?|alloc::boxed::Box<)\[.*([^[0-9]|[^[0-9][0-9]+)\](, .+>)?$"
 ITERATORS = r"^(core::slice::iter::Iter(Mut)?|alloc::vec::into_iter::IntoIter)<.+>$"
 STRINGS = r"^(&(mut )?str|alloc::string::String|std::ffi::os_str::OsString|std::path::PathBuf|&(mut )?std::path::Path)$"
 
@@ -52,21 +54,29 @@ def summary(value, _session):
     """The text of a value, after a mark by which it is told from what LLDB puts before it, and the name of its type."""
     basic = value.GetType().GetCanonicalType().GetBasicType()
     # LLDB takes any byte for a bool.
-    if basic in PLAIN and not (basic == lldb.eBasicTypeBool and value.GetValueAsUnsigned() > 1):
+    is_plain = basic in PLAIN and not (basic == lldb.eBasicTypeBool and value.GetValueAsUnsigned() > 1)
+    kind = variable_type(value)
+    # It has one type for `usize` and `u64`.
+    if is_plain and kind not in ("usize", "isize") and not unset_mark(value):
         return ""
-    return text_of(value, show, rust_name(value.GetType()))
+    return text_of(value, show, kind or rust_name(value.GetType()))
 
 
 def __lldb_init_module(debugger, _session):
     here = __name__
     run = debugger.HandleCommand
     add_commands(run)
+    import rust_access
+    import rust_crates
+
+    rust_crates.add_to_values()
+    evaluator.LANGUAGE = rust_access.Access()
     run(f"type category define -e {CATEGORY}")
     run(f'type summary add -w {CATEGORY} -e -F {here}.summary -x ".*"')
-    show_plain(run, CATEGORY)
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{LISTS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{SETS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{SLICES}"')
+    run(f'type synthetic add -w {CATEGORY} -l {here}.Elements -x "{rust_crates.PATTERN}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Left -x "{ITERATORS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Owned -x "{OWNERS}"')
     run(f'type synthetic add -w {CATEGORY} -l {here}.Nothing -x "{STRINGS}"')
@@ -99,16 +109,26 @@ def show(value, text, depth):
     elif what in (lldb.eTypeClassStruct, lldb.eTypeClassClass):
         show_struct(value, kind, text, depth)
     elif what == lldb.eTypeClassUnion:
-        show_union(kind, text)
+        show_union(value, kind, text, depth)
     else:
         text.add(value.GetValue() or "…")
 
 
 def show_sizeless(value, text, depth):
     kind = value.kind
+    if not value.is_known:
+        raise Unreadable("its length is not known")
     if is_unit(kind):
         text.add("()")
-    elif kind.GetTypeClass() != lldb.eTypeClassStruct or is_enum(kind, None):
+    elif kind.GetTypeClass() == lldb.eTypeClassArray:
+        show_array(value, kind, text, depth)
+    elif is_enum(kind, None):
+        found = [(name, Sizeless(variant)) for name, variant in variant_types(kind).items() if not is_empty(variant)]
+        if len(found) != 1:
+            raise Unreadable("it takes no room")
+        name, inner = found[0]
+        show_fields(inner, fields_of(inner.kind), name, text, depth)
+    elif kind.GetTypeClass() != lldb.eTypeClassStruct:
         raise Unreadable("it takes no room")
     elif kind.GetName().startswith("core::marker::PhantomData<"):
         text.add(f"PhantomData<{rust_name(kind.GetTemplateArgumentType(0))}>")
@@ -117,18 +137,21 @@ def show_sizeless(value, text, depth):
 
 
 def show_array(value, kind, text, depth):
-    count = value.GetNumChildren()
-    element = kind.GetArrayElementType()
-    elements = children(value, count) if element.GetByteSize() else (Sizeless(element) for _ in range(count))
+    count = length_of(kind)
+    if isinstance(value, Sizeless) or not size_of(kind):
+        elements = (Sizeless(kind.GetArrayElementType()) for _ in range(count))
+    else:
+        elements = children(value, count)
     show_list(elements, count, show, text, depth)
 
 
-def show_union(kind, text):
+def show_union(value, kind, text, depth):
+    """A union's fields as stored: which of them is meant, nothing says."""
     name = kind.GetName()
     if name.startswith("core::mem::maybe_uninit::MaybeUninit<"):
         text.add(f"MaybeUninit<{rust_name(kind.GetTemplateArgumentType(0))}>")
     else:
-        text.add(f"{plain_name(name)} {{ .. }}")
+        show_fields(value, fields_of(kind), plain_name(name), text, depth)
 
 
 def show_basic(value, kind, text):
@@ -161,10 +184,8 @@ def show_pointer(value, kind, text, depth):
         text.add("0x0")
     elif target.IsFunctionType():
         text.add(f"fn {function_at(value, address)}")
-    elif target.GetByteSize() == 0 and target.GetTypeClass() == lldb.eTypeClassBuiltin:
-        text.add(f"{address:#x}")
     else:
-        show(pointee(value, address, target), text, depth + 1)
+        show(pointee(value, address, target) if size_of(target) else Sizeless(target), text, depth + 1)
 
 
 def show_plain_enum(value, kind, text):
@@ -251,10 +272,10 @@ def show_slice(value, name, text, depth):
 def show_unsized(value, address, length, name, kind, text, depth):
     """What has its length in the pointer to it; LLDB has the elements' type for a slice's, but the name is whole."""
     if name in TEXTS:
-        show_string(value, address, length, text)
+        show_string(value, address, length, text, name == "str")
     elif name == C_TEXT:
         show_string(value, address, max(length - 1, 0), text)
-    elif name.startswith("[") or kind.GetByteSize():
+    elif name.startswith("[") or size_of(kind):
         show_list(elements_at(value, address, kind, length), length, show, text, depth)
     elif kind.GetNumberOfFields() == 1:
         within = kind.GetFieldAtIndex(0).GetType()
@@ -265,7 +286,7 @@ def show_unsized(value, address, length, name, kind, text, depth):
 
 def elements_at(value, address, kind, count):
     """Values of one type that lie behind each other, which are there to the last."""
-    size = kind.GetByteSize()
+    size = size_of(kind)
     if count and size:
         memory(value, address, 1)
         memory(value, address + checked(count * size) - 1, 1)
@@ -274,7 +295,7 @@ def elements_at(value, address, kind, count):
 
 def at_step(value, address, kind, indices):
     """Values of one type that lie behind each other."""
-    size = kind.GetByteSize()
+    size = size_of(kind)
     for index in indices:
         yield at(value, address + index * size, kind, f"[{index}]")
 
@@ -336,12 +357,28 @@ def behind(value, vtable):
 # ---- the standard library --------------------------------------------------------------------------------------
 
 
+class OtherLayout(Unreadable):
+    """A type of a library whose version is not known."""
+
+    def __init__(self):
+        super().__init__("its library is laid out in another way")
+
+
 def field(value, *path):
     for name in path:
         value = value.GetNonSyntheticValue().GetChildMemberWithName(name)
     if not value.IsValid():
-        raise Unreadable("the standard library is laid out in another way")
+        raise OtherLayout
     return value
+
+
+def inside(value, *path):
+    """What a wrapper holds, which may take no room."""
+    holder = field(value, *path[:-1]).GetNonSyntheticValue()
+    names = fields_of(holder.GetType().GetCanonicalType())
+    if path[-1] not in names:
+        raise OtherLayout
+    return part_of(holder, names.index(path[-1]))
 
 
 def first(value, *paths):
@@ -351,7 +388,7 @@ def first(value, *paths):
             return field(value, *path)
         except Unreadable:
             continue
-    raise Unreadable("the standard library is laid out in another way")
+    raise OtherLayout
 
 
 def number(value, *path):
@@ -373,7 +410,7 @@ def vec_parts(value):
     """Address and length of a vector."""
     length = checked(number(value, "len"))
     capacity = first(value, ("buf", "inner", "cap"), ("buf", "cap")).GetNonSyntheticValue()
-    if length and type_argument(value, 0).GetByteSize() and length > number_in(capacity):
+    if length and size_of(type_argument(value, 0)) and length > number_in(capacity):
         raise Unreadable(f"a length of {length} beyond its capacity")
     pointer = first(value, ("buf", "inner", "ptr"), ("buf", "ptr"))
     return number_in(pointer), length
@@ -396,10 +433,16 @@ def show_set(value, text, depth):
     show_list(elements, count, show, text, depth, "{}")
 
 
+# Those of other crates, by their names.
+CONTAINERS = {}
+
+
 def elements_of(value):
     """How many elements a container has, and they themselves; those of a map are pairs."""
     value = value.GetNonSyntheticValue()
     name = value.GetType().GetCanonicalType().GetName().split("<", 1)[0]
+    if name in CONTAINERS:
+        return CONTAINERS[name](value)
     last = name.rsplit("::", 1)[-1]
     if last == "Vec":
         address, length = vec_parts(value)
@@ -411,7 +454,7 @@ def elements_of(value):
         head, length = number(value, "head"), checked(number(value, "len"))
         buffer = first(value, ("buf", "inner"), ("buf",))
         capacity = number_in(field(buffer, "cap"))
-        if kind.GetByteSize() and (length > capacity or head > capacity):
+        if size_of(kind) and (length > capacity or head > capacity):
             raise Unreadable("a length beyond its capacity")
         around = ((head + i) % capacity if capacity else 0 for i in range(length))
         return length, at_step(value, number_in(field(buffer, "ptr")), kind, around)
@@ -440,7 +483,7 @@ def hashed(value):
 
 
 def entries_in(value, control, buckets, count, kind):
-    size, seen, step = kind.GetByteSize(), 0, 4096
+    size, seen, step = size_of(kind), 0, 4096
     for start in range(0, buckets, step):
         if seen == count:
             return
@@ -493,8 +536,8 @@ def nodes(value, pointer, height):
             yield from nodes(value, child, height - 1)
         if index < length:
             yield (
-                at(value, keys + index * key.GetByteSize(), key),
-                at(value, values + index * item.GetByteSize(), item),
+                at(value, keys + index * size_of(key), key),
+                at(value, values + index * size_of(item), item),
             )
 
 
@@ -503,7 +546,7 @@ def offset_of(kind, name):
         member = kind.GetFieldAtIndex(index)
         if member.GetName() == name:
             return member.GetOffsetInBytes()
-    raise Unreadable("the standard library is laid out in another way")
+    raise OtherLayout
 
 
 def show_linked_list(value, text, depth):
@@ -538,7 +581,7 @@ def show_owned_string(value, text, depth):
     while vector.GetNumChildren() == 1:
         vector = vector.GetChildAtIndex(0).GetNonSyntheticValue()
     address, length = vec_parts(vector)
-    show_string(value, address, length, text)
+    show_string(value, address, length, text, value.GetType().GetCanonicalType().GetName() == "alloc::string::String")
 
 
 def show_c_string(value, text, depth):
@@ -570,11 +613,14 @@ def inside_slice(pointer):
     address, length = (unsigned(pointer.GetChildAtIndex(index)) for index in range(2))
     counted = pointer.GetType().GetFieldAtIndex(0).GetType().GetPointeeType()
     elements = counted.GetFieldAtIndex(counted.GetNumberOfFields() - 1)
-    return address + elements.GetOffsetInBytes(), checked(length), elements.GetType()
+    # Of elements that are arrays the field has lost the length.
+    is_slice = owned_name(pointer.GetType()).startswith("[")
+    kind = counted.GetTemplateArgumentType(0) if is_slice else elements.GetType()
+    return address + elements.GetOffsetInBytes(), checked(length), kind
 
 
 def transparent(*path):
-    return lambda value, text, depth: show(field(value, *path), text, depth + 1)
+    return lambda value, text, depth: show(inside(value, *path), text, depth + 1)
 
 
 def wrapped(name, *fields):
@@ -585,7 +631,7 @@ def wrapped(name, *fields):
         for index, (label, path) in enumerate(fields):
             text.add(", " if index else "")
             text.add(f"{label}: ")
-            show(field(value, *path), text, depth + 1)
+            show(inside(value, *path), text, depth + 1)
         text.add(" }")
 
     return render
@@ -594,7 +640,7 @@ def wrapped(name, *fields):
 def show_lock(name):
     def render(value, text, depth):
         text.add(f"{name} {{ data: ")
-        show_part(field(value, "data", "value"), show, text, depth)
+        show_part(inside(value, "data", "value"), show, text, depth)
         poisoned = number(value, "poison", "failed") != 0
         text.add(f", poisoned: {'true' if poisoned else 'false'}, .. }}")
 
@@ -605,7 +651,7 @@ def show_refcell(value, text, depth):
     borrowed = number(value, "borrow", "value", "value")
     bits = value.GetTarget().GetAddressByteSize() * 8
     text.add("RefCell { value: ")
-    show_part(field(value, "value", "value"), show, text, depth)
+    show_part(inside(value, "value", "value"), show, text, depth)
     # While it is borrowed to be changed the program itself would not show it.
     text.add(", borrowed: mut }" if borrowed >> (bits - 1) else " }")
 
@@ -648,7 +694,8 @@ def show_ipv4(value, text, depth):
 
 
 def show_ipv6(value, text, depth):
-    text.add(str(ipaddress.IPv6Address(bytes_of(field(value, "octets"), 16))))
+    address = ipaddress.IPv6Address(bytes_of(field(value, "octets"), 16))
+    text.add(f"::ffff:{address.ipv4_mapped}" if address.ipv4_mapped else str(address))
 
 
 def show_socket(value, text, depth):
@@ -695,7 +742,7 @@ def show_weak(_value, text, _depth):
 def show_guard(value, text, depth):
     lock = field(value, "lock").GetNonSyntheticValue()
     target = pointee(value, unsigned(lock), lock.GetType().GetPointeeType())
-    show(field(target, "data", "value"), text, depth + 1)
+    show(inside(target, "data", "value"), text, depth + 1)
 
 
 def show_borrow(value, text, depth):
@@ -721,7 +768,7 @@ def left_of(value):
     """How many elements an iterator over memory has before it, and they themselves."""
     kind = type_argument(value, 0)
     start, end = number_in(field(value, "ptr")), number_in(first(value, ("end_or_len",), ("end",)))
-    size = kind.GetByteSize()
+    size = size_of(kind)
     if size:
         count, rest = divmod(end - start, size)
     else:
@@ -742,7 +789,7 @@ def show_array_iterator(value, text, depth):
     if end < start:
         raise Unreadable("its end does not fit its beginning")
     text.add("IntoIter(")
-    show_list(elements_at(value, data + start * kind.GetByteSize(), kind, checked(end - start)), end - start, show, text, depth)
+    show_list(elements_at(value, data + start * size_of(kind), kind, checked(end - start)), end - start, show, text, depth)
     text.add(")")
 
 
@@ -783,7 +830,7 @@ def show_once(name, *path):
     def render(value, text, depth):
         if is_complete(value):
             text.add(f"{name}(")
-            show_part(field(value, *path), show, text, depth)
+            show_part(inside(value, *path), show, text, depth)
             text.add(")")
         else:
             text.add(f"{name}(<uninit>)")
@@ -829,7 +876,7 @@ def innermost_enum(value):
     value = value.GetNonSyntheticValue()
     while not is_enum(value.GetType().GetCanonicalType(), None):
         if value.GetNumChildren() != 1:
-            raise Unreadable("the standard library is laid out in another way")
+            raise OtherLayout
         value = value.GetChildAtIndex(0).GetNonSyntheticValue()
     return value
 
@@ -973,14 +1020,14 @@ class Owned(Parts):
         if not owned_name(pointer.GetType()).startswith("["):
             return []
         address, length, kind = inside_slice(pointer)
-        return as_children(elements_at(self.value, address, kind, length if kind.GetByteSize() else 0), show)
+        return as_children(elements_at(self.value, address, kind, length if size_of(kind) else 0), show)
 
 
 class Left(Parts):
     """What an iterator over memory has before it."""
 
     def find(self):
-        has_size = type_argument(self.value, 0).GetByteSize()
+        has_size = size_of(type_argument(self.value, 0))
         return as_children(left_of(self.value)[1], show) if has_size else []
 
 
@@ -1020,7 +1067,7 @@ class Elements(Parts):
     def behind_each_other(self, address, length, kind):
         elements_at(self.value, address, kind, length)
         # LLDB counts children in 32 bits, and what takes no room is none.
-        return min(length, (1 << 32) - 1) if kind.GetByteSize() else 0, address, kind
+        return min(length, (1 << 32) - 1) if size_of(kind) else 0, address, kind
 
     def get_child_index(self, name):
         return int(name.strip("[]")) if name.strip("[]").isdigit() else -1
@@ -1034,7 +1081,7 @@ class Elements(Parts):
             return None
         if address is None:
             return super().get_child_at_index(index)
-        at = address + index * kind.GetByteSize()
+        at = address + index * size_of(kind)
         return self.value.CreateValueFromAddress(f"[{index}]", at, kind)
 
     def find(self):

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::WRITE_PIECE;
+use crate::input::Input;
 use crate::typing::Encoded;
 
 /// How long a key waits for the program to take the one before it. A program that runs at all reads
@@ -26,12 +27,16 @@ const PACE_INTERVAL: Duration = Duration::from_millis(1);
 pub(in crate::task) struct InputQueue {
     pub(super) pieces: VecDeque<Piece>,
     pub(super) len: usize,
-    /// What was typed for a command that the shell has not begun yet.
+    /// Input that waits for the command to begin, for the prompt, or for an interrupted command to end.
     pub(super) held: Vec<Piece>,
+    /// The same as it was sent. Its echo begins where the cursor is when it is written.
+    pub(super) held_typing: Vec<Input>,
     /// Ctrl+C for that command; it is not for what comes after it.
     pub(super) held_interrupt: bool,
-    /// The command has begun: until when it may take to have the terminal.
+    /// When it is written at the latest.
     pub(super) held_until: Option<Instant>,
+    /// Ctrl+C was written: what follows is held until the command is over, or reads.
+    pub(super) awaits_interrupted: bool,
     /// A piece was written; until when its successor waits for it to be read.
     pub(super) pacing: Option<Instant>,
     /// The next piece was sent with a pause before it: when that is over.

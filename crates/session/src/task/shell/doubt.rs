@@ -13,7 +13,7 @@ use crate::command::CommandState;
 use crate::error::SessionError;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
-use crate::task::input::INTERRUPT;
+use crate::typing::INTERRUPT;
 
 /// How often a shell that did not take a command is told again, and one that asks for more is
 /// interrupted again.
@@ -65,8 +65,12 @@ impl SessionTask {
         }
         let reader = if in_front { waiting } else { survey.waiting };
         let input_is_read = self.queued_input() == 0 && all_is_read;
-        if input_is_read && reader.is_for_input() && self.waits_behind_typed() {
-            return self.unpark();
+        if input_is_read && self.waits_behind_typed() {
+            if reader.is_for_input() {
+                return self.unpark();
+            }
+            // Ctrl+S may have been typed: the shell could not show its prompt.
+            self.enqueue_keys(self.resume_key().into_iter().collect());
         }
         if !in_front || !waiting.is_for_input() || self.is_replaced() || !all_is_read {
             return;

@@ -96,6 +96,19 @@ async fn start_up_files_that_lead_elsewhere_are_left_out() {
     }
 }
 
+#[tokio::test]
+async fn keys_wait_once_for_a_first_prompt_that_is_not_marked() {
+    let (sessions, home) = (sessions(), home());
+    let files = with_files(Bash, home.path(), "readonly PS1='> ' PROMPT_COMMAND=true");
+    let session = start(&sessions, files).await;
+    let first = session.send_keys("echo ty''ped<Enter>").await.expect("sent");
+    assert!(first.queued > 0, "it is held");
+    see(&session, "typed").await;
+    let next = session.send_keys("x").await.expect("sent");
+    assert_eq!(next.queued, 0);
+    sessions.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_notice_says_works_and_slowness_is_no_reason() {
     for (kind, text) in [

@@ -1,0 +1,536 @@
+//! Which variables of a scope have no value yet where a program stands.
+//!
+//! A variable of `let`, `const` or `class` has one only once its declaration was run. V8 shows `undefined` before
+//! that, and in a loop what it was in the turn before. In the function that stands there the source tells which it
+//! is: each time a scope is entered, its declarations are run in their order.
+
+use super::tokens::{MAX_NESTED, Token, Tokens};
+use crate::adapter::{Declarations, Declared};
+use crate::protocol::Scope;
+
+/// Bytes of a scope that are read.
+const MAX_SCOPE: usize = 1024 * 1024;
+
+/// The rules of JavaScript and TypeScript.
+pub(super) struct JavaScript;
+
+impl Declarations for JavaScript {
+    fn declared(&self, source: &str, scope: &Scope, line: u64, column: u64) -> Declared {
+        declared(source, scope, line, column)
+    }
+
+    fn is_outermost(&self, scope: &Scope) -> bool {
+        ["Local", "Module", "Script"].iter().any(|name| scope.name.starts_with(name))
+    }
+
+    fn may_be_unset(&self, kind: &str) -> bool {
+        kind == "undefined"
+    }
+
+    fn set_request(&self, names: &[&str]) -> String {
+        let readers: Vec<_> = names.iter().map(|name| format!("()=>{name}")).collect();
+        let readers = readers.join(",");
+        format!("[{readers}].map(f=>{{try{{f();return 1}}catch{{return 0}}}}).join('')")
+    }
+
+    fn names_read<'a>(&self, expression: &'a str) -> Vec<&'a str> {
+        names_read(expression)
+    }
+
+    fn log_message(&self, message: &str, source: &str, line: u64, unset: &str) -> String {
+        log_message(message, source, line, unset)
+    }
+
+    fn condition(&self, condition: &str, source: &str, line: u64) -> String {
+        let is_unset = unset_at(source, line);
+        let mut unset: Vec<_> = names_read(condition).into_iter().filter(is_unset).collect();
+        if unset.is_empty() {
+            return condition.to_owned();
+        }
+        unset.sort_unstable();
+        unset.dedup();
+        // Declared behind it, each is refused where it is read, and only there.
+        format!("(() => {{ return {condition}\n; let {}; }})()", unset.join(", "))
+    }
+
+    fn error(&self, name: &str) -> String {
+        format!("ReferenceError: Cannot access '{name}' before initialization")
+    }
+}
+
+fn declared(source: &str, scope: &Scope, line: u64, column: u64) -> Declared {
+    let place = |line, column| offset(source, line, column);
+    let end = scope.end_line.zip(scope.end_column);
+    let (Some(from), Some(to), Some(at)) = (
+        scope.line.zip(scope.column).and_then(|(line, column)| place(line, column)),
+        end.and_then(|(line, column)| place(line, column)),
+        place(line, column),
+    ) else {
+        return Declared::default();
+    };
+    // Where a compiler writes all in one line, the end is where the scope begins; its last bracket is in the source.
+    let to = if to <= from { source.len() } else { to };
+    if to.saturating_sub(from) > MAX_SCOPE || !(from..=to).contains(&at) {
+        return Declared::default();
+    }
+    declared_between(source, from, to, at)
+}
+
+/// What a scope declares that begins at one place and ends at another or with its last bracket.
+fn declared_between(source: &str, from: usize, to: usize, at: usize) -> Declared {
+    // A file's own scope has no brackets around it.
+    let level = i32::from(from > 0);
+    // That of a loop's head has others than its body.
+    let before = source[..from].trim_end();
+    let is_head =
+        source[from..].starts_with('(') && (before.ends_with("for") || before.ends_with("await"));
+    let tokens: Vec<_> = Tokens::new(source, from, to).collect();
+    let mut reader = Reader { tokens: &tokens, next: 0, depth: 0 };
+    let (mut found, mut depth) = (Declared::default(), 0);
+    while let Some(token) = reader.peek(0) {
+        let is_declaration = depth == level
+            && matches!(token.text, "let" | "const" | "class" | "using")
+            && (reader.begins_statement() || (is_head && reader.next == 1));
+        reader.next += 1;
+        match token.text {
+            "{" | "(" | "[" => depth += 1,
+            "}" if depth == 1 && level == 1 => return found,
+            ")" if depth == 1 && is_head => return found,
+            "}" | ")" | "]" => depth -= 1,
+            "class" if is_declaration => {
+                let name = reader.peek(0).filter(Token::is_word);
+                while reader.peek(0).is_some_and(|token| !token.is("{")) {
+                    reader.next += 1;
+                }
+                reader.balanced();
+                found.add(name.map(|name| name.text).into_iter().collect(), reader.end() >= at);
+            }
+            _ if is_declaration => loop {
+                let mut names = Vec::new();
+                reader.names(&mut names);
+                reader.rest_of_declaration();
+                found.add(names, reader.end() >= at);
+                if !reader.takes(",") {
+                    break;
+                }
+            },
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What the scopes around a line declare, the innermost first, up to that of the function that it is in.
+fn declared_around(source: &str, line: u64) -> Vec<Declared> {
+    let Some(start) = offset(source, line, 1).filter(|_| source.len() <= MAX_SCOPE) else {
+        return Vec::new();
+    };
+    let rest = &source[start..];
+    let at = start + (rest.len() - rest.trim_start().len());
+    // Where each bracket opens that is open, and whether it is that of a function.
+    let (mut open, mut before): (Vec<(usize, Token<'_>, bool)>, _) = (Vec::new(), None);
+    let mut head: Option<Token<'_>> = None;
+    for token in Tokens::new(source, 0, at) {
+        match token.text {
+            "{" | "(" | "[" => {
+                let is_function = token.is("{") && is_function_body(before, head);
+                open.push((token.start, before.unwrap_or(token), is_function));
+            }
+            // What stands before the head of a loop or the like tells what the brackets behind it are.
+            ")" => head = open.pop().map(|(_, before, _)| before),
+            "}" | "]" => drop(open.pop()),
+            _ => {}
+        }
+        before = Some(token);
+    }
+    let mut scopes = Vec::new();
+    for (from, _, is_function) in open.into_iter().rev() {
+        if source[from..].starts_with('{') {
+            scopes.push(declared_between(source, from, source.len(), at));
+        }
+        if is_function {
+            return scopes;
+        }
+    }
+    scopes.push(declared_between(source, 0, source.len(), at));
+    scopes
+}
+
+/// Whether a `{` begins the body of a function, or what may be one; `head` is before the last `(…)`.
+fn is_function_body(before: Option<Token<'_>>, head: Option<Token<'_>>) -> bool {
+    let Some(before) = before else { return false };
+    let blocks = ["if", "for", "while", "switch", "catch", "with", "await"];
+    let others =
+        ["else", "do", "try", "finally", "return", "typeof", "in", "of", "case", "default"];
+    match before.text {
+        "=>" => true,
+        ")" => head.is_none_or(|head| !blocks.contains(&head.text)),
+        ">" | "]" => true,
+        word => before.is_word() && !others.contains(&word),
+    }
+}
+
+/// What tells whether a variable of the function around a line has no value there.
+fn unset_at(source: &str, line: u64) -> impl Fn(&&str) -> bool {
+    let scopes = declared_around(source, line);
+    move |name| {
+        let meant = scopes.iter().find(|declared| declared.all.contains(*name));
+        meant.is_some_and(|declared| declared.unset.contains(*name))
+    }
+}
+
+/// A log message in which what reads a variable without a value is replaced.
+fn log_message(message: &str, source: &str, line: u64, unset: &str) -> String {
+    let is_unset = unset_at(source, line);
+    let (mut written, mut rest) = (String::new(), message);
+    while let Some((text, behind)) = rest.split_once('{') {
+        let mut depth = 1;
+        let end = behind.find(|c| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            depth == 0
+        });
+        let Some(end) = end else { break };
+        let expression = &behind[..end];
+        written.push_str(text);
+        match names_read(expression).iter().any(&is_unset) {
+            true => written.push_str(unset),
+            false => written.push_str(&format!("{{{expression}}}")),
+        }
+        rest = &behind[end + 1..];
+    }
+    written + rest
+}
+
+fn names_read(expression: &str) -> Vec<&str> {
+    let tokens: Vec<_> = Tokens::new(expression, 0, expression.len()).collect();
+    let bound = names_bound(&tokens);
+    let is_read = |(at, token): &(usize, &Token<'_>)| {
+        let is_member = *at > 0 && tokens[at - 1].is(".") && (*at < 2 || !tokens[at - 2].is("."));
+        let is_key = tokens.get(at + 1).is_some_and(|next| next.is(":"))
+            && at.checked_sub(1).is_some_and(|at| tokens[at].is("{") || tokens[at].is(","));
+        token.is_word() && !is_member && !is_key && !bound.contains(&token.text)
+    };
+    tokens.iter().enumerate().filter(is_read).map(|(_, token)| token.text).collect()
+}
+
+/// The names that an expression binds itself: parameters of its functions, and what its declarations declare.
+fn names_bound<'a>(tokens: &'a [Token<'a>]) -> Vec<&'a str> {
+    let (mut names, mut open, mut closed) = (Vec::new(), Vec::new(), 0);
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| tokens[before].text);
+        let next = match token.text {
+            "(" | "[" | "{" => {
+                open.push(at);
+                continue;
+            }
+            ")" | "]" | "}" => {
+                closed = open.pop().unwrap_or(at);
+                continue;
+            }
+            "=>" if before == Some(")") => closed,
+            "=>" => at.saturating_sub(1),
+            "function" | "catch" | "let" | "const" | "var" if before != Some(".") => at + 1,
+            _ => continue,
+        };
+        let mut reader = Reader { tokens, next, depth: 0 };
+        if token.is("function") {
+            reader.takes("*");
+            if reader.peek(0).is_some_and(|name| name.is_word()) {
+                reader.names(&mut names);
+            }
+        }
+        reader.names(&mut names);
+    }
+    names
+}
+
+/// Where a line and a column are in a source, in bytes. Columns count halves of characters, from 1.
+fn offset(source: &str, line: u64, column: u64) -> Option<usize> {
+    let mut start = 0;
+    for _ in 1..line {
+        start += source[start..].find('\n')? + 1;
+    }
+    let mut left = usize::try_from(column.checked_sub(1)?).ok()?;
+    let text = source[start..].split('\n').next()?;
+    for (at, character) in text.char_indices() {
+        if left == 0 {
+            return Some(start + at);
+        }
+        left = left.saturating_sub(character.len_utf16());
+    }
+    Some(start + text.len())
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token<'a>],
+    next: usize,
+    /// How many patterns it is in.
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self, behind: usize) -> Option<Token<'a>> {
+        self.tokens.get(self.next + behind).copied()
+    }
+
+    fn before(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.next.checked_sub(1)?).copied()
+    }
+
+    /// Where the last token that was read ends.
+    fn end(&self) -> usize {
+        self.before().map_or(0, |token| token.end())
+    }
+
+    fn takes(&mut self, text: &str) -> bool {
+        let is_next = self.peek(0).is_some_and(|token| token.is(text));
+        self.next += usize::from(is_next);
+        is_next
+    }
+
+    /// Whether the next token is a keyword that begins a statement, and no name.
+    fn begins_statement(&self) -> bool {
+        let Some(behind) = self.peek(1) else { return false };
+        let is_binding = behind.is_word() || matches!(behind.text, "{" | "[");
+        let begins = ["{", "}", ";", ")", ":", "export", "default", "abstract", "declare", "await"];
+        is_binding
+            && !matches!(behind.text, "in" | "instanceof" | "enum")
+            && self.before().is_none_or(|before| {
+                begins.contains(&before.text)
+                    || (self.peek(0).is_some_and(|token| token.on_new_line)
+                        && ends_expression(before))
+            })
+    }
+
+    /// Reads what is between brackets, where one opens.
+    fn balanced(&mut self) {
+        let mut depth = 0;
+        while let Some(token) = self.peek(0) {
+            depth += match token.text {
+                "{" | "(" | "[" => 1,
+                "}" | ")" | "]" => -1,
+                _ => 0,
+            };
+            if depth < 0 {
+                return;
+            }
+            self.next += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Reads the names that a declaration binds: one, or those of a pattern or of parameters.
+    fn names(&mut self, names: &mut Vec<&'a str>) {
+        if self.depth == MAX_NESTED {
+            // One token at least, so that those around it end.
+            let behind = self.next + 1;
+            self.balanced();
+            self.next = self.next.max(behind);
+            return;
+        }
+        self.depth += 1;
+        if self.takes("{") {
+            while self.peek(0).is_some() && !self.takes("}") {
+                while self.takes(".") || self.takes(",") {}
+                let key = self.peek(0);
+                self.balanced();
+                if self.takes(":") {
+                    self.names(names);
+                } else {
+                    names.extend(key.filter(Token::is_word).map(|key| key.text));
+                }
+                self.default_value();
+            }
+        } else if let Some((_, end)) =
+            [("[", "]"), ("(", ")")].into_iter().find(|(open, _)| self.takes(open))
+        {
+            while self.peek(0).is_some() && !self.takes(end) {
+                while self.takes(".") || self.takes(",") {}
+                if self.peek(0).is_some_and(|token| !token.is(end)) {
+                    self.names(names);
+                    self.default_value();
+                }
+            }
+        } else if let Some(name) = self.peek(0) {
+            self.next += 1;
+            names.extend(Some(name).filter(Token::is_word).map(|name| name.text));
+        }
+        self.depth -= 1;
+    }
+
+    /// Reads what a name of a pattern is where nothing is bound to it.
+    fn default_value(&mut self) {
+        if self.takes("=") {
+            while self.peek(0).is_some_and(|token| !matches!(token.text, "," | "}" | "]" | ")")) {
+                self.balanced();
+            }
+        }
+    }
+
+    /// Reads a type and a value, up to the next name or the end of the statement.
+    fn rest_of_declaration(&mut self) {
+        let mut angles = 0;
+        let mut is_type = self.peek(0).is_some_and(|token| token.is(":"));
+        while let Some(token) = self.peek(0) {
+            match token.text {
+                "=" => is_type = false,
+                "<" if is_type => angles += 1,
+                ">" if is_type => angles -= 1,
+                ";" | "}" | ")" | "]" => return,
+                "," if angles <= 0 => return,
+                _ if token.on_new_line
+                    && (token.is_word() || token.text.starts_with(['\'', '"', '{']))
+                    && !matches!(token.text, "in" | "instanceof" | "as" | "satisfies" | "of")
+                    && self.before().is_some_and(ends_expression) =>
+                {
+                    return;
+                }
+                _ => {}
+            }
+            self.balanced();
+        }
+    }
+}
+
+/// Whether an expression may end with a token.
+fn ends_expression(token: Token<'_>) -> bool {
+    let continues =
+        ["typeof", "new", "await", "in", "of", "instanceof", "delete", "void", "as", "extends"];
+    let is_value = token.is_word() || token.text.starts_with(['\'', '"', '`', ')', ']', '}', '/']);
+    is_value && !continues.contains(&token.text) && !token.is("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is unset at the character `@`, in the scope between `<<` and `>>` or in the whole source.
+    fn unset(marked: &str) -> Vec<String> {
+        let source = marked.replace(['@', '«', '»'], "");
+        let place = |mark: char| {
+            let before = marked.split(mark).next().expect("a part").replace(['@', '«', '»'], "");
+            let line = before.matches('\n').count() as u64 + 1;
+            let column =
+                before.rsplit('\n').next().expect("a line").encode_utf16().count() as u64 + 1;
+            (line, column)
+        };
+        let (from, to) =
+            if marked.contains('«') { (place('«'), place('»')) } else { ((1, 1), place('¤')) };
+        let scope = Scope {
+            line: Some(from.0),
+            column: Some(from.1),
+            end_line: Some(to.0),
+            end_column: Some(to.1),
+            ..Scope::default()
+        };
+        let (line, column) = place('@');
+        declared(&source, &scope, line, column).unset.into_iter().collect()
+    }
+
+    #[test]
+    fn what_is_declared_further_down_or_here_is_unset() {
+        assert_eq!(unset("let a = 1;\n@f();\nlet b = 2, c;\n"), ["b", "c"]);
+        assert_eq!(unset("let a = @1, b = 2\nconst c = 3"), ["a", "b", "c"]);
+        assert_eq!(unset("let a = 1, b = @2\nconst c = 3"), ["b", "c"]);
+        assert_eq!(unset("let a = 1\nlet b = 2\n@a\nclass C {}"), ["C"]);
+        assert_eq!(unset("@x;\nexport const a = 1; export default class B { m() {} }"), ["B", "a"]);
+    }
+
+    #[test]
+    fn other_scopes_do_not_count() {
+        assert_eq!(
+            unset("@x; { let inner = 1; } function f() { const g = 1; } var v = 1;"),
+            [""; 0]
+        );
+        assert_eq!(
+            unset("let v = 0; function f«(a) { @a; let b = 1; if (a) { let c = 1; } }» let d;"),
+            ["b"]
+        );
+        assert_eq!(unset("for (const x of y) «{ @f(); let z = 1; }»"), ["z"]);
+        assert_eq!(unset("for «(let i = 0, n = @g(); i < n; i++) { let i = 1; }»"), ["n"]);
+        assert_eq!(unset("for «(let i = 0, n = g(); i < n; i++) { @f(); let i = 1; }»"), [""; 0]);
+        assert_eq!(unset("for «(const [k, v] of @x()) { f(); }»"), ["k", "v"]);
+        assert_eq!(unset("f(«x => { @g(x); const y = x; }»)"), ["y"]);
+    }
+
+    #[test]
+    fn patterns_bind_their_names_and_read_others() {
+        assert_eq!(
+            unset("@x; const { a, b: [c, ...d], e = b, ['k']: f } = g(h);"),
+            ["a", "c", "d", "e", "f"]
+        );
+        assert_eq!(unset("@x; let m: Map<string, number> = new Map(), n;"), ["m", "n"]);
+        let nested = "[".repeat(500_000);
+        assert_eq!(unset(&format!("@x; let {nested}")), [""; 0]);
+        let nested = format!("{}y{}", "[".repeat(100), "]".repeat(100));
+        assert_eq!(unset(&format!("@x; let {nested} = 1, z;")), ["z"]);
+    }
+
+    #[test]
+    fn texts_are_no_declarations() {
+        let source = "@x; // let a = 1\n/* let b */ s = 'let c'; t = `let d ${`let e ${{ let: 1 }}`}`; r = /[/]let f/; y = u / 2;\nlet z;";
+        assert_eq!(unset(source), ["z"]);
+        assert_eq!(unset("@o.let = 1; o = { let: 1, class: 2 }; const A = class B {};"), ["A"]);
+    }
+
+    #[test]
+    fn log_messages_say_what_has_no_value() {
+        let source = "let a = 1;
+function f(b) {
+  if (b) {
+    let c = 1;
+    for (const d of [1]) {
+      g(a, b, c);
+      let e = { h: 1 };
+    }
+    let i = 2;
+  }
+  const j = () => {
+    let k = 3;
+  };
+}
+let l = 4;
+";
+        let logged = |line, names: &[&str]| -> Vec<bool> {
+            let is_unset =
+                |name: &&str| log_message(&format!("{{{name}}}"), source, line, "-") == "-";
+            names.iter().map(is_unset).collect()
+        };
+        let names = ["a", "c", "d", "e.h", "i", "j", "l"];
+        assert_eq!(
+            logged(6, &names),
+            [false, false, false, true, true, true, false],
+            "in the loop"
+        );
+        assert_eq!(logged(12, &["k", "j", "l"]), [true, false, false], "of another function");
+        assert_eq!(logged(1, &["a", "l"]), [true, true]);
+        let message = log_message("x {a} y {l + {b: 1}.b} {a", source, 15, "-");
+        assert_eq!(message, "x {a} y - {a");
+    }
+
+    #[test]
+    fn names_that_an_expression_binds_itself_are_not_read() {
+        for (expression, read) in [
+            ("list.filter(item => item.ok)", &["list"][..]),
+            (
+                "list.reduce((sum, {id: [key], ...rest} = start) => sum + key + rest.n + other)",
+                &["list", "start", "other"],
+            ),
+            ("list.map(async (item) => f(item))", &["list", "async", "f"]),
+            ("list.map(function (item) { return item.id })", &["list", "function", "return"]),
+            ("(function* walk(node) { walk(node) })(tree)", &["function", "tree"]),
+            ("(() => { try { f() } catch (e) { return e } })()", &["try", "f", "catch", "return"]),
+            ("promise.catch(handler)", &["promise", "handler"]),
+            ("(a, b)", &["a", "b"]),
+        ] {
+            assert_eq!(names_read(expression), read, "{expression}");
+        }
+    }
+
+    #[test]
+    fn names_of_members_are_not_read() {
+        assert_eq!(names_read("a.b + f(c?.d, {e: g, h}, ...i)"), ["a", "f", "c", "g", "h", "i"]);
+    }
+}

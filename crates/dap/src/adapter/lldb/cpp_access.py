@@ -1,0 +1,196 @@
+"""Values of C and C++ for the evaluator of expressions."""
+
+import struct
+
+import cpp_values as values
+import lldb
+from common import Elements, bytes_of, memory, pointee, unsigned
+from cpp_text import is_text, until_zero, zero_in
+from evaluator import MAX_COMPARED, Char, Failed, Language, NotOurs, Sized, Unsigned
+
+
+class Access(Language):
+    """What an expression can do with a value."""
+
+    TYPES = ((bool, "bool"), (Sized, "unsigned long"), (Char, "char"), (str, "const char *"), (float, "double"), (int, "long"))
+    has_truthy_numbers = True
+    # The calls, and how many arguments they have.
+    CALLS = {"size": 0, "length": 0, "empty": 0, "has_value": 0, "value": 0, "front": 0, "back": 0, "at": 1, "count": 1, "contains": 1, "c_str": 0, "str": 0}
+
+    def is_variant(self, _name):
+        return False
+
+    def exact(self, variable):
+        return values.exact(variable)
+
+    def check_others(self, frame, names):
+        """Refuses an expression for LLDB with an array whose rows are longer or shorter than LLDB takes them for."""
+        if not values.arrays_of("variables") and not values.arrays_of("pointers"):
+            return
+        for value in frame.GetVariables(True, True, False, True):
+            if value.GetName() in names and values.has_run_time_rows(value):
+                raise Failed(f"the length of {value.GetName()} is found at run time: read its elements alone")
+
+    def followed(self, value):
+        """What references lead to."""
+        value = value.GetNonSyntheticValue()
+        while value.GetType().GetCanonicalType().IsReferenceType():
+            value = pointee(value, unsigned(value), value.GetType().GetCanonicalType().GetDereferencedType())
+        return value
+
+    def library(self, value):
+        return values.library_name(value.GetType().GetCanonicalType().GetName() or "")
+
+    def pointee(self, value):
+        value = self.followed(value)
+        kind, name = value.GetType().GetCanonicalType(), self.library(value)
+        if name == "optional":
+            held = values.held_by_optional(value)
+            if held is None:
+                raise Failed("the optional is empty")
+            return held
+        pointers = {"unique_ptr": values.head_pointer, "shared_ptr": values.shared_pointer}
+        pointer = pointers[name](value) if name in pointers else value
+        kind = pointer.GetType().GetCanonicalType()
+        if not kind.IsPointerType() or kind.GetPointeeType().IsFunctionType() or not kind.GetPointeeType().GetByteSize():
+            return None
+        if unsigned(pointer) == 0:
+            raise Failed("the pointer is null")
+        return pointee(value, unsigned(pointer), kind.GetPointeeType())
+
+    def part(self, value, name):
+        value = self.followed(value)
+        # A dot behind a pointer is taken for an arrow.
+        while (next_value := self.pointee(value)) is not None:
+            value = self.followed(next_value)
+        part = value.GetChildMemberWithName(name)
+        return part if part.IsValid() and self.library(value) in (None, "pair") else None
+
+    def items(self, value):
+        value = self.followed(value)
+        kind, name = value.GetType().GetCanonicalType(), self.library(value)
+        if kind.GetTypeClass() == lldb.eTypeClassArray:
+            if values.is_unbounded(kind):
+                return None
+            value = values.array_of_run_time(value) or value
+            return value.GetNumChildren(), Elements(value.GetNumChildren(), value.GetChildAtIndex), False
+        if kind.IsPointerType():
+            target = kind.GetPointeeType()
+            if not target.GetByteSize():
+                return None
+            start, size = unsigned(value), target.GetByteSize()
+            return None, Unending(lambda index: pointee(value, start + index * size, target)), False
+        if name == "array":
+            elements = value.GetChildMemberWithName("_M_elems").GetNonSyntheticValue()
+            return elements.GetNumChildren(), Elements(elements.GetNumChildren(), elements.GetChildAtIndex), False
+        if name == "basic_string":
+            pointer, count = values.field(value, "_M_dataplus", "_M_p"), values.number(value, "_M_string_length")
+            return count, self.items(pointer)[1], False
+        if name not in values.INSIDE or values.INSIDE[name] is not values.elements_inside:
+            return None
+        count, elements = values.elements_of(value)
+        return count, elements, name.endswith("map")
+
+    def text(self, value):
+        """The whole of a text; none of what is not one."""
+        kind, name = value.GetType().GetCanonicalType(), self.library(value)
+        if name in ("basic_string", "basic_string_view"):
+            path, length = (("_M_dataplus", "_M_p"), "_M_string_length") if name == "basic_string" else (("_M_str",), "_M_len")
+            pointer, length = values.field(value, *path), values.number(value, length)
+            if pointer.GetType().GetPointeeType().GetByteSize() != 1:
+                return None
+            if length > MAX_COMPARED:
+                raise Failed(f"a text of {length} bytes is not compared")
+            return memory(value, unsigned(pointer), length).decode("utf-8", "surrogateescape")
+        if name == "path":
+            return self.text(values.field(value, "_M_pathname"))
+        if kind.IsPointerType() and is_text(kind.GetPointeeType()) and kind.GetPointeeType().GetByteSize() == 1:
+            if unsigned(value) == 0:
+                return None
+            data = until_zero(value, unsigned(value), 1)
+            end = zero_in(data, 1)
+            if end is None:
+                raise Failed("the text is too long to be compared")
+            return data[:end].decode("utf-8", "surrogateescape")
+        if kind.GetTypeClass() == lldb.eTypeClassArray and is_text(kind.GetArrayElementType()) and kind.GetArrayElementType().GetByteSize() == 1:
+            data = memory(value, value.GetLoadAddress(), min(kind.GetByteSize(), MAX_COMPARED))
+            return data.split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+        return None
+
+    # What stands behind a text.
+    text_end = b"\0"
+
+    def text_place(self, value):
+        """Where a text is, how many bytes there are for it, and where its length is, if it has one."""
+        value = self.followed(value)
+        kind, name = value.GetType().GetCanonicalType(), self.library(value)
+        if name == "basic_string" and self.text(value) is not None:
+            data = unsigned(values.field(value, "_M_dataplus", "_M_p"))
+            place = value.GetChildMemberWithName("_M_local_buf")
+            own = place.GetLoadAddress() if place.IsValid() else None
+            room = 15 if data == own else values.number(value, "_M_allocated_capacity")
+            return data, room, values.field(value, "_M_string_length")
+        if kind.GetTypeClass() == lldb.eTypeClassArray and self.text(value) is not None:
+            return value.GetLoadAddress(), kind.GetByteSize() - 1, None
+        raise Failed("it does not own its text" if self.text(value) is not None else "it is not a text")
+
+    def scalar(self, value):
+        """What can be compared: a number, a text, a character. Enumerators are left to LLDB."""
+        if isinstance(value, (bool, int, float, str)):
+            return value
+        value = self.followed(value)
+        text = self.text(value)
+        if text is not None:
+            return text
+        if self.library(value) == "atomic":
+            value = values.held_by_atomic(value)
+        kind = value.GetType().GetCanonicalType()
+        if kind.GetTypeClass() != lldb.eTypeClassBuiltin or kind.GetByteSize() > 8:
+            raise NotOurs
+        basic = kind.GetBasicType()
+        if basic == lldb.eBasicTypeBool:
+            return unsigned(value) != 0
+        if kind.GetTypeFlags() & lldb.eTypeIsFloat:
+            data = bytes_of(value, kind.GetByteSize())
+            return struct.unpack("<f" if len(data) == 4 else "<d", data)[0]
+        if is_text(value.GetType()) and unsigned(value) < 0x80:
+            return Char(chr(unsigned(value)))
+        return value.GetValueAsSigned() if kind.GetTypeFlags() & lldb.eTypeIsSigned else Unsigned(unsigned(value))
+
+    def call(self, value, name, given):
+        value = self.followed(value)
+        library = self.library(value)
+        if library == "optional" and name in ("has_value", "value"):
+            return values.held_by_optional(value) is not None if name == "has_value" else self.pointee(value)
+        text = self.text(value) if library else None
+        if text is not None:
+            size = len(text.encode("utf-8", "surrogateescape"))
+            return {"size": Sized(size), "length": Sized(size), "empty": size == 0, "c_str": text, "str": text}.get(name)
+        items = self.items(value) if library else None
+        if items is None:
+            return None
+        count, elements, is_map = items
+        if name in ("size", "empty"):
+            return Sized(count) if name == "size" else count == 0
+        if name in ("front", "back", "at") and not is_map:
+            index = {"front": 0, "back": count - 1}.get(name, given[0] if given else 0)
+            if not isinstance(index, int) or not 0 <= index < count:
+                raise Failed(f"the index {index} is out of range: there are {count} elements")
+            return elements[index] if hasattr(elements, "__getitem__") else next(one for at, one in enumerate(elements) if at == index)
+        if name in ("count", "contains") and (is_map or library.endswith("set")):
+            found = sum(self.scalar(element[0] if is_map else element) == given[0] for element in elements)
+            return Sized(found) if name == "count" else found > 0
+        return None
+
+    def float_text(self, value):
+        return super().float_text(value).removesuffix(".0")
+
+
+class Unending:
+    """What a pointer points to, of which nothing says how much there is."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __getitem__(self, index):
+        return self.at(index)

@@ -1,0 +1,73 @@
+"""Which local variables have no value yet, by the places of their declarations: until then their memory is what was there before.
+
+The code of a declaration is the first run of instructions that the line table has for its line. Lines alone do not tell: a loop
+comes back to the line that declares its variable. A declaration without code (`int x;`, `let x;`) says nothing: there the places that
+the function's code names tell (`untouched.py`).
+"""
+
+import lldb
+from untouched import is_optimised, is_untouched
+
+UNSET = "<not set yet>"
+PERHAPS_UNSET = " <perhaps not set yet>"
+
+# Bytes below the stack that a function may use which calls no other.
+RED_ZONE = 128
+# The first run of instructions of a line, by the start of the function and the line.
+RUNS = {}
+
+
+def unset_mark(value):
+    """The note on a variable that has no value yet, or may have none because its line runs. None for others."""
+    if value.GetValueType() != lldb.eValueTypeVariableLocal:
+        return None
+    declaration, frame = value.GetDeclaration(), value.GetFrame()
+    if not declaration.IsValid() or not frame.IsValid():
+        return None
+    here, line = frame.GetLineEntry(), declaration.GetLine()
+    if declaration.GetFileSpec() != here.GetFileSpec() or not is_in_frame(value, frame):
+        return None
+    start, end = first_run(frame, here.GetFileSpec(), line)
+    pc = frame.GetPCAddress().GetFileAddress()
+    if line > here.GetLine():
+        # One without code is just declared.
+        return UNSET if start is None or pc < start else None
+    if line < here.GetLine():
+        # Rust's compiler sets constants at the beginning of a function, in the line of their declaration.
+        is_early = is_untouched(value, frame) if start is None else pc < start and not is_optimised(frame)
+        return UNSET if is_early else None
+    if start is None or not start <= pc <= end:
+        return None
+    is_innermost = frame.GetFrameID() == 0
+    if pc == start and is_innermost:
+        return UNSET
+    # A call within the line returns to the run's end at the latest.
+    return PERHAPS_UNSET if pc < end or not is_innermost else None
+
+
+def is_in_frame(value, frame):
+    """Whether a variable lies in its frame, or in a register: what lies elsewhere, as in a future, others have set."""
+    address = value.GetLoadAddress()
+    return address == lldb.LLDB_INVALID_ADDRESS or frame.GetSP() - RED_ZONE <= address < frame.GetCFA()
+
+
+def first_run(frame, file, line):
+    """Where the first instructions of a line in a frame's function begin and end, none if it has none."""
+    function, unit = frame.GetFunction(), frame.GetCompileUnit()
+    first, last = function.GetStartAddress().GetFileAddress(), function.GetEndAddress().GetFileAddress()
+    key = (first, line)
+    if key not in RUNS:
+        RUNS[key] = (None, None)
+        index = unit.FindLineEntryIndex(0, line, file, True)
+        while index < unit.GetNumLineEntries():
+            entry = unit.GetLineEntryAtIndex(index)
+            start = entry.GetStartAddress().GetFileAddress()
+            if first <= start < last:
+                while entry.IsValid() and entry.GetLine() == line:
+                    end = entry.GetEndAddress().GetFileAddress()
+                    index += 1
+                    entry = unit.GetLineEntryAtIndex(index)
+                RUNS[key] = (start, end)
+                break
+            index = unit.FindLineEntryIndex(index + 1, line, file, True)
+    return RUNS[key]

@@ -1,0 +1,98 @@
+"""Which places of a frame no instruction has come to yet, told by the code of its function (x86-64, without optimisation).
+
+What ran before an instruction lies before it, or in a loop around it. A function that can be entered elsewhere (landing pads, `setjmp`),
+or whose jumps are computed, is left alone.
+"""
+
+import json
+import os
+import re
+
+import lldb
+
+# Instructions of a function that are looked at.
+MAX_INSTRUCTIONS = 5000
+ENTERED_ELSEWHERE = ("_Unwind_Resume", "__cxa_begin_catch", "setjmp")
+OPERAND = re.compile(r"(-?0x[0-9a-f]+|-?\d+)?\(%(r[bs]p)(,[^)]*)?\)")
+WIDTHS = {"b": 1, "w": 2, "l": 4, "q": 8}
+
+# The places in the frame that each function's instructions name, and its jumps; none of a function that is left alone.
+CODE = {}
+
+
+def is_untouched(value, frame):
+    """Whether nothing that ran in a frame has named the place of a variable."""
+    target, start = value.GetTarget(), value.GetLoadAddress()
+    size = value.GetByteSize()
+    is_known = start != lldb.LLDB_INVALID_ADDRESS and size and target.GetTriple().startswith("x86_64")
+    if not is_known or has_no_parts(value.GetType().GetCanonicalType()) or is_optimised(frame):
+        return False
+    code = code_of(frame.GetFunction(), target)
+    if code is None:
+        return False
+    places, jumps = code
+    limit = reached_from(frame.GetPC(), jumps)
+    registers = {"rsp": frame.GetSP(), "rbp": frame.FindRegister("rbp").GetValueAsUnsigned()}
+    for at, register, offset, width in places:
+        address = None if offset is None else registers[register] + offset
+        if at < limit and (address is None or address < start + size and start < address + width):
+            return False
+    return True
+
+
+def has_no_parts(kind):
+    """Whether a class has nothing that could be set."""
+    is_class = kind.GetTypeClass() in (lldb.eTypeClassClass, lldb.eTypeClassStruct)
+    return is_class and not kind.GetNumberOfFields() and not kind.GetNumberOfDirectBaseClasses()
+
+
+def reached_from(pc, jumps):
+    """The end of the code that may have run before an instruction."""
+    limit = pc
+    for at, to in sorted(jumps):
+        if at >= limit and to <= limit:
+            limit = at + 1
+    return limit
+
+
+def code_of(function, target):
+    start = function.GetStartAddress().GetLoadAddress(target)
+    if start not in CODE:
+        CODE[start] = read_code(function, target)
+    return CODE[start]
+
+
+def read_code(function, target):
+    instructions = function.GetInstructions(target)
+    places, jumps = [], []
+    if not 0 < instructions.GetSize() <= MAX_INSTRUCTIONS:
+        return None
+    for instruction in instructions:
+        at, name, operands = instruction.GetAddress().GetLoadAddress(target), instruction.GetMnemonic(target), instruction.GetOperands(target)
+        if name.startswith("j"):
+            to = re.fullmatch(r"0x[0-9a-f]+", operands.split(" ", 1)[0])
+            if not to:
+                return None
+            jumps.append((at, int(to[0], 16)))
+        elif name.startswith("call") and any(other in f"{operands} {instruction.GetComment(target)}" for other in ENTERED_ELSEWHERE):
+            return None
+        for offset, register, index in OPERAND.findall(operands):
+            width = WIDTHS.get(name[-1], 16) if "mm" not in operands else 32
+            # One with an index may name any place.
+            places.append((at, register, None if index else int(offset or "0", 0), width))
+    return places, jumps
+
+
+OPTIMISED = None
+
+
+def is_optimised(frame):
+    """Whether a frame's file was compiled with optimisation, or nothing says that it was not."""
+    global OPTIMISED
+    if OPTIMISED is None:
+        try:
+            with open(os.path.join(os.path.dirname(__file__), "optimised.json"), encoding="utf-8") as file:
+                OPTIMISED = set(json.load(file))
+        except (OSError, ValueError):
+            return True
+    return frame.GetLineEntry().GetFileSpec().fullpath in OPTIMISED

@@ -1,0 +1,314 @@
+//! The small language of expressions over values of Rust and C++, in evaluate and in conditions.
+
+use termbridge_dap::{DebugSession, EvaluateContext, Halt, Page, Resume};
+
+use crate::subject::{Language, Subject};
+use crate::support::LIMIT;
+
+const RUST: &str = r#"
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+#[derive(Debug, PartialEq)]
+enum Mode { Off, On }
+static LIMIT: i32 = 5;
+struct Inner { names: Vec<String>, at: (i32, f64) }
+struct Counter { total: u64, inner: Inner, mode: Mode }
+impl Counter {
+    fn add(&mut self, amount: u64) {
+        self.total += amount;
+        std::hint::black_box(&self); // mark: add
+    }
+}
+fn main() {
+    let grid = vec![vec![1, 2, 3], vec![4, 5], vec![6, 7]];
+    let map = HashMap::from([("k", 1.5), ("other", 2.0)]);
+    let tree = BTreeMap::from([(7_u8, "seven".to_owned())]);
+    let (some, none): (Option<i32>, Option<i32>) = (Some(-3), None);
+    let name = String::from("Ada \"L\"");
+    let shared = Rc::new(Inner { names: vec!["x".into(), "y".into()], at: (3, 0.5) });
+    let letter = 'é';
+    let result: Result<u8, String> = Err("bad".to_owned());
+    let (tenth, short, infinite, not, wide) = (0.1_f64, 0.1_f32, f64::INFINITY, f64::NAN, [7_u16; 20_000]);
+    let big = 300_i32;
+    let inner = Inner { names: Vec::new(), at: (1, 1.0) };
+    let mut counter = Counter { total: 0, inner, mode: Mode::On };
+    for amount in 0..6 { // mark: stop
+        counter.add(amount);
+    }
+    println!("{grid:?}{map:?}{tree:?}{some:?}{none:?}{name}{letter}{result:?}{big}{}{:?}", shared.at.0, Mode::Off);
+    println!("{:?}{}{}", counter.inner.names, counter.inner.at.0, shared.names.len() as f64 + shared.at.1);
+    println!("{:?}{tenth}{short}{infinite}{not}{}{LIMIT}", counter.mode, wide[0]);
+}
+"#;
+
+const CPP: &str = r#"
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+static int limit = 3;
+struct Item { std::string name; int count; };
+struct Shop {
+    std::vector<Item> items;
+    int total = 0;
+    void sell(int amount) {
+        total += amount;
+        asm volatile("" ::: "memory"); // mark: sell
+    }
+};
+int main() {
+    std::vector<std::vector<int>> grid{{1, 2, 3}, {4, 5}};
+    std::map<std::string, int> ages{{"Ada", 36}};
+    std::unordered_map<int, double> halves{{1, 0.5}};
+    std::optional<int> some = 5, none;
+    auto owner = std::make_unique<Item>(Item{"owned", 2});
+    const char *plain = "plain";
+    std::array<int, 20000> wide{};
+    Shop shop{{{"ink", 3}, {"pen", 4}}};
+    Shop *pointer = &shop;
+    for (int i = 0; i < 6; i++) { // mark: stop
+        shop.sell(i);
+    }
+    return grid[1][0] + ages.size() + halves.size() + *some + none.has_value() + owner->count + plain[0] + pointer->total + wide[0] + limit;
+}
+"#;
+
+/// Compares expressions with their values, and those that have none with a part of the reason.
+async fn check(language: Language, text: &str, values: &[(&str, &str)], errors: &[(&str, &str)]) {
+    let subject = Subject::written(language, "expressions", text);
+    subject.break_at("stop").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "stop").await;
+    let mut wrong = Vec::new();
+    for (expression, expected) in values {
+        let value = session.evaluate(expression, None, EvaluateContext::Repl).await;
+        let value = value.map(|value| value.value);
+        if value.as_deref() != Ok(expected) {
+            wrong.push(format!("{expression}: {value:?}, not {expected}"));
+        }
+    }
+    for (expression, reason) in errors {
+        let value = session.evaluate(expression, None, EvaluateContext::Repl).await;
+        let value = value.map(|value| value.value).map_err(|error| error.to_string());
+        if !value.as_ref().is_err_and(|error| error.contains(reason)) {
+            wrong.push(format!("{expression}: {value:?}, not an error with {reason:?}"));
+        }
+    }
+    session.stop().await.expect("ends");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn rust_expressions_have_the_values_that_they_have_in_rust() {
+    let values = [
+        ("grid.len()", "3"),
+        ("grid[2][1]", "7"),
+        ("grid[1].len() == 2", "true"),
+        ("map[\"k\"]", "1.5"),
+        ("map[\"k\"] > 1.0", "true"),
+        ("map.contains_key(\"no\")", "false"),
+        ("tree[7]", "\"seven\""),
+        ("tree[7] == \"seven\"", "true"),
+        ("some.is_some() && some.unwrap() < 0", "true"),
+        ("none.is_some() && none.unwrap() > 3", "false"),
+        ("none.is_none()", "true"),
+        ("none == None", "true"),
+        ("name == \"Ada \\\"L\\\"\"", "true"),
+        ("name.len()", "7"),
+        ("name != \"Ada\"", "true"),
+        ("shared.names[1]", "\"y\""),
+        ("shared.at.0", "3"),
+        ("shared.at.1 == 0.5", "true"),
+        ("letter == 'é'", "true"),
+        ("result.is_err()", "true"),
+        ("big as u8", "44"),
+        ("-1 as u32", "4294967295"),
+        ("counter.mode == Mode::On", "true"),
+        ("counter.inner.names.is_empty()", "true"),
+        ("big + 1", "301"),
+        ("LIMIT > 3", "true"),
+        ("infinite as u8", "255"),
+        ("-infinite as i8", "-128"),
+        ("not as i32", "0"),
+        ("-3.9 as i32", "-3"),
+        ("16777217 as f32", "16777216.0"),
+        ("1e39 as f32", "inf"),
+        ("tenth as f32", "0.1"),
+        ("tenth as f32 == 0.1", "true"),
+        ("tenth as f32 as f64", "0.10000000149011612"),
+        ("short as f64", "0.10000000149011612"),
+        ("short == 0.1", "true"),
+        ("wide[15000] == 7 && none.is_none()", "true"),
+    ];
+    let errors = [
+        ("grid[7]", "out of range: there are 3 elements"),
+        ("map[\"no\"]", "no key \"no\""),
+        ("none.unwrap()", "it is None"),
+        ("shared.nothing", "nothing"),
+        ("name == 3", "cannot be compared"),
+        ("some == some", "fields are not compared"),
+    ];
+    check(Language::Rust, RUST, &values, &errors).await;
+}
+
+#[tokio::test]
+async fn cpp_expressions_have_the_values_that_they_have_in_cpp() {
+    let values = [
+        ("grid.size()", "2"),
+        ("grid[0][2]", "3"),
+        ("grid[1].size() == 2", "true"),
+        ("ages[\"Ada\"]", "36"),
+        ("ages.count(\"Bob\")", "0"),
+        ("halves[1] < 1", "true"),
+        ("*some", "5"),
+        ("some.has_value() && *some == 5", "true"),
+        ("none.has_value()", "false"),
+        ("owner->name == \"owned\"", "true"),
+        ("plain == \"plain\"", "true"),
+        ("shop.items[1].name", "\"pen\""),
+        ("shop.items[1].name == \"pen\"", "true"),
+        ("pointer->items.size()", "2"),
+        ("(*owner).count", "2"),
+        ("wide[15000] == 0 && plain == \"plain\"", "true"),
+        ("plain[1]", "'l'"),
+        ("limit == 3 && *some == 5", "true"),
+    ];
+    let errors = [
+        ("grid[9]", "out of range: there are 2 elements"),
+        ("ages[\"Bob\"]", "no key \"Bob\""),
+        ("*none", "the optional is empty"),
+    ];
+    check(Language::Cpp, CPP, &values, &errors).await;
+}
+
+const ONE_LINE: &str = "
+fn last(sum: u32) {
+    println!(\"{sum}\"); // mark: last
+}
+fn main() {
+    let (start, limit) = (40, 50); let is_low = start < limit; let sum = start + 1; last(sum + is_low as u32);
+}
+";
+
+#[tokio::test]
+async fn variables_whose_line_runs_have_the_value_that_is_shown() {
+    let subject = Subject::written(Language::Rust, "expressions", ONE_LINE);
+    subject.break_at("last").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "last").await;
+    let stack = session.stack(None, Page { start: 1, count: 1 }).await.expect("a stack");
+    let frame = Some(stack.frames[0].id);
+    for expression in ["is_low && is_low", "sum == 41"] {
+        let found = session.evaluate(expression, frame, EvaluateContext::Repl).await;
+        assert_eq!(found.expect("a value").value, "true", "{expression}");
+    }
+    session.stop().await.expect("ends");
+}
+
+/// Stops at a mark under a condition; returns how often, and the messages of conditions that fail.
+async fn stops(
+    language: Language,
+    text: &str,
+    mark: &str,
+    condition: &str,
+) -> (usize, Vec<String>) {
+    let subject = Subject::written(language, "expressions", text);
+    let breakpoint = subject.breakpoint(mark).condition(condition);
+    subject.debugger.set_breakpoint(breakpoint).await.expect("is set");
+    let session = subject.start("").await;
+    let (mut count, mut failures) = (0, Vec::new());
+    let mut halt = session.wait(LIMIT).await.expect("a halt");
+    while let Halt::Stopped(report) = halt {
+        count += 1;
+        failures.extend(report.condition_failures);
+        halt = next(&session).await;
+    }
+    (count, failures)
+}
+
+async fn next(session: &DebugSession) -> Halt {
+    session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt")
+}
+
+#[tokio::test]
+async fn conditions_are_evaluated_as_expressions_are() {
+    for (condition, expected) in [
+        ("self.total == 6", 1),
+        ("self.total > 5 && self.inner.names.is_empty()", 3),
+        ("self.mode == Mode::Off", 0),
+        ("self.total > LIMIT as u64 && self.mode == Mode::On", 3),
+        ("amount + 1 == 3", 1),
+    ] {
+        let found = stops(Language::Rust, RUST, "add", condition).await;
+        assert_eq!(found, (expected, Vec::new()), "{condition}");
+    }
+    for (condition, expected) in
+        [("this->items[0].name == \"ink\" && total > 5", 3), ("items.size() == 2", 6)]
+    {
+        let found = stops(Language::Cpp, CPP, "sell", condition).await;
+        assert_eq!(found, (expected, Vec::new()), "{condition}");
+    }
+}
+
+#[tokio::test]
+async fn a_condition_without_a_value_stops_and_says_why() {
+    let (count, failures) =
+        stops(Language::Rust, RUST, "add", "self.inner.names[4] == \"x\"").await;
+    assert_eq!(count, 6);
+    assert!(
+        failures[0].contains("the index 4 is out of range: there are 0 elements"),
+        "{failures:?}"
+    );
+}
+
+/// Sets locals, and compares what is read then, or a part of the reason.
+async fn check_sets(language: Language, text: &str, sets: &[(&str, &str, Result<&str, &str>)]) {
+    let subject = Subject::written(language, "expressions", text);
+    subject.break_at("stop").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "stop").await;
+    for (name, value, expected) in sets {
+        let set = session.set_variable(name, value, None).await;
+        match (set, expected) {
+            (Ok(_), Ok(expected)) => {
+                let now = session.evaluate(name, None, EvaluateContext::Repl).await;
+                assert_eq!(now.expect("a value").value, *expected, "{name} = {value}");
+            }
+            (Err(error), Err(reason)) => assert!(error.to_string().contains(reason), "{error}"),
+            (set, _) => panic!("{name} = {value}: {set:?}"),
+        }
+    }
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn characters_variants_and_texts_can_be_set() {
+    let rust = RUST.replace("let big =", "let mode = Mode::Off; let is = false; let big =");
+    let rust = rust.replace("{big}", "{big}{mode:?}{is}");
+    let sets = [
+        ("letter", "'z'", Ok("'z'")),
+        ("mode", "Mode::On", Ok("On")),
+        ("mode", "On", Ok("On")),
+        ("mode", "Maybe", Err("it is one of Off, On")),
+        ("is", "true", Ok("true")),
+        ("name", "\"Bo\"", Ok("\"Bo\"")),
+        ("name", "\"far too long\"", Err("its buffer holds 7")),
+        ("big", "7", Ok("7")),
+    ];
+    check_sets(Language::Rust, &rust, &sets).await;
+    let cpp = CPP.replace("Shop *pointer", "enum class Mode { Off, On = 4 } mode = Mode::Off; char c = 'a'; char text[4] = \"abc\"; std::string name = \"short\"; bool is = false; Shop *pointer");
+    let sets = [
+        ("c", "'\\n'", Ok("'\\n'")),
+        ("mode", "Mode::On", Ok("On")),
+        ("mode", "Off", Ok("Off")),
+        ("is", "true", Ok("true")),
+        ("text", "\"xy\"", Ok("\"xy\"")),
+        ("text", "\"wxyz\"", Err("its buffer holds 3")),
+        ("name", "\"at most fifteen\"", Ok("\"at most fifteen\"")),
+        ("plain", "\"x\"", Err("does not own its text")),
+    ];
+    check_sets(Language::Cpp, &cpp, &sets).await;
+}
