@@ -602,7 +602,7 @@ test('people see who has a terminal and what runs in it', async () => {
   expect(changed).toHaveBeenCalledTimes(3);
 });
 
-test('a thousand terminals, one after the other, leave nothing', async () => {
+test('a thousand terminals, one after the other, leave nothing', { timeout: 120_000 }, async () => {
   const { terminals, request, ofType } = terminalsWith();
   const before = editor.listenerCount();
   for (let index = 0; index < 1_000; index += 1) {
