@@ -101,17 +101,17 @@ class Editor {
     Object.assign(this, parts);
   }
 
-  /** Makes a folder to work in. */
+  /** Makes a folder to work in; a whole path is taken as it is. */
   makeFolder(name) {
-    const folder = path.join(this.folder, 'work', name);
+    const folder = path.resolve(this.folder, 'work', name);
     mkdirSync(folder, { recursive: true });
     return folder;
   }
 
   /** Opens a window on a folder, which is made, or on a `.code-workspace` file. */
-  async openWindow(name, { width = 1400, height = 900, workspace } = {}) {
+  async openWindow(name, { width = 1400, height = 900, scale = 1, workspace } = {}) {
     const folder = this.makeFolder(name);
-    const context = await this.browser.newContext({ viewport: { width, height } });
+    const context = await this.browser.newContext({ viewport: { width, height }, deviceScaleFactor: scale });
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
     const opened = workspace === undefined ? `folder=${encodeURIComponent(folder)}` : `workspace=${encodeURIComponent(workspace)}`;
@@ -252,6 +252,16 @@ class EditorWindow {
     const message = this.page.locator('.notification-toast').filter({ hasText: text }).first();
     await message.locator('.monaco-button').filter({ hasText: new RegExp(`^${button}$`) }).click();
     await message.waitFor({ state: 'hidden' });
+  }
+
+  /** Opens a file of the folder by its name. */
+  async openFile(name) {
+    await this.page.keyboard.press('Control+P');
+    const input = this.page.locator('.quick-input-widget:visible input').first();
+    await input.waitFor();
+    await input.fill(name);
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: name }).first().click();
+    await this.page.locator('.tab.active').filter({ hasText: name }).waitFor();
   }
 
   /** Opens the view of sessions. */

@@ -5,6 +5,8 @@ import { FakeTerminal } from './vscode.js';
 
 const PANEL = { columns: 100, rows: 30 };
 const RESET = '\x1bc';
+/** The timer that gives the name once more after the editor has opened a terminal. */
+const NAME_TIMER = 1;
 /** What the editor cuts down to the size of its panel: `undefined` would leave the view as it is. */
 const WHOLE_PANEL = { columns: 10_000, rows: 10_000 };
 
@@ -246,6 +248,48 @@ describe('the end', () => {
   });
 });
 
+describe('while the editor opens the terminal', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('a session that ends before that shows what it printed, and how it ended', async () => {
+    const server = new RecordedRequests();
+    server.answers.set('transcript', { text: 'one\ntwo\n' });
+    const pty = new SessionTerminal(sessionRow('s1'), server, recordingLog());
+    const name = pty.currentName;
+    pty.update(sessionRow('s1', { state: 'exited', exitCode: 0 }));
+    // The editor listens from now on.
+    const terminal = new FakeTerminal({ name, pty: pty as never });
+    pty.open(PANEL);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(terminal.written).toMatch(/^\x1bcone\r\ntwo\r\n.*ended with exit code 0/s);
+    expect(server.ofType('watch')).toEqual([]);
+    terminal.takeFirstName();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(terminal.name).toBe('✓ s1');
+  });
+
+  test('a name from then is given again, unless the person has chosen one', async () => {
+    for (const chosen of [undefined, 'mine']) {
+      const row = sessionRow('s1');
+      const pty = new SessionTerminal(row, new RecordedRequests(), recordingLog(), () => terminal.name);
+      const terminal: FakeTerminal = new FakeTerminal({ name: pty.currentName, pty: pty as never });
+      pty.open(PANEL);
+      await vi.advanceTimersByTimeAsync(1);
+      pty.update({ ...row, driver: 'person', isDriver: true });
+      expect(terminal.name).toBe('you · s1');
+      terminal.takeFirstName();
+      terminal.name = chosen ?? terminal.name;
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(terminal.name).toBe(chosen ?? 'you · s1');
+    }
+  });
+});
+
 describe('a session that cannot be watched', () => {
   test('shows what it printed, where it is over', async () => {
     const server = new RecordedRequests();
@@ -336,7 +380,7 @@ describe('another size of the panel', () => {
     const { pty, server } = openTerminal({ driver: 'person', isDriver: true });
     pty.setDimensions({ columns: 60, rows: 30 });
     expect(server.ofType('resize').at(-1)).toEqual({ sessionId: 's1', cols: 60, rows: 30 });
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(NAME_TIMER);
   });
 });
 
@@ -380,7 +424,7 @@ describe('a panel that was never shown', () => {
     expect(server.requests.slice(1)).toEqual([{ type: 'watch', data: { sessionId: 's1', cols: 105, rows: 14 } }]);
     await pty.shown();
     expect(terminal.written.match(/18t/g)).toHaveLength(2);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(NAME_TIMER);
   });
 
   test('is asked for before the first key goes to the server', async () => {
@@ -566,7 +610,7 @@ describe('output faster than an editor draws', () => {
     expect(server.ofType('watch')).toHaveLength(2);
     pty.onNotice('dump', dump('the end of it'));
     expect(terminal.written.endsWith('the end of it')).toBe(true);
-    expect(vi.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(NAME_TIMER);
   });
 
   test('is drawn when it is slow enough', async () => {

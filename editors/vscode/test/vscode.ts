@@ -120,6 +120,11 @@ export class FakeTerminal {
     }
   }
 
+  /** The editor does this a moment after it opened the terminal. */
+  takeFirstName(): void {
+    this.name = this.creationOptions.name;
+  }
+
   get pty(): Pty {
     if (this.creationOptions.pty === undefined) {
       throw new Error('not a pseudoterminal');

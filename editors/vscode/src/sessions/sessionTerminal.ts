@@ -12,20 +12,16 @@
 
 import * as vscode from 'vscode';
 import { type Log, reasonOf } from '../log.js';
-import { plainText } from '../plainText.js';
-import { type Fields, numberOf, textOf } from '../protocol/message.js';
+import { type Fields, textOf } from '../protocol/message.js';
 import { type SessionRow, sizeOf } from '../protocol/sessionRow.js';
 import { ClippedView, wheelDistance } from './clippedView.js';
 import { OutputBurst } from './outputBurst.js';
 import { PanelSize, WHOLE_PANEL, isSameSize, sizeAnswer } from './panelSize.js';
-import { type Ending, NOT_SENT, RESET, TabName, endLine, endingOf, inLines, placeOfEnd } from './sessionTexts.js';
+import { SessionInput } from './sessionInput.js';
+import { type Ending, RESET, TabName, endLine, endingOf, inLines, notShown, placeOfEnd, reportedEnding } from './sessionTexts.js';
 import { typedInput } from './typedInput.js';
 import { WheelGuard } from './wheelGuard.js';
 
-/** Typed characters that may wait for the server; more are dropped, with a beep. */
-const MAX_UNSENT_INPUT = 4 * 1024 * 1024;
-/** Largest part of them in one message. */
-const MAX_INPUT = 256 * 1024;
 /** How long the panel's size may take to be known after it was shown, and how long the first key waits for that. */
 const SHOWN_MS = 1_000;
 const TYPED_MS = 300;
@@ -41,8 +37,9 @@ const ENDED_MS = 1_000;
  * the view closed by that, the rest would go to the terminal that comes to the front instead.
  */
 const QUIET_MS = 1_000;
+/** How long the editor may take to open a terminal, after which it takes the first name once more. */
+const FIRST_NAME_MS = 1_000;
 const ENTER = '\r';
-const BELL = '\x07';
 
 /** The part of the connection that a session's terminal uses. */
 export interface SessionRequests {
@@ -78,16 +75,15 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   private readonly wheel = new WheelGuard();
   private isOpen = false;
   private isOnline = true;
-  private hasSaidNotSent = false;
   private ending: Ending | undefined;
   private readonly name: TabName;
-  private input = '';
+  private readonly input: SessionInput;
   /** When something was typed last, or the session ended after that, in milliseconds since 1970. */
   private lastKey = 0;
-  private isSending = false;
   private readonly burst = new OutputBurst();
   private watchTimer: NodeJS.Timeout | undefined;
   private endTimer: NodeJS.Timeout | undefined;
+  private nameTimer: NodeJS.Timeout | undefined;
 
   constructor(
     private row: SessionRow,
@@ -98,6 +94,16 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   ) {
     this.name = new TabName(row, shownName);
     this.clipped = new ClippedView((distance) => server.request('scroll', { sessionId: row.sessionId, ...distance }), log);
+    const { sessionId } = row;
+    const target = {
+      sessionId,
+      isOnline: () => this.isOnline,
+      hasEnded: () => this.hasEnded,
+      prepare: () => this.beforeInput(),
+      send: (data: string) => server.request('input', { sessionId, data }),
+      write: (text: string) => this.writing.fire(text),
+    };
+    this.input = new SessionInput(target, log);
     this.wheel.setDriver(row.isDriver);
   }
 
@@ -147,13 +153,18 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   open(panel: vscode.TerminalDimensions | undefined): void {
     this.isOpen = true;
     this.panel.set(panel ?? this.panel.current);
-    this.watch();
+    if (this.ending === undefined) {
+      this.watch();
+    } else {
+      void this.showEnded(this.ending);
+    }
     // One that was driven before a reload has the size of the panel that was.
     if (this.isDriven && this.panel.isKnown) {
       this.send('resize', this.panelSize());
     }
-    // Until this has returned the editor takes no other name than the first.
+    // Until this has returned the editor takes no other name than the first, and a moment later it takes the first once more.
     queueMicrotask(() => this.naming.fire(this.name.current));
+    this.nameTimer = setTimeout(() => this.naming.fire(this.name.again), FIRST_NAME_MS);
   }
 
   close(): void {
@@ -161,6 +172,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.send('unwatch', {});
     }
     this.isOpen = false;
+    clearTimeout(this.nameTimer);
     this.clearTimers();
   }
 
@@ -200,16 +212,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       }
       return;
     }
-    if (!this.isOnline) {
-      this.sayNotSent();
-      return;
-    }
-    if (this.input.length + typed.length > MAX_UNSENT_INPUT) {
-      this.writing.fire(BELL);
-      return;
-    }
-    this.input += typed;
-    void this.sendInput();
+    this.input.add(typed);
   }
 
   /** The server reported the session anew. */
@@ -251,13 +254,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
         this.onFrame(text, data['canScroll'] === true);
         break;
       case 'ended':
-        this.end(
-          endingOf({
-            exitCode: numberOf(data, 'exitCode'),
-            signal: textOf(data, 'signal'),
-            stopped: data['stopped'] === true,
-          }),
-        );
+        this.end(reportedEnding(data));
         break;
       default:
         this.log.warn(`dropped the notice ${type} of session ${this.sessionId}`);
@@ -267,10 +264,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   /** The connection was lost: what is shown stays, and nothing can be typed. */
   goOffline(): void {
     this.isOnline = false;
-    if (this.input !== '') {
-      this.input = '';
-      this.sayNotSent();
-    }
+    this.input.goOffline();
     this.rename();
   }
 
@@ -278,7 +272,7 @@ export class SessionTerminal implements vscode.Pseudoterminal {
   goOnline(row: SessionRow): void {
     this.row = row;
     this.isOnline = true;
-    this.hasSaidNotSent = false;
+    this.input.goOnline();
     this.followDriver();
     this.rename();
     this.watch();
@@ -296,7 +290,10 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     this.ending = ending;
     this.lastKey = Date.now();
     this.resizeView();
-    void this.writeEnd(ending);
+    // What is written before the editor has opened the view is lost.
+    if (this.isOpen) {
+      void this.writeEnd(ending);
+    }
     this.rename();
     this.ended.fire();
   }
@@ -392,13 +389,24 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.log.warn(`watch of session ${this.sessionId}: ${reasonOf(error)}`);
       // A lost connection is shown by the name, and is followed by another `watch`.
       if (this.isOnline && this.isOpen) {
-        void this.showTranscript(reasonOf(error));
+        void this.showNotWatched(reasonOf(error));
       }
     });
   }
 
   /** A session that is over may not be watched any more; what it printed can still be read. */
-  private async showTranscript(reason: string): Promise<void> {
+  private async showNotWatched(reason: string): Promise<void> {
+    await this.showTranscript();
+    this.end(this.row.state === 'exited' ? endingOf(this.row) : notShown(reason));
+  }
+
+  /** The session was over before the editor opened the view. */
+  private async showEnded({ text }: Ending): Promise<void> {
+    await this.showTranscript();
+    this.writing.fire(`\r\n${endLine(text)}`);
+  }
+
+  private async showTranscript(): Promise<void> {
     let text = '';
     try {
       text = await this.transcript();
@@ -406,8 +414,6 @@ export class SessionTerminal implements vscode.Pseudoterminal {
       this.log.warn(`transcript of session ${this.sessionId}: ${reasonOf(error)}`);
     }
     this.writing.fire(RESET + inLines(text));
-    const notShown: Ending = { text: `not shown: ${plainText(reason, 200)}`, outcome: 'stopped' };
-    this.end(this.row.state === 'exited' ? endingOf(this.row) : notShown);
   }
 
   /** Writes that the session is over, without a loss of what its last screen shows. */
@@ -456,42 +462,19 @@ export class SessionTerminal implements vscode.Pseudoterminal {
     return { cols, rows };
   }
 
-  /** What is typed while a message is under way goes with the next one: the order stays, and few are open. */
-  private async sendInput(): Promise<void> {
-    if (this.isSending) {
-      return;
-    }
-    this.isSending = true;
-    // Whoever takes over by typing does it in the panel's size.
+  /** Whoever takes over by typing does it in the panel's size. */
+  private beforeInput(): Promise<void> | undefined {
     if (!this.row.isDriver && !this.panel.isKnown) {
-      await this.learnPanel(TYPED_MS);
+      return this.learnPanel(TYPED_MS).then(() => this.reportPanel());
     }
+    this.reportPanel();
+    return undefined;
+  }
+
+  private reportPanel(): void {
     if (this.isOnline && !isSameSize(this.reportedPanel, this.panel.current)) {
       this.send('resize', this.panelSize());
     }
-    try {
-      while (this.input !== '') {
-        const data = this.input.slice(0, MAX_INPUT);
-        this.input = this.input.slice(MAX_INPUT);
-        await this.server.request('input', { sessionId: this.sessionId, data });
-      }
-    } catch (error) {
-      this.input = '';
-      if (this.isOnline) {
-        this.writing.fire(BELL);
-      } else {
-        this.sayNotSent();
-      }
-      this.log.warn(`input to session ${this.sessionId}: ${reasonOf(error)}`);
-    } finally {
-      this.isSending = false;
-    }
-  }
-
-  /** Once for as long as the connection is lost; a beep for each key after that. */
-  private sayNotSent(): void {
-    this.writing.fire(this.hasSaidNotSent || this.hasEnded ? BELL : BELL + NOT_SENT);
-    this.hasSaidNotSent = true;
   }
 
   private send(type: string, data: object): void {

@@ -1,6 +1,7 @@
 // What the tab of a session's terminal says, and what it says when the session has ended. No editor API.
 
 import { plainText } from '../plainText.js';
+import { type Fields, numberOf, textOf } from '../protocol/message.js';
 import type { SessionRow } from '../protocol/sessionRow.js';
 import { type Outcome, outcomeOf } from './sessionModel.js';
 
@@ -36,6 +37,12 @@ export class TabName {
     return this.name;
   }
 
+  /** The name to give once more: the person's, where the person has chosen one meanwhile. */
+  get again(): string {
+    const shown = this.shownName();
+    return shown === undefined || this.given.has(shown) ? this.name : shown;
+  }
+
   /** The name from now on, where it is another. */
   change(row: SessionRow, now: { readonly ending: Ending | undefined; readonly isOnline: boolean }): string | undefined {
     const shown = this.shownName();
@@ -61,8 +68,6 @@ export class TabName {
 
 /** RIS: nothing of what was shown before is left, scrollback and modes included. */
 export const RESET = '\x1bc';
-/** The dump that comes with the next connection erases it. */
-export const NOT_SENT = '\x1b[0m\r\n\x1b[2m[offline: not sent]\x1b[0m\r\n';
 /** To the last row of all, whatever the program's margins were. */
 const LAST_ROW = '\x1b[0m\x1b[4l\x1b[r\x1b[999;1H';
 /** A blank row after that of the cursor, where the last one is blank: this takes its place. */
@@ -100,6 +105,17 @@ export function endingOf(end: Pick<SessionRow, 'exitCode' | 'signal' | 'stopped'
     return { text: `ended by ${plainText(signal, 20)}`, outcome };
   }
   return { text: exitCode === undefined ? 'ended' : `ended with exit code ${exitCode}`, outcome };
+}
+
+/** The same, from the server's notice. */
+export function reportedEnding(data: Fields): Ending {
+  const [exitCode, signal] = [numberOf(data, 'exitCode'), textOf(data, 'signal')];
+  return endingOf({ exitCode, signal, stopped: data['stopped'] === true });
+}
+
+/** What is said of a session that cannot be watched. */
+export function notShown(reason: string): Ending {
+  return { text: `not shown: ${plainText(reason, 200)}`, outcome: 'stopped' };
 }
 
 function nameOf(row: Pick<SessionRow, 'title'>, note: string): string {
