@@ -264,6 +264,16 @@ class EditorWindow {
     await this.page.locator('.tab.active').filter({ hasText: name }).waitFor();
   }
 
+  /** Moves the upper edge of the panel down by so many pixels. */
+  async dragPanelEdge(down) {
+    const { x, y, width } = await this.page.locator('.part.panel').boundingBox();
+    // The edge is in the gap above it.
+    await this.page.mouse.move(x + width / 3, y - 2);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x + width / 3, y - 2 + down, { steps: 5 });
+    await this.page.mouse.up();
+  }
+
   /** Opens the view of sessions. */
   async openSessions() {
     await this.page.locator('.activitybar .action-label[aria-label^="termbridge"]').first().click();

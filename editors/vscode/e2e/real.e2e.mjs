@@ -1,28 +1,10 @@
 // The extension, a real server and an agent. Skipped where there is no server, or one that does not speak the editor's protocol.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import * as path from 'node:path';
 import { until } from './harness.mjs';
 import { startAgent, startRealEditor, stopServer } from './realServer.mjs';
 
 export { skip, tearDown } from './realServer.mjs';
-
-const TESTS = `import unittest
-
-def parse(text):
-    return [int(word) for word in text.split(",")]
-
-class Parser(unittest.TestCase):
-    def test_numbers(self):
-        self.assertEqual(parse("1,2,3"), [1, 2, 3])
-
-    def test_blanks(self):
-        self.assertEqual(parse("1, 2"), [1, 2])
-
-    def test_nothing(self):
-        self.assertEqual(parse("0"), [])
-`;
 
 export async function setUp(target) {
   const world = await startRealEditor(target, 'real');
@@ -71,24 +53,6 @@ export const steps = {
     await window.waitForTerminalText('length 14');
     const answer = JSON.stringify([await running, await agent.call('view_screen', { session_id: session })]);
     assert.ok(!answer.includes('hunter2-secret'));
-  },
-
-  'what the README shows': async ({ agent, window }) => {
-    writeFileSync(path.join(window.folder, 'test_parser.py'), TESTS);
-    const vim = await agent.call('launch_app', {
-      ...{ command: 'vim', args: ['-u', 'NONE', '-c', 'syntax on', '-c', 'set number', 'test_parser.py'] },
-      ...{ name: 'edit the parser', cols: 100, rows: 14 },
-    });
-    const tests = await agent.call('create_session', { name: 'run the tests', cols: 100, rows: 14 });
-    await window.waitForTerminalName(/run the tests/);
-    const ran = await agent.call('execute_command', { session_id: tests.session_id, command: 'python3 -m unittest -v' });
-    assert.equal(ran.exit_code, 1);
-    await window.openSessions();
-    await window.selectTerminal('run the tests');
-    await window.waitForTerminalText('FAILED (failures=1)');
-    await window.page.mouse.move(700, 300);
-    await window.screenshot('readme');
-    await Promise.all([vim, tests].map(({ session_id }) => agent.call('stop_app', { session_id })));
   },
 
   'an agent uses a terminal of the editor': async ({ agent, window }) => {
