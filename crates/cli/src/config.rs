@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for Whole {
 
 pub(crate) use editor::{EditorConfig, EditorTable};
 pub(crate) use folders::{config_path, find_server_folder, home, server_folder, state_folder};
-pub(crate) use serve::{ServeConfig, ServeTable};
+pub(crate) use serve::{ServeConfig, ServeTable, connection_room};
 
 /// Everything that can be set.
 #[derive(Debug)]

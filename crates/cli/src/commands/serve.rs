@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use super::editors::{Editors, Listening, socket_door};
 use super::{EndingSignals, tell, token};
 use crate::args::ServeArguments;
-use crate::config::{Config, ServeConfig, server_folder};
+use crate::config::{Config, ServeConfig, connection_room, server_folder};
 use crate::logging;
 
 /// How long requests under way may take to be answered when the server ends.
@@ -121,7 +121,7 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let sweep = tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders);
     // Kept until the process ends: the next server begins when everything is left in order.
     std::mem::forget(socket.lock());
-    let mut socket = SocketServer::new(socket);
+    let mut socket = SocketServer::new(socket).with_room_for(connection_room());
     if let Some(service) = editors {
         socket = socket.with_editors(socket_door(service, &stop));
     }

@@ -167,6 +167,12 @@ impl SocketServer {
         Self { listener, connections, room, windows, editors: None }
     }
 
+    /// The same with room for fewer connections.
+    #[must_use]
+    pub fn with_room_for(self, connections: usize) -> Self {
+        Self { room: Arc::new(Semaphore::new(connections.min(MAX_CONNECTIONS))), ..self }
+    }
+
     /// The same, where extensions of editors are served too.
     #[must_use]
     pub fn with_editors(self, editors: EditorDoor) -> Self {
