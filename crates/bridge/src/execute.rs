@@ -36,6 +36,8 @@ const ATTEMPTS: u32 = 5;
 pub(crate) const HISTORY_BYTES: usize = 64 * 1024;
 /// How long the task that sees to the history waits at a time.
 pub(crate) const FOLLOW: Duration = Duration::from_hours(1);
+/// How long a command runs before its project is looked up. Most are over by then, and nobody waits for the look.
+const PROJECT_DELAY: Duration = Duration::from_secs(1);
 
 /// A command to run.
 #[derive(Debug, Clone, Default)]
@@ -458,15 +460,17 @@ impl Bridge {
         self.shared.followers.spawn(async move {
             let session = &session;
             let backend = bridge.backend_of(session);
+            let mut until =
+                backend.wait_command(session, command, Awaited::End, PROJECT_DELAY).await;
             if entry.run.project.is_none() {
                 entry.run.project = directories::project_of(&caller, cwd).await;
-                if entry.run.project.is_some() {
+                if entry.run.project.is_some() && matches!(until, Ok(Until::TimedOut)) {
                     history.record(entry.clone());
                 }
             }
-            while let Ok(Until::TimedOut) =
-                backend.wait_command(session, command, Awaited::End, FOLLOW).await
-            {}
+            while let Ok(Until::TimedOut) = until {
+                until = backend.wait_command(session, command, Awaited::End, FOLLOW).await;
+            }
             let output = bridge.output(session, command, HISTORY_BYTES).await;
             if let Ok((report, output)) = output {
                 let shell = match report.state {
