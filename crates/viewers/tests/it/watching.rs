@@ -523,7 +523,7 @@ async fn new_sessions_of_a_folder_are_held_to_what_its_person_has_set() {
     let second = bed.bridge.start(run("true"), LIMIT).await;
     assert!(matches!(second, Err(BridgeError::FolderFull { limit: 1 })), "{second:?}");
 
-    window.does("update", json!({"folders": ["/tmp"], "settings": {"idleTimeoutMs": 300}})).await;
+    window.does("update", json!({"folders": ["/tmp"], "settings": {"idleTimeoutMs": 1000}})).await;
     let idle = bed.bridge.create_session(&here, NewSession::default()).await.expect("another");
     let gone = window
         .told(|kind, data| {
