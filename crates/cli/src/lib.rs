@@ -1,7 +1,7 @@
-//! The binary `termbridge`: arguments, configuration, logging, exit codes.
+//! The program `termbridge`: arguments, configuration, logging, exit codes.
 //!
-//! Each command is a file under `commands`. stdout belongs to the protocol in `mcp` and to the answer
-//! elsewhere; people and logs get stderr.
+//! The binary calls [`run`], and `cargo xtask generate` writes [`configuration_page`]. Each command is a file under
+//! `commands`. stdout belongs to the protocol in `mcp` and to the answer elsewhere; people and logs get stderr.
 
 mod args;
 mod commands;
@@ -21,8 +21,10 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 
 use crate::args::{Arguments, Command, McpCommand};
+pub use crate::config::configuration_page;
 
-fn main() -> ExitCode {
+/// Runs the program with the arguments of the process.
+pub fn run() -> ExitCode {
     let arguments = arguments();
     let result = match arguments.command {
         Command::Mcp(arguments) if arguments.connect => commands::connect::run(arguments.mcp),

@@ -1,0 +1,5 @@
+//! The binary `termbridge`.
+
+fn main() -> std::process::ExitCode {
+    termbridge::run()
+}
