@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &InstallArguments) -> Result<ExitCode> {
     if let Some(command) = missing {
         let folder = own_path()?.parent().map(|folder| folder.display().to_string());
         tell(&format!(
-            "termbridge: {} is not on the PATH on which clients look for it: add {} to PATH",
+            "termbridge: {} is not on your PATH, where clients look for it: add {} to PATH",
             printable(&command),
             printable(&folder.unwrap_or_default())
         ));

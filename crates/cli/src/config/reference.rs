@@ -210,9 +210,7 @@ pub fn configuration_page() -> String {
     let mut page = INTRODUCTION.to_owned();
     for (title, settings) in GROUPS {
         page.push_str(&format!("\n## {title}\n\n"));
-        page.push_str(
-            "| setting | default | meaning | flag, variable |\n| --- | --- | --- | --- |\n",
-        );
+        page.push_str("| setting | default | meaning, flag, variable |\n| --- | --- | --- |\n");
         for setting in *settings {
             page.push_str(&row(setting, &serve));
         }
@@ -231,18 +229,15 @@ fn row(setting: &Setting, serve: &Command) -> String {
         _ => default.trim_end_matches(']'),
     };
     let meaning = text.map_or(meaning, |text| text.meaning);
-    let spellings = arg.map(|arg| {
-        let variable = arg.get_env().map(|name| format!("`{}`", name.display()));
-        [Some(format!("`--{}`", setting.flag)), variable].into_iter().flatten().collect()
-    });
-    let spellings: Vec<String> = spellings.unwrap_or_default();
-    format!(
-        "| {} | {} | {} | {} |\n",
-        code(setting.key),
-        if is_value(default) { code(default) } else { default.to_owned() },
-        meaning.replace('|', "\\|"),
-        spellings.join(", ")
-    )
+    let mut meaning = meaning.replace('|', "\\|");
+    if let Some(arg) = arg {
+        meaning.push_str(&format!("<br>`--{}`", setting.flag));
+        if let Some(variable) = arg.get_env() {
+            meaning.push_str(&format!(", `{}`", variable.display()));
+        }
+    }
+    let default = if is_value(default) { code(default) } else { default.to_owned() };
+    format!("| {} | {default} | {meaning} |\n", code(setting.key))
 }
 
 fn code(text: &str) -> String {
