@@ -54,7 +54,7 @@ pub(crate) struct ServeArguments {
         value_delimiter = ','
     )]
     pub(crate) allow_hosts: Option<Vec<String>>,
-    /// Origin of web pages that may use this server, such as https://app.example.org; may be repeated
+    /// Origin of web pages that may use this server, such as `https://app.example.org`; may be repeated
     #[arg(
         long = "allow-origin",
         env = "TERMBRIDGE_ALLOW_ORIGIN",
