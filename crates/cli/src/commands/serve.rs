@@ -154,7 +154,7 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     bridge.close().await;
     if left > 0 {
         tell(&format!(
-            "termbridge: {left} sessions go on. `termbridge serve` takes them over; `termbridge stop --all` ends them."
+            "termbridge: {left} sessions keep running. `termbridge serve` adopts them; `termbridge stop --all` ends them."
         ));
     }
     Ok(code)
@@ -198,7 +198,7 @@ fn replaces(folder: &ServerFolder, serving: &ServeConfig) -> Result<bool> {
 
 /// Takes over what an earlier server left.
 async fn adopt(sessions: &Sessions, bridge: &Bridge, folder: &ServerFolder) -> Result<()> {
-    let adoption = sessions.adopt().await.context("what an earlier server left cannot be had")?;
+    let adoption = sessions.adopt().await.context("cannot adopt what an earlier server left")?;
     for (session, why) in &adoption.lost {
         tell(&format!(
             "termbridge: session {session} could not be taken over and was ended: {why}"
@@ -207,7 +207,7 @@ async fn adopt(sessions: &Sessions, bridge: &Bridge, folder: &ServerFolder) -> R
     let all = sessions.list().await;
     let running = all.iter().filter(|info| info.state == State::Running).count();
     if running > 0 {
-        tell(&format!("termbridge: {running} sessions of an earlier server go on"));
+        tell(&format!("termbridge: {running} sessions of an earlier server continue"));
     }
     bridge.adopted(folder.agents()).await;
     Ok(())
@@ -227,7 +227,7 @@ async fn take_over(folder: &ServerFolder) -> Result<SocketListener> {
             }
             Err(SocketError::Taken { pid }) => {
                 if Instant::now() >= until + REPLACE_LIMIT {
-                    bail!("the server that runs does not end: `termbridge status` shows it");
+                    bail!("the running server does not end: `termbridge status` shows it");
                 }
                 // It leaves the same to us whichever way it ends.
                 let late = pid.filter(|_| Instant::now() >= until);

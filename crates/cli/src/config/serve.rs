@@ -60,7 +60,7 @@ impl ServeConfig {
         {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
             (None, None) => None,
-            _ => bail!("tls_cert and tls_key belong together"),
+            _ => bail!("tls_cert and tls_key must be set together"),
         };
         let defaults = Limits::default();
         let rate = number(arguments.rate_limit, "rate_limit", table.rate_limit, RATE)?;

@@ -35,7 +35,7 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// Another server has it.
-    #[error("a server already runs{}: `termbridge serve --replace` takes its place, and what runs goes on; \
+    #[error("a server already runs{}: `termbridge serve --replace` replaces it and keeps its sessions; \
         `termbridge mcp --connect` connects to it", of_pid(*pid))]
     Taken {
         /// Its process, where the lock file says.

@@ -392,7 +392,7 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
     assert_eq!(names, ["blockedCommands", "maxConcurrentSessions", "blockedCommands"], "{wrong}");
     assert!(wrong[2]["reason"].as_str().is_some_and(|why| why.contains("a | b")), "{wrong}");
     assert!(!may(&here, &["git", "push"]) && may(&here, &["git", "status"]));
-    for (number, reason) in [(json!(1e30), "is too large"), (json!(1.5), "no whole number")] {
+    for (number, reason) in [(json!(1e30), "is too large"), (json!(1.5), "not a whole number")] {
         let settings = json!({"maxOutputLines": number});
         let answer =
             window.does("update", json!({"folders": ["/tmp"], "settings": settings})).await;
