@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::inspect::{Page, VariableFilter};
 use super::one_line::Detail;
+use super::unset::UNSET;
 use super::{DebugSession, Inner};
 use crate::adapter::OwnResult;
 use crate::error::DebugError;
@@ -187,6 +188,10 @@ impl DebugSession {
             }
             if found.as_ref().is_some_and(|found| found.read_only) {
                 return Err(DebugError::ReadOnly(name.to_owned()));
+            }
+            if found.as_ref().is_some_and(|found| found.value == UNSET) {
+                let message = format!("{name} is not initialised: step over its declaration first");
+                return Err(DebugError::EvaluateFailed(message));
             }
             if !inner.capability(link, |capabilities| capabilities.supports_set_variable) {
                 return Err(inner.unsupported("changing variables"));

@@ -53,6 +53,8 @@ struct Reading {
     requests: AtomicUsize,
     bits: AtomicUsize,
     deadline: Instant,
+    /// How long a value may be.
+    bytes: usize,
 }
 
 /// A value on its way to its line.
@@ -78,10 +80,8 @@ impl Inner {
     ) {
         let (requests, bits) = (AtomicUsize::new(MAX_REQUESTS), AtomicUsize::new(MAX_BITS));
         let deadline = Instant::now() + MAX_TIME;
-        let reading = Reading { link, frame, requests, bits, deadline };
-        // One value is worth fetching whole.
-        let is_whole = variables.len() == 1;
-        let nodes = variables.iter().map(|one| self.node(&reading, one, detail.levels, is_whole));
+        let reading = Reading { link, frame, requests, bits, deadline, bytes: detail.bytes };
+        let nodes = variables.iter().map(|one| self.node(&reading, one, detail.levels));
         let nodes = join_all(nodes).await;
         for (variable, node) in variables.iter_mut().zip(nodes) {
             if let Some(node) = node {
@@ -96,22 +96,26 @@ impl Inner {
         reading: &'a Reading,
         variable: &'a Variable,
         levels: usize,
-        is_whole: bool,
     ) -> BoxFuture<'a, Option<Node>> {
         async move {
-            let container = match self.adapter.quirks().look(variable)? {
+            let (container, preview) = match self.adapter.quirks().look(variable)? {
                 Look::Text(text) => return Some(Node::Text(text)),
                 Look::Bits(expression) => {
                     let bits = self.bits(reading, &expression).await;
                     return Some(Node::Text(self.adapter.quirks().by_bits(variable, bits)));
                 }
-                Look::Preview(text, _) if !is_whole => return Some(Node::Text(text)),
-                Look::Parts(container) | Look::Preview(_, container) => container,
+                // There is no room for more.
+                Look::Preview(text, _) if text.len() > reading.bytes => {
+                    return Some(Node::Text(text));
+                }
+                Look::Preview(text, container) => (container, Some(text)),
+                Look::Parts(container) => (container, None),
             };
+            let closed = |container| preview.map_or(Node::Closed(container), Node::Text);
             // An entry is no level of its own.
             let is_entry = container == Container::Entry;
             if levels == 0 && !is_entry || !takes_one(&reading.requests) {
-                return Some(Node::Closed(container));
+                return Some(closed(container));
             }
             let levels = if is_entry { levels } else { levels - 1 };
             let mut arguments = json!({"variablesReference": variable.variables_reference});
@@ -122,7 +126,7 @@ impl Inner {
             }
             let children = self.ask(reading.link, "variables", arguments);
             let Ok(Ok(children)) = timeout_at(reading.deadline, children).await else {
-                return Some(Node::Closed(container));
+                return Some(closed(container));
             };
             let children = read::<Variables>(&children).variables;
             let (container, mut parts) =
@@ -132,7 +136,7 @@ impl Inner {
             let nodes = join_all(parts.into_iter().map(async |(part, child)| {
                 let node = match part {
                     Part::Getter(_) => Node::Text("[Getter]".to_owned()),
-                    _ => self.node(reading, &child, levels, false).await?,
+                    _ => self.node(reading, &child, levels).await?,
                 };
                 Some((part, node))
             }));
@@ -181,7 +185,8 @@ impl Node {
             {
                 text = format!("{name}: {text}");
             }
-            if size + text.len() > budget && at > 0 {
+            let is_left_out = size + text.len() > budget || text == "…";
+            if is_left_out && at > 0 {
                 written.push(format!("… {} more", parts.len() - at + more));
                 return container.with(&written.join(", "));
             }

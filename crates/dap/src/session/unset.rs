@@ -15,7 +15,7 @@ use crate::protocol::{Scope, Scopes, Variable, read};
 use crate::reference::{FramePlace, ScopePlace};
 
 /// What is shown for a variable that has no value yet.
-const UNSET: &str = "<not initialised>";
+pub(super) const UNSET: &str = "<not initialised>";
 /// Bytes of a source that are read.
 const MAX_SOURCE: u64 = 4 * 1024 * 1024;
 

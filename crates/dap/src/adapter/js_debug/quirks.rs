@@ -18,6 +18,27 @@ use crate::protocol::Variable;
 
 /// What node gives to each module that is loaded by `require`.
 const HELPERS: [&str; 5] = ["exports", "require", "module", "__filename", "__dirname"];
+/// The same, and what esbuild writes into each module, as tsx runs it.
+const HELPERS_OF_ESBUILD: [&str; 18] = [
+    "exports",
+    "require",
+    "module",
+    "__filename",
+    "__dirname",
+    "__create",
+    "__defProp",
+    "__defProps",
+    "__getOwnPropDesc",
+    "__getOwnPropNames",
+    "__getProtoOf",
+    "__hasOwnProp",
+    "__copyProps",
+    "__name",
+    "__export",
+    "__toESM",
+    "__toCommonJS",
+    "__commonJS",
+];
 
 /// js-debug's table.
 pub(crate) struct JsDebug;
@@ -142,9 +163,13 @@ impl Quirks for JsDebug {
         exceptions::for_js_debug(filters, types)
     }
 
-    // A scope that has all of them is that of a CommonJS module.
+    // A scope that has all of them is that of a CommonJS module. esbuild defines each with the first of its own.
     fn helpers(&self, names: &[&str]) -> &'static [&'static str] {
-        if HELPERS.iter().all(|helper| names.contains(helper)) { &HELPERS } else { &[] }
+        match () {
+            () if names.contains(&"__defProp") => &HELPERS_OF_ESBUILD,
+            () if HELPERS.iter().all(|helper| names.contains(helper)) => &HELPERS,
+            () => &[],
+        }
     }
 
     fn look(&self, variable: &Variable) -> Option<Look> {
