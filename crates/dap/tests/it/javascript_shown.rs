@@ -62,7 +62,11 @@ work();
 #[tokio::test]
 async fn getters_are_getters_wherever_they_are_shown() {
     let text = "
-class Shop { constructor() { this.open = true; } get total() { throw new Error('called'); } }
+class Shop {
+  constructor() { this.open = true; this.item = { total: 1 }; }
+  get total() { throw new Error('called'); }
+  get #own() { throw new Error('called'); }
+}
 function work() {
   const module = Object.defineProperty({}, Symbol.toStringTag, { value: 'Module' });
   Object.defineProperty(module, 'load', { enumerable: true, get() { throw new Error('called'); } });
@@ -73,7 +77,9 @@ work();
 ";
     let (_subject, session, report) = stopped_in(text, &["here"]).await;
     assert_eq!(local(&report, "module").value, "Module {load: [Getter]}");
-    assert_eq!(local(&report, "shop").value, "Shop {open: true}");
+    assert_eq!(local(&report, "shop").value, "Shop {open: true, item: {total: 1}}");
+    let shop = session.evaluate("shop", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(shop.value, "Shop {open: true, item: {total: 1}}");
     let all = Page { start: 0, count: 0 };
     for (name, getter) in [("module", "load"), ("shop", "total")] {
         let reference = local(&report, name).reference;

@@ -9,6 +9,8 @@ use crate::protocol::Variable;
 
 /// What js-debug puts in the place of what it leaves out.
 const CUT: char = '…';
+/// What js-debug puts in the place of a getter.
+const ACCESSOR: &str = "<accessor>";
 /// Bytes of a function's source.
 const FUNCTION: usize = 80;
 /// Where something else than its message begins in the preview of an error.
@@ -93,20 +95,20 @@ pub(super) fn parts(
         other => other,
     };
     // js-debug lists getters first, those of its class among them; the preview has the first fields, and no getter of a class.
-    let place = |child: &Variable| {
-        let marks = ["{", ", "].map(|before| format!("{before}{}: ", child.name));
-        marks.iter().filter_map(|mark| preview.find(mark)).min().unwrap_or(usize::MAX)
+    let find = |child: &Variable, value: &str| {
+        let marks = ["{", ", "].map(|before| format!("{before}{}: {value}", child.name));
+        marks.iter().filter_map(|mark| preview.find(mark)).min()
     };
     let has_class = matches!(&container, Container::Fields { title } if !title.is_empty());
     let is_of_class =
-        |child: &Variable| has_class && is_getter(child) && place(child) == usize::MAX;
+        |child: &Variable| has_class && is_getter(child) && find(child, ACCESSOR).is_none();
     let own = children.into_iter().filter(|child| !is_of_class(child));
     let mut parts: Vec<_> =
         own.filter_map(|child| Some((part(&child, &container)?, child))).collect();
     parts.sort_by_key(|(part, child)| match part {
         Part::Indexed(index) => (false, *index),
         Part::Named(name) if name.starts_with('#') => (true, 0),
-        Part::Named(_) | Part::Getter(_) => (true, place(child)),
+        Part::Named(_) | Part::Getter(_) => (true, find(child, "").unwrap_or(usize::MAX)),
     });
     (container, parts)
 }
@@ -117,7 +119,9 @@ fn part(child: &Variable, of: &Container) -> Option<Part> {
     if child.name.starts_with("[[") || hint.visibility.as_deref() == Some("internal") {
         return None;
     }
+    let is_private = child.name.starts_with('#');
     match of {
+        _ if hint.lazy && is_private => None,
         Container::Fields { .. } if hint.lazy => Some(Part::Getter(key(child))),
         _ if hint.lazy => None,
         Container::Fields { .. } | Container::Entry => Some(Part::Named(key(child))),
