@@ -1,7 +1,8 @@
 //! What is shown of JavaScript's variables: which, in which order, and under which names.
 
 use termbridge_dap::{
-    Configuration, EvaluateContext, Page, ScopeFilter, StopReport, VariableFilter,
+    Configuration, EvaluateContext, Page, Resume, ScopeFilter, StopReport, VariableFilter,
+    VariableNode,
 };
 
 use crate::flows;
@@ -104,7 +105,7 @@ work(); // mark: here
 ";
     let (subject, session, report) = stopped_in(text, &["here", "inner"]).await;
     assert_eq!(names(&report), ["own", "work", "this"]);
-    session.resume(termbridge_dap::Resume::Continue, None).await.expect("goes on");
+    session.resume(Resume::Continue, None).await.expect("goes on");
     let report = subject.stop_at(&session, "inner").await;
     let tree = session.variable_tree(None, ScopeFilter::All, 1, 16_000).await.expect("a tree");
     let scopes = tree.scopes.iter().filter(|(name, _)| name != "Global");
@@ -167,5 +168,76 @@ work();
     let error = session.set_variable("sum", "5", None).await.expect_err("it would be lost");
     assert_eq!(error.code(), "E_EVALUATE_FAILED");
     assert!(error.to_string().contains("sum is not initialised"), "{error}");
+    session.stop().await.expect("ends");
+}
+
+/// A function that runs for long is optimised, and what is changed in its frame is lost.
+#[tokio::test]
+async fn a_change_that_is_lost_is_an_error() {
+    let text = "
+function hot() {
+  let count = 0;
+  for (;;) {
+    count++;
+    if (count === 2e8) debugger; // mark: here
+    if (count < 0 || count > 3e8) break;
+  }
+  return count;
+}
+hot();
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    let set = session.set_variable("count", "-5", None).await;
+    let evaluated = session.evaluate("count = -5", None, EvaluateContext::Repl).await;
+    for error in [set.expect_err("is lost"), evaluated.expect_err("is lost")] {
+        assert!(error.to_string().contains("count is still 200000000: "), "{error}");
+    }
+    subject.resume(&session, Resume::StepOver).await;
+    let set = session.set_variable("count", "-5", None).await.expect("is set");
+    assert_eq!(set.value, "-5");
+    let read = session.evaluate("count", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(read.value, "-5");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_list_shows_what_was_changed_last() {
+    let text = "
+function outer() {
+  let calls = 1, count = 'outer';
+  function bump() { calls++; return count; }
+  function work() {
+    let count = 1, name = 'a', list = [1];
+    return [count, name, list, bump]; // mark: here
+    let later = 1;
+  }
+  return work();
+}
+outer();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    let shown = async || {
+        let tree = session.variable_tree(Some(report.frames[0].id), ScopeFilter::All, 0, 16_000);
+        let tree = tree.await.expect("a tree");
+        let scopes = tree.scopes.into_iter().take(2).flat_map(|(_, nodes)| nodes);
+        let value = |node: VariableNode| (node.variable.name, node.variable.value);
+        let wanted = ["count", "name", "list", "later", "calls"];
+        let all = scopes.map(value).filter(|(name, _)| wanted.contains(&name.as_str()));
+        all.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    };
+    let expected = |own: &str, calls: u8| {
+        format!("{own}, later = <not initialised>, calls = {calls}, count = 'outer'")
+    };
+    assert_eq!(shown().await, expected("count = 1, name = 'a', list = [1]", 1));
+    session.set_variable("count", "2", None).await.expect("is set");
+    assert_eq!(shown().await, expected("count = 2, name = 'a', list = [1]", 1));
+    for change in ["bump(), list = [2]", "[count, name] = [3, 'b']"] {
+        session.evaluate(change, None, EvaluateContext::Repl).await.expect("is done");
+    }
+    assert_eq!(shown().await, expected("count = 3, name = 'b', list = [2]", 2));
+    session.set_variable("name", "'c'", None).await.expect("is set");
+    assert_eq!(shown().await, expected("count = 3, name = 'c', list = [2]", 2));
     session.stop().await.expect("ends");
 }
