@@ -92,13 +92,14 @@ work();
 }
 
 #[tokio::test]
-async fn what_esbuild_adds_to_a_module_is_left_out() {
+async fn what_node_and_compilers_add_to_a_module_is_left_out() {
     let text = "
 const __defProp = Object.defineProperty, __hasOwnProp = Object.prototype.hasOwnProperty;
+const __importDefault = (module) => module;
 const __name = (target, value) => __defProp(target, 'name', { value, configurable: true });
 const own = 1;
 function work() {
-  return [own, __name, __hasOwnProp, require]; // mark: inner
+  return [own, __name, __hasOwnProp, __importDefault, require, module]; // mark: inner
 }
 __name(work, 'work');
 work(); // mark: here
@@ -112,7 +113,10 @@ work(); // mark: here
     let shown: Vec<_> =
         scopes.flat_map(|(_, nodes)| nodes).map(|node| node.variable.name.as_str()).collect();
     assert!(shown.contains(&"own"), "{shown:?}");
-    assert!(!shown.iter().any(|name| name.starts_with("__") || *name == "require"), "{shown:?}");
+    assert!(
+        !shown.iter().any(|name| name.starts_with("__") || ["require", "module"].contains(name)),
+        "{shown:?}"
+    );
     assert!(names(&report).iter().all(|name| !name.starts_with("__")));
     session.stop().await.expect("ends");
 }
