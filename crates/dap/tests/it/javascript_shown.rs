@@ -17,7 +17,7 @@ fn names(report: &StopReport) -> Vec<&str> {
 
 #[tokio::test]
 async fn objects_show_the_fields_that_fit_in_the_programs_order() {
-    let text = r#"
+    let text = "
 class Row { constructor() { Object.assign(this, { zeta: 1, yak: 2, x: 3, w: 4, v: 5, u: 6, b: 7, a: 8 }); } }
 function work() {
   const mixed = { q: 1, p: 'x', o: null, n: true, m: 2, list: [1], late: { z: 1, a: 2 }, early: 0 };
@@ -28,7 +28,7 @@ function work() {
   return [mixed, rows, byName, long]; // mark: here
 }
 work();
-"#;
+";
     let (_subject, session, report) = stopped_in(text, &["here"]).await;
     let row = "{zeta: 1, yak: 2, x: 3, w: 4, v: 5, u: 6, b: 7, a: 8}";
     let expected = [
