@@ -53,8 +53,6 @@ struct Reading {
     requests: AtomicUsize,
     bits: AtomicUsize,
     deadline: Instant,
-    /// How long a value may be.
-    bytes: usize,
 }
 
 /// A value on its way to its line.
@@ -80,8 +78,9 @@ impl Inner {
     ) {
         let (requests, bits) = (AtomicUsize::new(MAX_REQUESTS), AtomicUsize::new(MAX_BITS));
         let deadline = Instant::now() + MAX_TIME;
-        let reading = Reading { link, frame, requests, bits, deadline, bytes: detail.bytes };
-        let nodes = variables.iter().map(|one| self.node(&reading, one, detail.levels));
+        let reading = Reading { link, frame, requests, bits, deadline };
+        let nodes =
+            variables.iter().map(|one| self.node(&reading, one, detail.levels, detail.bytes));
         let nodes = join_all(nodes).await;
         for (variable, node) in variables.iter_mut().zip(nodes) {
             if let Some(node) = node {
@@ -90,12 +89,13 @@ impl Inner {
         }
     }
 
-    /// A value with what is inside it; none where the adapter's own text does.
+    /// A value with what is inside it, where there is room for so many bytes; none where the adapter's own text does.
     fn node<'a>(
         &'a self,
         reading: &'a Reading,
         variable: &'a Variable,
         levels: usize,
+        room: usize,
     ) -> BoxFuture<'a, Option<Node>> {
         async move {
             let (container, preview) = match self.adapter.quirks().look(variable)? {
@@ -105,7 +105,7 @@ impl Inner {
                     return Some(Node::Text(self.adapter.quirks().by_bits(variable, bits)));
                 }
                 // There is no room for more.
-                Look::Preview(text, _) if text.len() > reading.bytes => {
+                Look::Preview(text, _) if text.len() > room => {
                     return Some(Node::Text(text));
                 }
                 Look::Preview(text, container) => (container, Some(text)),
@@ -114,7 +114,7 @@ impl Inner {
             let closed = |container| preview.map_or(Node::Closed(container), Node::Text);
             // An entry is no level of its own.
             let is_entry = container == Container::Entry;
-            if levels == 0 && !is_entry || !takes_one(&reading.requests) {
+            if levels == 0 && !is_entry || room == 0 || !takes_one(&reading.requests) {
                 return Some(closed(container));
             }
             let levels = if is_entry { levels } else { levels - 1 };
@@ -133,10 +133,16 @@ impl Inner {
                 self.adapter.quirks().parts(container, &variable.value, children);
             let more = behind + parts.len().saturating_sub(MAX_PARTS);
             parts.truncate(MAX_PARTS);
-            let nodes = join_all(parts.into_iter().map(async |(part, child)| {
+            let mut room = room;
+            let parts = parts.into_iter().map(|(part, child)| {
+                let left = room;
+                room = room.saturating_sub(self.least(&child));
+                (part, child, left)
+            });
+            let nodes = join_all(parts.map(async |(part, child, room)| {
                 let node = match part {
                     Part::Getter(_) => Node::Text("[Getter]".to_owned()),
-                    _ => self.node(reading, &child, levels).await?,
+                    _ => self.node(reading, &child, levels, room).await?,
                 };
                 Some((part, node))
             }));
@@ -144,6 +150,16 @@ impl Inner {
             Some(Node::Open { container, parts, more })
         }
         .boxed()
+    }
+
+    /// How many bytes a value takes in another one at least, as far as its adapter's text of it tells.
+    fn least(&self, variable: &Variable) -> usize {
+        match self.adapter.quirks().look(variable) {
+            Some(Look::Text(text)) => text.len(),
+            // Its mark for what it leaves out may be longer than that.
+            Some(Look::Preview(text, _)) => text.len() / 2,
+            Some(Look::Parts(_) | Look::Bits(_)) | None => 1,
+        }
     }
 
     /// The numbers that an expression gives: `1 = 0x1`, `[2]uint64 [1,2]`.
