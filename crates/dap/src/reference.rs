@@ -4,12 +4,12 @@
 //! something else. Ours are never used twice, in any session: a number that was given out and is no
 //! longer known is stale, one that was never given out is wrong.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::DebugError;
-use crate::protocol::{Scope, Variable};
+use crate::protocol::Scope;
 
 /// References that a session keeps; the oldest are dropped beyond that, and are stale then.
 const MAX_REFERENCES: usize = 50_000;
@@ -43,8 +43,8 @@ pub(crate) enum Target {
 pub(crate) struct References {
     numbers: Numbers,
     known: BTreeMap<u64, Reference>,
-    /// Variables that were changed, by connection, container and name, as the adapter said they are now.
-    changed: HashMap<(u32, i64, String), Variable>,
+    /// Connections over which variables may have been changed since the program stopped.
+    touched: HashSet<u32>,
     /// Where frames stand, by connection and the adapter's number.
     frames: HashMap<(u32, i64), FramePlace>,
     /// The frames of containers, by connection and the adapter's number.
@@ -77,7 +77,7 @@ impl References {
         Self {
             numbers,
             known: BTreeMap::new(),
-            changed: HashMap::new(),
+            touched: HashSet::new(),
             frames: HashMap::new(),
             owners: HashMap::new(),
             scopes: HashMap::new(),
@@ -114,7 +114,7 @@ impl References {
     /// Forgets what came over a connection: its program went on.
     pub(crate) fn forget(&mut self, link: u32) {
         self.known.retain(|_, reference| reference.link != link);
-        self.changed.retain(|(of, ..), _| *of != link);
+        self.touched.remove(&link);
         self.frames.retain(|(of, _), _| *of != link);
         self.owners.retain(|(of, _), _| *of != link);
         self.scopes.retain(|(of, _), _| *of != link);
@@ -156,18 +156,14 @@ impl References {
         self.scopes.get(&(link, container))
     }
 
-    /// Keeps what a variable was changed to, for an adapter that goes on showing what it was.
-    pub(crate) fn keep_change(&mut self, link: u32, container: i64, variable: Variable) {
-        if self.changed.len() < MAX_REFERENCES {
-            self.changed.insert((link, container, variable.name.clone()), variable);
-        }
+    /// Marks that variables of a connection may be others than those that it listed when the program stopped.
+    pub(crate) fn touch(&mut self, link: u32) {
+        self.touched.insert(link);
     }
 
-    /// What a variable was changed to.
-    pub(crate) fn changed(&self, link: u32, container: i64, name: &str) -> Option<&Variable> {
-        // Few are ever changed, so most of the time there is nothing to look up.
-        let of = || (link, container, name.to_owned());
-        if self.changed.is_empty() { None } else { self.changed.get(&of()) }
+    /// Whether they may be.
+    pub(crate) fn is_touched(&self, link: u32) -> bool {
+        self.touched.contains(&link)
     }
 }
 

@@ -30,6 +30,9 @@ pub(crate) trait Declarations: Sync {
     /// The names that an expression reads.
     fn names_read<'a>(&self, expression: &'a str) -> Vec<&'a str>;
 
+    /// The variable that an expression assigns and whose value it then is.
+    fn assigned<'a>(&self, expression: &'a str) -> Option<&'a str>;
+
     /// A log message for a line of a source, with `unset` in the place of what reads a variable without a value.
     fn log_message(&self, message: &str, source: &str, line: u64, unset: &str) -> String;
 

@@ -77,11 +77,14 @@ pub(crate) fn is_type_name(name: &str) -> bool {
 }
 
 /// An expression for a class that says of another whether it has a name or comes from one that has: pydevd
-/// evaluates what it is given, and knows by name only what it can import itself.
+/// evaluates what it is given, and knows by name only what it can import itself. A module that imports a class
+/// gives it another name.
 fn python_class(name: &str) -> String {
+    let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
     format!(
         "type('ByName', (type,), {{'__subclasscheck__': lambda own, other: any('{name}' in \
-         (one.__name__, one.__module__ + '.' + one.__qualname__) for one in other.__mro__)}})\
+         (one.__name__, one.__module__ + '.' + one.__qualname__) or one is getattr(\
+         __import__('sys').modules.get('{module}'), '{last}', None) for one in other.__mro__)}})\
          ('{name}', (), {{}})"
     )
 }

@@ -46,8 +46,10 @@ const NOWHERE: &str = "it is not in the project's or the global node_modules, no
 /// Ends the server and its programs with whoever started it: they would outlive it. Also tells how
 /// programs ended, which the server keeps to itself when it captures their output; before the one that is
 /// debugged, it runs others to learn what they can. The server leaves temporary
-/// files: they go to the folder that its last argument names.
+/// files: they go to the folder that its last argument names. It compares texts only to sort variables by name,
+/// whose order is the program's then.
 const RUN: &str = "\
+    String.prototype.localeCompare = () => 0;\
     const children = require('child_process'), programs = new Set(), spawn = children.spawn;\
     children.spawn = (...given) => {\
         console.log('termbridge: program started');\
@@ -199,6 +201,8 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
         return arguments;
     }
     set_default(&mut arguments, "console", json!("internalConsole"));
+    // Babel's maps call a module by the name of what the program takes from it.
+    set_default(&mut arguments, "sourceMapRenames", json!(false));
     // Without it source maps are read too late for code that runs as it is loaded.
     set_default(&mut arguments, "__workspaceFolder", json!(configuration.folder));
     // What the program writes, not only what it logs.

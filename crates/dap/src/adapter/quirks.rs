@@ -340,9 +340,9 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
-    /// Of the names of a scope, those that the runtime puts into it for each file.
-    fn helpers(&self, _names: &[&str]) -> &'static [&'static str] {
-        &[]
+    /// Names that the runtime or a compiler puts into a scope with such names, in each file.
+    fn helpers(&self, _names: &[&str]) -> Vec<&'static str> {
+        Vec::new()
     }
 
     /// An assignment that it does not take as an expression: what is changed, and to what.

@@ -6,11 +6,15 @@ use serde_json::{Value, json};
 
 use super::inspect::{Page, VariableFilter};
 use super::one_line::Detail;
+use super::unset::UNSET;
 use super::{DebugSession, Inner};
 use crate::adapter::OwnResult;
 use crate::error::DebugError;
 use crate::protocol::{Variable, read};
 use crate::report::{ScopeKind, VariableInfo};
+
+/// Bytes of a value that is compared with what it was set to: adapters cut longer ones.
+const MAX_COMPARED: usize = 80;
 
 /// What an expression is evaluated for; adapters differ in what they allow and show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,6 +51,15 @@ impl DebugSession {
         }
         let (link, id) = self.inner.frame_or_top(frame).await?;
         let mut value = self.inner.value_of(link, id, expression, context.name()).await?;
+        let rules = self.inner.adapter.quirks().declarations();
+        if let Some(name) = rules.and_then(|rules| rules.assigned(expression)) {
+            self.inner.check_kept(link, id, name, &value).await?;
+        }
+        // A name, a path or a number.
+        let is_plain = |c: char| c.is_alphanumeric() || "_$.".contains(c);
+        if self.inner.adapter.quirks().shows_old_values() && !expression.chars().all(is_plain) {
+            self.inner.lock().references.touch(link);
+        }
         self.check_origin(expression, frame).await?;
         self.check_divisors(expression, frame, &value).await?;
         self.inner.adapter.quirks().computed_value(expression, &mut value.value);
@@ -188,6 +201,10 @@ impl DebugSession {
             if found.as_ref().is_some_and(|found| found.read_only) {
                 return Err(DebugError::ReadOnly(name.to_owned()));
             }
+            if found.as_ref().is_some_and(|found| found.value == UNSET) {
+                let message = format!("{name} is not initialised: step over its declaration first");
+                return Err(DebugError::EvaluateFailed(message));
+            }
             if !inner.capability(link, |capabilities| capabilities.supports_set_variable) {
                 return Err(inner.unsupported("changing variables"));
             }
@@ -207,8 +224,13 @@ impl DebugSession {
             }
             // Not every adapter says the type again.
             changed.kind = changed.kind.or(found.and_then(|found| found.kind));
+            let frame = inner.lock().references.frame_of(link, id);
+            if let Some(frame) = frame.filter(|_| inner.lock().references.scope(link, id).is_some())
+            {
+                inner.check_kept(link, frame, name, &changed).await?;
+            }
             if inner.adapter.quirks().shows_old_values() {
-                inner.lock().references.keep_change(link, id, changed.clone());
+                inner.lock().references.touch(link);
             }
             inner.in_one_line(link, None, from_mut(&mut changed), Detail::FULL).await;
             return Ok(inner.variable(link, changed));
@@ -283,6 +305,31 @@ impl DebugSession {
 }
 
 impl Inner {
+    /// Fails where a variable of a frame does not have the plain value that it was changed to.
+    async fn check_kept(
+        &self,
+        link: u32,
+        frame: i64,
+        name: &str,
+        changed: &Variable,
+    ) -> Result<(), DebugError> {
+        if changed.variables_reference != 0 || changed.value.len() > MAX_COMPARED {
+            return Ok(());
+        }
+        let now = self.value_of(link, frame, name, EvaluateContext::Watch.name()).await;
+        let Ok(now) = now else { return Ok(()) };
+        let mut both = [Variable { kind: now.kind.clone(), ..changed.clone() }, now];
+        self.in_one_line(link, Some(frame), &mut both, Detail::NONE).await;
+        let [changed, now] = both;
+        if changed.value == now.value {
+            return Ok(());
+        }
+        Err(DebugError::EvaluateFailed(format!(
+            "{name} is still {}: its function is optimised and cannot be changed here; step once, then change it",
+            now.value
+        )))
+    }
+
     /// The value that an expression has in an adapter's frame, in one line.
     async fn shown(
         &self,

@@ -294,11 +294,7 @@ impl Inner {
             LeftOut::Some(behind)
         };
         self.mark_unset(link, container, &mut variables).await;
-        for variable in &mut variables {
-            if let Some(now) = self.lock().references.changed(link, container, &variable.name) {
-                *variable = now.clone();
-            }
-        }
+        self.read_again(link, container, &mut variables).await;
         Ok((variables, left_out))
     }
 

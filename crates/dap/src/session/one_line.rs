@@ -79,9 +79,8 @@ impl Inner {
         let (requests, bits) = (AtomicUsize::new(MAX_REQUESTS), AtomicUsize::new(MAX_BITS));
         let deadline = Instant::now() + MAX_TIME;
         let reading = Reading { link, frame, requests, bits, deadline };
-        // One value is worth fetching whole.
-        let is_whole = variables.len() == 1;
-        let nodes = variables.iter().map(|one| self.node(&reading, one, detail.levels, is_whole));
+        let nodes =
+            variables.iter().map(|one| self.node(&reading, one, detail.levels, detail.bytes));
         let nodes = join_all(nodes).await;
         for (variable, node) in variables.iter_mut().zip(nodes) {
             if let Some(node) = node {
@@ -90,28 +89,33 @@ impl Inner {
         }
     }
 
-    /// A value with what is inside it; none where the adapter's own text does.
+    /// A value with what is inside it, where there is room for so many bytes; none where the adapter's own text does.
     fn node<'a>(
         &'a self,
         reading: &'a Reading,
         variable: &'a Variable,
         levels: usize,
-        is_whole: bool,
+        room: usize,
     ) -> BoxFuture<'a, Option<Node>> {
         async move {
-            let container = match self.adapter.quirks().look(variable)? {
+            let (container, preview) = match self.adapter.quirks().look(variable)? {
                 Look::Text(text) => return Some(Node::Text(text)),
                 Look::Bits(expression) => {
                     let bits = self.bits(reading, &expression).await;
                     return Some(Node::Text(self.adapter.quirks().by_bits(variable, bits)));
                 }
-                Look::Preview(text, _) if !is_whole => return Some(Node::Text(text)),
-                Look::Parts(container) | Look::Preview(_, container) => container,
+                // There is no room for more.
+                Look::Preview(text, _) if text.len() > room => {
+                    return Some(Node::Text(text));
+                }
+                Look::Preview(text, container) => (container, Some(text)),
+                Look::Parts(container) => (container, None),
             };
+            let closed = |container| preview.map_or(Node::Closed(container), Node::Text);
             // An entry is no level of its own.
             let is_entry = container == Container::Entry;
-            if levels == 0 && !is_entry || !takes_one(&reading.requests) {
-                return Some(Node::Closed(container));
+            if levels == 0 && !is_entry || room == 0 || !takes_one(&reading.requests) {
+                return Some(closed(container));
             }
             let levels = if is_entry { levels } else { levels - 1 };
             let mut arguments = json!({"variablesReference": variable.variables_reference});
@@ -122,17 +126,23 @@ impl Inner {
             }
             let children = self.ask(reading.link, "variables", arguments);
             let Ok(Ok(children)) = timeout_at(reading.deadline, children).await else {
-                return Some(Node::Closed(container));
+                return Some(closed(container));
             };
             let children = read::<Variables>(&children).variables;
             let (container, mut parts) =
                 self.adapter.quirks().parts(container, &variable.value, children);
             let more = behind + parts.len().saturating_sub(MAX_PARTS);
             parts.truncate(MAX_PARTS);
-            let nodes = join_all(parts.into_iter().map(async |(part, child)| {
+            let mut room = room;
+            let parts = parts.into_iter().map(|(part, child)| {
+                let left = room;
+                room = room.saturating_sub(self.least(&child));
+                (part, child, left)
+            });
+            let nodes = join_all(parts.map(async |(part, child, room)| {
                 let node = match part {
                     Part::Getter(_) => Node::Text("[Getter]".to_owned()),
-                    _ => self.node(reading, &child, levels, false).await?,
+                    _ => self.node(reading, &child, levels, room).await?,
                 };
                 Some((part, node))
             }));
@@ -140,6 +150,16 @@ impl Inner {
             Some(Node::Open { container, parts, more })
         }
         .boxed()
+    }
+
+    /// How many bytes a value takes in another one at least, as far as its adapter's text of it tells.
+    fn least(&self, variable: &Variable) -> usize {
+        match self.adapter.quirks().look(variable) {
+            Some(Look::Text(text)) => text.len(),
+            // Its mark for what it leaves out may be longer than that.
+            Some(Look::Preview(text, _)) => text.len() / 2,
+            Some(Look::Parts(_) | Look::Bits(_)) | None => 1,
+        }
     }
 
     /// The numbers that an expression gives: `1 = 0x1`, `[2]uint64 [1,2]`.
@@ -181,7 +201,8 @@ impl Node {
             {
                 text = format!("{name}: {text}");
             }
-            if size + text.len() > budget && at > 0 {
+            let is_left_out = size + text.len() > budget || text == "…";
+            if is_left_out && at > 0 {
                 written.push(format!("… {} more", parts.len() - at + more));
                 return container.with(&written.join(", "));
             }

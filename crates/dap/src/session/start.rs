@@ -312,8 +312,9 @@ impl Inner {
         timeout: Duration,
     ) -> Result<(), DebugError> {
         self.check_exceptions(capabilities)?;
-        let ((), placed) = tokio::join!(self.ask_before_program(client), self.place_all(link));
-        placed?;
+        // What reads breakpoints may be replaced by it.
+        self.ask_before_program(client).await;
+        self.place_all(link).await?;
         let describing = self.lock().describing.take();
         if let Some(describing) = describing {
             // What is not described by then is shown as not known.

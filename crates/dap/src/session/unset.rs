@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use futures_util::future::join_all;
 use serde_json::json;
 use termbridge_foreign_files::{folder_of, off_worker, read_to_string};
 
@@ -15,7 +16,9 @@ use crate::protocol::{Scope, Scopes, Variable, read};
 use crate::reference::{FramePlace, ScopePlace};
 
 /// What is shown for a variable that has no value yet.
-const UNSET: &str = "<not initialised>";
+pub(super) const UNSET: &str = "<not initialised>";
+/// Variables of one scope that are read again.
+const MAX_READ_AGAIN: usize = 100;
 /// Bytes of a source that are read.
 const MAX_SOURCE: u64 = 4 * 1024 * 1024;
 
@@ -49,6 +52,38 @@ impl Inner {
                 ..Variable::default()
             };
         }
+    }
+
+    /// Reads the variables of a scope from the program, for an adapter that lists them as they were when it stopped.
+    pub(super) async fn read_again(&self, link: u32, container: i64, variables: &mut [Variable]) {
+        let scope = {
+            let state = self.lock();
+            if !state.references.is_touched(link) {
+                return;
+            }
+            state.references.scope(link, container).cloned()
+        };
+        let Some(ScopePlace { frame, .. }) = scope else { return };
+        let mut hidden = BTreeSet::new();
+        let scopes = self.ask(link, "scopes", json!({"frameId": frame})).await.unwrap_or_default();
+        for inner in read::<Scopes>(&scopes).scopes {
+            if inner.variables_reference == container {
+                break;
+            }
+            let children = self.some_children(link, inner.variables_reference).await;
+            hidden.extend(
+                children.into_iter().flat_map(|(children, _)| children).map(|one| one.name),
+            );
+        }
+        let readable =
+            variables.iter_mut().filter(|one| one.value != UNSET && !hidden.contains(&one.name));
+        join_all(readable.take(MAX_READ_AGAIN).map(async |variable| {
+            let now = self.value_of(link, frame, &variable.name, "watch").await;
+            if let Ok(now) = now {
+                *variable = Variable { name: std::mem::take(&mut variable.name), ..now };
+            }
+        }))
+        .await;
     }
 
     /// Of variables of a function around a frame, those that have no value yet: the program itself knows.

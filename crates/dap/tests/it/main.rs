@@ -12,6 +12,7 @@ mod fake_adapter;
 mod flows;
 mod go;
 mod javascript;
+mod javascript_shown;
 mod launch_json;
 mod lldb_expressions;
 mod lldb_places;

@@ -500,3 +500,55 @@ f(1)  # mark: call
     let end = subject.run_out(&session).await;
     assert_eq!(end.output.text.matches("total 41").count(), 1, "{}", end.output.text);
 }
+
+#[tokio::test]
+async fn conditions_and_log_messages_read_names_in_comprehensions() {
+    let subject = Subject::new(LANGUAGE);
+    let source = "def work(rows, limit):\n\
+                  \x20   for row in rows:\n\
+                  \x20       total = sum(row)  # mark: log\n\
+                  \x20       print(total)  # mark: condition\n\n\
+                  work([[1, 2], [5, 6]], 4)\n";
+    std::fs::write(&subject.source, source).expect("a source");
+    let message = "100% {[x for x in row if x > limit]} {row[0]:.1f} {row[0]!r:>3} {nope} {limit}";
+    let log = subject.breakpoint("log").log_message(message);
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    let condition = subject.breakpoint("condition").condition("any(x > limit for x in row)");
+    subject.debugger.set_breakpoint(condition).await.expect("is set");
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "condition").await;
+    assert_eq!(report.condition_failures, [""; 0]);
+    assert_eq!(local(&report, "row").value, "[5, 6]");
+    let unknown = "<NameError: name 'nope' is not defined> 4";
+    let expected = format!("100% [] 1.0   1 {unknown}\n3\n100% [5, 6] 5.0   5 {unknown}\n");
+    assert_eq!(report.output.text, expected);
+    session.stop().await.expect("ends");
+}
+
+/// A class is known by every module that has it.
+#[tokio::test]
+async fn an_exception_is_known_by_the_name_that_imports_it() {
+    let subject = Subject::new(LANGUAGE);
+    let source = "import json\n\n\
+                  try:\n    json.loads('{')  # mark: raised\nexcept ValueError:\n    pass\n";
+    std::fs::write(&subject.source, source).expect("a source");
+    let configuration = subject.configuration("").exceptions(["json.JSONDecodeError"]);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    subject.stop_at(&session, "raised").await;
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn methods_are_no_fields_whatever_their_names() {
+    let source = "class Cart:\n\
+                  \x20   def __init__(self):\n        self._own, self._call = 1, len\n\n\
+                  \x20   def _total(self):\n        return self._own  # mark: here\n\n\
+                  Cart()._total()\n";
+    let (_subject, session, report) = stop_in(source).await;
+    let all = Page { start: 0, count: 0 };
+    let reference = local(&report, "self").reference;
+    let fields = session.variables(reference, VariableFilter::All, all).await.expect("fields");
+    let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["_call", "_own"]);
+    session.stop().await.expect("ends");
+}

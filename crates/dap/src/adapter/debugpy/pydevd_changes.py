@@ -2,7 +2,8 @@
 
 Values are shown as `repr` writes them, as far as there is room. pydevd writes containers itself: two levels deep, without
 the name of a subclass or a `maxlen`, and an empty set as an empty dict. It leaves out functions and classes wherever they
-are, and None as a result. Exceptions stop the program once each, and answers are not held back.
+are, and None as a result. Exceptions stop the program once each, and answers are not held back. Conditions and log messages
+read names inside of comprehensions, too, and a log message shows what it can where one of its expressions fails.
 
 A pydevd that has other parts than those that are replaced works as it does by itself.
 """
@@ -11,9 +12,9 @@ import socket
 import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
-from types import FrameType, MemberDescriptorType
+from types import FrameType, MemberDescriptorType, SimpleNamespace
 
-from _pydevd_bundle import pydevd_resolver, pydevd_suspended_frames, pydevd_vars
+from _pydevd_bundle import pydevd_process_net_command_json, pydevd_resolver, pydevd_suspended_frames, pydevd_utils, pydevd_vars
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE
 from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT, get_global_debugger
 from _pydevd_bundle.pydevd_suspended_frames import SafeRepr, _AbstractVariable, _FrameVariable, _ObjectVariable
@@ -222,6 +223,52 @@ def stop_once():
     debugger.exclude_exception_by_filter = is_left_out
 
 
+class LogMessage(str):
+    """A log message as it was given."""
+
+
+def logged(message, names, own):
+    """The text of a log message with the values of its expressions."""
+    letters, parts = iter(message), []
+    for letter in letters:
+        if letter != "{":
+            parts.append(letter)
+            continue
+        try:
+            expression = pydevd_utils._extract_variable_nested_braces(letters)
+            if not expression:
+                parts.append("{}")
+                continue
+            try:
+                parts.append(str(eval(expression, names, own)))
+            except SyntaxError:
+                # With a conversion or a format, as in an f-string.
+                parts.append(eval("f" + repr("{%s}" % expression), names, own))
+        except BaseException as error:
+            parts.append("<%s: %s>" % (type(error).__name__, error))
+    return "".join(parts)
+
+
+def read_names():
+    """Lets conditions and log messages read all names, also inside of a comprehension or a lambda."""
+    debugger = type(get_global_debugger())
+    handle_condition, handle_expression = debugger.handle_breakpoint_condition, debugger.handle_breakpoint_expression
+
+    def all_names(frame):
+        return {**frame.f_globals, **frame.f_locals}
+
+    def condition(self, info, breakpoint, frame):
+        return handle_condition(self, info, breakpoint, SimpleNamespace(f_globals=all_names(frame), f_locals=frame.f_locals))
+
+    def expression(self, breakpoint, info, frame):
+        if not isinstance(breakpoint.expression, LogMessage):
+            return handle_expression(self, breakpoint, info, frame)
+        info.pydev_message = logged(breakpoint.expression, all_names(frame), frame.f_locals)
+
+    debugger.handle_breakpoint_condition, debugger.handle_breakpoint_expression = condition, expression
+    pydevd_process_net_command_json.convert_dap_log_message_to_expression = LogMessage
+
+
 def show_values():
     """Replaces what shows values."""
     get_var_data = _AbstractVariable.get_var_data
@@ -240,9 +287,12 @@ def show_values():
         shown, others = set(), []
         for entry in entries:
             scope = pydevd_resolver.get_var_scope(entry[0], entry[1], entry[2], handle_return_values)
+            is_protected = scope == DAPGrouper.SCOPE_PROTECTED_VARS
+            if is_protected:
+                scope = pydevd_resolver.get_var_scope("name", entry[1], entry[2], handle_return_values)
             if is_shown(self, entry[0], entry[1], scope):
                 shown.add(entry[0])
-            else:
+            elif not (is_protected and scope in DEFINITIONS):
                 others.append(entry)
         others, groups = group_entries(self, others, handle_return_values)
         shown.update(entry[0] for entry in others)
@@ -274,4 +324,5 @@ def show_values():
 
 answer_at_once()
 stop_once()
+read_names()
 show_values()

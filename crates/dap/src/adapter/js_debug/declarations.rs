@@ -37,6 +37,13 @@ impl Declarations for JavaScript {
         names_read(expression)
     }
 
+    fn assigned<'a>(&self, expression: &'a str) -> Option<&'a str> {
+        let tokens: Vec<_> = Tokens::new(expression, 0, expression.len()).collect();
+        let (name, rest) = tokens.split_first()?;
+        let is_list = rest.iter().any(|token| token.is(",") || token.is(";"));
+        (name.is_word() && is_assigned(rest) && !is_list).then_some(name.text)
+    }
+
     fn log_message(&self, message: &str, source: &str, line: u64, unset: &str) -> String {
         log_message(message, source, line, unset)
     }
@@ -56,6 +63,14 @@ impl Declarations for JavaScript {
     fn error(&self, name: &str) -> String {
         format!("ReferenceError: Cannot access '{name}' before initialization")
     }
+}
+
+/// Whether what is behind a name assigns it.
+fn is_assigned(behind: &[Token<'_>]) -> bool {
+    let Some(at) = behind.iter().position(|token| token.is("=")) else { return false };
+    let is_operator = behind[..at].iter().all(|token| "+-*/%&|^<>?".contains(token.text));
+    let is_comparison = at == 1 && "<>".contains(behind[0].text);
+    is_operator && !is_comparison && !behind.get(at + 1).is_some_and(|next| next.is("="))
 }
 
 fn declared(source: &str, scope: &Scope, line: u64, column: u64) -> Declared {
@@ -526,6 +541,19 @@ let l = 4;
             ("(a, b)", &["a", "b"]),
         ] {
             assert_eq!(names_read(expression), read, "{expression}");
+        }
+    }
+
+    #[test]
+    fn assignments_name_their_variable() {
+        for expression in ["i = 5", "i=f(x)", "i += 1", "i **= 2", "i ??= x == y", "i >>= 1"] {
+            assert_eq!(JavaScript.assigned(expression), Some("i"), "{expression}");
+        }
+        for expression in [
+            "i", "i == 5", "i === 5", "i <= 5", "i >= 5", "i.a = 5", "i => 5", "f(i = 5)",
+            "i = 1, j", "5",
+        ] {
+            assert_eq!(JavaScript.assigned(expression), None, "{expression}");
         }
     }
 

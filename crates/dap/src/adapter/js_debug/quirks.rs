@@ -18,6 +18,46 @@ use crate::protocol::Variable;
 
 /// What node gives to each module that is loaded by `require`.
 const HELPERS: [&str; 5] = ["exports", "require", "module", "__filename", "__dirname"];
+/// What esbuild (which tsx runs) and tsc write into a module.
+const HELPERS_OF_COMPILERS: [&str; 37] = [
+    "__create",
+    "__defProp",
+    "__defProps",
+    "__getOwnPropDesc",
+    "__getOwnPropNames",
+    "__getProtoOf",
+    "__hasOwnProp",
+    "__copyProps",
+    "__name",
+    "__export",
+    "__toESM",
+    "__toCommonJS",
+    "__commonJS",
+    "__extends",
+    "__assign",
+    "__rest",
+    "__decorate",
+    "__param",
+    "__esDecorate",
+    "__runInitializers",
+    "__propKey",
+    "__setFunctionName",
+    "__metadata",
+    "__awaiter",
+    "__generator",
+    "__exportStar",
+    "__createBinding",
+    "__values",
+    "__read",
+    "__spreadArray",
+    "__await",
+    "__asyncValues",
+    "__importStar",
+    "__importDefault",
+    "__setModuleDefault",
+    "__classPrivateFieldGet",
+    "__classPrivateFieldSet",
+];
 
 /// js-debug's table.
 pub(crate) struct JsDebug;
@@ -142,9 +182,10 @@ impl Quirks for JsDebug {
         exceptions::for_js_debug(filters, types)
     }
 
-    // A scope that has all of them is that of a CommonJS module.
-    fn helpers(&self, names: &[&str]) -> &'static [&'static str] {
-        if HELPERS.iter().all(|helper| names.contains(helper)) { &HELPERS } else { &[] }
+    // A scope that has several of node's is that of a CommonJS module, of which a function keeps what it uses.
+    fn helpers(&self, names: &[&str]) -> Vec<&'static str> {
+        let of_node = HELPERS.iter().filter(|helper| names.contains(helper)).count() > 1;
+        [&HELPERS_OF_COMPILERS[..], if of_node { &HELPERS[..] } else { &[] }].concat()
     }
 
     fn look(&self, variable: &Variable) -> Option<Look> {

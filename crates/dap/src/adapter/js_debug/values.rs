@@ -9,6 +9,8 @@ use crate::protocol::Variable;
 
 /// What js-debug puts in the place of what it leaves out.
 const CUT: char = '…';
+/// What js-debug puts in the place of a getter.
+const ACCESSOR: &str = "<accessor>";
 /// Bytes of a function's source.
 const FUNCTION: usize = 80;
 /// Where something else than its message begins in the preview of an error.
@@ -17,10 +19,14 @@ const BEHIND_MESSAGE: [&str; 4] = ["\n    at ", "\\n    at ", " {stack: ", " {me
 /// How a value is shown.
 pub(super) fn look(variable: &Variable) -> Look {
     let (value, kind) = (variable.value.as_str(), variable.kind.as_deref().unwrap_or_default());
+    if is_getter(variable) {
+        return Look::Text("[Getter]".to_owned());
+    }
     if kind == "string" {
         return Look::Text(rewritten(value).unwrap_or_else(|| value.to_owned()));
     }
-    if kind.ends_with("Function") || kind == "function" {
+    // An object whose prototype is a function has a preview.
+    if (kind.ends_with("Function") || kind == "function") && !value.starts_with("Function {") {
         return Look::Text(function(value));
     }
     if kind.ends_with("Error") || is_stack(value) {
@@ -88,17 +94,21 @@ pub(super) fn parts(
         Container::Entry if is_object => Container::Fields { title: String::new() },
         other => other,
     };
-    let mut parts: Vec<_> =
-        children.into_iter().filter_map(|child| Some((part(&child, &container)?, child))).collect();
-    // js-debug lists them by name; the preview has the first in the program's order, and private ones before them.
-    let place = |child: &Variable| {
-        let marks = ["{", ", "].map(|before| format!("{before}{}: ", child.name));
-        marks.iter().filter_map(|mark| preview.find(mark)).min().unwrap_or(usize::MAX)
+    // js-debug lists getters first, those of its class among them; the preview has the first fields, and no getter of a class.
+    let find = |child: &Variable, value: &str| {
+        let marks = ["{", ", "].map(|before| format!("{before}{}: {value}", child.name));
+        marks.iter().filter_map(|mark| preview.find(mark)).min()
     };
+    let has_class = matches!(&container, Container::Fields { title } if !title.is_empty());
+    let is_of_class =
+        |child: &Variable| has_class && is_getter(child) && find(child, ACCESSOR).is_none();
+    let own = children.into_iter().filter(|child| !is_of_class(child));
+    let mut parts: Vec<_> =
+        own.filter_map(|child| Some((part(&child, &container)?, child))).collect();
     parts.sort_by_key(|(part, child)| match part {
         Part::Indexed(index) => (false, *index),
         Part::Named(name) if name.starts_with('#') => (true, 0),
-        Part::Named(_) | Part::Getter(_) => (true, place(child)),
+        Part::Named(_) | Part::Getter(_) => (true, find(child, "").unwrap_or(usize::MAX)),
     });
     (container, parts)
 }
@@ -109,15 +119,18 @@ fn part(child: &Variable, of: &Container) -> Option<Part> {
     if child.name.starts_with("[[") || hint.visibility.as_deref() == Some("internal") {
         return None;
     }
+    let is_private = child.name.starts_with('#');
     match of {
-        // Those of its class are among them.
-        Container::Fields { title } if hint.lazy => {
-            title.is_empty().then(|| Part::Getter(key(child)))
-        }
+        _ if hint.lazy && is_private => None,
+        Container::Fields { .. } if hint.lazy => Some(Part::Getter(key(child))),
         _ if hint.lazy => None,
         Container::Fields { .. } | Container::Entry => Some(Part::Named(key(child))),
         _ => Some(child.name.parse().map_or_else(|_| Part::Named(key(child)), Part::Indexed)),
     }
+}
+
+fn is_getter(variable: &Variable) -> bool {
+    variable.presentation_hint.as_ref().is_some_and(|hint| hint.lazy)
 }
 
 fn key(child: &Variable) -> String {

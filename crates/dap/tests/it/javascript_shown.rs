@@ -1,0 +1,247 @@
+//! What is shown of JavaScript's variables: which, in which order, and under which names.
+
+use termbridge_dap::{
+    Configuration, EvaluateContext, Page, Resume, ScopeFilter, StopReport, VariableFilter,
+    VariableNode,
+};
+
+use crate::flows;
+use crate::javascript::stopped_in;
+use crate::subject::{Language, Subject, local};
+
+const LANGUAGE: Language = Language::JavaScript;
+
+fn names(report: &StopReport) -> Vec<&str> {
+    report.locals.iter().map(|local| local.name.as_str()).collect()
+}
+
+#[tokio::test]
+async fn objects_show_the_fields_that_fit_in_the_programs_order() {
+    let text = "
+class Row { constructor() { Object.assign(this, { zeta: 1, yak: 2, x: 3, w: 4, v: 5, u: 6, b: 7, a: 8 }); } }
+function work() {
+  const mixed = { q: 1, p: 'x', o: null, n: true, m: 2, list: [1], late: { z: 1, a: 2 }, early: 0 };
+  const row = new Row();
+  const rows = [row];
+  const byName = new Map([['k', row]]);
+  const long = Object.fromEntries(Array.from({ length: 9 }, (_, i) => ['field' + (9 - i), 'text of it']));
+  return [mixed, rows, byName, long]; // mark: here
+}
+work();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    let row = "{zeta: 1, yak: 2, x: 3, w: 4, v: 5, u: 6, b: 7, a: 8}";
+    let expected = [
+        (
+            "mixed",
+            "{q: 1, p: 'x', o: null, n: true, m: 2, list: [1], late: {z: 1, a: 2}, early: 0}"
+                .to_owned(),
+        ),
+        ("row", format!("Row {row}")),
+        ("rows", format!("[Row {row}]")),
+        ("byName", format!("Map(1) {{'k' => Row {row}}}")),
+    ];
+    let listed = flows::all_locals(&session, &report).await;
+    for (name, value) in &expected {
+        let listed = listed.iter().find(|local| local.name == *name);
+        assert_eq!(listed.map(|local| &local.value), Some(value), "list");
+        let evaluated = session.evaluate(name, None, EvaluateContext::Repl).await;
+        assert_eq!(&evaluated.expect("a value").value, value, "evaluate");
+    }
+    assert_eq!(local(&report, "row").value, expected[1].1, "a stop has room for it");
+    let long = &local(&report, "long").value;
+    assert!(long.starts_with("{field9: 'text of it', field8: "), "{long}");
+    assert!(long.len() < 150, "{long}");
+    assert_eq!(
+        names(&report)[..4],
+        ["mixed", "row", "rows", "byName"],
+        "in the order of the program"
+    );
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn getters_are_getters_wherever_they_are_shown() {
+    let text = "
+class Shop {
+  constructor() { this.open = true; this.item = { total: 1 }; }
+  get total() { throw new Error('called'); }
+  get #own() { throw new Error('called'); }
+}
+function work() {
+  const module = Object.defineProperty({}, Symbol.toStringTag, { value: 'Module' });
+  Object.defineProperty(module, 'load', { enumerable: true, get() { throw new Error('called'); } });
+  const shop = new Shop();
+  return [module, shop]; // mark: here
+}
+work();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    assert_eq!(local(&report, "module").value, "Module {load: [Getter]}");
+    assert_eq!(local(&report, "shop").value, "Shop {open: true, item: {total: 1}}");
+    let shop = session.evaluate("shop", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(shop.value, "Shop {open: true, item: {total: 1}}");
+    let all = Page { start: 0, count: 0 };
+    for (name, getter) in [("module", "load"), ("shop", "total")] {
+        let reference = local(&report, name).reference;
+        let parts = session.variables(reference, VariableFilter::All, all).await.expect("parts");
+        let part = parts.iter().find(|part| part.name == getter).expect("is listed");
+        assert_eq!(part.value, "[Getter]");
+    }
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn what_node_and_compilers_add_to_a_module_is_left_out() {
+    let text = "
+const __defProp = Object.defineProperty, __hasOwnProp = Object.prototype.hasOwnProperty;
+const __importDefault = (module) => module;
+const __name = (target, value) => __defProp(target, 'name', { value, configurable: true });
+const own = 1;
+function work() {
+  return [own, __name, __hasOwnProp, __importDefault, require, module]; // mark: inner
+}
+__name(work, 'work');
+work(); // mark: here
+";
+    let (subject, session, report) = stopped_in(text, &["here", "inner"]).await;
+    assert_eq!(names(&report), ["own", "work", "this"]);
+    session.resume(Resume::Continue, None).await.expect("goes on");
+    let report = subject.stop_at(&session, "inner").await;
+    let tree = session.variable_tree(None, ScopeFilter::All, 1, 16_000).await.expect("a tree");
+    let scopes = tree.scopes.iter().filter(|(name, _)| name != "Global");
+    let shown: Vec<_> =
+        scopes.flat_map(|(_, nodes)| nodes).map(|node| node.variable.name.as_str()).collect();
+    assert!(shown.contains(&"own"), "{shown:?}");
+    assert!(
+        !shown.iter().any(|name| name.starts_with("__") || ["require", "module"].contains(name)),
+        "{shown:?}"
+    );
+    assert!(names(&report).iter().all(|name| !name.starts_with("__")));
+    session.stop().await.expect("ends");
+}
+
+/// As babel compiles an import: its map gives the module's variable the name of what is taken from it.
+#[tokio::test]
+async fn a_module_is_not_shown_by_the_name_of_what_it_exports() {
+    let generated = "\
+const _lib = { addDays: (n) => n + 1 };
+function work(n) {
+  const result = (0, _lib.addDays)(n);
+  return result; // mark: here
+}
+work(1);
+//# sourceMappingURL=subject.js.map
+";
+    let original = "\
+import { addDays } from './lib';
+function work(n) {
+  const result = addDays(n);
+  return result; // mark: here
+}
+work(1);
+";
+    let map = r#"{"version":3,"sources":["subject.mjs"],"names":["addDays"],"mappings":"AAAA;AACA;AACA,qBAAqBA,YAAY;AACjC;AACA;AACA"}"#;
+    let mut subject = Subject::written(LANGUAGE, "subject", generated);
+    let program = subject.program().to_owned();
+    std::fs::write(subject.folder.path().join("subject.js.map"), map).expect("is written");
+    subject.source.set_extension("mjs");
+    std::fs::write(&subject.source, original).expect("is written");
+    subject.break_at("here").await;
+    let configuration = Configuration::launch("node", &program, subject.folder.path());
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let report = subject.stop_at(&session, "here").await;
+    assert_eq!(local(&report, "result").value, "2");
+    assert_eq!(local(&report, "_lib").value, "{addDays: (n) => n + 1}");
+    let error =
+        session.evaluate("addDays", None, EvaluateContext::Repl).await.expect_err("no such");
+    assert!(error.to_string().contains("addDays is not defined"), "{error}");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_variable_without_a_value_cannot_be_set() {
+    let text = "
+function work() {
+  let sum = 1; // mark: here
+  return sum;
+}
+work();
+";
+    let (_subject, session, _) = stopped_in(text, &["here"]).await;
+    let error = session.set_variable("sum", "5", None).await.expect_err("it would be lost");
+    assert_eq!(error.code(), "E_EVALUATE_FAILED");
+    assert!(error.to_string().contains("sum is not initialised"), "{error}");
+    session.stop().await.expect("ends");
+}
+
+/// A function that runs for long is optimised, and what is changed in its frame is lost.
+#[tokio::test]
+async fn a_change_that_is_lost_is_an_error() {
+    let text = "
+function hot() {
+  let count = 0;
+  for (;;) {
+    count++;
+    if (count === 2e8) debugger; // mark: here
+    if (count < 0 || count > 3e8) break;
+  }
+  return count;
+}
+hot();
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    let set = session.set_variable("count", "-5", None).await;
+    let evaluated = session.evaluate("count = -5", None, EvaluateContext::Repl).await;
+    for error in [set.expect_err("is lost"), evaluated.expect_err("is lost")] {
+        assert!(error.to_string().contains("count is still 200000000: "), "{error}");
+    }
+    subject.resume(&session, Resume::StepOver).await;
+    let set = session.set_variable("count", "-5", None).await.expect("is set");
+    assert_eq!(set.value, "-5");
+    let read = session.evaluate("count", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(read.value, "-5");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_list_shows_what_was_changed_last() {
+    let text = "
+function outer() {
+  let calls = 1, count = 'outer';
+  function bump() { calls++; return count; }
+  function work() {
+    let count = 1, name = 'a', list = [1];
+    return [count, name, list, bump]; // mark: here
+    let later = 1;
+  }
+  return work();
+}
+outer();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    let shown = async || {
+        let tree = session.variable_tree(Some(report.frames[0].id), ScopeFilter::All, 0, 16_000);
+        let tree = tree.await.expect("a tree");
+        let scopes = tree.scopes.into_iter().take(2).flat_map(|(_, nodes)| nodes);
+        let value = |node: VariableNode| (node.variable.name, node.variable.value);
+        let wanted = ["count", "name", "list", "later", "calls"];
+        let all = scopes.map(value).filter(|(name, _)| wanted.contains(&name.as_str()));
+        all.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
+    };
+    let expected = |own: &str, calls: u8| {
+        format!("{own}, later = <not initialised>, calls = {calls}, count = 'outer'")
+    };
+    assert_eq!(shown().await, expected("count = 1, name = 'a', list = [1]", 1));
+    session.set_variable("count", "2", None).await.expect("is set");
+    assert_eq!(shown().await, expected("count = 2, name = 'a', list = [1]", 1));
+    for change in ["bump(), list = [2]", "[count, name] = [3, 'b']"] {
+        session.evaluate(change, None, EvaluateContext::Repl).await.expect("is done");
+    }
+    assert_eq!(shown().await, expected("count = 3, name = 'b', list = [2]", 2));
+    session.set_variable("name", "'c'", None).await.expect("is set");
+    assert_eq!(shown().await, expected("count = 3, name = 'c', list = [2]", 2));
+    session.stop().await.expect("ends");
+}
