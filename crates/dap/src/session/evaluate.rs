@@ -310,7 +310,7 @@ impl Inner {
         let is_rust = self.lock().shows_rust;
         let exact = quirks.expression(expression, is_rust);
         let by_adapter = || self.adapters_value(link, frame, &exact, context);
-        let is_first = quirks.is_adapters_first(expression);
+        let is_first = quirks.is_adapters_first(expression, is_rust);
         let answer = if is_first { Some(by_adapter().await) } else { None };
         if let Some(answer) = &answer
             && !matches!(answer, Err(DebugError::EvaluateFailed(_)))

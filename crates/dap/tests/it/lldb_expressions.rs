@@ -184,6 +184,82 @@ async fn cpp_expressions_have_the_values_that_they_have_in_cpp() {
     check(Language::Cpp, CPP, &values, &errors).await;
 }
 
+/// A class with a `std::optional` of a class: what GCC writes of it ends LLDB 19 in the middle of any expression that needs it.
+const OPTIONAL: &str = r#"
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+enum Level { Low = 1, High = 4 };
+struct Shop {
+    std::string name; std::optional<std::string> owner; int sold = 1; std::vector<int> prices{1, 2};
+    double rate = 0.5; Level level = High; unsigned char small = 200; long far = -3; const char *none = nullptr;
+    std::map<std::string, std::vector<int>> scores{{"a", {1, 2}}}; std::vector<bool> flags{true, false, true};
+    int sell(int count) {
+        int before = sold;
+        sold += count; // mark: stop
+        return before + sold + level + small + far + rate + scores.size() + flags.size() + (none == nullptr);
+    }
+};
+int read(const Shop &shop, int k) {
+    int twice = k * 2;
+    return twice + shop.sold; // mark: read
+}
+int main() {
+    Shop shop{"ink", "Ada"};
+    auto held = std::make_unique<Shop>(shop);
+    int sum = 0;
+    for (int i = 0; i < 6; i++) sum += shop.sell(i);
+    return (sum + read(shop, 2) + held->sold) % 100;
+}
+"#;
+
+#[tokio::test]
+async fn an_expression_that_would_end_the_debugger_is_calculated_without_the_frame() {
+    let values = [
+        ("1 + 1", "2"),
+        ("before + count", "1"),
+        ("sold * 2.5 - rate", "2"),
+        ("(double)sold / 2", "0.5"),
+        ("-7 / 2", "-3"),
+        ("(unsigned)sold - 2 > 0", "true"),
+        ("small + 100", "300"),
+        ("(unsigned char)(small + 100)", "44"),
+        ("far % 2", "-1"),
+        ("level | 1", "5"),
+        ("sold ? 5 : 6", "5"),
+        ("name.size() + 1", "4"),
+        ("prices[1] << 4", "32"),
+        ("this->sold == 1 && prices.size() == 2", "true"),
+        ("none == nullptr", "true"),
+        ("owner->size()", "3"),
+        ("owner.value() == \"Ada\"", "true"),
+        ("name.starts_with(\"in\")", "true"),
+        ("scores.at(\"a\").size()", "2"),
+        ("flags[2]", "true"),
+        ("flags[1]", "false"),
+        ("rate == 0.5f", "true"),
+        ("sold += 6", "7"),
+        ("sold", "7"),
+        ("rate = 1.5", "1.5"),
+        ("rate * 2", "3"),
+    ];
+    let errors = [
+        ("sold / (count - count)", "division by zero"),
+        ("name.find(\"x\")", "cannot read GCC's description of std::optional"),
+        ("sizeof(Shop)", "cannot read GCC's description of std::optional"),
+        ("scores.at(\"b\")", "no key \"b\""),
+    ];
+    check(Language::Cpp, OPTIONAL, &values, &errors).await;
+    for (mark, condition, expected) in
+        [("stop", "before + count == 4", 1), ("read", "shop.sold * 1 == twice + 12", 1)]
+    {
+        let found = stops(Language::Cpp, OPTIONAL, mark, condition).await;
+        assert_eq!(found, (expected, Vec::new()), "{condition}");
+    }
+}
+
 const ONE_LINE: &str = "
 fn last(sum: u32) {
     println!(\"{sum}\"); // mark: last

@@ -159,6 +159,10 @@ def origin(debugger, given, result, _session):
     frame, name = numbered_frame(debugger, given)
     if frame.FindVariable(name).IsValid() or frame.GetValueForVariablePath(f"this->{name}").IsValid():
         return
+    import importing
+
+    if importing.endless_type(frame, name):
+        return
     target = debugger.GetSelectedTarget()
     address = frame.EvaluateExpression(name).GetAddress()
     # A constant has no address of its own.
@@ -416,6 +420,15 @@ def show_string(value, address, length, text, is_utf8=False):
             raise Unreadable("its bytes are not UTF-8, it may have been moved") from None
     text.add(quoted_bytes(data))
     if limit < length:
+        text.add(f"… {length - len(data)} more bytes")
+
+
+def show_bytes(value, address, length, text):
+    """Text in memory as C's strings of Rust escape it: byte by byte."""
+    data = memory(value, address, min(length, MAX_STRING))
+    plain = {byte: "\\" + chr(byte) for byte in b"\"'\\"} | {ord(char): f"\\{name}" for char, name in (("\n", "n"), ("\r", "r"), ("\t", "t"))}
+    text.add('"' + "".join(plain.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}") for byte in data) + '"')
+    if len(data) < length:
         text.add(f"… {length - len(data)} more bytes")
 
 
