@@ -291,7 +291,7 @@ fn tails() {
     let tail_none: &Tailed<[u16]> = &Tailed { len: 0, tail: [] };
     let tail_list: Vec<&Tailed<[u16]>> = vec![tail, tail_none];
     let tail_some: Option<&Tailed<[u16]>> = Some(tail);
-    let tail_newtype: &Newtype = unsafe { &*(&raw const [1u16, 2][..] as *const Newtype) };
+    let tail_newtype: &Newtype = unsafe { &*(&[1u16, 2][..] as *const [u16] as *const Newtype) };
     let cell_slice: Rc<RefCell<[u8]>> = Rc::new(RefCell::new([1, 2]));
     let mutex_slice: Arc<Mutex<[u8]>> = Arc::new(Mutex::new([4, 5]));
     let scoped: std::net::SocketAddr = "[fe80::1%3]:80".parse().unwrap();

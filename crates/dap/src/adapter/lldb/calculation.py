@@ -9,12 +9,19 @@ from importing import literal, without_frame
 SIGN = re.compile(r"\s*(?P<sign><<|>>|[-+*/%&|^~?:])")
 # What a name can be that is not the program's.
 WORDS = {"int", "unsigned", "signed", "long", "short", "char", "bool", "float", "double", "sizeof", "static_cast", "true", "false", "nullptr"}
+# What is at an address.
+PLACE = re.compile(r"\*\(([\w: ]+)\*\)(0x[0-9a-f]+)")
 ASSIGNMENT = re.compile(r"\s*(?P<place>[\w.:>\[\]*-]+?)\s*(?P<sign>[-+*/%&|^]|<<|>>)?=(?!=)(?P<value>.*)")
 
 
 def calculated(expression, language, frame, kind):
     """The value of an expression that LLDB cannot take, because it needs a type."""
     try:
+        if found := re.fullmatch(r"&\((.+)\)", expression):
+            return need_value(Reader(found[1], language, frame).whole()).AddressOf()
+        if found := PLACE.fullmatch(expression):
+            target = frame.GetThread().GetProcess().GetTarget()
+            return target.CreateValueFromAddress("it", target.ResolveLoadAddress(int(found[2], 16)), target.FindFirstType(found[1].strip()))
         if found := ASSIGNMENT.fullmatch(expression):
             place, sign, value = found.group("place", "sign", "value")
             target = language.followed(need_value(Reader(place, language, frame).whole()))

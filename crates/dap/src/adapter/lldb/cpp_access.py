@@ -31,6 +31,13 @@ class Access(Language):
     def exact(self, variable):
         return values.exact(variable)
 
+    def summary(self, value, session):
+        return values.summary(value, session)
+
+    def falls_at(self, point, expressions):
+        """Whether LLDB would fall at one of some expressions where a breakpoint is."""
+        return any(importing.endless_type_at(location.GetAddress(), point.GetTarget(), expression) for location in point for expression in expressions if expression)
+
     def is_lldbs(self, frame, expression):
         # What LLDB finds by a path without subscripts can be changed there.
         is_path = re.fullmatch(r"[\w.:>-]+", expression)

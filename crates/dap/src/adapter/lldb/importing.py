@@ -18,18 +18,27 @@ BEGINNING = re.compile(r"(?<![\w.])(?<!->)([A-Za-z_]\w*(?:::\w+)*)(\s*\()?")
 
 def endless_type(frame, expression):
     """The name of a type without an end that LLDB would take over for an expression."""
+    return endless_among(frame.GetVariables(True, True, False, True), frame.GetThread().GetProcess().GetTarget(), expression)
+
+
+def endless_type_at(address, target, expression):
+    """The same for a place in the code."""
+    block, variables = address.GetBlock(), []
+    while block.IsValid():
+        variables += block.GetVariables(target, True, True, True)
+        block = block.GetParent()
+    return endless_among(variables, target, expression)
+
+
+def endless_among(variables, target, expression):
     names, seen = set(re.findall(r"\w+", expression)), set()
-    for kind in needed_types(frame, expression):
-        found = endless_in(kind, names, seen)
-        if found:
-            return found
-    return None
+    found = (endless_in(kind, names, seen) for kind in needed_types(variables, target, expression))
+    return next((name for name in found if name), None)
 
 
-def needed_types(frame, expression):
-    target = frame.GetThread().GetProcess().GetTarget()
+def needed_types(variables, target, expression):
     begins = dict(BEGINNING.findall(expression))
-    for value in frame.GetVariables(True, True, False, True):
+    for value in variables:
         if value.GetName() == "this" or value.GetName() in begins:
             begins.pop(value.GetName(), None)
             yield value.GetType()

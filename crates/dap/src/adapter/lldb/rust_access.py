@@ -23,6 +23,9 @@ class Access(Language):
     def exact(self, variable):
         return variable
 
+    def falls_at(self, _point, _expressions):
+        return False
+
     def is_lldbs(self, _frame, _expression):
         return False
 
