@@ -8,11 +8,11 @@ use serde_json::json;
 
 use super::Inner;
 use super::state::{State, Stop};
+use crate::adapter::OwnResult;
 use crate::breakpoint::{
     Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, DataAccess,
     check,
 };
-use crate::adapter::OwnResult;
 use crate::error::DebugError;
 use crate::protocol::{DataBreakpointInfo, Variable, read};
 use crate::report::{DataChange, FrameInfo};

@@ -368,7 +368,12 @@ impl Inner {
     }
 
     /// The value of an expression by our evaluator, if the adapter runs it.
-    pub(super) async fn own_result(&self, link: u32, frame: i64, expression: &str) -> Option<OwnResult> {
+    pub(super) async fn own_result(
+        &self,
+        link: u32,
+        frame: i64,
+        expression: &str,
+    ) -> Option<OwnResult> {
         let quirks = self.adapter.quirks();
         self.own_answer(link, frame, &quirks.own_evaluation(frame, expression)?).await
     }

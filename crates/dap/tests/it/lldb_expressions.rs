@@ -1,8 +1,10 @@
 //! The small language of expressions over values of Rust and C++, in evaluate and in conditions.
 
-use termbridge_dap::{DebugSession, EvaluateContext, Halt, Page, Resume};
+use termbridge_dap::{
+    Breakpoint, BreakpointPlace, DataAccess, DebugSession, EvaluateContext, Halt, Page, Resume,
+};
 
-use crate::subject::{Language, Subject};
+use crate::subject::{Language, Subject, stopped};
 use crate::support::LIMIT;
 
 const RUST: &str = r#"
@@ -211,7 +213,8 @@ int main() {
     auto held = std::make_unique<Shop>(shop);
     int sum = 0;
     for (int i = 0; i < 6; i++) sum += shop.sell(i);
-    return (sum + read(shop, 2) + held->sold) % 100;
+    sum += read(shop, 2);
+    return (sum + held->sold) % 100; // mark: end
 }
 "#;
 
@@ -258,6 +261,42 @@ async fn an_expression_that_would_end_the_debugger_is_calculated_without_the_fra
         let found = stops(Language::Cpp, OPTIONAL, mark, condition).await;
         assert_eq!(found, (expected, Vec::new()), "{condition}");
     }
+}
+
+#[tokio::test]
+async fn messages_hits_and_watched_places_need_no_expression_of_lldb() {
+    let subject = Subject::written(Language::Cpp, "expressions", OPTIONAL);
+    let message =
+        "n={count} sum={count + before} p={prices[1]} o={owner} r={rate * 3} no={name.find(1)}";
+    let log = subject.breakpoint("stop").condition("count % 2 == 1").log_message(message);
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    let third = subject.breakpoint("read").condition("k + 0 == 2").hit_condition("2");
+    subject.debugger.set_breakpoint(third).await.expect("is set");
+    subject.break_at("end").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "end").await;
+    let records = subject.debugger.events().since(session.id().as_str(), 0);
+    let console = records.iter().filter(|record| record.category() == Some("console"));
+    let logged: String = console.filter_map(|record| record.output()).collect();
+    let lines: Vec<_> = logged.lines().filter(|line| line.starts_with("n=")).collect();
+    assert_eq!(lines.len(), 3, "{records:#?}");
+    assert!(lines[1].starts_with("n=3 sum=7 p=2 o=\"Ada\" r=1.5 no=<error: "), "{}", lines[1]);
+    session.stop().await.expect("ends");
+
+    let subject = Subject::written(Language::Cpp, "expressions", OPTIONAL);
+    let third = subject.breakpoint("stop").condition("count + 0 >= 1").hit_condition("3");
+    subject.debugger.set_breakpoint(third).await.expect("is set");
+    let session = subject.start("").await;
+    let report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    let count = report.locals.iter().find(|local| local.name == "count").expect("a local");
+    assert_eq!(count.value, "3");
+    subject.debugger.remove_breakpoint(&subject.breakpoint("stop").place).await;
+    let sold = BreakpointPlace::data("sold", DataAccess::Write);
+    subject.debugger.set_breakpoint(Breakpoint::at(sold)).await.expect("is watched");
+    let report = subject.resume(&session, Resume::Continue).await;
+    let [change] = &report.data_changes[..] else { panic!("{report:#?}") };
+    assert_eq!((change.old.as_deref(), change.new.as_deref()), (Some("4"), Some("7")));
+    session.stop().await.expect("ends");
 }
 
 const ONE_LINE: &str = "

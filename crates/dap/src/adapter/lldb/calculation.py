@@ -4,7 +4,7 @@ import re
 
 import lldb
 from evaluator import TOKEN, Cast, Char, Failed, NotOurs, Reader, Sized, need_value, set_number
-from importing import literal, without_frame
+from importing import BEGINNING, literal, without_frame
 
 SIGN = re.compile(r"\s*(?P<sign><<|>>|[-+*/%&|^~?:])")
 # What a name can be that is not the program's.
@@ -30,9 +30,23 @@ def calculated(expression, language, frame, kind):
             return target
         return Calculator(expression, language, frame).whole()
     except NotOurs:
+        if (name := unknown_name(expression, language, frame)) is not None:
+            raise Failed(f"there is no {name} here") from None
         short = re.sub(r"^(\w+::)+", "", kind).split("<")[0]
         what = "std::optional" if short == "_Optional_payload" else short
         raise Failed(f"LLDB would crash here, since it cannot read GCC's description of {what}: what works are paths, and operators on numbers") from None
+
+
+def unknown_name(expression, language, frame):
+    target = frame.GetThread().GetProcess().GetTarget()
+    for name, is_called in BEGINNING.findall(re.sub(r'"([^"\\]|\\.)*"|\'[^\']*\'', "", expression)):
+        if name in WORDS or is_called or target.FindFirstType(name).IsValid():
+            continue
+        try:
+            Reader(name, language, frame).whole()
+        except NotOurs:
+            return name
+    return None
 
 
 class Either:

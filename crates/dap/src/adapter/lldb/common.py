@@ -373,12 +373,18 @@ def bytes_of(value, size):
     return read
 
 
-def memory(value, address, size):
+def memory(value, address, size, least=None):
+    """Bytes of the program; where it ends, at least so many."""
+    least = size if least is None else least
     if size == 0:
         return b""
     error = lldb.SBError()
     read = value.GetProcess().ReadMemory(address, size, error)
-    if error.Fail() or read is None:
+    if error.Fail() or read is None or len(read) < least:
+        # A core file leaves out what the program's file has.
+        target, error = value.GetTarget(), lldb.SBError()
+        read = target.ReadMemory(target.ResolveLoadAddress(address), size, error)
+    if error.Fail() or read is None or len(read) < least:
         raise Unreadable(f"no memory at {address:#x}")
     return read
 

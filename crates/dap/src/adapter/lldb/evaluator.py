@@ -400,6 +400,8 @@ def shown(value):
 # ---- what others ask for ---------------------------------------------------------------------------------------
 
 LANGUAGE = None
+# What stands before a value in a message: those that we write are known by it.
+VALUE_START = "\x1d"
 # What is inserted into a message.
 INSERTED = re.compile(r"\{([^}]*)\}")
 # By the numbers of breakpoints: condition, as it was given and as LLDB takes it, hits and message.
@@ -524,7 +526,8 @@ def is_met(frame, location, _session):
         return False
     if wanted["message"] is None:
         return True
-    os.write(2, (INSERTED.sub(lambda found: inserted(frame, found[1]), wanted["message"]) + "\n").encode("utf-8", "surrogateescape"))
+    message = INSERTED.sub(lambda found: VALUE_START + inserted(frame, found[1]), wanted["message"])
+    os.write(2, f"{VALUE_START}{message}\n".encode("utf-8", "surrogateescape"))
     return False
 
 
