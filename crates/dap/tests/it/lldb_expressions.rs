@@ -177,11 +177,17 @@ async fn cpp_expressions_have_the_values_that_they_have_in_cpp() {
         ("wide[15000] == 0 && plain == \"plain\"", "true"),
         ("plain[1]", "'l'"),
         ("limit == 3 && *some == 5", "true"),
+        ("grid[0][2] * 2 + ages[\"Ada\"]", "42"),
+        ("halves[1] / 4", "0.125"),
+        ("some.value() * owner->count", "10"),
+        ("grid.size() - 3 > 0", "true"),
     ];
     let errors = [
         ("grid[9]", "out of range: there are 2 elements"),
         ("ages[\"Bob\"]", "no key \"Bob\""),
         ("*none", "the optional is empty"),
+        ("grid[0][0] / none.has_value()", "division by zero"),
+        ("grid[9][0] + 1", "out of range: there are 2 elements"),
     ];
     check(Language::Cpp, CPP, &values, &errors).await;
 }

@@ -15,7 +15,7 @@ ASSIGNMENT = re.compile(r"\s*(?P<place>[\w.:>\[\]*-]+?)\s*(?P<sign>[-+*/%&|^]|<<
 
 
 def calculated(expression, language, frame, kind):
-    """The value of an expression that LLDB cannot take, because it needs a type."""
+    """The value of an expression, of which LLDB cannot take some type; without one, none of those that are left to it."""
     try:
         if found := re.fullmatch(r"&\((.+)\)", expression):
             return need_value(Reader(found[1], language, frame).whole()).AddressOf()
@@ -30,6 +30,8 @@ def calculated(expression, language, frame, kind):
             return target
         return Calculator(expression, language, frame).whole()
     except NotOurs:
+        if kind is None:
+            return None
         if (name := unknown_name(expression, language, frame)) is not None:
             raise Failed(f"there is no {name} here") from None
         short = re.sub(r"^(\w+::)+", "", kind).split("<")[0]

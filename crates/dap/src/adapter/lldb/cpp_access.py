@@ -14,6 +14,9 @@ from evaluator import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Si
 
 POINTERS = {"unique_ptr": values.head_pointer, "shared_ptr": values.shared_pointer}
 
+# Operators of classes, and calls, which LLDB finds in the program only if that uses them.
+OURS = re.compile(r"\[|(\.|->)(size|length|empty|has_value|value|front|back|at|count)\(")
+
 
 class Access(Language):
     """What an expression can do with a value."""
@@ -51,7 +54,9 @@ class Access(Language):
                 if value.GetName() in names and values.has_run_time_rows(value):
                     raise Failed(f"the length of {value.GetName()} is found at run time: read its elements alone")
         kind = importing.endless_type(frame, expression)
-        return calculation.calculated(expression, self, frame, kind) if kind else None
+        if kind is None and not OURS.search(expression):
+            return None
+        return calculation.calculated(expression, self, frame, kind)
 
     def followed(self, value):
         """What references lead to."""
