@@ -49,6 +49,7 @@ const CPP: &str = r#"
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 static int limit = 3;
@@ -71,6 +72,7 @@ int main() {
     std::array<int, 20000> wide{};
     Shop shop{{{"ink", 3}, {"pen", 4}}};
     Shop *pointer = &shop;
+    std::tuple<int, std::tuple<int>> nested{1, {2}};
     for (int i = 0; i < 6; i++) { // mark: stop
         shop.sell(i);
     }
@@ -177,6 +179,11 @@ async fn cpp_expressions_have_the_values_that_they_have_in_cpp() {
         ("wide[15000] == 0 && plain == \"plain\"", "true"),
         ("plain[1]", "'l'"),
         ("limit == 3 && *some == 5", "true"),
+        ("nested", "{1, {2}}"),
+        ("*&wide[1] + 0", "0"),
+        ("wide[1]++", "0"),
+        ("wide[1]", "1"),
+        ("wide[2] = 7", "7"),
         ("grid[0][2] * 2 + ages[\"Ada\"]", "42"),
         ("halves[1] / 4", "0.125"),
         ("some.value() * owner->count", "10"),
@@ -187,6 +194,7 @@ async fn cpp_expressions_have_the_values_that_they_have_in_cpp() {
         ("ages[\"Bob\"]", "no key \"Bob\""),
         ("*none", "the optional is empty"),
         ("grid[0][0] / none.has_value()", "division by zero"),
+        ("sizeof(nested)", "cannot read GCC's description of std::tuple"),
         ("grid[9][0] + 1", "out of range: there are 2 elements"),
     ];
     check(Language::Cpp, CPP, &values, &errors).await;
@@ -204,6 +212,7 @@ struct Shop {
     std::string name; std::optional<std::string> owner; int sold = 1; std::vector<int> prices{1, 2};
     double rate = 0.5; Level level = High; unsigned char small = 200; long far = -3; const char *none = nullptr;
     std::map<std::string, std::vector<int>> scores{{"a", {1, 2}}}; std::vector<bool> flags{true, false, true};
+    unsigned bit : 1 = 1; unsigned wide : 32 = 1;
     int sell(int count) {
         int before = sold;
         sold += count; // mark: stop
@@ -247,6 +256,9 @@ async fn an_expression_that_would_end_the_debugger_is_calculated_without_the_fra
         ("name.starts_with(\"in\")", "true"),
         ("scores.at(\"a\").size()", "2"),
         ("flags[2]", "true"),
+        ("bit - 2", "-1"),
+        ("this->bit - 2 < 0", "true"),
+        ("wide - 2", "4294967295"),
         ("flags[1]", "false"),
         ("rate == 0.5f", "true"),
         ("sold += 6", "7"),

@@ -363,6 +363,6 @@ fn each_failing_assertion_of_cpp_is_called_that() {
             assert_eq!(exception, (&json!("test failure"), &json!(message)), "{stop:#}");
             stop = data(&mut server, "debug_continue", json!({}));
         }
-        assert_eq!(stop["state"], "ended", "{stop:#}");
+        assert_eq!(stop["state"], "exited", "{stop:#}");
     }
 }

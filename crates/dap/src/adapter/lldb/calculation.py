@@ -25,17 +25,17 @@ def calculated(expression, language, frame, kind):
         if found := ASSIGNMENT.fullmatch(expression):
             place, sign, value = found.group("place", "sign", "value")
             target = language.followed(need_value(Reader(place, language, frame).whole()))
-            result = Calculator(f"{place} {sign} ({value})" if sign else value, language, frame).whole()
+            result = Calculator(f"{place} {sign} ({value})" if sign else value, language, frame, kind).whole()
             set_number(target, language.plain(result))
             return target
-        return Calculator(expression, language, frame).whole()
+        return Calculator(expression, language, frame, kind).whole()
     except NotOurs:
         if kind is None:
             return None
         if (name := unknown_name(expression, language, frame)) is not None:
             raise Failed(f"there is no {name} here") from None
         short = re.sub(r"^(\w+::)+", "", kind).split("<")[0]
-        what = "std::optional" if short == "_Optional_payload" else short
+        what = {"_Optional_payload": "std::optional", "tuple": "std::tuple"}.get(short, short)
         raise Failed(f"LLDB would crash here, since it cannot read GCC's description of {what}: what works are paths, and operators on numbers") from None
 
 
@@ -64,6 +64,18 @@ class Calculator(Reader):
 
     TOKEN = Either
 
+    def __init__(self, text, language, frame, needed_type):
+        super().__init__(text, language, frame)
+        # Without one LLDB can try what fails here.
+        self.is_last = needed_type is not None
+
+    def variable(self, name):
+        found = super().variable(name)
+        this = self.frame.FindVariable("this")
+        if this.IsValid() and not self.frame.FindVariable(name).IsValid() and self.language.is_narrow(this.GetType().GetPointeeType(), name):
+            found.is_narrow = True
+        return found
+
     def whole(self):
         parts, has_choice = [], any(text in ("&&", "||", "?") for _, text in self.tokens)
         while self.at < len(self.tokens):
@@ -91,7 +103,7 @@ class Calculator(Reader):
         found = without_frame(self.frame.GetThread().GetProcess().GetTarget(), text)
         if found.GetError().Fail():
             message = found.GetError().GetCString() or ""
-            if "thread" in message:
+            if "thread" in message or not self.is_last:
                 raise NotOurs
             raise Failed(re.sub(r"^(error: )*(<user expression \d+>:\d+:\d+: )?", "", message).split("\n")[0])
         return found
@@ -115,6 +127,9 @@ class Calculator(Reader):
         if isinstance(value, (Cast, str, int, float)):
             raise NotOurs
         number, kind = self.language.number_and_type(value)
+        if getattr(value, "is_narrow", False):
+            # C takes a bit-field that fits for an `int`.
+            return f"((int){number})"
         return literal(number, kind)
 
 

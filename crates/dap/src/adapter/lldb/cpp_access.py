@@ -99,6 +99,8 @@ class Access(Language):
         while (next_value := self.pointee(value)) is not None:
             value = self.followed(next_value)
         part = value.GetChildMemberWithName(name)
+        if self.is_narrow(value.GetType(), name):
+            part.is_narrow = True
         return part if part.IsValid() and self.library(value) in (None, "pair") else None
 
     def items(self, value):
@@ -200,6 +202,12 @@ class Access(Language):
         if is_text(value.GetType()) and unsigned(value) < 0x80:
             return Char(chr(unsigned(value)))
         return value.GetValueAsSigned() if kind.GetTypeFlags() & lldb.eTypeIsSigned else Unsigned(unsigned(value))
+
+    def is_narrow(self, kind, name):
+        """Whether a field is a bit-field of fewer bits than an `int` has."""
+        kind = kind.GetCanonicalType()
+        fields = (kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields()))
+        return any(field.GetName() == name and field.IsBitfield() and field.GetBitfieldSizeInBits() < 32 for field in fields)
 
     def number_and_type(self, value):
         """A number of the program and its plain type, that of an enum's numbers included."""

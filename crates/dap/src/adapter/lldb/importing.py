@@ -1,8 +1,8 @@
 """What LLDB's compiler cannot take over from the debug information, and expressions without it.
 
-GCC writes no template parameter that has no name. A specialization that derives from another one of its template
-(`std::optional` of a class has one) then looks like a class that derives from itself, and LLDB 19 never comes to its end: it
-falls, and the program with it. For a method, it takes over the class whatever the expression is. So an expression that needs such
+GCC writes no template parameter that has no name, and LLDB keeps none of a pack. A specialization that derives from another one
+of its template (`std::optional` of a class has one) or holds one (a tuple in a tuple) is then one class with it for LLDB 19,
+which never comes to the end of what derives from itself: it falls, and the program with it. For a method, it takes over the class whatever the expression is. So an expression that needs such
 a type is calculated without the frame: what it reads of the program is put in as numbers.
 """
 
@@ -52,26 +52,31 @@ def needed_types(variables, target, expression):
             yield from (arguments.GetTypeAtIndex(index) for index in range(arguments.GetSize()))
 
 
-def endless_in(kind, names, seen):
+def endless_in(kind, names, seen, around=()):
     """A type without an end among the parts of a type; what its fields point to counts where the expression names them."""
     kind = kind.GetCanonicalType().GetUnqualifiedType()
     while kind.GetTypeClass() in WITH_TARGET:
-        inner = kind.GetArrayElementType() if kind.GetTypeClass() == lldb.eTypeClassArray else kind.GetPointeeType()
+        is_array = kind.GetTypeClass() == lldb.eTypeClassArray
+        inner = kind.GetArrayElementType() if is_array else kind.GetPointeeType()
         kind = (inner if inner.IsValid() else kind.GetDereferencedType()).GetCanonicalType().GetUnqualifiedType()
+        around = around if is_array else ()
     name = kind.GetName()
-    if kind.GetTypeClass() not in RECORDS or name in seen:
+    if kind.GetTypeClass() not in RECORDS:
+        return None
+    if name in around:
+        # Nothing holds itself: those are two for which LLDB has one name.
+        return name
+    if name in seen:
         return None
     seen.add(name)
-    parts = [kind.GetDirectBaseClassAtIndex(index).GetType() for index in range(kind.GetNumberOfDirectBaseClasses())]
-    if any(base.GetName() == name for base in parts):
-        return name
+    parts = [(kind.GetDirectBaseClassAtIndex(index).GetType(), (*around, name)) for index in range(kind.GetNumberOfDirectBaseClasses())]
     for index in range(kind.GetNumberOfFields()):
         field = kind.GetFieldAtIndex(index)
         if field.GetType().GetCanonicalType().GetTypeClass() not in WITH_TARGET[:2] or field.GetName() in names:
-            parts.append(field.GetType())
+            parts.append((field.GetType(), (*around, name)))
     arguments = (kind.GetTemplateArgumentType(index) for index in range(kind.GetNumberOfTemplateArguments()))
-    parts += [argument for argument in arguments if argument.IsValid()]
-    return next((found for part in parts if (found := endless_in(part, names, seen))), None)
+    parts += [(argument, ()) for argument in arguments if argument.IsValid()]
+    return next((found for part, within in parts if (found := endless_in(part, names, seen, within))), None)
 
 
 def without_frame(target, expression):
