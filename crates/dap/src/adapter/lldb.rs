@@ -346,6 +346,8 @@ const CPP_ACCESS: (&str, &str) = ("cpp_access.py", include_str!("lldb/cpp_access
 const CALCULATION: (&str, &str) = ("calculation.py", include_str!("lldb/calculation.py"));
 const IMPORTING: (&str, &str) = ("importing.py", include_str!("lldb/importing.py"));
 const EVALUATOR: (&str, &str) = ("evaluator.py", include_str!("lldb/evaluator.py"));
+const OWN_BREAKPOINTS: (&str, &str) =
+    ("own_breakpoints.py", include_str!("lldb/own_breakpoints.py"));
 const RUST_ACCESS: (&str, &str) = ("rust_access.py", include_str!("lldb/rust_access.py"));
 const CPP: (&str, &str) = ("cpp_values.py", include_str!("lldb/cpp_values.py"));
 
@@ -374,8 +376,9 @@ impl Formatter {
         } else {
             (CPP, &[CPP_TEXT, CPP_ACCESS, CALCULATION, CPP][..])
         };
-        for (name, text) in
-            [COMMON, DECLARATIONS, UNTOUCHED, IMPORTING, EVALUATOR].iter().chain(parts)
+        for (name, text) in [COMMON, DECLARATIONS, UNTOUCHED, IMPORTING, EVALUATOR, OWN_BREAKPOINTS]
+            .iter()
+            .chain(parts)
         {
             std::fs::write(folder.join(name), text)?;
         }

@@ -494,7 +494,7 @@ mod tests {
         ] {
             let evaluate_name = Some("shape.(data)".to_owned());
             let (name, kind, value) = (".".to_owned(), Some(kind.to_owned()), value.to_owned());
-            let held = Variable { name, kind, value, evaluate_name, ..Variable::default() };
+            let held = Variable { name, value, kind, evaluate_name, ..Variable::default() };
             assert_eq!(look(&held), Look::Text(text.to_owned()));
         }
     }

@@ -139,9 +139,10 @@ def add_commands(run):
     """Adds the commands that are in this module."""
     run(f"script import {__name__}")
     import evaluator
+    import own_breakpoints
 
-    run("script import evaluator")
-    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, evaluator.set_conditions):
+    run("script import evaluator, own_breakpoints")
+    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, own_breakpoints.set_conditions):
         name = function.__name__.replace("_", "-")
         run(f"command script add --overwrite --function {function.__module__}.{function.__name__} termbridge-{name}")
 

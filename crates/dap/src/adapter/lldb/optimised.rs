@@ -48,11 +48,11 @@ pub(super) fn files(program: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
 /// By the options that GCC recorded, the last of which counts; without any nothing is said.
 fn by_options(producer: &str) -> Option<bool> {
     let (_, options) = producer.strip_prefix("GNU ")?.split_once(" -")?;
-    let levels = options.split(' ').filter_map(|option| {
+    let mut levels = options.split(' ').filter_map(|option| {
         let option = option.trim_start_matches('-');
         option.strip_prefix('O').filter(|level| level.len() <= 1 || *level == "fast")
     });
-    Some(levels.last().is_some_and(|level| level != "0"))
+    Some(levels.next_back().is_some_and(|level| level != "0"))
 }
 
 fn is_optimised(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Result<bool, Failure> {
