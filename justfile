@@ -16,9 +16,13 @@ bench:
 nightly seconds="120":
     scripts/nightly {{seconds}}
 
-# What CI has no time for
-nightly:
-    scripts/nightly
+# The book of docs/, in target/book
+book:
+    scripts/book
+
+# Everything that is generated from the source
+generate:
+    scripts/generate
 
 # The VS Code extension in a real VS Code; screenshots in target/e2e/shots
 e2e-vscode *scenarios:

@@ -32,6 +32,7 @@ VERSION, REPOSITORY, LICENSE = CARGO["version"], CARGO["repository"], CARGO["lic
 SUMMARY = tomllib.loads((ROOT / "crates/cli/Cargo.toml").read_text())["package"]["description"]
 TIME = int(os.environ.get("SOURCE_DATE_EPOCH", "315532800"))
 PYPI_NAME = "termbridge-mcp"
+SKILL = "skills/termbridge/SKILL.md"
 LICENSES = ["LICENSE-APACHE", "LICENSE-MIT"]
 MAINTAINER = "termbridge <maintainers@termbridge.dev>"
 
@@ -143,6 +144,7 @@ def archive(dist: Path, target: Target, program: bytes) -> None:
     files = [
         File(f"{name}/termbridge", program, is_program=True),
         File(f"{name}/README.md", (ROOT / "README.md").read_bytes()),
+        File(f"{name}/{SKILL}", (ROOT / SKILL).read_bytes()),
         File(f"{name}/{unit}", (ROOT / unit).read_bytes()),
         *licenses(f"{name}/", share),
         *shared(f"{name}/man/", share, "man"),
@@ -180,13 +182,14 @@ def npm(dist: Path) -> None:
             "termbridge",
             keywords=["mcp", "terminal", "debugger", "tui", "agent"],
             bin={"termbridge": "bin/termbridge.js"},
-            files=["bin"],
+            files=["bin", "skills"],
             engines={"node": ">=18"},
             optionalDependencies={f"@termbridge/{target.npm}": VERSION for target in TARGETS},
             mcpName="io.github.termbridge/termbridge",
         ),
         File("package/bin/termbridge.js", launcher, is_program=True),
         File("package/README.md", (ROOT / "README.md").read_bytes()),
+        File(f"package/{SKILL}", (ROOT / SKILL).read_bytes()),
         *licenses("package/", dist / "share"),
     ]
     tar_gz(dist / f"termbridge-{VERSION}.tgz", files)
@@ -250,6 +253,7 @@ def deb(dist: Path, target: Target, program: bytes) -> None:
         File("usr/lib/systemd/user/termbridge.service", unit.encode()),
         *[File(completions[file.name], file.data) for file in shared("", share, "completions") if file.name in completions],
         *[File(f"usr/share/man/man1/{file.name}.gz", gzipped(file.data)) for file in shared("", share, "man")],
+        File(f"usr/share/termbridge/{SKILL}", (ROOT / SKILL).read_bytes()),
         File(f"{doc}/THIRD-PARTY.md.gz", gzipped((share / "THIRD-PARTY.md").read_bytes())),
         File(f"{doc}/changelog.gz", gzipped(changes.encode())),
         File(f"{doc}/copyright", copyright_.replace("@REPOSITORY@", REPOSITORY).encode()),

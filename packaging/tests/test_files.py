@@ -7,6 +7,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import tomllib
 import unittest
 from importlib import resources
@@ -121,6 +122,12 @@ class Files(unittest.TestCase):
     def test_completions(self) -> None:
         for shell, name in [("bash", "termbridge.bash"), ("zsh", "_termbridge"), ("fish", "termbridge.fish")]:
             subprocess.run([shell, "-n", dist() / "share/completions" / name], check=True)
+
+    def test_skill(self) -> None:
+        command = [sys.executable, "-m", "skillsaw", "lint", ROOT / "skills/termbridge"]
+        result = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertRegex(result.stdout, r"Errors:\s+0\n\s+Warnings:\s+0\n")
 
     @unittest.skipUnless(shutil.which("lintian"), "no lintian here")
     def test_lintian(self) -> None:

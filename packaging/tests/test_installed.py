@@ -31,7 +31,8 @@ class Installed(unittest.TestCase):
             archive.extractall(self.place.home, filter="data")
         folder = self.place.home / f"termbridge-{build.VERSION}-{TARGET.rust}"
         self.works(*self.place.emulated(folder / "termbridge"))
-        for name in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.md", "man/termbridge-mcp.1", "completions/_termbridge"]:
+        for name in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.md", build.SKILL, "man/termbridge-mcp.1",
+                     "completions/_termbridge"]:
             self.assertTrue((folder / name).is_file(), name)
 
     @unittest.skipUnless(is_native(), "npm installs the packages of its own platform")

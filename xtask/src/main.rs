@@ -29,6 +29,7 @@ fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for (path, text) in [
         ("docs/tools.md", tools_page()),
+        ("docs/configuration.md", termbridge::configuration_page()),
         ("docs/debug-tools.md", debug_page(&catalog)),
         ("crates/catalog/manifest.json", manifest),
         ("editors/vscode/src/generated/catalog.ts", typescript(&catalog)),
@@ -131,7 +132,7 @@ fn kind_of_items(schema: &Value) -> &str {
 }
 
 fn words(schema: &Value) -> String {
-    let mut words = schema["description"].as_str().unwrap_or_default().replace('|', "\\|");
+    let mut words = escaped(schema["description"].as_str().unwrap_or_default());
     match &schema["default"] {
         Value::Null | Value::Bool(false) => {}
         Value::Array(items) if items.is_empty() => {}
@@ -142,4 +143,13 @@ fn words(schema: &Value) -> String {
         }
     }
     words
+}
+
+/// A text as a cell of a table: outside of code, `<` would begin an HTML tag.
+fn escaped(text: &str) -> String {
+    let parts = text.replace('|', "\\|");
+    let parts = parts.split('`').enumerate();
+    let parts = parts
+        .map(|(at, part)| if at % 2 == 0 { part.replace('<', "\\<") } else { part.to_owned() });
+    parts.collect::<Vec<_>>().join("`")
 }

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use termbridge_session::SessionInfo;
 use termbridge_store::State;
 
-use crate::backend::{Awaited, Until};
 use crate::caller::Caller;
 use crate::error::BridgeError;
-use crate::execute::{FOLLOW, HISTORY_BYTES, Started};
+use crate::execute::Started;
+use crate::follower::Followed;
 use crate::hub::Bridge;
-use crate::recorded::{ended, entry_id};
+use crate::recorded::entry_id;
 
 impl Bridge {
     /// Goes on with the sessions that a backend has taken over from an earlier server: each is its owner's as before,
@@ -46,6 +46,7 @@ impl Bridge {
                     replaces: None,
                     moved: None,
                     call: None,
+                    follow: None,
                 }));
             }
         }
@@ -66,14 +67,7 @@ impl Bridge {
             // The server that began it is gone, and it is not.
             entry.run.state = State::Running;
             history.record(entry.clone());
-            let backend = bridge.backend_of(&session);
-            while let Ok(Until::TimedOut) =
-                backend.wait_command(&session, command, Awaited::End, FOLLOW).await
-            {}
-            if let Ok((report, output)) = bridge.output(&session, command, HISTORY_BYTES).await {
-                let shell = backend.session(&session).await.ok();
-                history.record(ended(entry, &report, shell, output.into_stored()));
-            }
+            Followed { bridge, history, entry, session, command, place: None }.follow().await;
         });
     }
 }

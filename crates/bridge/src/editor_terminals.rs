@@ -67,7 +67,7 @@ const GONE_LIMIT: Duration = Duration::from_mins(1);
 const EDITORS_SHELL: &str = "the editor's default shell";
 
 /// What is reported of a command whose window is not there.
-const AWAY: &str = "the editor's window does not answer: it was closed, is cut off, or is being loaded anew; what the command prints meanwhile may not be captured";
+const AWAY: &str = "the editor's window does not answer: it was closed, is cut off, or is reloading; output meanwhile may not be captured";
 
 /// What is called when the target is used for the first time.
 pub type FirstUse = Box<dyn Fn() + Send + Sync>;
@@ -285,7 +285,7 @@ impl EditorTerminals {
             && message.contains("not found")
         {
             // The editor does not know it any more.
-            terminal.withdraw("the editor does not know it any more");
+            terminal.withdraw("the editor no longer knows it");
             self.keep();
         }
         result

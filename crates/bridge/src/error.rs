@@ -66,7 +66,7 @@ pub enum BridgeError {
         has_agent_id: bool,
     },
     /// The client was not given the right to it.
-    #[error("this takes the scope `{0}`, which the client does not have")]
+    #[error("this needs the scope `{0}`, which the client does not have")]
     MissingScope(Scope),
     /// A person has paused the client.
     #[error("the user has paused this agent: nothing was done")]
@@ -75,7 +75,7 @@ pub enum BridgeError {
     #[error("these sessions have no screen")]
     NoScreens,
     /// Nothing was named, and nothing is current.
-    #[error("no session was named, and this agent has none")]
+    #[error("the call names no session, and this agent has none")]
     NoCurrentSession,
     /// The session that a name means cannot take a command now.
     #[error("the session named {name:?} is busy: {doing}")]
@@ -86,7 +86,7 @@ pub enum BridgeError {
         doing: String,
     },
     /// The name is another session's.
-    #[error("the name {name:?} is that of session {session}: {why}")]
+    #[error("the name {name:?} belongs to session {session}: {why}")]
     NameTaken {
         /// The name.
         name: String,
@@ -96,7 +96,7 @@ pub enum BridgeError {
         why: String,
     },
     /// The session has ended and cannot be the current one.
-    #[error("session {session} has ended; living ones: {living}")]
+    #[error("session {session} has ended; running ones: {living}")]
     NotAlive {
         /// The session.
         session: SessionId,

@@ -20,9 +20,10 @@ use crate::caller::Caller;
 use crate::directories;
 use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
+use crate::follower::{FollowLater, Followed};
 use crate::guard::dialect_of;
 use crate::hub::Bridge;
-use crate::recorded::{ended, entry_id};
+use crate::recorded::entry_id;
 
 /// How long a `cd` may take.
 const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
@@ -32,10 +33,6 @@ const JUDGED_AT_ONCE: usize = 4096;
 const RELEASED_AFTER: usize = 64 * 1024;
 /// How often a session is chosen anew because someone else was faster.
 const ATTEMPTS: u32 = 5;
-/// Bytes of output read for the history; it keeps head and tail of them.
-pub(crate) const HISTORY_BYTES: usize = 64 * 1024;
-/// How long the task that sees to the history waits at a time.
-pub(crate) const FOLLOW: Duration = Duration::from_hours(1);
 
 /// A command to run.
 #[derive(Debug, Clone, Default)]
@@ -83,6 +80,8 @@ pub struct Started {
     pub moved: Option<Moved>,
     /// Keeps the session reserved.
     pub(crate) call: Option<Reservation>,
+    /// Sees to the history once this is dropped.
+    pub(crate) follow: Option<FollowLater>,
 }
 
 /// A new session that could not start where it should.
@@ -98,6 +97,7 @@ impl Started {
     /// Ends the reservation: the caller has its answer.
     pub fn answered(&mut self) {
         self.call = None;
+        self.follow = None;
     }
 }
 
@@ -399,7 +399,7 @@ impl Bridge {
         let command = backend.start_new_command(&info.id, command, patience).await?;
         self.shared.agents.note_used(&request.caller, &info.id);
         let is_current = self.shared.agents.current(&request.caller).as_ref() == Some(&info.id);
-        let started = Started {
+        let mut started = Started {
             session: info.id.clone(),
             command,
             is_known: request.session.is_some() || is_current,
@@ -409,10 +409,9 @@ impl Bridge {
             replaces: None,
             moved: None,
             call,
+            follow: None,
         };
-        if self.shared.history.is_some() {
-            self.follow(&started, request, &info);
-        }
+        started.follow = self.follow(&started, request, &info);
         Ok(started)
     }
 
@@ -442,9 +441,14 @@ impl Bridge {
         }
     }
 
-    /// Notes the command in the history, now and when it has ended, whoever waits for it or not.
-    fn follow(&self, started: &Started, request: &Execute, info: &SessionInfo) {
-        let Some(history) = self.shared.history.clone() else { return };
+    /// Notes the command in the history, now and when it has ended, whether the caller waits for it or not.
+    fn follow(
+        &self,
+        started: &Started,
+        request: &Execute,
+        info: &SessionInfo,
+    ) -> Option<FollowLater> {
+        let history = self.shared.history.clone()?;
         let id = entry_id(&started.session, started.command);
         let mut entry = Entry::new(id, started.session.as_str(), request.command.as_str());
         entry.run.cwd = started.cwd.display().to_string();
@@ -453,28 +457,10 @@ impl Bridge {
         entry.run.agent = request.caller.agent().map(str::to_owned);
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
-        let (caller, cwd) = (request.caller.clone(), started.cwd.clone());
-        let (bridge, session, command) = (self.clone(), started.session.clone(), started.command);
-        self.shared.followers.spawn(async move {
-            let session = &session;
-            let backend = bridge.backend_of(session);
-            if entry.run.project.is_none() {
-                entry.run.project = directories::project_of(&caller, cwd).await;
-                if entry.run.project.is_some() {
-                    history.record(entry.clone());
-                }
-            }
-            while let Ok(Until::TimedOut) =
-                backend.wait_command(session, command, Awaited::End, FOLLOW).await
-            {}
-            let output = bridge.output(session, command, HISTORY_BYTES).await;
-            if let Ok((report, output)) = output {
-                let shell = match report.state {
-                    CommandState::SessionEnded { .. } => backend.session(session).await.ok(),
-                    _ => None,
-                };
-                history.record(ended(entry, &report, shell, output.into_stored()));
-            }
-        });
+        let is_unknown = entry.run.project.is_none();
+        let place = is_unknown.then(|| (request.caller.clone(), started.cwd.clone()));
+        let (bridge, session) = (self.clone(), started.session.clone());
+        let command = started.command;
+        Some(FollowLater::new(Followed { bridge, history, entry, session, command, place }))
     }
 }

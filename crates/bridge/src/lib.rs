@@ -31,6 +31,7 @@ mod error;
 mod execute;
 mod files;
 mod folder_limits;
+mod follower;
 mod guard;
 mod history;
 mod hub;

@@ -29,15 +29,15 @@ fn wrong<T>(path: impl Into<String>, message: impl Into<String>) -> Result<T, Wr
 /// Checks one tool by itself.
 pub(crate) fn check(tool: &Metadata, strictness: Strictness) -> Result<(), Wrong> {
     if !is_alias(&tool.alias) {
-        return wrong("alias", format!("`{}` is no alias like thing.action", tool.alias));
+        return wrong("alias", format!("`{}` is not an alias like thing.action", tool.alias));
     }
     let name = tool_name(tool);
     if !is_tool_name(&name) {
         let path = if tool.mcp.tool.is_some() { "mcp.tool" } else { "alias" };
-        return wrong(path, format!("`{name}` is no tool name: lower case words joined by _"));
+        return wrong(path, format!("`{name}` is not a tool name: lower case words joined by _"));
     }
     if let Some(other) = tool.mcp.aliases.iter().find(|other| !is_tool_name(other)) {
-        return wrong("mcp.aliases", format!("`{other}` is no tool name"));
+        return wrong("mcp.aliases", format!("`{other}` is not a tool name"));
     }
     if tool.description.is_empty() && tool.mcp.description.is_none() {
         return wrong("alias", "`description` is missing");
@@ -50,7 +50,10 @@ pub(crate) fn check(tool: &Metadata, strictness: Strictness) -> Result<(), Wrong
     }
     for (index, code) in tool.errors.iter().enumerate() {
         if !is_code(code) {
-            return wrong(format!("errors[{index}]"), format!("`{code}` is no code like E_NAME"));
+            return wrong(
+                format!("errors[{index}]"),
+                format!("`{code}` is not a code like E_NAME"),
+            );
         }
     }
     if tool.mcp.timeout.is_some_and(|timeout| !(1..=LONGEST_TIMEOUT).contains(&timeout)) {
@@ -114,7 +117,7 @@ fn check_param(path: &str, name: &str, param: &Param) -> Result<(), Wrong> {
         && name.len() <= LONGEST_NAME
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name {
-        return wrong(path, format!("`{name}` is no name of an argument"));
+        return wrong(path, format!("`{name}` is not the name of an argument"));
     }
     let numeric = matches!(param.kind, Kind::Number | Kind::Integer);
     if (param.min.is_some() || param.max.is_some()) && !numeric {
@@ -142,7 +145,7 @@ fn check_param(path: &str, name: &str, param: &Param) -> Result<(), Wrong> {
         return wrong(path, format!("`{name}` is required, so it has no default"));
     }
     if !fits(default, param.kind) || !within(default, param) {
-        return wrong(path, format!("`{name}`: {default} is no value it may have"));
+        return wrong(path, format!("`{name}`: {default} is not a value that it may have"));
     }
     Ok(())
 }

@@ -82,7 +82,7 @@ fn errors(catalog: &Catalog) -> Page {
     for error in Catalog::errors() {
         let next: Vec<&str> =
             error.next.iter().filter_map(|alias| catalog.by_alias(alias)).map(Tool::name).collect();
-        let again = if error.retryable { " It may work later as it is." } else { "" };
+        let again = if error.retryable { " The same call may succeed later." } else { "" };
         text.push_str(&format!(
             "| `{}` | {} | {}{again} | {} |\n",
             error.code,

@@ -6,6 +6,7 @@
 
 mod editor;
 mod folders;
+mod reference;
 mod serve;
 
 use std::collections::BTreeMap;
@@ -67,7 +68,8 @@ impl<'de> Deserialize<'de> for Whole {
 
 pub(crate) use editor::{EditorConfig, EditorTable};
 pub(crate) use folders::{config_path, find_server_folder, home, server_folder, state_folder};
-pub(crate) use serve::{ServeConfig, ServeTable};
+pub use reference::configuration_page;
+pub(crate) use serve::{ServeConfig, ServeTable, connection_room};
 
 /// Everything that can be set.
 #[derive(Debug)]
@@ -295,7 +297,7 @@ impl Config {
     pub(crate) fn offer(&self) -> Result<Offer> {
         let workspace = &self.offer.debug.workspace;
         if !workspace.is_dir() {
-            bail!("the workspace {} is no folder", workspace.display());
+            bail!("the workspace {} is not a folder", workspace.display());
         }
         Ok(self.offer.clone())
     }

@@ -38,6 +38,9 @@ pub enum Error {
         /// The entry
         name: String,
     },
+    /// A skill of our name is there, and it is not ours.
+    #[error("{} is another skill", .0.display())]
+    ForeignSkill(PathBuf),
     /// An edit was worked out that would not mean what it should.
     #[error("{}: it is written in a form that cannot be edited safely", .path.display())]
     Uneditable {

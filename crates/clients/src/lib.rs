@@ -1,4 +1,4 @@
-//! The MCP clients of a machine, and termbridge's entry in their configuration.
+//! The MCP clients of a machine, termbridge's entry in their configuration, and its skill file.
 //!
 //! Data flows one way: an [`Environment`] says where things are, [`places`] lists the files of a client,
 //! [`Plan::install`] and [`Plan::uninstall`] read one and work out its new text, [`Plan::diff`] shows the change
@@ -26,6 +26,7 @@ mod json;
 mod mask;
 mod place;
 mod plan;
+mod skill;
 mod text;
 mod toml;
 mod vscode;
@@ -39,3 +40,4 @@ pub use installed::{InstalledEntry, StartKind, installed, installed_for_folders}
 pub use mask::{masked, masked_words};
 pub use place::{Place, Scope, places};
 pub use plan::{Action, Applied, Overwrite, Plan};
+pub use skill::SKILL;

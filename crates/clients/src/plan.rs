@@ -117,7 +117,7 @@ impl Plan {
         Self::new(place, action, target, old, new, environment)
     }
 
-    fn new(
+    pub(crate) fn new(
         place: Place,
         action: Action,
         target: PathBuf,

@@ -182,7 +182,7 @@ impl LanguageServers {
         let extension = path.extension().and_then(|extension| extension.to_str());
         let writes_all = !matches!(extension, Some("rs" | "go"));
         if bad || (writes_all && KEYWORDS.contains(&new_name)) {
-            return Err(CodeError::InvalidParams(format!("{new_name:?} is no name")));
+            return Err(CodeError::InvalidParams(format!("{new_name:?} is not a name")));
         }
         let mut subject = self.subject(which, Deadline::after(timeout)).await?;
         let named = self.files_with_name(&mut subject).await?;

@@ -114,7 +114,7 @@ impl EndReport {
             (EndReason::Exited, None) => "it exited; the debugger does not say how".to_owned(),
             (EndReason::Signalled(signal), _) => format!("ended by {signal}"),
             (EndReason::Stopped, _) => "it was stopped by request".to_owned(),
-            (EndReason::Detached, _) => "the debugger left it; it goes on".to_owned(),
+            (EndReason::Detached, _) => "the debugger left it; it keeps running".to_owned(),
             (EndReason::AdapterLost(reason), _) => reason.clone(),
         }
     }

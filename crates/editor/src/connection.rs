@@ -162,8 +162,8 @@ async fn talk(
     tokio::select! {
         () = working => {}
         () = write(writer, queues, &peer) => {}
-        () = keep_alive(&peer) => tracing::warn!(peer = %peer.id(), "an editor does not answer any more"),
-        () = lapse(token.or(bearer), &service.is_valid_token) => tracing::warn!(peer = %peer.id(), "the editor's token is not valid any more"),
+        () = keep_alive(&peer) => tracing::warn!(peer = %peer.id(), "an editor no longer answers"),
+        () = lapse(token.or(bearer), &service.is_valid_token) => tracing::warn!(peer = %peer.id(), "the editor's token is no longer valid"),
     }
 }
 
@@ -181,12 +181,12 @@ async fn read(reader: &mut impl MessageReader, dispatch: Dispatch<'_>) {
             Ok(Received::Message(text)) => match serde_json::from_str(&text) {
                 Ok(message) => dispatch.take(message).await,
                 Err(error) => {
-                    tracing::warn!(%peer, %error, bytes = text.len(), "dropped what is no message");
+                    tracing::warn!(%peer, %error, bytes = text.len(), "dropped something that is not a message");
                     dispatch.refuse(&text, &error).await;
                 }
             },
             Ok(Received::Skipped(what)) => {
-                tracing::warn!(%peer, what, "dropped what is no message");
+                tracing::warn!(%peer, what, "dropped something that is not a message");
             }
             Ok(Received::TooLong) => {
                 return tracing::warn!(%peer, "an editor sent a message that is too long");

@@ -83,12 +83,12 @@ async fn first_message(reader: &mut impl MessageReader, patience: Duration) -> F
                 First::Other
             }
             Err(error) => {
-                tracing::warn!(%error, bytes = text.len(), "dropped what is no message");
+                tracing::warn!(%error, bytes = text.len(), "dropped something that is not a message");
                 First::Other
             }
         },
         Ok(Received::Skipped(what)) => {
-            tracing::warn!(what, "dropped what is no message");
+            tracing::warn!(what, "dropped something that is not a message");
             First::Other
         }
         Ok(Received::TooLong | Received::Closed) | Err(_) => First::Closed,

@@ -117,7 +117,7 @@ impl Reply {
                     Err(format!("missing field `{}`", needed.join("` or `")))
                 }
             }
-            (kind, request) => Err(format!("{kind:?} is no reply to {request:?}")),
+            (kind, request) => Err(format!("{kind:?} is not a reply to {request:?}")),
         }
     }
 }

@@ -70,7 +70,7 @@ pub struct ServerSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Somebody else does.
-    #[error("port {port} is taken{}", held_by(holder.as_ref()))]
+    #[error("port {port} is in use{}", held_by(holder.as_ref()))]
     Taken {
         /// The port.
         port: u16,

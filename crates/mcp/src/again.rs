@@ -21,7 +21,7 @@ const OF_COMMANDS: [&str; 3] = ["execute_command", "exec", "run"];
 const NO_DEBUG_SESSION: &str = "E_NO_SESSION";
 /// What is said then to a client that had an earlier server.
 const ENDED_WITH_SERVER: &str =
-    "What an earlier server was debugging has ended with it; debug_start begins anew.";
+    "What an earlier server was debugging has ended with it; debug_start starts again.";
 
 /// The hint for a call that may have run.
 const LOOK_FIRST: &str = "Look before you repeat it: list_sessions, view_screen.";

@@ -93,21 +93,21 @@ impl ToolError {
 
     /// Nobody waits for the answer any more.
     pub(crate) fn cancelled() -> Self {
-        let message = "the wait was cancelled; the program goes on";
+        let message = "the wait was cancelled; the program continues";
         Self::new(Code::Cancelled, message, "", &["view_screen"])
     }
 
     /// The client closed its end while the call waited. Over stdio that ends the server.
     pub(crate) fn disconnected() -> Self {
-        let message = "the client closed its end of the connection: the wait is over, and over stdio \
-                       the server now ends, and every program with it";
-        Self::new(Code::Cancelled, message, "Keep stdin open until the answer is there.", &[])
+        let message = "the client closed the connection: the wait is over, and over stdio the server \
+                       now ends, and every program with it";
+        Self::new(Code::Cancelled, message, "Keep stdin open until the answer arrives.", &[])
     }
 
     /// The server ended while the call waited, and leaves everything to the next one.
     pub(crate) fn server_ends() -> Self {
-        let message = "the server ends or is replaced: the wait is over, and what runs goes on";
-        let hint = "Connect again and look before you repeat it: list_sessions, get_terminal_output, view_screen.";
+        let message = "the server ends or is replaced: the wait is over, and programs keep running";
+        let hint = "Connect again, and look before you repeat the call: list_sessions, get_terminal_output, view_screen.";
         let next = &["list_sessions", "get_terminal_output", "view_screen"];
         Self::new(Code::ServerRestarted, message, hint, next)
     }
@@ -179,8 +179,8 @@ impl From<BridgeError> for ToolError {
             BridgeError::Session(error) => return error.into(),
             BridgeError::Blocked { .. } => (
                 Code::CommandBlocked,
-                "Do it another way, or ask the user: only they can change the rules, in the \
-                 configuration file (`termbridge policy test` explains a decision) or where else the reason says.",
+                "Do it another way, or ask the user. Only they can change the rules: in the configuration file \
+                 (`termbridge policy test` explains a decision), or where the reason says.",
                 &[],
             ),
             BridgeError::PathNotAllowed { .. } => {
@@ -193,8 +193,8 @@ impl From<BridgeError> for ToolError {
             ),
             BridgeError::FolderFull { .. } => (
                 Code::ResourceLimit,
-                "Use one that you have, or stop one that is no longer needed with stop_app. Only the user can \
-                 change the limit: it is termbridge.maxConcurrentSessions (or terminalMcp.maxConcurrentSessions) in the \
+                "Use one that you have, or stop one that you no longer need with stop_app. Only the user can \
+                 change the limit: termbridge.maxConcurrentSessions (or terminalMcp.maxConcurrentSessions) in the \
                  settings of their editor.",
                 &["list_sessions", "stop_app"],
             ),
@@ -240,17 +240,17 @@ impl From<BridgeError> for ToolError {
             ),
             BridgeError::NotAlive { .. } => (
                 Code::SessionDead,
-                "Switch to a living one, or make one with create_session.",
+                "Switch to a running one, or create one with create_session.",
                 &["create_session", "list_sessions"],
             ),
             BridgeError::NoCommand { .. } => (
                 Code::InvalidInput,
-                "Leave command_id out for all that the session printed.",
+                "Leave command_id out to read everything that the session printed.",
                 &["get_terminal_output"],
             ),
             BridgeError::NotAShell(_) => (
                 Code::InvalidInput,
-                "It takes bash, zsh, fish, dash or another POSIX shell; launch_app starts programs.",
+                "Use bash, zsh, fish, dash or another POSIX shell; launch_app starts programs.",
                 &["launch_app"],
             ),
             BridgeError::Invalid(_) => (Code::InvalidInput, "", &[]),
@@ -313,12 +313,12 @@ impl From<SessionError> for ToolError {
             ),
             SessionError::TooManySessions { .. } => (
                 Code::ResourceLimit,
-                "Stop one that is no longer needed with stop_app.",
+                "Stop one that you no longer need with stop_app.",
                 &["list_sessions", "stop_app"],
             ),
             SessionError::InputTooLong { .. } => (
                 Code::InvalidInput,
-                "Write it to a file and have the program read that, or type it in several pieces.",
+                "Write it to a file for the program to read, or type it in several pieces.",
                 &[],
             ),
             SessionError::InputFull { .. } => (
@@ -339,8 +339,8 @@ impl From<SessionError> for ToolError {
             }
             SessionError::TakenOver(_) => (
                 Code::Busy,
-                "The person types there now. Look with view_screen, wait, or work in another session until it is \
-                 handed back.",
+                "A person types there now. Look with view_screen, wait, or work in another session until they hand \
+                 it back.",
                 &["view_screen", "wait_for", "create_session"],
             ),
             SessionError::ShellBusy(_) => (
@@ -398,7 +398,7 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
     let (code, hint) = match error {
         Spawn::NotFound { program, .. } if program.contains(' ') => (
             Code::InvalidInput,
-            "`command` is one program; put its arguments into `args`, or run a shell line with \
+            "`command` is one program: put its arguments in `args`, or run a shell line with \
              command \"sh\" and args [\"-c\", \"…\"].",
         ),
         Spawn::NotFound { .. } => {
@@ -414,7 +414,7 @@ fn spawn_error(error: &termbridge_session::SpawnError, message: String) -> ToolE
         | Spawn::KeeperSilent { .. }
         | Spawn::KeeperStart { .. }
         | Spawn::Terminal { .. } => {
-            (Code::InternalError, "Try once more; see the server's log if it stays.")
+            (Code::InternalError, "Try once more; if it fails again, see the server's log.")
         }
         _ => (Code::InvalidInput, ""),
     };

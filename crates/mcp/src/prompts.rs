@@ -22,7 +22,7 @@ const WORKFLOWS: [Workflow; 3] = [
     Workflow {
         name: "run_and_fix",
         title: "Run a command and fix what fails",
-        description: "Run, read the failure, mend it, run again until it passes",
+        description: "Run, read the failure, fix it, and run again until it passes",
         arguments: &[("command", "What has to succeed, such as `cargo test`")],
         text: "Run `{command}` with execute_command. While its exit_code is not 0: read the output \
                (get_terminal_output with `grep` finds the first error in a long one; search_history \
@@ -38,9 +38,9 @@ const WORKFLOWS: [Workflow; 3] = [
         description: "Launch, look, act, wait, and check on the screen",
         arguments: &[("command", "The program, such as `htop`"), ("task", "What to do in it")],
         text: "Start `{command}` with launch_app and do this in it: {task}. launch_app shows the first \
-               screen and send_keys what changed (`highlights` shows what is selected); give send_keys \
-               `wait` with a text that the step brings where it takes longer. Do not guess what a \
-               key did: check it on the screen. End the program the way it asks for, or with stop_app, and report what \
+               screen and send_keys what changed (`highlights` shows what is selected). If a step takes \
+               longer, give send_keys `wait` with a text that it brings. Do not guess what a \
+               key did: check it on the screen. End the program the way it offers, or with stop_app, and report what \
                the last screen showed.",
     },
     Workflow {
@@ -53,9 +53,9 @@ const WORKFLOWS: [Workflow; 3] = [
                value could already be wrong (give it `condition` if it is reached often), and start \
                that test alone with test_debug_single: the answer shows where it stopped, with \
                source, locals and stack. Without a breakpoint it stops where the test fails. Compare \
-               the values with what they should be; ask with debug_evaluate, go on with \
+               the values with what they should be; ask with debug_evaluate, continue with \
                debug_step_over, debug_step_into or debug_continue. Prove the cause before you change \
-               anything: with debug_evaluate put the right value in and let the test go on. End \
+               anything: put the right value in with debug_evaluate and let the test continue. End \
                with debug_stop, and report the line, the value that was wrong, and why.",
     },
 ];

@@ -55,7 +55,7 @@ pub use dialect::Dialect;
 pub use directories::{FileSystem, ReadLink};
 pub use parse::{MAX_NESTING, MAX_PARTS};
 pub use pattern::Pattern;
-pub use policy::{MAX_COMMAND, Policy, rule_names};
+pub use policy::{MAX_COMMAND, Policy, built_in_rules};
 pub use rate::{MAX_AGENTS, RateLimited, RateLimiter};
 pub use walk::{MAX_EXPANSION, MAX_EXPLAINED, MAX_STEPS};
 

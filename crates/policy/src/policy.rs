@@ -267,8 +267,12 @@ impl Policy {
     }
 }
 
-/// The names of the built-in rules.
-pub fn rule_names() -> Vec<&'static str> {
+/// The built-in rules: the name of each, and what it refuses.
+pub fn built_in_rules() -> [(&'static str, &'static str); Rule::ALL.len()] {
+    Rule::ALL.map(|rule| (rule.name(), rule.description()))
+}
+
+fn rule_names() -> Vec<&'static str> {
     Rule::ALL.iter().map(|rule| rule.name()).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{ConfigError, Decision, Dialect, Policy, PolicyConfig, RateLimit, Verdict, rule_names};
+use crate::{ConfigError, Decision, Dialect, Policy, PolicyConfig, RateLimit, Verdict};
 
 const HOME: &str = "/home/ann";
 const CWD: &str = "/home/ann/project";
@@ -289,7 +289,6 @@ fn default_rules_can_be_left_out() {
     let policy = policy(r#"disabled_rules = ["pipe-to-shell"]"#);
     assert!(runs(&policy, "curl x | sh"));
     assert!(!runs(&policy, "rm -rf /"));
-    assert_eq!(rule_names().len(), 10);
 }
 
 #[test]

@@ -61,6 +61,30 @@ impl Rule {
         }
     }
 
+    /// What the rule refuses, for people.
+    pub(crate) fn description(self) -> &'static str {
+        match self {
+            Self::RemoveSystem => {
+                "Removing or moving the file system, a system directory or a home directory"
+            }
+            Self::WriteDevice => "Writing to a disk device",
+            Self::FormatDevice => "Formatting, partitioning or erasing a disk",
+            Self::OverwriteSystemFile => {
+                "Overwriting a file that the system needs, such as /etc/passwd"
+            }
+            Self::Permissions => {
+                "Changing permissions or owners of the whole system or a home directory"
+            }
+            Self::PowerOff => "Stopping, restarting or suspending the machine",
+            Self::KillAll => "Ending every process of the user",
+            Self::RemoveCrontab => "Removing all scheduled jobs (`crontab -r`)",
+            Self::ForkBomb => "A function that starts itself in ever more processes",
+            Self::PipeToShell => {
+                "Running text from the network or a decoder unread (`curl URL | sh`)"
+            }
+        }
+    }
+
     /// What the rule says of a command whose program has that name.
     fn check(self, program: &str, subject: &Subject<'_>) -> Option<String> {
         match self {

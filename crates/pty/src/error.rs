@@ -128,7 +128,7 @@ pub enum AttachError {
         holder: u32,
     },
     /// Another server took it from this one.
-    #[error("the server with process id {by} has taken over; this one has to stop")]
+    #[error("the server with process id {by} has taken over; this one must stop")]
     TakenOver {
         /// The other server's process.
         by: u32,

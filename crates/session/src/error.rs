@@ -23,7 +23,7 @@ pub enum SessionError {
         how: String,
     },
     /// The terminal is another program's, which has taken it away.
-    #[error("session {id} cannot be used any more: {why}")]
+    #[error("session {id} can no longer be used: {why}")]
     Withdrawn {
         /// The session.
         id: SessionId,

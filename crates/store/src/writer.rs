@@ -14,7 +14,9 @@ mod shared;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel,
+};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -109,11 +111,19 @@ impl Writer {
         let (done, finished) = sync_channel(1);
         let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
         queue.send(Message::Flush(done)).map_err(|_| StoreError::Closed)?;
+        self.wake();
         let patience = self.limits.busy_timeout * (BUSY_ATTEMPTS + 1) + Duration::from_secs(30);
         finished.recv_timeout(patience).map_err(|error| match error {
             RecvTimeoutError::Timeout => StoreError::Busy,
             RecvTimeoutError::Disconnected => StoreError::Closed,
         })
+    }
+
+    /// Ends the thread's wait for the rest of a batch.
+    fn wake(&self) {
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
     }
 
     #[cfg(test)]
@@ -131,6 +141,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.shared.close();
         self.queue = None;
+        self.wake();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -202,8 +213,7 @@ impl Task {
             if batch.entries() >= BATCH_ENTRIES || batch.bytes() >= BATCH_BYTES {
                 break;
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            next = self.messages.recv_timeout(left).ok();
+            next = self.next_before(deadline);
         }
         self.commit(batch);
         // A steady stream of entries must not keep retention from its turn.
@@ -213,6 +223,19 @@ impl Task {
                 self.prune = self.prune_step();
             }
             let _ = done.try_send(());
+        }
+    }
+
+    /// The next message of a batch. Senders of entries do not wake the thread while it gathers.
+    fn next_before(&self, deadline: Instant) -> Option<Message> {
+        loop {
+            match self.messages.try_recv() {
+                Ok(message) => return Some(message),
+                Err(TryRecvError::Disconnected) => return None,
+                Err(TryRecvError::Empty) => {}
+            }
+            let left = deadline.checked_duration_since(Instant::now())?;
+            std::thread::park_timeout(left);
         }
     }
 

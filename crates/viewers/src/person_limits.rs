@@ -67,7 +67,7 @@ impl Settings<'_> {
         if number.is_none() {
             let what = match value.as_f64() {
                 Some(number) if number >= 0.0 && number.fract() == 0.0 => "is too large",
-                _ => "is no whole number of 0 or more",
+                _ => "is not a whole number of 0 or more",
             };
             self.is_wrong(name, format!("{value} {what}"));
         }
@@ -95,14 +95,14 @@ impl Settings<'_> {
 
     fn texts_of(&mut self, name: &str, value: &Value) -> Result<Vec<String>, ()> {
         let Some(entries) = value.as_array() else {
-            self.is_wrong(name, format!("{value} is no list of texts"));
+            self.is_wrong(name, format!("{value} is not a list of texts"));
             return Err(());
         };
         let mut texts = Vec::new();
         for entry in entries {
             match entry.as_str() {
                 Some(text) => texts.push(text.to_owned()),
-                None => self.is_wrong(name, format!("{entry} is no text")),
+                None => self.is_wrong(name, format!("{entry} is not a text")),
             }
         }
         if texts.is_empty() && !entries.is_empty() { Err(()) } else { Ok(texts) }

@@ -14,9 +14,7 @@ use crate::changes::RowHash;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DumpError {
     /// It was made by another version, or is no dump.
-    #[error(
-        "this is no dump of a version that this program can read; start with an empty terminal"
-    )]
+    #[error("the dump is of a version that this program cannot read; start with an empty terminal")]
     Version,
     /// Bytes are missing or were changed.
     #[error("the dump is damaged; start with an empty terminal")]

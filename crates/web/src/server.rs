@@ -62,7 +62,7 @@ pub struct WebSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
     /// Somebody listens there.
-    #[error("port {} is taken{}: stop that, or choose another port with --port", address.port(), held_by(holder.as_ref()))]
+    #[error("port {} is in use{}: stop that program, or choose another port with --port", address.port(), held_by(holder.as_ref()))]
     Taken {
         /// Where it should listen.
         address: SocketAddr,

@@ -33,7 +33,7 @@ export const steps = {
     const window = await editor.openWindow('app');
     world.windows.push(window);
     await window.openSessions();
-    await window.page.getByText('none is started before you trust').first().waitFor();
+    await window.page.getByText('starts one when you trust').first().waitFor();
     await window.waitForStatus(/termbridge: Restricted Mode/);
     await window.screenshot('no-server');
     assert.equal(existsSync(path.join(editor.folder, 'started')), false);

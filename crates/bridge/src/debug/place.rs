@@ -17,7 +17,7 @@ pub(super) fn find_line(arguments: &mut Map<String, Value>) -> Result<(), DebugF
     if let Some(hits) = arguments.get("hitCondition").and_then(Value::as_str)
         && !is_hit_condition(hits)
     {
-        let message = format!("hitCondition {hits:?} is no number of hits");
+        let message = format!("hitCondition {hits:?} is not a number of hits");
         let failure = DebugFailure::new("E_INVALID_PARAMS", message);
         return Err(failure.hint("give a number, or one behind >, >=, ==, <, <= or %"));
     }
@@ -40,7 +40,7 @@ pub(super) fn find_line(arguments: &mut Map<String, Value>) -> Result<(), DebugF
         (None, Some(_)) => Ok(()),
         (None, None) => {
             let failure = DebugFailure::new("E_INVALID_PARAMS", "argument `line` is missing");
-            Err(failure.hint("give the line, or the `text` that stands there"))
+            Err(failure.hint("give the line, or the `text` on it"))
         }
     }
 }
@@ -78,7 +78,7 @@ fn line_of(path: &Path, text: &str, near: Option<u64>) -> Result<u64, DebugFailu
             let lines = several.iter().take(20).map(u64::to_string).collect::<Vec<_>>().join(", ");
             let message = format!("{wanted:?} is in several lines: {lines}");
             let failure = DebugFailure::new("E_INVALID_PARAMS", message);
-            Err(failure.hint("give `line` too: the nearest is taken"))
+            Err(failure.hint("give `line` too: the nearest one is used"))
         }
     }
 }

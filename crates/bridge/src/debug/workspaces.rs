@@ -101,7 +101,7 @@ impl Debuggers {
             let Some(oldest) = oldest else {
                 let message = format!("{MAX_DEBUGGERS} workspaces are being debugged in");
                 return Err(DebugFailure::new("E_BUSY", message)
-                    .hint("end a debug session that is no longer needed, then try again"));
+                    .hint("end a debug session that you no longer need, then try again"));
             };
             end_soon(made.all.swap_remove(oldest));
         }

@@ -38,7 +38,7 @@ impl Terminals for EditorTerminals {
             for terminal in open.terminals.iter().filter(is_gone) {
                 if !terminal.leave_window(&window) {
                     terminal.withdraw(
-                        "its window has it no longer: it was closed, or the window was loaded anew",
+                        "its window no longer has it: it was closed, or the window was reloaded",
                     );
                 }
             }
@@ -102,7 +102,7 @@ impl Terminals for EditorTerminals {
             }
             (TerminalEvent::TerminalUnshared { .. }, Some(terminal)) => {
                 if terminal.owner.is_everyone() {
-                    terminal.withdraw("the person does not share it any more");
+                    terminal.withdraw("the person no longer shares it");
                 }
             }
             (

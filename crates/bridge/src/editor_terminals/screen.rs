@@ -134,7 +134,7 @@ fn texts(terminal: &Terminal, input: &[Input]) -> Result<Vec<Piece>, SessionErro
     let mut pieces: Vec<Piece> = Vec::new();
     for Encoded { pause, bytes } in encode_input(terminal, input)? {
         let text = String::from_utf8(bytes).map_err(|_| {
-            SessionError::NotSupported("the program takes mouse events that are no text".into())
+            SessionError::NotSupported("the program takes mouse events in a binary form".into())
         })?;
         match pieces.last_mut().filter(|_| pause.is_zero()) {
             Some(last) => last.text.push_str(&text),

@@ -20,7 +20,7 @@ const KEPT_COMMANDS: usize = 100;
 pub(super) const ASSUMED_SIZE: Size = Size { cols: 120, rows: 40 };
 
 /// What is reported of a command of which neither server nor editor knows the end.
-const LOST_WITH_SERVER: &str = "the server was restarted, or the window reloaded, and the editor does not report on this command any more: look at the terminal before repeating it";
+const LOST_WITH_SERVER: &str = "the server was restarted, or the window reloaded, and the editor no longer reports on this command: look at the terminal before you repeat it";
 
 /// What is reported of a command that ran while its window was reloaded.
 const RELOADED: &str =

@@ -160,7 +160,7 @@ impl ConnectedWindows {
         let mut attempts = 1..ATTEMPTS;
         loop {
             let Some(peer) = self.wait_for(deadline, &look).await else {
-                let why = "the editor's window that has this terminal does not answer: it was closed, is cut off, or is being loaded anew";
+                let why = "the editor's window that has this terminal does not answer: it was closed, is cut off, or is reloading";
                 return Err(Failure::Unavailable(SessionError::Unavailable(why.into())));
             };
             match peer.request(kind, data.clone()).await {

@@ -14,7 +14,7 @@ const OWN: [&str; 7] =
 
 #[derive(Debug, Args)]
 pub(crate) struct McpCommand {
-    /// Use the server that all agents of this user share, and start it if none runs; sessions outlive the agent
+    /// Use the shared server of this user, and start it if none runs; sessions outlive the agent
     #[arg(long)]
     pub(crate) connect: bool,
     #[command(flatten)]
@@ -43,8 +43,8 @@ pub(crate) fn refused_settings(matches: &ArgMatches, command: &mut Command) -> O
         return None;
     }
     let why = format!(
-        "{} cannot be used with --connect: settings are the shared server's; put them into the \
-         configuration file or on `termbridge serve`",
+        "{} cannot be used with --connect: settings apply to the shared server; put them in the \
+         configuration file or pass them to `termbridge serve`",
         refused.join(", ")
     );
     Some(command.error(ErrorKind::ArgumentConflict, why))

@@ -7,17 +7,17 @@ use clap::{Args, Subcommand};
 pub(crate) const HISTORY_EXAMPLES: &str = "\
 Examples:
   termbridge history                      the newest commands
-  termbridge history cargo test           commands with these words in the line or the output
-  termbridge history --failed --since 2d  what failed in the last two days
+  termbridge history cargo test           commands or output with these words
+  termbridge history --failed --since 2d  failed commands of the last two days
   termbridge history show 6acc483y7z35-4  one command with its output
-  termbridge history stats                most frequent, slowest and most often failing commands
+  termbridge history stats                most frequent, slowest, failing most
   termbridge history -- stats             commands with the word `stats`";
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
     #[command(subcommand)]
     pub(crate) action: Option<HistoryAction>,
-    /// Words that must all occur; the last may be the beginning of a word
+    /// Words that must all occur; the last one may be incomplete
     pub(crate) words: Vec<String>,
     /// Search only the command lines
     #[arg(long, conflicts_with = "output")]
@@ -36,7 +36,7 @@ pub(crate) struct HistoryArguments {
     pub(crate) session: Option<String>,
     #[command(flatten)]
     pub(crate) span: HistorySpan,
-    /// Continue where an earlier list ended
+    /// Continue an earlier list at its cursor
     #[arg(long, value_name = "CURSOR")]
     pub(crate) cursor: Option<String>,
     #[command(flatten)]
@@ -63,19 +63,19 @@ const DEFAULT_LIMIT: usize = 20;
 /// Which part of the history counts.
 #[derive(Debug, Args)]
 pub(crate) struct HistorySpan {
-    /// Only commands of this project (its folder)
+    /// Only commands of the project in this folder
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Only commands of this agent
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Only commands since this time: 2h, 7d, 2026-01-31, 2026-01-31T09:30:00Z
+    /// Only commands since this time: 2h, 7d, 2026-01-31 or 2026-01-31T09:30:00Z
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
     /// Only commands until this time
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Most entries to show
+    /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
     pub(crate) limit: usize,
 }
@@ -93,7 +93,7 @@ pub(crate) struct HistorySource {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryAction {
-    /// Show statistics: most frequent, slowest and most often failing commands, projects, agents
+    /// Show which commands run most often, take longest and fail most often
     Stats {
         #[command(flatten)]
         span: HistorySpan,
@@ -102,7 +102,7 @@ pub(crate) enum HistoryAction {
     },
     /// Show one command with its output
     Show {
-        /// Id from the list
+        /// Id of the command, from the list
         id: String,
         #[command(flatten)]
         source: HistorySource,

@@ -4,24 +4,28 @@ use clap::{Args, ValueEnum};
 use termbridge_clients::Client;
 
 pub(crate) const INSTALL_EXAMPLES: &str = "\
-Clients: claude-code, claude-desktop, cursor, vscode, vscode-insiders, vscodium, codex, gemini,
-windsurf, zed, opencode. Without any, all that are found are meant; one that is named need not
-be found. Each change is shown before it is made. Comments and layout of a file are kept, and a
-copy of the file as it was goes to $XDG_STATE_HOME/termbridge/backups (~/.local/state). Arguments
-of an entry that is there already stay unless --connect or --toolsets chooses others.
-Exit code: 0 if every client that was meant has termbridge now, else 1.
+Clients: claude-code, claude-desktop, cursor, vscode, vscode-insiders, vscodium, codex, gemini, windsurf, zed, \
+opencode. Without a name, every client that is found gets an entry. A client that you name need not be found.
+
+Each change is shown before it is made. Comments and layout of a file are kept, and a copy of the original goes to \
+$XDG_STATE_HOME/termbridge/backups (~/.local/state). An existing entry keeps its arguments unless you pass --connect or \
+--toolsets.
+
+Exit code: 0 if every client has its entry now, else 1.
 
 Examples:
   termbridge install                      every client that is found
   termbridge install claude-code codex    these two
-  termbridge install --dry-run            only show what would change
-  termbridge install --yes --connect      without asking; all share one server
-  termbridge install --scope project vscode   .vscode/mcp.json of this folder";
+  termbridge install --dry-run            only show the changes
+  termbridge install --yes --connect      do not ask; use the shared server
+  termbridge install --skill              also tell models when to use it
+  termbridge install --scope project vscode";
 
 pub(crate) const UNINSTALL_EXAMPLES: &str = "\
-Removes what `termbridge install` added and nothing else: afterwards a file has the bytes that it
-had before, and one that install created is gone. Without CLIENT, all that are found are meant.
-Exit code: 0 if no client that was meant has termbridge any more, else 1.
+Removes exactly what `termbridge install` added. A file that it changed gets its former bytes back, and a file that it \
+created is deleted. Without a name, every client that is found is cleaned up.
+
+Exit code: 0 if no client has an entry now, else 1.
 
 Examples:
   termbridge uninstall
@@ -35,15 +39,17 @@ const DEFAULT_NAME: &str = "termbridge";
 pub(crate) struct InstallArguments {
     #[command(flatten)]
     pub(crate) edit: EditArguments,
-    /// Let the client use the server that all agents of this user share (`termbridge mcp --connect`)
+    /// Let the clients use the shared server (`termbridge mcp --connect`)
     #[arg(long, conflicts_with = "toolsets")]
     pub(crate) connect: bool,
-    /// Toolsets to offer, separated by commas: terminal, debug-core, debug, compat, all. With --connect they are the
-    /// shared server's
+    /// Also write a skill file, which tells the model when to use the tools
+    #[arg(long)]
+    pub(crate) skill: bool,
+    /// Toolsets to offer, separated by commas: terminal, debug-core, debug, compat, all
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolsets: Option<Vec<String>>,
-    /// Command that the client starts [default: this program by its path, or npx or uvx if those run it; in
-    /// projects `termbridge`]
+    /// Command that the clients start [default: the path of this program; npx or uvx if they run it; `termbridge`
+    /// with --scope project]
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
 }
@@ -57,16 +63,16 @@ pub(crate) struct UninstallArguments {
 /// Which files are edited, and how.
 #[derive(Debug, Args)]
 pub(crate) struct EditArguments {
-    /// Clients by name [default: all that are found]
+    /// Clients by name [default: every client that is found]
     #[arg(value_name = "CLIENT")]
     pub(crate) clients: Vec<Client>,
-    /// Where: user (all your projects) or project (the working directory, shared with others)
+    /// Configuration to change: user (all your projects) or project (the working directory)
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(crate) scope: ScopeName,
     /// Name of the entry
     #[arg(long, value_name = "NAME", default_value = DEFAULT_NAME)]
     pub(crate) name: String,
-    /// Also if the entry of that name starts another program
+    /// Change the entry even if it starts another program
     #[arg(long)]
     pub(crate) force: bool,
     /// Do not ask
@@ -75,7 +81,7 @@ pub(crate) struct EditArguments {
     /// Only show what would change
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
-    /// Print JSON; never asks
+    /// Print JSON, and never ask
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -21,7 +21,7 @@ Exit code: 0, or 3 if no server runs.
 
 Examples:
   termbridge ls
-  termbridge ls --all                     ended sessions too, as long as they are kept
+  termbridge ls --all                     include ended sessions
   termbridge ls --json";
 
 #[derive(Debug, Args)]
@@ -35,8 +35,9 @@ pub(crate) struct LsArguments {
 }
 
 pub(crate) const LOGS_EXAMPLES: &str = "\
-A session is named by its id, the beginning of it, or its name. Without -f this is the scrollback and the
-screen; with -f what the program prints is followed as plain text until it ends.
+Without -f, this prints the scrollback and the screen. With -f, it follows the session's output as plain text until the \
+session ends.
+
 Exit code: 0, 1 if there is no such session, 3 if no server runs.
 
 Examples:
@@ -48,36 +49,37 @@ Examples:
 pub(crate) struct LogsArguments {
     /// Session: id, beginning of the id, or name
     pub(crate) session: String,
-    /// Follow what is printed until the session ends
+    /// Follow the output until the session ends
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Only the last lines [default: all that is kept; 100 with -f]
+    /// Only the last lines [default: all; 100 with -f]
     #[arg(long, short = 'n', value_name = "LINES", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) lines: Option<u32>,
-    /// Print JSON; with -f one object per piece of output
+    /// Print JSON; with -f, one object per piece of output
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 pub(crate) const SEND_EXAMPLES: &str = "\
-Keys are text with keys in angle brackets, or names of keys; several arguments are joined by spaces. A <word> that
-names no key is typed as it is; with --text everything is.
+Keys are text with key names in angle brackets, or key names alone. Several arguments are joined by spaces. A word in \
+brackets that names no key is typed as it is. With --text, everything is typed as it is.
+
 Exit code: 0, 1 if there is no such session or it has ended, 3 if no server runs.
 
 Examples:
   termbridge send shell 'ls -la<Enter>'
   termbridge send 6acc C-c
-  termbridge send notes --text 'press <Enter> to go on'
+  termbridge send notes --text 'press <Enter> to continue'
   termbridge send vim --show '<Escape>:wq<Enter>'";
 
 #[derive(Debug, Args)]
 pub(crate) struct SendArguments {
     /// Session: id, beginning of the id, or name
     pub(crate) session: String,
-    /// Keys: `'ls -la<Enter>'`, C-c, Down Down Enter
+    /// Keys: 'ls -la<Enter>', C-c, Down Down Enter
     #[arg(required = true)]
     pub(crate) keys: Vec<String>,
-    /// Type the text as it is: nothing in it is a key, and no Enter follows
+    /// Type the text as it is: no key names, and no Enter at the end
     #[arg(long)]
     pub(crate) text: bool,
     /// Print the screen afterwards
@@ -89,8 +91,9 @@ pub(crate) struct SendArguments {
 }
 
 pub(crate) const STOP_EXAMPLES: &str = "\
-A session's programs get SIGTERM, two seconds, then SIGKILL. `--all` ends every session, then the server,
-then the process that keeps programs alive between servers, also when only that is left.
+The programs of a session get SIGTERM, and SIGKILL two seconds later. With --all, every session is stopped, then the \
+server, then the keeper.
+
 Exit code: 0, 1 if there is no such session, 3 if nothing runs.
 
 Examples:
@@ -107,7 +110,7 @@ pub(crate) struct StopArguments {
     /// Sessions: ids, beginnings of ids, or names
     #[arg(required_unless_present = "all", conflicts_with = "all", value_name = "SESSION")]
     pub(crate) sessions: Vec<String>,
-    /// End every session, the server and what keeps its programs
+    /// Stop every session, the server and its keeper
     #[arg(long)]
     pub(crate) all: bool,
     /// Print JSON

@@ -2,18 +2,18 @@
 //!
 //! Everything is planned before anything is written, and each file is done or refused by itself.
 
+mod report;
+
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
 use termbridge_clients::{
-    Action, Client, Entry, Environment, Error, Overwrite, Place, Plan, Scope, System,
-    installed_for_folders, places,
+    Action, Client, Entry, Environment, Error, Overwrite, Place, Plan, Scope, System, places,
 };
 
-use super::{one_line, print, print_json, printable, tell, wants_colour};
+use self::report::{as_json, summary};
+use super::{print, print_json, printable, tell, wants_colour};
 use crate::args::{EditArguments, ScopeName};
 use crate::config::{home, state_folder};
 
@@ -24,14 +24,27 @@ const MAX_TRIES: u32 = 5;
 pub(super) struct Task {
     pub(super) verb: &'static str,
     pub(super) entry: Entry,
-    pub(super) plan: fn(Place, &Entry, Overwrite, &Environment) -> Result<Plan, Error>,
+    pub(super) plan: PlanEntry,
+    /// What becomes of the skill, if anything.
+    pub(super) plan_skill: Option<PlanSkill>,
 }
+
+pub(super) type PlanEntry = fn(Place, &Entry, Overwrite, &Environment) -> Result<Plan, Error>;
+pub(super) type PlanSkill = fn(Place, Overwrite, &Environment) -> Result<Plan, Error>;
 
 /// One file: what is planned, and what became of it.
 struct Job {
     place: Place,
+    kind: Kind,
     plan: Result<Plan, Error>,
     outcome: Outcome,
+}
+
+/// What is written.
+#[derive(Clone, Copy)]
+enum Kind {
+    Entry,
+    Skill(PlanSkill),
 }
 
 enum Outcome {
@@ -61,12 +74,19 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
         return nothing_found(arguments, task, &not_found);
     }
     let overwrite = if arguments.force { Overwrite::Foreign } else { Overwrite::Never };
-    let mut jobs: Vec<Job> = places
-        .into_iter()
-        .map(|place| {
-            let plan = (task.plan)(place.clone(), &task.entry, overwrite, &environment);
-            Job { place, plan, outcome: Outcome::Open }
+    let planned = |place: &Place, kind| match kind {
+        Kind::Entry => (task.plan)(place.clone(), &task.entry, overwrite, &environment),
+        Kind::Skill(plan) => plan(place.clone(), overwrite, &environment),
+    };
+    let skills = task.plan_skill.map(|plan| skill_places(&places, &environment, plan));
+    let entries = places.into_iter().map(|place| (place, Kind::Entry));
+    let mut jobs: Vec<Job> = entries
+        .chain(skills.into_iter().flatten())
+        .map(|(place, kind)| {
+            let plan = planned(&place, kind);
+            Job { place, kind, plan, outcome: Outcome::Open }
         })
+        .filter(|job| !job.is_absent_skill())
         .collect();
     let changes = jobs.iter().filter(|job| job.is_change()).count();
     if !arguments.json {
@@ -79,7 +99,7 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
             // Nobody was asked about one change in particular: it is worked out anew for what is there now.
             let mut tries = 1;
             while arguments.yes && job.is_outdated() && tries < MAX_TRIES {
-                job.plan = (task.plan)(job.place.clone(), &task.entry, overwrite, &environment);
+                job.plan = planned(&job.place, job.kind);
                 job.apply();
                 tries += 1;
             }
@@ -94,7 +114,7 @@ pub(super) fn run(arguments: &EditArguments, task: &Task) -> Result<ExitCode> {
     };
     match consent {
         Consent::Missing => tell(&format!(
-            "termbridge: nothing was changed, because there is no terminal to ask on: \
+            "termbridge: nothing was changed, because there is no terminal for the question: \
              `termbridge {} --yes` makes the changes",
             task.verb
         )),
@@ -167,9 +187,24 @@ fn wanted(arguments: &EditArguments, environment: &Environment) -> Result<Wanted
     if let Scope::Project(folder) = &scope
         && environment.home.canonicalize().is_ok_and(|home| home == *folder)
     {
-        bail!("this folder is your home: go to a project's, or use --scope user");
+        bail!("this folder is your home: change to a project's folder, or use --scope user");
     }
     Ok(wanted)
+}
+
+/// Where the clients of these files look for the skill. Clients that share a folder have it once.
+fn skill_places(
+    places: &[Place],
+    environment: &Environment,
+    plan: PlanSkill,
+) -> Vec<(Place, Kind)> {
+    let mut skills: Vec<(Place, Kind)> = Vec::new();
+    for skill in places.iter().filter_map(|place| place.skill(environment)) {
+        if skills.iter().all(|(other, _)| other.path != skill.path) {
+            skills.push((skill, Kind::Skill(plan)));
+        }
+    }
+    skills
 }
 
 fn nothing_found(arguments: &EditArguments, task: &Task, not_found: &[Client]) -> Result<ExitCode> {
@@ -218,6 +253,12 @@ impl Job {
         self.plan.as_ref().is_ok_and(|plan| plan.action().is_change())
     }
 
+    /// A skill that was not installed, which is not worth a line.
+    fn is_absent_skill(&self) -> bool {
+        let is_absent = |plan: &Plan| plan.action() == Action::NotThere;
+        !matches!(self.kind, Kind::Entry) && self.plan.as_ref().is_ok_and(is_absent)
+    }
+
     fn apply(&mut self) {
         let Ok(plan) = &self.plan else { return };
         self.outcome = match plan.apply() {
@@ -264,200 +305,4 @@ fn show(jobs: &[Job]) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// A line for each file, and one for the clients that are not there.
-fn summary(
-    task: &Task,
-    jobs: &[Job],
-    refused: &[(Client, Error)],
-    (not_found, scope): (&[Client], ScopeName),
-    consent: &Consent,
-    environment: &Environment,
-) -> String {
-    let mut text = String::new();
-    for job in jobs {
-        let path = shortened(&job.place.path, &environment.home);
-        let line = match (&job.plan, &job.outcome) {
-            (Err(error), _) | (_, Outcome::Failed(error)) => {
-                format!("not changed: {}; {}", reasons(error), hint(error, task))
-            }
-            (Ok(plan), outcome) => {
-                let is_done = matches!(outcome, Outcome::Done { .. });
-                let mut line = in_words(plan.action(), &path, is_done);
-                if is_done
-                    && plan.action().is_change()
-                    && let Some(step) = job.place.client.next_step()
-                {
-                    line.push_str(&format!("; {step}"));
-                }
-                line
-            }
-        };
-        text.push_str(&format!("{}: {line}\n", one_line(&job.place.label())));
-    }
-    for (client, error) in refused {
-        text.push_str(&format!(
-            "{client}: not changed: {}; {}\n",
-            reasons(error),
-            hint(error, task)
-        ));
-    }
-    for job in jobs {
-        text.push_str(&for_folders(&job.place, &environment.home));
-    }
-    let backups = jobs.iter().any(|job| matches!(job.outcome, Outcome::Done { backup: Some(_) }));
-    if backups && matches!(consent, Consent::Given) {
-        let folder = shortened(&environment.backups, &environment.home);
-        text.push_str(&format!("Copies of the files as they were: {folder}\n"));
-    }
-    if !not_found.is_empty() {
-        let names: Vec<&str> = not_found.iter().map(|client| client.name()).collect();
-        let heading = match scope {
-            ScopeName::User => "Not found",
-            ScopeName::Project => "Not in this folder",
-        };
-        text.push_str(&format!("{heading}: {}\n", names.join(", ")));
-    }
-    text
-}
-
-/// What Claude Code has for one folder each, which is none of ours to change, and counts there in place of what is.
-fn for_folders(place: &Place, home: &Path) -> String {
-    const SHOWN: usize = 3;
-    let found = installed_for_folders(place);
-    let Some((_, entry)) = found.first() else { return String::new() };
-    let names: Vec<String> =
-        found.iter().take(SHOWN).map(|(folder, _)| shortened(folder, home)).collect();
-    let more = match found.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "{} has an entry of its own for {}{more}, which counts there: `claude mcp remove --scope local {}` in that \
-         folder removes it\n",
-        place.client,
-        names.join(", "),
-        one_line(&entry.name)
-    )
-}
-
-fn in_words(action: Action, path: &str, is_done: bool) -> String {
-    let (done, open) = match action {
-        Action::AlreadyThere => return format!("already in {path}"),
-        Action::NotThere => return format!("not in {path}"),
-        Action::Add => ("added to", "would be added to"),
-        Action::Update => ("updated in", "would be updated in"),
-        Action::Replace => ("replaced in", "would be replaced in"),
-        Action::Remove => ("removed from", "would be removed from"),
-        Action::RemoveFile => ("removed with", "would be removed with"),
-    };
-    format!("{} {path}", if is_done { done } else { open })
-}
-
-fn as_json(
-    task: &Task,
-    jobs: &[Job],
-    refused: &[(Client, Error)],
-    not_found: &[Client],
-    consent: &Consent,
-) -> Value {
-    let refused = refused.iter().map(|(client, error)| {
-        json!({
-            "client": client.id(),
-            "path": null,
-            "done": false,
-            "error": reasons(error),
-            "hint": hint(error, task),
-        })
-    });
-    let files: Vec<Value> = jobs
-        .iter()
-        .map(|job| {
-            let plan = job.plan.as_ref().ok();
-            let backup = match &job.outcome {
-                Outcome::Done { backup } => backup.clone(),
-                _ => None,
-            };
-            json!({
-                "client": job.place.client.id(),
-                "profile": job.place.profile,
-                "path": job.place.path.display().to_string(),
-                "action": plan.map(|plan| action_name(plan.action())),
-                "done": matches!(job.outcome, Outcome::Done { .. }),
-                "diff": plan.map(Plan::diff),
-                "backup": backup,
-                "next_step": job.place.client.next_step(),
-                "error": job.error().map(reasons),
-                "hint": job.error().map(|error| hint(error, task)),
-            })
-        })
-        .chain(refused)
-        .collect();
-    json!({
-        "command": task.verb,
-        "name": task.entry.name(),
-        "applied": matches!(consent, Consent::Given),
-        "files": files,
-        "not_found": not_found.iter().map(|client| client.id()).collect::<Vec<_>>(),
-    })
-}
-
-fn action_name(action: Action) -> &'static str {
-    match action {
-        Action::AlreadyThere => "already_there",
-        Action::NotThere => "not_there",
-        Action::Add => "add",
-        Action::Update => "update",
-        Action::Replace => "replace",
-        Action::Remove => "remove",
-        Action::RemoveFile => "remove_file",
-    }
-}
-
-/// An error and what caused it.
-fn reasons(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        // Some messages contain their cause already.
-        if !text.contains(&cause_text) {
-            text.push_str(&format!(": {cause_text}"));
-        }
-        source = cause.source();
-    }
-    one_line(&text)
-}
-
-fn hint(error: &Error, task: &Task) -> &'static str {
-    match error {
-        Error::Foreign { .. } if task.verb == "uninstall" => {
-            "--force removes it all the same, --name names another"
-        }
-        Error::Broken { .. } => "correct the file and try again",
-        Error::Foreign { .. } => "--force takes its place, --name uses another name",
-        Error::Uneditable { .. } => "edit it by hand",
-        Error::ReadOnly(_) => "make it writable (`chmod u+w`), or edit what generates it",
-        Error::TooLarge(_) | Error::NotAFile(_) => "check the path",
-        Error::DanglingLink(_) => "create that file, or remove the link",
-        Error::Changed(_) => "try again",
-        Error::Owner { .. } => "run this as its owner",
-        Error::NoProjectScope(_) => "use --scope user",
-        Error::OutsideProject { .. } => "run this where it leads to, or use --scope user",
-        Error::Io { source, .. } => match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "make room and try again",
-            io::ErrorKind::ReadOnlyFilesystem => "it is on a file system that cannot be written",
-            io::ErrorKind::PermissionDenied => "check the permissions of the folder",
-            _ => "check the path",
-        },
-    }
-}
-
-fn shortened(path: &Path, home: &Path) -> String {
-    let shown = match path.strip_prefix(home) {
-        Ok(rest) => Path::new("~").join(rest).display().to_string(),
-        Err(_) => path.display().to_string(),
-    };
-    one_line(&shown)
 }

@@ -307,7 +307,7 @@ fn value(flag: &Flag, given: &[&String]) -> Result<Value, String> {
         Kind::Integer | Kind::Number => last
             .parse::<serde_json::Number>()
             .map(Value::Number)
-            .map_err(|_| format!("{last:?} is no number")),
+            .map_err(|_| format!("{last:?} is not a number")),
         Kind::Boolean => last
             .parse::<bool>()
             .map(Value::Bool)

@@ -7,7 +7,7 @@ use termbridge_clients::{Entry, Plan};
 use termbridge_mcp::Toolset;
 use termbridge_mcp::socket::check_supported;
 
-use super::clients::{self, Task};
+use super::clients::{self, PlanSkill, Task};
 use super::own_path::{is_from_file, lasting_path, lasting_program, own_path, package_runner};
 use super::{printable, tell};
 use crate::args::{InstallArguments, ScopeName};
@@ -33,7 +33,8 @@ pub(crate) fn run(arguments: &InstallArguments) -> Result<ExitCode> {
     let entry = start.entry(&arguments.edit.name, args)?;
     let is_chosen = arguments.connect || arguments.toolsets.is_some();
     let entry = if is_chosen { entry } else { entry.keeping_arguments() };
-    let task = Task { verb: "install", entry, plan: Plan::install };
+    let plan_skill: Option<PlanSkill> = arguments.skill.then_some(Plan::install_skill);
+    let task = Task { verb: "install", entry, plan: Plan::install, plan_skill };
     let code = clients::run(&arguments.edit, &task)?;
     if let Some(command) = missing {
         let folder = own_path()?.parent().map(|folder| folder.display().to_string());

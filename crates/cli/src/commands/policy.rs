@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use termbridge_bridge::SHELLS;
-use termbridge_bridge::policy::{Decision, Dialect, Explanation, Verdict, rule_names};
+use termbridge_bridge::policy::{Decision, Dialect, Explanation, Verdict, built_in_rules};
 use termbridge_bridge::session::command_text;
 
 use super::print;
@@ -17,7 +17,7 @@ const REFUSED: u8 = 1;
 
 pub(crate) fn run(arguments: PolicyArguments) -> Result<ExitCode> {
     match arguments.action {
-        PolicyAction::Rules => print(&format!("{}\n", rule_names().join("\n"))),
+        PolicyAction::Rules => print(&rules()),
         PolicyAction::Test { command, cwd, shell, json, config } => {
             if let Some(shell) = shell.as_deref().filter(|shell| !is_shell(shell)) {
                 bail!("--shell is {shell:?}: it takes one of {}", SHELLS.join(", "));
@@ -41,6 +41,16 @@ pub(crate) fn run(arguments: PolicyArguments) -> Result<ExitCode> {
             Ok(if allowed { ExitCode::SUCCESS } else { REFUSED.into() })
         }
     }
+}
+
+fn rules() -> String {
+    let mut text =
+        "The built-in rules, and what each refuses. `disabled_rules` in [policy] turns rules off.\n\n"
+            .to_owned();
+    for (name, description) in built_in_rules() {
+        text.push_str(&format!("{name:<23}{description}\n"));
+    }
+    text
 }
 
 fn as_text(explanation: &Explanation) -> String {

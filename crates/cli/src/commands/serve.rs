@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use super::editors::{Editors, Listening, socket_door};
 use super::{EndingSignals, tell, token};
 use crate::args::ServeArguments;
-use crate::config::{Config, ServeConfig, server_folder};
+use crate::config::{Config, ServeConfig, connection_room, server_folder};
 use crate::logging;
 
 /// How long requests under way may take to be answered when the server ends.
@@ -121,7 +121,7 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     let sweep = tokio::task::spawn_blocking(termbridge_session::sweep_stale_folders);
     // Kept until the process ends: the next server begins when everything is left in order.
     std::mem::forget(socket.lock());
-    let mut socket = SocketServer::new(socket);
+    let mut socket = SocketServer::new(socket).with_room_for(connection_room());
     if let Some(service) = editors {
         socket = socket.with_editors(socket_door(service, &stop));
     }
@@ -154,7 +154,7 @@ async fn serve(config: &Config, serving: ServeConfig) -> Result<ExitCode> {
     bridge.close().await;
     if left > 0 {
         tell(&format!(
-            "termbridge: {left} sessions go on. `termbridge serve` takes them over; `termbridge stop --all` ends them."
+            "termbridge: {left} sessions keep running. `termbridge serve` adopts them; `termbridge stop --all` ends them."
         ));
     }
     Ok(code)
@@ -198,7 +198,7 @@ fn replaces(folder: &ServerFolder, serving: &ServeConfig) -> Result<bool> {
 
 /// Takes over what an earlier server left.
 async fn adopt(sessions: &Sessions, bridge: &Bridge, folder: &ServerFolder) -> Result<()> {
-    let adoption = sessions.adopt().await.context("what an earlier server left cannot be had")?;
+    let adoption = sessions.adopt().await.context("cannot adopt what an earlier server left")?;
     for (session, why) in &adoption.lost {
         tell(&format!(
             "termbridge: session {session} could not be taken over and was ended: {why}"
@@ -207,7 +207,7 @@ async fn adopt(sessions: &Sessions, bridge: &Bridge, folder: &ServerFolder) -> R
     let all = sessions.list().await;
     let running = all.iter().filter(|info| info.state == State::Running).count();
     if running > 0 {
-        tell(&format!("termbridge: {running} sessions of an earlier server go on"));
+        tell(&format!("termbridge: {running} sessions of an earlier server continue"));
     }
     bridge.adopted(folder.agents()).await;
     Ok(())
@@ -227,7 +227,7 @@ async fn take_over(folder: &ServerFolder) -> Result<SocketListener> {
             }
             Err(SocketError::Taken { pid }) => {
                 if Instant::now() >= until + REPLACE_LIMIT {
-                    bail!("the server that runs does not end: `termbridge status` shows it");
+                    bail!("the running server does not end: `termbridge status` shows it");
                 }
                 // It leaves the same to us whichever way it ends.
                 let late = pid.filter(|_| Instant::now() >= until);

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: StartServerArguments) -> Result<ExitCode> {
 
 /// The program that this process runs, or what has taken its place on disk.
 pub(super) fn own_executable() -> Result<PathBuf> {
-    let path = std::env::current_exe().context("where this program is cannot be known")?;
+    let path = std::env::current_exe().context("this program does not know its own path")?;
     let replaced = path.to_str().and_then(|path| path.strip_suffix(" (deleted)"));
     let replaced = replaced.map(PathBuf::from).filter(|path| path.is_file());
     Ok(replaced.unwrap_or(path))

@@ -77,7 +77,7 @@ fn stop_all(folder: &ServerFolder, json: bool) -> Result<ExitCode> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let has_ended = runtime.block_on(Keeper::end_all(folder.keeper(), GRACE));
-    let had_keeper = has_ended.context("what keeps the programs does not end")?;
+    let had_keeper = has_ended.context("the keeper does not end")?;
     folder.forget_sessions()?;
     if json {
         let sessions: Vec<Value> = stopped.iter().map(as_json).collect();
@@ -162,7 +162,7 @@ fn as_line((id, answer): &(String, Value)) -> String {
         .flatten()
         .map(|process| {
             format!(
-                "; {} ({}) goes on",
+                "; {} ({}) keeps running",
                 printable(process["name"].as_str().unwrap_or("?")),
                 process["pid"]
             )

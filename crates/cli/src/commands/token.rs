@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: TokenArguments) -> Result<ExitCode> {
 
 /// The tokens of this user.
 pub(crate) fn store() -> Result<TokenStore> {
-    let folder = state_folder().context("there is no home for the tokens: set HOME")?;
+    let folder = state_folder().context("there is no folder for the tokens: set HOME")?;
     Ok(TokenStore::new(&folder))
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use termbridge_bridge::policy::RateLimit;
 use termbridge_mcp::http::HttpSettings;
+use termbridge_session::machine::descriptor_limit;
 use termbridge_web::{Limits, TlsFiles, WebSettings};
 
 use super::{Config, Whole, number};
@@ -59,7 +60,7 @@ impl ServeConfig {
         {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
             (None, None) => None,
-            _ => bail!("tls_cert and tls_key belong together"),
+            _ => bail!("tls_cert and tls_key must be set together"),
         };
         let defaults = Limits::default();
         let rate = number(arguments.rate_limit, "rate_limit", table.rate_limit, RATE)?;
@@ -70,7 +71,8 @@ impl ServeConfig {
                 table.max_connections,
                 CONNECTIONS,
             )?
-            .unwrap_or(defaults.max_connections),
+            .unwrap_or(defaults.max_connections)
+            .min(connection_room()),
             max_per_token: number(
                 arguments.max_connections_per_token,
                 "max_connections_per_token",
@@ -126,6 +128,12 @@ fn address(listen: Option<&str>, given: Option<u16>) -> Result<SocketAddr> {
         format!("listen is {listen:?}: it takes an address, as 127.0.0.1 or [::1]:8080")
     })?;
     Ok((address, port).into())
+}
+
+/// How many connections each transport may hold. The rest of the descriptors is for sessions, and for asking the kernel
+/// about them: without any, no end of a command is seen.
+pub(crate) fn connection_room() -> usize {
+    descriptor_limit().map_or(usize::MAX, |limit| (limit / 8 * 3).max(1) as usize)
 }
 
 #[cfg(test)]

@@ -368,7 +368,7 @@ fn a_report_for_a_bug_has_no_secrets() {
     assert_eq!(mode & 0o777, 0o600);
     let output = command.output().expect("it runs");
     assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("report.txt exists already"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("report.txt already exists"));
     assert_eq!(environment.read("report.txt"), text, "it is left alone");
     // A pipe that nobody writes to is not waited for.
     std::fs::remove_file(folder.join("server.log")).expect("removed");

@@ -133,7 +133,7 @@ fn a_taken_port_is_a_warning_and_no_editor_is_none() {
     let log = environment.path().join("log");
     server.stderr(std::fs::File::create(&log).expect("a log"));
     let mut child = server.spawn().expect("it starts");
-    let warning = format!("port {port} is taken by ");
+    let warning = format!("port {port} is in use by ");
     await_that("the warning", || {
         let said = std::fs::read_to_string(&log).unwrap_or_default();
         said.contains(&warning) && said.contains("Ctrl+C")

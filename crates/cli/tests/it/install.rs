@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use termbridge_testkit::TestEnvironment;
 
 use crate::TERMBRIDGE;
-use crate::support::App;
+use crate::support::{App, repository};
 
 const CURSOR: &str = ".cursor/mcp.json";
 const ZED: &str = ".config/zed/settings.json";
@@ -64,6 +64,77 @@ fn every_client_that_is_found_gets_it_and_loses_it_again() {
     assert_eq!([CURSOR, ZED].map(|file| environment.read(file)), before);
     let out = ok(&environment, &["uninstall"]);
     assert!(out.contains("Cursor: not in ~/.cursor/mcp.json\n"), "{out}");
+}
+
+#[test]
+fn the_skill_is_written_where_clients_look_for_it_and_removed_again() {
+    let environment = home();
+    environment.write(".claude/settings.json", "{}");
+    environment.write(".codex/config.toml", "");
+    let [claude, codex, cursor] = [".claude", ".agents", ".cursor"]
+        .map(|folder| format!("{folder}/skills/termbridge/SKILL.md"));
+    let out = ok(&environment, &["install", "--yes"]);
+    assert!(!out.contains("SKILL.md"), "only where it is wanted: {out}");
+    let out = ok(&environment, &["install", "--yes", "--skill"]);
+    let line = "Claude Code: added to ~/.claude/skills/termbridge/SKILL.md; start a new session\n";
+    assert!(out.contains(line), "{out}");
+    let skill = std::fs::read_to_string(repository("skills/termbridge/SKILL.md")).expect("there");
+    for file in [&claude, &codex, &cursor] {
+        assert_eq!(environment.read(file), skill, "{file}");
+    }
+    assert!(!environment.path().join(".config/zed/skills").exists(), "Zed knows no skills");
+    // An older version of ours is updated, someone else's is left alone.
+    environment.write(&claude, "---\nname: termbridge\n---\nold\n");
+    environment.write(&codex, "mine\n");
+    let (code, out, _) = run(&environment, &["install", "--yes", "--skill"]);
+    assert_eq!(code, Some(1));
+    assert!(out.contains("Claude Code: updated in ~/.claude/skills/termbridge/SKILL.md"), "{out}");
+    assert!(out.contains("Codex: not changed: ") && out.contains("--force replaces it"), "{out}");
+    ok(&environment, &["install", "--yes", "--skill", "--force", "codex"]);
+    assert_eq!(environment.read(&codex), skill);
+    ok(&environment, &["uninstall", "--yes"]);
+    assert!(!environment.path().join(".claude/skills").exists(), "with the folders that were made");
+    assert!(environment.path().join(".claude/settings.json").exists());
+    assert_eq!(environment.read(&codex), "mine\n", "as it was");
+    assert!(!ok(&environment, &["uninstall"]).contains("SKILL.md"));
+    let project = environment.path().join("project");
+    std::fs::create_dir(&project).expect("a folder");
+    let mut command = environment.command(TERMBRIDGE);
+    command.current_dir(&project);
+    let words = ["install", "--yes", "--skill", "--scope", "project", "claude-code"];
+    let (code, _, err) = run_by(command, &words);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(environment.read("project/.claude/skills/termbridge/SKILL.md"), skill);
+}
+
+#[test]
+fn the_skill_is_short_and_names_tools_that_there_are() {
+    let skill = std::fs::read_to_string(repository("skills/termbridge/SKILL.md")).expect("there");
+    assert!(skill.starts_with("---\nname: termbridge\ndescription: "), "{skill}");
+    assert!(skill.lines().count() <= 60);
+    let environment = TestEnvironment::new();
+    let tools = ok(&environment, &["tools"]);
+    let tools: Value = serde_json::from_str(&tools).expect("JSON");
+    let tools = tools["tools"].as_array().expect("a list");
+    let properties = |name: &str| {
+        let tool = tools.iter().find(|tool| tool["name"] == name);
+        tool.map(|tool| tool["inputSchema"]["properties"].clone())
+    };
+    let words = skill.split('`').skip(1).step_by(2).filter(|word| word.contains('_'));
+    let arguments = ["timeout_ms", "timeout_ms: 0", "needs_input"];
+    for word in words.filter(|word| !arguments.contains(word)) {
+        assert!(properties(word).is_some(), "no tool {word}");
+    }
+    let examples: Vec<&str> = skill.lines().filter_map(|line| line.strip_prefix("    ")).collect();
+    assert_eq!(examples.len(), 11);
+    for example in examples {
+        let (tool, arguments) = example.split_once(' ').expect("a tool and arguments");
+        let properties = properties(tool).unwrap_or_else(|| panic!("no tool {tool}"));
+        let arguments: Value = serde_json::from_str(arguments).expect("JSON");
+        for name in arguments.as_object().expect("an object").keys() {
+            assert!(properties.get(name).is_some(), "{tool} has no {name}");
+        }
+    }
 }
 
 #[test]
@@ -263,7 +334,7 @@ fn what_claude_code_has_for_one_folder_is_named() {
     let entry = json!({"type": "stdio", "command": "termbridge", "args": ["mcp"]});
     let projects = json!({folder.display().to_string(): {"mcpServers": {"termbridge": entry}}});
     environment.write(".claude.json", json!({"projects": projects}).to_string());
-    let told = "Claude Code has an entry of its own for ~/project, which counts there: `claude mcp remove --scope local \
+    let told = "Claude Code has its own entry for ~/project, which takes precedence there: `claude mcp remove --scope local \
                 termbridge` in that folder removes it\n";
     for words in [["install", "--yes"], ["uninstall", "--yes"]] {
         let out = ok(&environment, &words);
@@ -272,7 +343,7 @@ fn what_claude_code_has_for_one_folder_is_named() {
     let foreign = json!({"mcpServers": {"termbridge": {"url": "http://127.0.0.1:1/mcp"}}});
     environment.write(CURSOR, foreign.to_string());
     let (code, out, _) = run(&environment, &["uninstall", "--yes", "cursor"]);
-    assert!(code == Some(1) && out.contains("--force removes it all the same"), "{out}");
+    assert!(code == Some(1) && out.contains("--force removes it anyway"), "{out}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The system's limits: what cannot be had is refused, and what runs goes on.
 
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -10,6 +11,7 @@ use termbridge_testkit::{PROTOCOL, TestEnvironment};
 
 use crate::TERMBRIDGE;
 use crate::robustness::keeper;
+use crate::serving::{Serving, command};
 use crate::support::{await_that, descriptors};
 
 /// A server of a user who may have so many processes and threads; `None` where that cannot be had: the
@@ -126,6 +128,29 @@ fn the_server_s_descriptors_run_out_and_its_sessions_go_on() {
             descriptors(client.pid())
         );
     }
+}
+
+#[test]
+fn connections_leave_descriptors_for_the_sessions() {
+    let environment = TestEnvironment::new();
+    // For the same runtime folder.
+    let plain = command(&environment, &["mcp", "--connect"]);
+    let mut limited = environment.command("prlimit");
+    limited.args(["--nofile=128:128", TERMBRIDGE, "serve", "--port", "0"]);
+    limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let serving = Serving::of(&mut limited, environment);
+    let mut client = Client::start(&mut { plain }).expect("it connects");
+    client.initialize(PROTOCOL).expect("the server shakes hands");
+    let run = |command: &str| json!({"command": command, "shell": "bash", "timeout_ms": 60_000});
+    let answer = client.call("execute_command", run("echo A")).expect("an answer");
+    assert_eq!(answer.structured["exit_code"], 0, "{}", answer.text);
+    let socket = serving.runtime().join("server.sock");
+    let silent: Vec<_> = (0..160).filter_map(|_| UnixStream::connect(&socket).ok()).collect();
+    assert!(silent.len() > 60, "{}", silent.len());
+    let answer = client.call("execute_command", run("sh -c 'exit 3'")).expect("an answer");
+    assert_eq!(answer.structured["exit_code"], 3, "{}", answer.text);
+    drop(silent);
+    drop(client);
 }
 
 #[test]

@@ -333,7 +333,18 @@ fn people_can_ask_the_policy() {
     assert_eq!(ask(&["test", "--shell", "fish", "echo (rm -rf /)"]).1, Some(1));
     assert_eq!(ask(&["test", "--shell", "fish", "echo 'it\\'s; rm -rf /'"]).1, Some(0));
     assert_eq!(ask(&["test", "cat <<E\r\nE\r\nrm -rf /\r\n"]).1, Some(1), "as the shell gets it");
-    assert!(ask(&["rules"]).0.lines().any(|rule| rule == "remove-system"));
+    let (rules, _) = ask(&["rules"]);
+    assert!(
+        rules.contains("\nremove-system          Removing or moving the file system"),
+        "{rules}"
+    );
+    assert!(
+        rules
+            .lines()
+            .skip(2)
+            .all(|rule| rule.split_once("  ").is_some_and(|(_, what)| what.len() > 20)),
+        "{rules}"
+    );
     // A rule that matches comes before the directory, which is outside.
     let rules = "[policy]\ndeny = [\"git push --force\"]\nallowed_directories = [\"/usr\"]\n";
     environment.write(".config/termbridge/config.toml", rules);

@@ -284,7 +284,7 @@ fn a_replacement_that_cannot_listen_leaves_the_server_alone() {
     for (words, expected) in [
         (["--listen", "0.0.0.0:0"], "--tls-cert"),
         (["--listen", "nonsense"], "listen is"),
-        (["--port", &port], "is taken"),
+        (["--port", &port], "is in use"),
     ] {
         let words = [&["serve", "--replace"], &words[..]].concat();
         let output = command(&serving.environment, &words).output().expect("runs");

@@ -26,7 +26,7 @@ fn an_agent_is_warned_of_files_that_start_tmux() {
 
     let answer = server.ok("execute_command", json!({"command": "cd /; export A=b; exec sh"}));
     assert_eq!(answer.structured["exit_code"], 0, "{}", answer.text);
-    assert!(answer.text.contains("started anew"), "{}", answer.text);
+    assert!(answer.text.contains("was restarted"), "{}", answer.text);
     let answer = server.ok("execute_command", json!({"command": "echo $0 $A"}));
     assert_eq!(answer.structured["output"], "/usr/bin/dash b\n");
     assert_eq!(answer.structured["cwd"], "/");

@@ -212,7 +212,7 @@ impl Client {
     fn note_silence(&self) {
         let silence = self.shared.silence.fetch_add(1, Ordering::Relaxed) + 1;
         if silence >= MAX_SILENCE {
-            self.close("it says nothing any more");
+            self.close("it no longer answers");
         }
     }
 
@@ -252,7 +252,7 @@ impl Client {
         let frame = encode(&message.to_string());
         // A writer that is gone is told by the reader, which closes every request.
         if tokio::time::timeout(WRITE_LIMIT, self.frames.send(frame)).await.is_err() {
-            self.close("it does not read what it is told");
+            self.close("it does not read its input");
         }
     }
 }

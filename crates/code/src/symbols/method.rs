@@ -134,7 +134,7 @@ fn function_span(
     let holds_function = value.contains("=>") || value.contains("function");
     if language != Language::TypeScript || !symbol.is_variable() || !holds_function {
         let (name, kind) = (&symbol.qualified, kind_name(symbol.kind).to_lowercase());
-        return Err(CodeError::InvalidParams(format!("{name} is no function, but a {kind}")));
+        return Err(CodeError::InvalidParams(format!("{name} is a {kind}, not a function")));
     }
     let line_start = text.line_start(text.line_of(span.start));
     let before = &text.as_str()[line_start..span.start];

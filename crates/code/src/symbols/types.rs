@@ -49,7 +49,9 @@ impl SymbolRef {
                     Some((PathBuf::from(path), name.trim().to_owned(), Some(kind.to_owned())))
                 });
                 parts.ok_or_else(|| {
-                    let message = format!("{id:?} is no nodeId, which is kind:path:Qualified.name");
+                    let message = format!(
+                        "{id:?} is not a nodeId, which has the form kind:path:Qualified.name"
+                    );
                     CodeError::InvalidParams(message)
                 })?
             }

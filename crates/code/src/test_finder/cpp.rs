@@ -201,7 +201,7 @@ fn stale(source: &Source<'_>, program: &Program) -> Option<String> {
     (changed > program.built).then(|| {
         let program = program.path.file_name().unwrap_or_default().to_string_lossy();
         format!(
-            "{} was changed after {program} was built: this runs the test as it was then. Build it again: {build}",
+            "{} was changed after {program} was built: this runs the old version of the test. Build it again: {build}",
             source.file_name()
         )
     })

@@ -18,7 +18,7 @@ const INSTALL: &str = "sudo apt-get install golang-go";
 
 pub(super) async fn test_at(source: &Source<'_>, tools: &Tools<'_>) -> Result<TestRun, CodeError> {
     if !source.file.to_string_lossy().ends_with("_test.go") {
-        let message = format!("{} is no file of tests: *_test.go", source.file.display());
+        let message = format!("{} is not a test file: *_test.go", source.file.display());
         return Err(CodeError::NoTestAtCursor(message));
     }
     let test = match source.place {

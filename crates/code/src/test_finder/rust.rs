@@ -191,7 +191,7 @@ fn target<'p>(package: &'p Package, file: &Path) -> Result<(&'p Target, Vec<Stri
         }
     }
     let (file, package) = (file.display(), &package.name);
-    Err(CodeError::DiscoveryFailed(format!("{file} is no module of a target of {package}")))
+    Err(CodeError::DiscoveryFailed(format!("{file} is not a module of a target of {package}")))
 }
 
 /// Builds the harness; returns its path.

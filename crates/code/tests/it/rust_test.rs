@@ -115,7 +115,7 @@ async fn what_does_not_build_says_why() {
     assert!(error.to_string().contains("undefined_name"), "{error}");
     project.write("one/src/lost.rs", INNER);
     let error = project.test_at("one/src/lost.rs", 3).await.expect_err("no module");
-    assert!(error.to_string().contains("no module of a target of one"), "{error}");
+    assert!(error.to_string().contains("not a module of a target of one"), "{error}");
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ pub(super) fn read(folder: &Path, limit: u64) -> Answer {
     };
     let wire: Wire = match serde_json::from_value(value) {
         Ok(wire) => wire,
-        Err(why) => return Answer::NotYet(format!("{name} is no answer: {why}")),
+        Err(why) => return Answer::NotYet(format!("{name} is not an answer: {why}")),
     };
     if name == "error.json" || !wire.ok {
         return Answer::Ready(Err(failure(wire.error)));

@@ -239,7 +239,7 @@ impl Health {
         let serving = Arc::clone(shared);
         let error = match blocking(shared.bridge.clone(), move || serving.serving()).await? {
             Ok(now) if claimed && !now.is_empty() && now != self.served_by => {
-                let reason = "it was started anew during the call".to_owned();
+                let reason = "it was restarted during the call".to_owned();
                 return Ok(Some(BridgeError::Unavailable {
                     bridge: shared.bridge.clone(),
                     reason,

@@ -72,7 +72,7 @@ pub enum BridgeError {
         limit: u64,
     },
     /// The workspace is no folder that can be read.
-    #[error("{} is no folder that can be read: {reason}", path.display())]
+    #[error("{} is not a readable folder: {reason}", path.display())]
     InvalidPath {
         /// What was asked for.
         path: PathBuf,

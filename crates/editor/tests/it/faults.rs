@@ -174,7 +174,7 @@ async fn a_host_that_was_started_anew_has_lost_the_call() {
     let (answer, _new) = limited(async { tokio::join!(call, restart) }).await;
     let error = answer.expect_err("fails");
     assert_eq!(error.code(), "E_BRIDGE_UNAVAILABLE");
-    assert!(error.to_string().contains("anew"), "{error}");
+    assert!(error.to_string().contains("restarted"), "{error}");
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ const NOTHING_CHECKED: &str = "Nothing was checked: no compiler or linter for th
     pyright, ruff, tsc and go vet). Build it with execute_command.";
 
 /// What is said of a program that the debugger has left.
-const GOES_ON: &str = "is no longer debugged; it goes on";
+const GOES_ON: &str = "is no longer debugged; it keeps running";
 
 /// What is said of locals that could not be read in time.
 const UNREAD_LOCALS: &str = "Locals: not read in time. The program's own code that shows a value (__repr__, toString) may hang; \

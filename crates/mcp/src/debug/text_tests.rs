@@ -179,7 +179,7 @@ fn an_end_tells_how() {
     let mut left = ended(3, None);
     let Answer::Halt(Halt::End(end)) = &mut left else { panic!("an end") };
     end.exit.as_mut().expect("an exit").goes_on = true;
-    assert_eq!(shown(&left), "app.py is no longer debugged; it goes on [session s1]");
+    assert_eq!(shown(&left), "app.py is no longer debugged; it keeps running [session s1]");
 }
 
 #[test]

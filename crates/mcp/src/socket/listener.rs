@@ -35,7 +35,7 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
     /// Another server has it.
-    #[error("a server already runs{}: `termbridge serve --replace` takes its place, and what runs goes on; \
+    #[error("a server already runs{}: `termbridge serve --replace` replaces it and keeps its sessions; \
         `termbridge mcp --connect` connects to it", of_pid(*pid))]
     Taken {
         /// Its process, where the lock file says.
@@ -165,6 +165,12 @@ impl SocketServer {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let (connections, windows) = (TaskTracker::new(), ClientInstances::default());
         Self { listener, connections, room, windows, editors: None }
+    }
+
+    /// The same with room for fewer connections.
+    #[must_use]
+    pub fn with_room_for(self, connections: usize) -> Self {
+        Self { room: Arc::new(Semaphore::new(connections.min(MAX_CONNECTIONS))), ..self }
     }
 
     /// The same, where extensions of editors are served too.

@@ -228,7 +228,7 @@ impl Run {
                     return Err(ToolError::new(
                         Code::SessionDead,
                         "the shell ended before it took the command; nothing ran",
-                        "Its input may have been redirected. restart_app starts it anew; without a \
+                        "Its input may have been redirected. restart_app starts it again; without a \
                          session_id another shell is used.",
                         &["restart_app", "create_session"],
                     ));

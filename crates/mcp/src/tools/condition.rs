@@ -132,7 +132,7 @@ pub(super) async fn check_prompt(session: &ScreenHandle, wait: &Wait) -> Result<
 
 pub(super) fn no_prompt(program: &str) -> ToolError {
     ToolError::invalid(
-        format!("`prompt` can never come true: {program} is no shell"),
+        format!("`prompt` can never come true: {program} is not a shell"),
         "For other programs use interactive, needs_input, text or idle_ms.",
     )
 }

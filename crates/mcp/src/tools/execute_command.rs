@@ -24,18 +24,18 @@ pub(crate) struct ExecuteCommand;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arguments {
     command: String,
-    /// Of this command; a named session stays there
+    /// For this command; a named session stays there
     cwd: Option<String>,
-    /// 0: return at once; it runs on
+    /// 0: return at once; it keeps running
     #[schemars(with = "u64", default = "default_timeout", range(max = 86_400_000))]
     timeout_ms: Option<u64>,
     /// Default: your current one; if busy, another becomes it
     session_id: Option<String>,
     /// The same command in several
     session_ids: Option<Vec<String>>,
-    /// Of this command
+    /// For this command
     env: Option<BTreeMap<String, String>>,
-    /// Use, or make, the session of this name
+    /// Use or create the session of this name
     name: Option<String>,
     /// Of a new session, such as zsh
     shell: Option<String>,

@@ -88,7 +88,7 @@ pub(crate) struct Answer {
 impl Tool for GetTerminalOutput {
     const NAME: &'static str = "get_terminal_output";
     const TITLE: &'static str = "Read a session's output";
-    const DESCRIPTION: &'static str = "What a session printed: the last lines, or with `since` \
+    const DESCRIPTION: &'static str = "Output of a session: the last lines, or with `since` \
         only what is new; state and exit code of its last command.";
     const HINTS: Hints = Hints::READS;
     type Arguments = Arguments;

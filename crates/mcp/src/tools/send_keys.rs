@@ -39,7 +39,7 @@ pub(crate) struct Arguments {
     #[schemars(range(max = 1000))]
     delay_ms: u64,
     mouse: Option<MouseArguments>,
-    /// As in `wait_for`; text must be in a row that changed after the keys. Default: until it reads on; {}: none
+    /// As in `wait_for`; text must be in a row that changed after the keys. Default: until it reads again; {}: none
     #[schemars(with = "Option<AnyObject>")]
     wait: Option<JsonObject>,
     /// Default diff; with wait {}: none

@@ -85,7 +85,7 @@ impl Tool for StopApp {
             .collect();
         for process in &detached {
             text.push_str(&format!(
-                "; {} ({}) left the terminal and goes on",
+                "; {} ({}) left the terminal and keeps running",
                 process.name, process.pid
             ));
         }

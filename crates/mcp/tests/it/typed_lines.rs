@@ -78,3 +78,87 @@ async fn a_program_reads_the_lines_behind_the_one_that_starts_it() {
     }
     server.sessions.shutdown().await;
 }
+
+/// Types into a session and waits until a text is printed, not only echoed.
+async fn type_and_see(server: &TestServer, session: &Value, text: &str, printed: &str) {
+    let keys = json!({"session_id": session, "text": text,
+        "wait": {"text": printed, "timeout_ms": 10_000}});
+    let answer = call(server, "send_keys", keys).await;
+    assert_eq!(answer["wait"]["fired"], "text", "{text:?}: {answer}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_behind_an_interrupt_is_whole() {
+    let server = TestServer::new();
+    server.write(".zshrc", "");
+    for kind in SHELLS {
+        let session = shell(&server, kind).await;
+        call(&server, "execute_command", json!({"session_id": session, "command": "true"})).await;
+        for round in 0..8 {
+            for before in ["", "abc"] {
+                let (line, printed) =
+                    (format!("echo 'B'{round}{before}"), format!("B{round}{before}"));
+                type_and_see(&server, &session, &format!("{before}\u{3}{line}\n"), &printed).await;
+            }
+        }
+    }
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_behind_the_interrupt_of_a_typed_program_is_whole() {
+    let server = TestServer::new();
+    server.write(".zshrc", "");
+    for kind in SHELLS {
+        let session = shell(&server, kind).await;
+        for round in 0..6 {
+            let began = format!("G{round}");
+            let start = format!("sh -c 'echo 'G'{round}; exec cat'\n");
+            type_and_see(&server, &session, &start, &began).await;
+            type_and_see(&server, &session, &format!("in{round}\n"), &format!("in{round}")).await;
+            let line = format!("more\n\u{3}echo 'F'{round}\n");
+            type_and_see(&server, &session, &line, &format!("F{round}")).await;
+        }
+    }
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_behind_an_interrupt_is_whole_in_a_launched_program() {
+    let server = TestServer::new();
+    let python = "print('P' + '{}')\n";
+    let programs = [
+        (vec!["python3", "-q"], python),
+        (vec!["bash", "--norc"], "echo 'P'{}\n"),
+        (vec!["zsh", "-f"], "echo 'P'{}\n"),
+    ];
+    for (program, line) in programs {
+        let launch = json!({"command": program[0], "args": program[1..], "cols": 120, "rows": 40});
+        let session = call(&server, "launch_app", launch).await["session_id"].clone();
+        for round in 0..8 {
+            for before in ["", "abc"] {
+                let name = format!("{round}{before}");
+                let typed = format!("{before}\u{3}{}", line.replace("{}", &name));
+                type_and_see(&server, &session, &typed, &format!("P{name}")).await;
+            }
+        }
+    }
+    server.sessions.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_before_an_interrupt_are_read() {
+    let server = TestServer::new();
+    for round in 0..8 {
+        let session = shell(&server, "bash").await;
+        let command =
+            json!({"session_id": session, "command": "cat > read.txt", "timeout_ms": 300});
+        call(&server, "execute_command", command).await;
+        let keys = json!({"session_id": session, "text": "one\n\u{3}", "wait": {"prompt": true}});
+        call(&server, "send_keys", keys).await;
+        let command = json!({"session_id": session, "command": "cat read.txt"});
+        let answer = call(&server, "execute_command", command).await;
+        assert_eq!(answer["output"], "one\n", "{round}: {answer}");
+    }
+    server.sessions.shutdown().await;
+}

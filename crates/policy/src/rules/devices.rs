@@ -100,7 +100,7 @@ pub(super) fn check_format(program: &str, subject: &Subject<'_>) -> Option<Strin
         }),
         _ => program == "mkfs" || program.starts_with("mkfs.") || program.starts_with("newfs_"),
     };
-    makes.then(|| format!("`{program}` makes a disk anew: what is on it is lost"))
+    makes.then(|| format!("`{program}` formats or partitions a disk: everything on it is lost"))
 }
 
 /// Whether an argument is no device: the value of an option, or an image in a file.

@@ -11,7 +11,7 @@ pub(crate) enum Malformed {
     Short,
     #[error("unknown tag {0}")]
     Tag(u8),
-    #[error("a field has a value that means nothing")]
+    #[error("a field has an unknown value")]
     Value,
     #[error("a frame came without its descriptor, or a descriptor without its frame")]
     Descriptor,

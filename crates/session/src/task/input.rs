@@ -6,16 +6,18 @@ mod saved;
 use std::io;
 use std::time::Duration;
 
+use termbridge_pty::{Survey, Waiting};
 use termbridge_shell::Shell;
 use tokio::time::Instant;
 
 pub(super) use self::queue::InputQueue;
-use self::queue::Piece;
-use super::waiting::PendingWait;
+use self::queue::{HeldFor, Piece};
+use super::waiting::{DRAWING_QUIET, PendingWait};
 use super::{MAX_INPUT, SessionTask};
 use crate::error::SessionError;
 use crate::input::{Input, Sent};
 use crate::typing::{INTERRUPT, encode_input, note_typing};
+use crate::wait::UNCHANGED_GRACE;
 
 /// Bytes written before output is read again, so that a program which echoes is never blocked.
 const WRITE_PIECE: usize = 1024;
@@ -23,6 +25,8 @@ const WRITE_PIECE: usize = 1024;
 const LONGEST_LINE: usize = 4095;
 /// How long typed input is held at most: until the command has the terminal, or the shell shows its prompt.
 const HOLD_LIMIT: Duration = Duration::from_secs(1);
+/// How long Ctrl+C waits at most until the program has read what precedes it. One that works does not read.
+const READ_LIMIT: Duration = Duration::from_millis(300);
 
 impl SessionTask {
     pub(super) fn send(&mut self, input: &[Input]) -> Result<Sent, SessionError> {
@@ -99,9 +103,12 @@ impl SessionTask {
         }
         if self.shell_is_reading_command() || self.input.held_until.is_some() {
             self.input.held.extend(pieces);
+            if !matches!(self.input.held_for, HeldFor::Command) {
+                self.survey_soon();
+            }
             self.release_if_begun(Instant::now());
         } else {
-            self.queue(pieces);
+            self.queue(pieces, HeldFor::Command);
         }
         self.last_input = Instant::now();
         self.at_prompt = false;
@@ -110,20 +117,42 @@ impl SessionTask {
         Ok(bytes)
     }
 
-    /// Queues what is to be written. What follows Ctrl+C is held: the end of the command that it interrupts would
-    /// be mixed up with a line that is typed before the prompt.
-    fn queue(&mut self, pieces: Vec<Piece>) {
-        let mut pieces = pieces.into_iter();
-        for piece in pieces.by_ref() {
-            let interrupts = piece.bytes.iter().eq(INTERRUPT) && self.runs_command();
-            self.input.push(piece);
+    /// Queues what is to be written; `held_for` is what it has waited for. The terminal discards what is unread at
+    /// Ctrl+C, and a line behind it would reach a program that is about to end: Ctrl+C waits until what precedes it is
+    /// read, and what follows it until the interrupted program has ended or reads again. A shell that is on its way
+    /// to its prompt would notice Ctrl+C only with the next key: it has to read, too.
+    fn queue(&mut self, pieces: Vec<Piece>, held_for: HeldFor) {
+        let is_read = matches!(held_for, HeldFor::Reader);
+        let mut pieces = pieces.into_iter().peekable();
+        while let Some(piece) = pieces.peek() {
+            let interrupts = piece.bytes.iter().eq(INTERRUPT)
+                && self.program.line_mode().is_ok_and(|mode| mode.signals);
+            let is_pacing = self.input.pacing.is_some_and(|until| Instant::now() < until);
+            let follows = self.input.len() > 0 || is_pacing;
+            if interrupts && !is_read && (follows || self.shell_is_in_front()) {
+                self.hold_for(HeldFor::Reader, READ_LIMIT);
+                break;
+            }
+            self.input.push(pieces.next().unwrap_or_default());
             if interrupts {
-                self.input.held_until = Some(Instant::now() + HOLD_LIMIT);
-                self.input.awaits_interrupted = true;
+                let (at, prompts) = (Instant::now(), self.prompts_shown());
+                self.hold_for(HeldFor::Interrupted { at, prompts }, HOLD_LIMIT);
                 break;
             }
         }
         self.input.held.extend(pieces);
+    }
+
+    /// The shell has the terminal, for its prompt or for a typed line.
+    pub(super) fn shell_is_in_front(&self) -> bool {
+        let is_in_front = || self.program.foreground_group() == Some(self.program.pid());
+        self.shell.is_some() && !self.runs_command() && is_in_front()
+    }
+
+    fn hold_for(&mut self, what: HeldFor, limit: Duration) {
+        self.input.held_for = what;
+        self.input.held_until = Some(Instant::now() + limit);
+        self.survey_soon();
     }
 
     /// The command is over: what was typed for it is written behind the prompt.
@@ -152,24 +181,48 @@ impl SessionTask {
             self.program.foreground_group() != Some(self.program.pid())
                 && self.program.foreground_name() != self.program.name()
         };
-        // What hooks run before the prompt has the terminal, too.
-        let begun = || match self.shell_awaits_prompt() {
-            true => false,
-            false => self.shell_has_shown_prompt() || (!self.input.awaits_interrupted && begun()),
+        let shows_prompt = self.shell_has_shown_prompt();
+        let is_ready = match self.input.held_for {
+            // What hooks run before the prompt has the terminal, too.
+            _ if self.shell_awaits_prompt() => false,
+            HeldFor::Command => shows_prompt || begun(),
+            HeldFor::Reader => false,
+            HeldFor::Interrupted { prompts, .. } => shows_prompt && self.prompts_shown() > prompts,
         };
         let Some(until) = self.input.held_until else { return };
         if now >= until {
             self.give_up_first_prompt();
             self.release_input();
-        } else if begun() {
+        } else if is_ready {
             self.release_input();
         }
     }
 
-    /// Input is held, and a program that reads may have it. The shell may not behind Ctrl+C: it reads before the end
-    /// of its command is known.
-    pub(super) fn may_take_input(&self, is_shell: bool) -> bool {
-        self.input.held_until.is_some() && !(is_shell && self.input.awaits_interrupted)
+    /// Input is held, and the program that waits for input may have it; `settled` is when that was asked, if the program had
+    /// read all of its input by then.
+    pub(super) fn may_take_input(&self, survey: &Survey, settled: Option<Instant>) -> bool {
+        let is_shell = survey.foreground == Some(self.program.pid()) && self.shell.is_some();
+        let waits_since =
+            |at: Instant| settled.filter(|began| survey.waiting.is_for_input() && *began > at);
+        self.input.held_until.is_some()
+            && match self.input.held_for {
+                // A program that waits has the terminal, whatever it is called; the shell polls for itself.
+                HeldFor::Command => match survey.waiting {
+                    Waiting::Polling => !is_shell,
+                    waiting => waiting.is_reading(),
+                },
+                // One that polls may do so between two pieces of work, where it takes no note of Ctrl+C (fish).
+                HeldFor::Reader => waits_since(self.last_input).is_some_and(|began| {
+                    let is_quiet = began >= self.last_output.max(self.last_input) + DRAWING_QUIET;
+                    survey.waiting.is_reading() || is_quiet
+                }),
+                // The shell reads before the end of its command is known.
+                HeldFor::Interrupted { .. } if is_shell && self.runs_command() => false,
+                HeldFor::Interrupted { at, .. } => waits_since(at).is_some_and(|began| {
+                    let has_reacted = self.last_output > at && began > self.last_output;
+                    (has_reacted && !is_shell) || began >= at + UNCHANGED_GRACE
+                }),
+            }
     }
 
     /// Something typed waits for a command that has begun, or for the prompt.
@@ -180,15 +233,18 @@ impl SessionTask {
     /// What was typed for a command is for whatever reads now.
     pub(super) fn release_input(&mut self) {
         self.input.held_until = None;
-        self.input.awaits_interrupted = false;
+        let held_for = std::mem::take(&mut self.input.held_for);
         if std::mem::take(&mut self.input.held_interrupt) {
             self.write_interrupt();
         }
         let held = std::mem::take(&mut self.input.held);
         if !held.is_empty() {
             let typing = std::mem::take(&mut self.input.held_typing);
-            self.note_typing(&typing);
-            self.queue(held);
+            self.queue(held, held_for);
+            match self.input.holds() {
+                true => self.input.held_typing = typing,
+                false => self.note_typing(&typing),
+            }
             self.last_input = Instant::now();
             self.at_prompt = false;
             self.write_some();

@@ -82,6 +82,8 @@ pub(super) struct ShellState {
     link: ShellLink,
     /// The shell has shown its first prompt.
     ready: bool,
+    /// How often it has shown a prompt.
+    prompts: u64,
     /// Input waited for its first prompt for as long as it may: perhaps none comes.
     prompt_is_late: bool,
     /// It has shown its first prompt, and is about to wait there.
@@ -157,6 +159,7 @@ impl ShellState {
         Self {
             link,
             ready: false,
+            prompts: 0,
             prompt_is_late: false,
             first_prompt: None,
             prompt_places: PromptPlaces::default(),
@@ -568,6 +571,11 @@ impl SessionTask {
         if let Some(shell) = &mut self.shell {
             shell.prompt_is_late = true;
         }
+    }
+
+    /// How often the shell has shown a prompt.
+    pub(super) fn prompts_shown(&self) -> u64 {
+        self.shell.as_ref().map_or(0, |shell| shell.prompts)
     }
 
     /// The shell has shown its prompt and runs nothing.

@@ -29,7 +29,7 @@ const SETTLE_INTERVAL: Duration = Duration::from_millis(1);
 const POLLING_QUIET: Duration = Duration::from_millis(2);
 
 /// How long a program that may draw by itself has to print nothing before it counts as settled.
-const DRAWING_QUIET: Duration = Duration::from_millis(50);
+pub(super) const DRAWING_QUIET: Duration = Duration::from_millis(50);
 
 /// How long a command has before the kernel is asked about it.
 const SURVEY_DELAY: Duration = Duration::from_millis(100);
@@ -192,9 +192,11 @@ impl SessionTask {
         let mut waits = std::mem::take(&mut self.waits);
         waits.retain(|pending| !pending.reply.is_closed());
         let taken = self.input.is_taken();
-        for mut pending in waits {
+        let mut unfinished = Vec::with_capacity(waits.len());
+        // The first caller is answered last: the scheduler continues with the task that was woken last.
+        for mut pending in waits.into_iter().rev() {
             if pending.is_held() && !taken && self.ended.is_none() && now < pending.deadline {
-                self.waits.push(pending);
+                unfinished.push(pending);
                 continue;
             }
             pending.wait.after_input = false;
@@ -213,7 +215,7 @@ impl SessionTask {
             self.note_told(&pending.wait, fired.as_ref(), now);
             let over = fired.is_some() || self.ended.is_some() || now >= pending.deadline;
             if !over {
-                self.waits.push(pending);
+                unfinished.push(pending);
                 continue;
             }
             let seen_before = fired.is_none()
@@ -251,6 +253,8 @@ impl SessionTask {
                 seen_before,
             });
         }
+        unfinished.reverse();
+        self.waits = unfinished;
     }
 
     fn other_condition(&self, pending: &PendingWait, seq: Seq, now: Instant) -> Option<Fired> {
@@ -319,8 +323,7 @@ impl SessionTask {
     fn kernel_condition(&self, wait: &Wait) -> Option<Fired> {
         let prompt = wait.prompt && !self.runs_command();
         // The kernel is asked about the shell itself: typed lines may be unread at its prompt.
-        let shell_is_in_front = || self.program.foreground_group() == Some(self.program.pid());
-        if prompt && self.at_prompt && !(self.shell.is_some() && shell_is_in_front()) {
+        if prompt && self.at_prompt && !self.shell_is_in_front() {
             return Some(Fired::Prompt);
         }
         // One from before the last input says nothing.
@@ -443,19 +446,10 @@ impl SessionTask {
         self.end_idle_survey(survey.as_ref());
         // What the program printed before it began to wait is part of the answer.
         self.read_output();
-        let is_shell = |survey: &Survey| survey.foreground == Some(self.program.pid());
-        // A program that waits has the terminal, whatever it is called; the shell polls for itself.
-        let takes = |survey: &Survey| match survey.waiting {
-            Waiting::Polling => !is_shell(survey),
-            waiting => waiting.is_reading(),
-        };
-        if survey
-            .as_ref()
-            .is_some_and(|survey| takes(survey) && self.may_take_input(is_shell(survey)))
-        {
+        let settled = self.survey.settled.take();
+        if survey.as_ref().is_some_and(|survey| self.may_take_input(survey, settled)) {
             self.release_input();
         }
-        let settled = self.survey.settled.take();
         let is_current = settled.is_some_and(|began| self.last_input < began);
         let survey = survey.filter(|_| is_current);
         self.note_secret(survey.as_ref());

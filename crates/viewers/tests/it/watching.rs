@@ -392,7 +392,7 @@ async fn what_a_person_has_set_binds_the_agents_of_its_folders_while_the_window_
     assert_eq!(names, ["blockedCommands", "maxConcurrentSessions", "blockedCommands"], "{wrong}");
     assert!(wrong[2]["reason"].as_str().is_some_and(|why| why.contains("a | b")), "{wrong}");
     assert!(!may(&here, &["git", "push"]) && may(&here, &["git", "status"]));
-    for (number, reason) in [(json!(1e30), "is too large"), (json!(1.5), "no whole number")] {
+    for (number, reason) in [(json!(1e30), "is too large"), (json!(1.5), "not a whole number")] {
         let settings = json!({"maxOutputLines": number});
         let answer =
             window.does("update", json!({"folders": ["/tmp"], "settings": settings})).await;
@@ -523,7 +523,7 @@ async fn new_sessions_of_a_folder_are_held_to_what_its_person_has_set() {
     let second = bed.bridge.start(run("true"), LIMIT).await;
     assert!(matches!(second, Err(BridgeError::FolderFull { limit: 1 })), "{second:?}");
 
-    window.does("update", json!({"folders": ["/tmp"], "settings": {"idleTimeoutMs": 300}})).await;
+    window.does("update", json!({"folders": ["/tmp"], "settings": {"idleTimeoutMs": 1000}})).await;
     let idle = bed.bridge.create_session(&here, NewSession::default()).await.expect("another");
     let gone = window
         .told(|kind, data| {

@@ -202,7 +202,7 @@ export interface ScriptParams {
     /** Default: the latest stopped */
     sessionId?: string;
   };
-  /** Moves the stopped frame to another line of its function; what lies between is not run. */
+  /** Moves the stopped frame to another line of its function, without running the lines between. */
   'debug.set-next-line': {
     /** Line to run next, in the same function */
     line: number;

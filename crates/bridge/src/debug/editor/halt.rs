@@ -83,7 +83,7 @@ impl EditorBackend {
     ) -> Result<Halt, DebugFailure> {
         if is_timeout(said) {
             let waited = call.timeout.as_millis();
-            let message = format!("the program did not stop within {waited} ms; it goes on");
+            let message = format!("the program did not stop within {waited} ms; it keeps running");
             let details = json!({"state": "running", "sessionId": said["sessionId"]});
             let failure = DebugFailure::new("E_TIMEOUT", message)
                 .hint("wait on with debug_wait_for_hit, or look with debug_status");

@@ -21,7 +21,7 @@ use crate::debug::{DebugCall, DebugFailure};
 const STATUS_LIMIT: Duration = Duration::from_secs(1);
 /// What is reported of a failing assertion that stops the debugger.
 const TEST_FAILURE: &str = "test failure";
-const TRAPPED: &str = "an assertion failed; debug_continue runs on to the next";
+const TRAPPED: &str = "an assertion failed; debug_continue runs to the next";
 /// Frames of each session in a status.
 const STATUS_FRAMES: u64 = 5;
 

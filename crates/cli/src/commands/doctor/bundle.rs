@@ -51,7 +51,7 @@ pub(super) fn default_file() -> PathBuf {
 /// Fails where a report could not be written, before the work is done.
 pub(super) fn check_free(path: &Path) -> Result<()> {
     match path.symlink_metadata() {
-        Ok(_) => bail!("{} exists already, and is left alone: name another file", path.display()),
+        Ok(_) => bail!("{} already exists: name another file", path.display()),
         Err(_) => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ pub(super) async fn check(debugging: &Debugging, trusted: Option<&Path>) -> Vec<
         (Some(trusted), _) => trusted,
         (None, Ok(folder)) => folder.path(),
         (None, Err(error)) => {
-            let detail = format!("no folder for trials can be made: {error}");
+            let detail = format!("cannot create a temporary folder: {error}");
             return vec![Check::failed(
                 Group::Debugging,
                 "workspace",

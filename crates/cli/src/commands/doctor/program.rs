@@ -32,7 +32,7 @@ pub(super) async fn check() -> Vec<Check> {
         return checks;
     }
     let version = tokio::time::timeout(LIMIT, version_of(&other)).await.ok().flatten();
-    let version = version.unwrap_or_else(|| "does not tell its version".to_owned());
+    let version = version.unwrap_or_else(|| "does not report its version".to_owned());
     let detail = format!("its termbridge is another one: {} ({version})", other.display());
     let data = json!({"path": other.display().to_string(), "version": version});
     let check = match version.split_whitespace().nth(1) == Some(env!("CARGO_PKG_VERSION")) {

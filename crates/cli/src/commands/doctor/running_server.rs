@@ -53,7 +53,7 @@ pub(super) async fn check(entry: &InstalledEntry, url: &str, label: &str) -> Che
         Ok(Ok(code @ (403 | 404 | 500..))) => {
             failed(&format!("which answers HTTP {code}"), "termbridge serve prints the right entry")
         }
-        Ok(Ok(_)) => Check::ok(Group::Clients, label, format!("{uses}, which lets it in")),
+        Ok(Ok(_)) => Check::ok(Group::Clients, label, format!("{uses}, which accepts it")),
         Ok(Err(_)) | Err(_) => failed("which does not answer HTTP", "termbridge serve"),
     }
 }

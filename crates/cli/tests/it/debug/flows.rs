@@ -270,7 +270,7 @@ fn attach_and_leave(language: Language) {
     assert!(turns["result"].as_str().is_some_and(|turns| turns.parse::<u64>().is_ok()), "{turns}");
     subject.call("breakpoint_clear_project", json!({}));
     let end = subject.call("debug_stop", json!({}));
-    assert!(end["exit"]["how"].as_str().expect("how").contains("goes on"), "{end:#}");
+    assert!(end["exit"]["how"].as_str().expect("how").contains("keeps running"), "{end:#}");
     assert_eq!(subject.server.close(), Some(0));
     assert!(is_running(i64::from(pid)), "it goes on");
 }

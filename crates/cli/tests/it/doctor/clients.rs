@@ -171,7 +171,7 @@ fn an_entry_that_uses_a_running_server_is_told_from_one_that_starts_another_prog
         (found["status"].clone(), found["detail"].clone(), found["fix"].clone())
     };
     let url = &serving.url;
-    let detail = json!(format!("uses the server at {url}, which lets it in"));
+    let detail = json!(format!("uses the server at {url}, which accepts it"));
     let found = entry(&format!("{url}?key=secret"), authorization(&token));
     assert_eq!(found, (json!("ok"), detail, json!(null)));
     // As the README has it, and without a header.

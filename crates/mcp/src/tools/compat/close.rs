@@ -28,7 +28,7 @@ pub(crate) struct Answer {
 impl Tool for Close {
     const NAME: &'static str = "close";
     const TITLE: &'static str = "Close a session";
-    const DESCRIPTION: &'static str = "Close a terminal session and end what runs in it.";
+    const DESCRIPTION: &'static str = "Close a terminal session and end its programs.";
     const HINTS: Hints =
         Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
     type Arguments = Arguments;

@@ -17,7 +17,7 @@ pub(crate) struct RunCommand;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Arguments {
     command: String,
-    /// Use, or make, the session of this name
+    /// Use or create the session of this name
     name: Option<String>,
     cwd: Option<String>,
     env: Option<BTreeMap<String, String>>,

@@ -35,8 +35,8 @@ pub(in crate::task) struct InputQueue {
     pub(super) held_interrupt: bool,
     /// When it is written at the latest.
     pub(super) held_until: Option<Instant>,
-    /// Ctrl+C was written: what follows is held until the command is over, or reads.
-    pub(super) awaits_interrupted: bool,
+    /// What the held input waits for.
+    pub(super) held_for: HeldFor,
     /// A piece was written; until when its successor waits for it to be read.
     pub(super) pacing: Option<Instant>,
     /// The next piece was sent with a pause before it: when that is over.
@@ -53,6 +53,23 @@ pub(in crate::task) struct InputQueue {
     pub(super) repeated: u64,
     /// The last key was Escape, which a program takes for one only after a while.
     pub(in crate::task) ends_in_escape: bool,
+}
+
+/// What held input waits for, beside a prompt that is on its way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum HeldFor {
+    /// A command that begins.
+    #[default]
+    Command,
+    /// The program, which has to read what was typed before Ctrl+C: the terminal discards what is unread.
+    Reader,
+    /// The end of what Ctrl+C interrupts.
+    Interrupted {
+        /// When Ctrl+C was queued.
+        at: Instant,
+        /// The prompts that the shell had shown by then.
+        prompts: u64,
+    },
 }
 
 /// Bytes that are written together.

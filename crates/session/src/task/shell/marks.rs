@@ -77,6 +77,7 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         let first = !std::mem::replace(&mut shell.ready, true);
         shell.respawns = 0;
+        shell.prompts += 1;
         shell.place = Place::Prompt;
         let unread = shell.link.pipe.unread().unwrap_or_default();
         if let Some(run) = shell.open() {

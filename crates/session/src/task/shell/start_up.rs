@@ -64,7 +64,7 @@ impl SessionTask {
         let was = shell.link.shell;
         let notice = if shell.ready {
             format!(
-                "{name} took the shell's place and was started anew, with its directory and environment"
+                "{name} replaced the shell and was restarted, in the same directory and environment"
             )
         } else {
             format!("{} starts {name}, so this session runs {name}", was.start_up_file())
@@ -203,7 +203,7 @@ impl SessionTask {
     /// Starts another shell in the place of this one; what waits for its prompt waits on.
     fn respawn(&mut self, launch: Launch, notice: String) {
         let Some(shell) = &mut self.shell else { return };
-        tracing::info!(session = %self.id, notice, "starting the shell anew");
+        tracing::info!(session = %self.id, notice, "restarting the shell");
         shell.respawns += 1;
         shell.ready = false;
         shell.is_clean = launch.start_up_files == StartUpFiles::Skip;

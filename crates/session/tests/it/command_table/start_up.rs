@@ -167,7 +167,7 @@ async fn an_exec_of_another_shell_keeps_directory_and_environment() {
                 "no prompt: {kind:?}: {command}: {printed:?}"
             );
             assert!(
-                report.notice.is_some_and(|notice| notice.contains("started anew")),
+                report.notice.is_some_and(|notice| notice.contains("was restarted")),
                 "{command}"
             );
             let report = first(&session, "pwd; echo \"$KEPT\"").await;
